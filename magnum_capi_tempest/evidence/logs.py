@@ -70,7 +70,7 @@ def from_files(patterns, words):
     if not paths:
         raise errors.EnvironmentProblem(
             'No log file', where=', '.join(patterns),
-            hint='Look at [magnum_capi] log_files')
+            hint='Check [magnum_capi] log_files')
     return '\n'.join(_shown(os.path.basename(path),
                             relevant(_tail(path), words))
                      for path in paths)
@@ -92,7 +92,7 @@ def from_command(command, words, since, timeout):
     argv = [part.replace('{since}', f'@{int(since)}').replace(
         '{words}', pattern) for part in shlex.split(command)]
     lines = processes.run(argv, timeout=timeout,
-                          hint='Look at [magnum_capi] log_command')
+                          hint='Check [magnum_capi] log_command')
     return _shown(argv[0], relevant(lines.splitlines(), words))
 
 

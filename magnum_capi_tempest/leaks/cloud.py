@@ -57,7 +57,7 @@ class Cloud:
             raise errors.EnvironmentProblem(
                 'The cloud cannot be reached', where=name,
                 last_seen=' '.join(str(e).split()),
-                hint='Look at clouds.yaml, and at --os-cloud') from e
+                hint='Check clouds.yaml and --os-cloud') from e
 
     def get(self, service, path):
         """Send a GET and return what came back, a dict.

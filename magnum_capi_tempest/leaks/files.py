@@ -47,8 +47,9 @@ def read(path):
             frozenset(found['kinds']), found['unread'])
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as e:
         raise errors.UsageError(
-            'This is no snapshot', where=path, last_seen=type(e).__name__,
-            hint='Make it with "magnum-capi tempest snapshot"') from e
+            'The file is not a snapshot',
+            where=path, last_seen=type(e).__name__,
+            hint='Create one with "magnum-capi tempest snapshot"') from e
 
 
 def append_made(folder, made):

@@ -112,7 +112,7 @@ class Leak:
 
     def __str__(self):
         return (f'{self.thing}, owner: {self.owner}, left by: '
-                f'{self.test or "unknown, no test wrote it down"}')
+                f'{self.test or "unknown, no test recorded it"}')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -133,7 +133,7 @@ class Left:
         lines = []
         for what, items in (
                 ('left behind', self.leaks),
-                ('new, but of no test of this run', self.others),
+                ('new, but not from a test of this run', self.others),
                 ('not compared', self.unknown)):
             if items:
                 lines += [f'{len(items)} {what}:',

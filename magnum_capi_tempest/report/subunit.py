@@ -69,7 +69,7 @@ def read(path, *, title, facts=None):
     except OSError as e:
         raise errors.UsageError(
             f'Cannot read the subunit stream: {e.strerror}', where=str(path),
-            hint='Give the file that "tempest run" or "stestr last '
+            hint='Use the file that "magnum-capi tempest run" or "stestr last '
                  '--subunit" wrote') from e
     result.stopTestRun()
 
@@ -156,5 +156,5 @@ def _text(content):
 def _damage(record, path):
     why = record['details'].get('Parser Error')
     why = text.line(_text(why)) if why else 'unreadable packet'
-    return (f'The stream {pathlib.Path(path).name} is cut or damaged, so '
-            f'tests may be missing: {why}')
+    return (f'The stream {pathlib.Path(path).name} is truncated or damaged, '
+            f'so tests may be missing: {why}')

@@ -28,10 +28,10 @@ _UNKNOWN = judge.Judgement(judge.UNTESTED, 'younger than the report')
 #: What a reader does about a verdict.
 NEXT = {
     judge.PASSED: 'Nothing to do.',
-    judge.FAILED: 'Look at what failed of core first; each has its tests and '
-                  'what they measured.',
-    judge.UNTESTED: 'Something of core was not tried, or for want of what the '
-                    'cloud must bring: its line says why.',
+    judge.FAILED: 'Start with the core promises that failed; each has its '
+                  'tests and what they measured.',
+    judge.UNTESTED: 'Some core promises were not tested, or could not be, '
+                    'because the cloud lacks something; their lines say why.',
 }
 
 

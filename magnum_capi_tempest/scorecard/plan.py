@@ -107,10 +107,10 @@ def lines(found: Plan) -> list[str]:
     there = ', '.join(f'{number} {kind}'
                       for kind, number in found.quotas.items())
     return [
-        f'A run makes {found.clusters} clusters, and changes the nodes of '
+        f'A run creates {found.clusters} clusters, and changes the nodes of '
         f'clusters {found.changes} times.',
-        f'At one time, with {found.workers} workers: {there} at most.',
-        f'Where a cluster takes {found.minutes:g} min, it takes about '
+        f'With {found.workers} workers, at most {there} exist at a time.',
+        f'If a cluster takes {found.minutes:g} min, the run takes about '
         f'{found.hours:g} h.']
 
 

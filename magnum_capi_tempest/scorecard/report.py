@@ -182,14 +182,15 @@ def loads(text: str, where: object = None, counted: bool = True) -> Report:
     try:
         found = json.loads(text)
     except ValueError as e:
-        raise errors.UsageError('This is no JSON', where=where,
+        raise errors.UsageError('The file is not JSON', where=where,
                                 last_seen=e) from None
     wrong = (problems(found) if counted
              else driver_info.unfit(found, schema()))
     if wrong:
         raise errors.UsageError(
-            f'This is no {KIND}', where=where, last_seen='; '.join(wrong[:3]),
-            hint='"magnum-capi report validate" has all of it')
+            f'The file is not a {KIND}',
+            where=where, last_seen='; '.join(wrong[:3]),
+            hint='"magnum-capi report validate" lists all problems')
     return _report(found)
 
 

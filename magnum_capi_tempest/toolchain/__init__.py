@@ -48,7 +48,7 @@ def ensure(names, progress=None) -> dict[str, pathlib.Path]:
     if unknown:
         raise errors.UsageError(
             f'Unknown program {", ".join(unknown)}',
-            hint=f'Known are: {", ".join(found.programs)}')
+            hint=f'Known programs: {", ".join(found.programs)}')
     resolver = _resolver(found, progress)
     return {name: resolver.get(name) for name in names}
 

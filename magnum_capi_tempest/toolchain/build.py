@@ -94,7 +94,8 @@ def make(program, out: pathlib.Path, progress, *, warm=False,
     build = program.build
     if build.cgo and not shutil.which('gcc'):
         raise errors.EnvironmentProblem(
-            f'No C compiler for {program.name} {program.version}',
+            f'{program.name} {program.version} cannot be built without a C '
+            'compiler',
             where='gcc', hint='Install the packages gcc and libc6-dev')
     go_program = go.find_go(progress)
     env = go.environment(go_program)
@@ -123,7 +124,7 @@ def make(program, out: pathlib.Path, progress, *, warm=False,
                     f'No disk space for a build of {program.name}',
                     where=', '.join(caches.values()),
                     last_seen=e.output.strip()[-300:],
-                    hint='Free some, or move GOCACHE, GOMODCACHE and '
+                    hint='Free some space, or move GOCACHE, GOMODCACHE and '
                          'MAGNUM_CAPI_CACHE') from e
             raise
     shutil.rmtree(temporary, ignore_errors=True)

@@ -102,11 +102,11 @@ class Store:
             return 'missing'
         receipt = self.receipt(entry)
         if receipt is None:
-            return 'its receipt is missing or not readable'
+            return 'its receipt is missing or unreadable'
         try:
             stat = entry.file.stat()
         except OSError as e:
-            return f'the file is not readable: {e.strerror}'
+            return f'the file is unreadable: {e.strerror}'
         if stat.st_size != receipt.size:
             return f'it has {stat.st_size} bytes instead of {receipt.size}'
         if not os.access(entry.file, os.X_OK):
@@ -116,7 +116,7 @@ class Store:
             return None
         if deep or stat.st_mtime_ns != receipt.mtime_ns:
             if sha256(entry.file) != receipt.sha256:
-                return 'its SHA-256 is not that of the receipt'
+                return 'its SHA-256 differs from the receipt'
             _seen.add(mark)
         return None
 

@@ -30,7 +30,7 @@ def require(need, paths, what, *, free=free):
             raise errors.EnvironmentProblem(
                 f'No disk space for {what}', where=path,
                 last_seen=f'{text(there)} free, {text(need)} needed',
-                hint='Free some, or put it elsewhere with '
+                hint='Free some space, or use another disk with '
                      'MAGNUM_CAPI_CACHE, GOCACHE and GOMODCACHE')
 
 

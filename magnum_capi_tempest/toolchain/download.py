@@ -46,7 +46,7 @@ class Hosts:
         """:raises Unavailable: the URL's host is known not to answer."""
         host = urllib.parse.urlsplit(url).netloc
         if host in self._dead:
-            raise Unavailable(f'{host} did not answer before',
+            raise Unavailable(f'{host} did not respond to an earlier request',
                               last_seen=self._dead[host])
 
     def fail(self, url, reason):
@@ -83,7 +83,8 @@ def fetch(download, part: pathlib.Path, *, hosts, session=None,
         if fresh or not resumed:
             break
     raise Unavailable(
-        'The downloaded file is not the pinned one', where=download.url,
+        'The downloaded file does not match its pinned checksum',
+        where=download.url,
         last_seen=f'{download.algorithm} {found}, '
                   f'pinned {download.digest}')
 
@@ -97,7 +98,7 @@ def _transfer_all(url, part, hosts, session, note, free):
         except requests.RequestException as e:
             # _open has its own handler: this transfer broke off.
             error = e
-    raise Unavailable('The download broke off', where=url,
+    raise Unavailable('The download was interrupted', where=url,
                       last_seen=_short(error)) from error
 
 
@@ -144,7 +145,7 @@ def _open(url, have, hosts, session):
     response.close()
     if code in _CLOSED:
         hosts.fail(url, f'HTTP {code} {response.reason}')
-    raise Unavailable('There is no such file', where=url,
+    raise Unavailable('The file does not exist', where=url,
                       last_seen=f'HTTP {code} {response.reason}')
 
 
@@ -205,6 +206,6 @@ def unpack(download, part: pathlib.Path, target: pathlib.Path):
                     out.write(block)
     except (KeyError, tarfile.TarError, EOFError) as e:
         raise Unavailable(
-            f'The archive does not hold {download.member}',
+            f'The archive does not contain {download.member}',
             where=download.url, last_seen=str(e)) from e
     part.unlink()

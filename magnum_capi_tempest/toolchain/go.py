@@ -32,7 +32,7 @@ _SAID = re.compile(r'"Error": ("(?:[^"\\]|\\.)*")')
 _found: dict[tuple, pathlib.Path] = {}
 
 #: Appended to failures that are mostly the network's.
-NETWORK = ('When the module proxy cannot be reached, set GOPROXY (and '
+NETWORK = ('If the module proxy cannot be reached, set GOPROXY (and '
            'HTTPS_PROXY) to one that can')
 
 
@@ -155,7 +155,7 @@ def module_directory(path: str, version: str,
     if pin is None or pin.version != version:
         raise errors.UsageError(
             f'The Go module {path}@{version} is not pinned',
-            where=pins.FILE, hint='Add it there, with its h1 hash')
+            where=pins.FILE, hint='Add the module there, with its h1 hash')
     progress = progress or progress_.Progress()
     go = find_go(progress)
     # The pinned hash is the check, see pins.toml.
@@ -198,8 +198,8 @@ def download(go, module: str, env: dict[str, str], *, cwd='/',
         raise errors.UsageError(
             f'The Go module proxy does not serve {module}',
             last_seen=json.loads(said[1]).partition('\n')[0] if said else None,
-            hint='Name another version, or set GOPROXY to a proxy that has '
-                 'it') from None
+            hint='Use another version, or set GOPROXY to a proxy that has '
+                 'this one') from None
 
 
 def check_module(pin, found: dict) -> pathlib.Path:
@@ -209,11 +209,12 @@ def check_module(pin, found: dict) -> pathlib.Path:
     """
     if found.get('Sum') != pin.h1:
         raise errors.EnvironmentProblem(
-            f'The Go module {pin.path}@{pin.version} is not the pinned one',
+            f'The Go module {pin.path}@{pin.version} does not match its '
+            'pinned hash',
             where=found.get('Dir'),
             last_seen=f'{found.get("Sum")}, pinned {pin.h1}',
-            hint='Run "go clean -modcache"; if that does not help, GOPROXY '
-                 'names a source that is not to be trusted')
+            hint='Run "go clean -modcache"; if that does not help, do not '
+                 'trust the source in GOPROXY')
     return pathlib.Path(found['Dir'])
 
 

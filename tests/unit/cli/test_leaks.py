@@ -71,7 +71,7 @@ class CommandTest(testtools.TestCase):
             model.CLUSTER, 'mine', 'name', 'm.T.test_a'))
 
         self.assertEqual(0, self.leaks('--artefacts', self.folder))
-        self.assertIn('of no test of this run', self.out.getvalue())
+        self.assertIn('not from a test of this run', self.out.getvalue())
         self.assertEqual(
             1, self.leaks('--artefacts', self.folder, '--strict'))
 

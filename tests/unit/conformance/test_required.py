@@ -285,8 +285,9 @@ class UpdateTest(testtools.TestCase):
         self.assertIn('v1.36.6 is not in the Go checksum database; its hash '
                       'h1:abc=', err)
         self.sum = 'h1:other='
-        self.assertRaisesRegex(errors.EnvironmentProblem, 'not the pinned',
-                               self.update, 'v1.36.6')
+        self.assertRaisesRegex(
+            errors.EnvironmentProblem, 'does not match its pinned',
+            self.update, 'v1.36.6')
 
     def test_another_error_is_no_unknown_hash(self):
         self.run.side_effect = errors.CommandFailed(['go'], 1, 'no route')

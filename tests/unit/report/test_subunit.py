@@ -125,7 +125,7 @@ class ReadTest(testtools.TestCase):
 
         self.assertEqual(model.PASSED, run.tests[0].status)
         self.assertFalse(run.ok)
-        self.assertIn('cut.subunit is cut or damaged', run.problems[0])
+        self.assertIn('cut.subunit is truncated or damaged', run.problems[0])
 
     def test_no_cut_is_green_but_one_after_a_whole_test(self):
         # That one cannot be told from a shorter run: only the runner knows

@@ -82,8 +82,8 @@ class ShownTest(testtools.TestCase):
             ['--minutes', '7.5', '-c', '1', '--nodes', '2']))
 
         self.assertEqual(0, code)
-        self.assertIn('Where a cluster takes 7.5 min', out.getvalue())
-        self.assertIn('with 1 workers: ', out.getvalue())
+        self.assertIn('If a cluster takes 7.5 min', out.getvalue())
+        self.assertIn('With 1 workers, at most ', out.getvalue())
         self.assertIn('floating IPs', out.getvalue())
 
     def test_in_the_documentation(self):

@@ -167,7 +167,7 @@ class TestStore(base.TestCase):
         file.chmod(0o644)
         self.assertEqual('it is not executable', self.fault())
         file.unlink()
-        self.assertIn('not readable', self.fault())
+        self.assertIn('unreadable', self.fault())
 
     def test_broken_one_is_replaced(self):
         os.truncate(self.make(), 3)

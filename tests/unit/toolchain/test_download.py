@@ -76,14 +76,14 @@ class TestFetch(base.TestCase):
         self.server.break_after = [100000] * download.ATTEMPTS
         error = self.assertRaises(download.Unavailable, self.fetch)
 
-        self.assertIn('broke off', str(error))
+        self.assertIn('interrupted', str(error))
         self.assertEqual(CONTENT[:3 * 65536], self.part.read_bytes())
 
     def test_other_content_than_pinned(self):
         self.server.files['/p'] = b'x' * len(CONTENT)
         error = self.assertRaises(download.Unavailable, self.fetch)
 
-        self.assertIn('not the pinned one', str(error))
+        self.assertIn('not match its pinned checksum', str(error))
         self.assertIn(self.pin.digest, str(error))
         self.assertFalse(self.part.exists())
         self.assertEqual(1, len(self.server.requests))
@@ -116,7 +116,7 @@ class TestFetch(base.TestCase):
         again = self.assertRaises(download.Unavailable, self.fetch)
 
         self.assertIn('cannot be reached', str(first))
-        self.assertIn('did not answer before', str(again))
+        self.assertIn('did not respond to an earlier request', str(again))
         self.assertIn('Connection refused', str(again))
 
     def test_unknown_host(self):

@@ -176,7 +176,7 @@ class ModuleTest(base.TestCase):
             folder, 'github.com/onsi/ginkgo/v2'))
         self.assertEqual(folder, self.module())
         self.assertEqual(asked, proxy.asked)
-        self.assertNotIn('first sight', ''.join(self.progress.lines))
+        self.assertNotIn('first use', ''.join(self.progress.lines))
 
     def test_what_the_checksum_database_does_not_know_is_said(self):
         self.serve(unknown=('k8s.io/api@v0.34.2',))
@@ -185,7 +185,7 @@ class ModuleTest(base.TestCase):
 
         self.assertIn('k8s.io/api v0.34.2 h1:s', (folder / 'go.sum')
                       .read_text())
-        self.assertIn('believed at first sight: k8s.io/api@v0.34.2',
+        self.assertIn('trusted on first use: k8s.io/api@v0.34.2',
                       self.progress.lines[-1])
 
     def test_a_release_that_is_not_served(self):

@@ -192,7 +192,7 @@ class TestResolver(base.TestCase):
         (self.folder / 'cache').write_text('a file')
         error = self.assertRaises(errors.EnvironmentProblem, self.get)
 
-        self.assertIn('Cannot keep tiny', str(error))
+        self.assertIn('Cannot store tiny', str(error))
 
     def test_only_the_first_build_of_a_family_is_cold(self):
         self.program = base.program(build=BUILD)
@@ -255,7 +255,7 @@ class TestDoor(base.TestCase):
             errors.UsageError, toolchain.ensure, ['etcd', 'etc', 'kubctl'])
 
         self.assertIn('Unknown program etc, kubctl', str(error))
-        self.assertIn('Known are: etcd, kube-apiserver', str(error))
+        self.assertIn('Known programs: etcd, kube-apiserver', str(error))
         self.assertEqual(2, error.exit_code)
 
     def test_nothing_to_do(self):
