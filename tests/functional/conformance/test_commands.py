@@ -103,7 +103,7 @@ class TestCommandLine(base.BaseTest):
         code, output = self.finish('retrieve', '--partial', cluster=cluster)
         self.assertEqual(1, code, output)
         self.assertIn('[sig-node] Secrets a [Conformance]', output)
-        self.assertIn('the run goes on: 2 of 3 tests have ended', output)
+        self.assertIn('the run continues: 2 of 3 tests have ended', output)
         self.assertEqual([], [a for a in cluster.asked
                               if not a.startswith('GET')])
 
