@@ -70,10 +70,14 @@ def recover(reconciler: reconcile.Reconciler, rows: rows_module.Rows,
     :param rows: as they were when ``snapshot`` was taken.
     """
     lost = _stands_still(reconciler, rows)
-    if not may_recover(rows, state) or not (
-            rows.operation == 'DELETE' or lost
-            or not has_not_begun(rows)
-            and _is_all_there(reconciler, rows, state, snapshot)):
+    if not may_recover(rows, state):
+        return
+    if has_not_begun(rows):
+        due = lost
+    else:
+        due = rows.operation == 'DELETE' or _is_all_there(
+            reconciler, rows, state, snapshot)
+    if not due:
         return
     try:
         with reconciler.held(0) as lock:
@@ -120,8 +124,10 @@ def _take_up(reconciler: reconcile.Reconciler,
     if not may_recover(rows, state):
         return
     cluster = rows.cluster
-    operation = 'UPDATE' if has_not_begun(rows) else rows.operation
+    operation = rows.operation
     if has_not_begun(rows):
+        # The row says CREATE until its first change.
+        operation = 'UPDATE'
         LOG.info('Cluster %s: a resize that has not begun is carried out',
                  cluster.uuid)
     else:
