@@ -10,6 +10,7 @@ import testtools
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common import images
 
 CONF = config.CONF
 
@@ -24,6 +25,9 @@ class ClusterTemplatesTest(base.BaseMagnumCapiTest):
         template = factories.create_template(
             CONF, self.magnum, self.addCleanup, body)
 
+        # Magnum stores the id of an image that a request names.
+        body['image_id'] = images.find(
+            self.os_primary.image_client_v2, body['image_id'])['id']
         self.assertEqual(body, {key: template[key] for key in body})
 
     @decorators.idempotent_id('ffa0dbc7-0fba-476c-95ef-ab1e9148db0f')
