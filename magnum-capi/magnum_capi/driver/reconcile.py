@@ -493,7 +493,11 @@ class Reconciler:
             self.runtime.kube, self.namespace, self.release, revision)
 
     def apply(self, plan: gather.Plan) -> None:
-        """Have Helm apply a plan; a stuck release is repaired first."""
+        """Have Helm apply a plan; a stuck release is repaired first.
+
+        The files for registries are there already: the state that the caller
+        has written names them.
+        """
         runtime = self.runtime
         self.stop_if_deleting()
         self.lock.check()
@@ -503,7 +507,6 @@ class Reconciler:
                         'left pending', self.release)
         if plan.proxies and plan.proxies.secret:
             self.vault.write_proxies(plan.proxies)
-        self.vault.write_registries(plan.registries)
         found = self._is_found()
         done = runtime.helm.upgrade(
             self.release, plan.chart, plan.values, self.namespace,
