@@ -338,6 +338,21 @@ class DevstackTest(_Base):
                          self.release_flags('1.12', 'False'))
         self.assertEqual({}, self.release_flags('1.13', 'True'))
 
+    def roles_enforced(self, of_magnum):
+        """What tempest.conf says of readers, by what magnum.conf says."""
+        (self.box / 'kubeconfig').write_text('')
+        (self.box / 'calls').unlink(missing_ok=True)
+        self.assertEqual(0, self.call(
+            'configure_tempest_magnum_capi',
+            before=f'iniget() {{ note iniget "$@"; echo {of_magnum}; }}'))
+        return [words[4] for words in map(str.split, self.calls)
+                if words[3:4] == ['roles_enforced']]
+
+    def test_readers_are_tested_where_magnum_enforces_roles(self):
+        self.assertEqual(['false'], self.roles_enforced('false'))
+        self.assertEqual(['true'], self.roles_enforced('true'))
+        self.assertEqual([], self.roles_enforced(''))
+
     def test_images_for_upgrades_get_their_properties(self):
         self.call('init_magnum_capi',
                   MAGNUM_CAPI_UPGRADE_IMAGE_URL='https://example.org/b.qcow2',
