@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many clusters at once against a running sandbox, again and again.
 
-    python benchmarks/clusters.py --clusters 5 --rounds 10
+    python benchmarks/clusters.py --clusters 5 --rounds 10 [--driver NAME]
 
 Prints, for every round, the wall time until all clusters were complete and
 until all were gone, the CPU seconds of the sandbox's programs and their
@@ -116,6 +116,7 @@ def main():
     parser.add_argument('--directory', type=pathlib.Path)
     parser.add_argument('--clusters', type=int, default=5)
     parser.add_argument('--rounds', type=int, default=10)
+    parser.add_argument('--driver', help='default: Magnum chooses')
     args = parser.parse_args()
     box = sandbox.Sandbox(args.directory)
     magnum = Magnum(box)
@@ -124,7 +125,8 @@ def main():
         'name': 'bench', 'coe': 'kubernetes', 'network_driver': 'calico',
         'image_id': seeded['images']['ubuntu-capi'],
         'external_network_id': seeded['networks']['public'],
-        'flavor_id': 'm1.small', 'master_flavor_id': 'm1.small'})
+        'flavor_id': 'm1.small', 'master_flavor_id': 'm1.small',
+        **({'driver': args.driver} if args.driver else {})})
     answer.raise_for_status()
     template = answer.json()['uuid']
     there, locked = commands.snapshot(box), refusals(box)
