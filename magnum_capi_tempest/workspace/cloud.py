@@ -4,6 +4,7 @@
 
 import uuid
 
+from keystoneauth1.identity import v3
 import openstack
 
 from magnum_capi.discovery import cloud as clouds
@@ -111,21 +112,74 @@ def heeds_template_driver(name, choice) -> bool:
 
 
 def _heeds(magnum, choice):
-    answer = magnum.post('/clustertemplates', json={
-        'name': f'magnum-capi-init-{uuid.uuid4().hex[:8]}',
-        'coe': 'kubernetes', 'driver': NO_DRIVER,
-        'image_id': choice.image.id, 'flavor_id': choice.flavor.id,
-        'master_flavor_id': choice.master_flavor.id,
-        'external_network_id': choice.network.id,
-        'network_driver': choice.network_driver})
+    answer = magnum.post('/clustertemplates', json=_template(
+        choice, driver=NO_DRIVER))
     if not answer.ok:
         # Any other reason is for the preflight, which says what to change.
         return NO_DRIVER in answer.text
+    _delete(magnum, answer)
+    return False
+
+
+def lets_readers_create(name, choice) -> bool:
+    """Whether Magnum lets a user with only the role reader make templates.
+
+    Found by asking for one, with an application credential of the user that
+    has no other role. Both are deleted at once. Where the user is no reader,
+    Keystone makes no such credential, and the answer is no.
+
+    :param name: of the cloud, the first of those that were read.
+    :param choice: :class:`.selection.Choice`.
+    :raises EnvironmentProblem: a service cannot be reached, or what was made
+        cannot be deleted.
+    """
+    with clouds.explained(name):
+        connection = clouds.connect(name)
+        return _lets_readers_create(
+            connection.identity, connection.session.auth.get_access(
+                connection.session).user_id,
+            _v3(connection.config.config['auth']['auth_url']),
+            clouds.service(connection, 'container_infrastructure_management',
+                           'Magnum', name), choice)
+
+
+def _lets_readers_create(identity, user, auth_url, magnum, choice):
+    try:
+        made = identity.create_application_credential(
+            user, name=_new_name(), roles=[{'name': 'reader'}])
+    except openstack.exceptions.HttpException:
+        # The preflight tells it where tests need one.
+        return False
+    try:
+        answer = magnum.post(
+            '/clustertemplates', json=_template(choice),
+            auth=v3.ApplicationCredential(
+                auth_url, application_credential_id=made.id,
+                application_credential_secret=made.secret))
+        if answer.ok:
+            _delete(magnum, answer)
+        return answer.ok
+    finally:
+        identity.delete_application_credential(user, made)
+
+
+def _template(choice, **more):
+    return {'name': _new_name(), 'coe': 'kubernetes',
+            'image_id': choice.image.id, 'flavor_id': choice.flavor.id,
+            'master_flavor_id': choice.master_flavor.id,
+            'external_network_id': choice.network.id,
+            'network_driver': choice.network_driver, **more}
+
+
+def _new_name():
+    return f'magnum-capi-init-{uuid.uuid4().hex[:8]}'
+
+
+def _delete(magnum, answer):
     made = answer.json()['uuid']
     openstack.exceptions.raise_from_response(
         magnum.delete(f'/clustertemplates/{made}'),
         f'The cluster template {made} could not be deleted and is left behind')
-    return False
 
 
 def _v3(url):

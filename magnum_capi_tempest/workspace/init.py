@@ -46,6 +46,10 @@ def init(folder, names, preferred, *, static=False,
         choice = dataclasses.replace(
             choice, heeds_template_driver=cloud.heeds_template_driver(
                 names[0], choice))
+    if 'roles_enforced' not in dict(preferred.features):
+        choice = dataclasses.replace(
+            choice, lets_readers_create=cloud.lets_readers_create(
+                names[0], choice))
     accounts = selection.accounts(choice)
     made = {'tempest.conf': tempest_config(choice, folder),
             folders.ACCOUNTS: accounts}

@@ -111,6 +111,7 @@ class Choice:
     :param preferred: what the user said.
     :param heeds_template_driver: a Magnum before 23 does what 23 does: the
         discovery filter is in front of it.
+    :param lets_readers_create: Magnum does not enforce the role reader.
     """
 
     cloud: Cloud
@@ -126,6 +127,7 @@ class Choice:
     preferred: Preferences
     upgrade_image: Thing | None = None
     heeds_template_driver: bool = False
+    lets_readers_create: bool = False
 
     @property
     def options(self) -> dict[str, str]:
@@ -154,6 +156,8 @@ class Choice:
         return ({'workload_api': self.workload_api}
                 | features.of_release(self.cloud.microversions[1])
                 | ({'template_driver': True} if self.heeds_template_driver
+                   else {})
+                | ({'roles_enforced': False} if self.lets_readers_create
                    else {})
                 | dict(self.preferred.features))
 
@@ -189,6 +193,10 @@ class Choice:
             found.append('this Magnum is older than 23: the driver of a '
                          'cluster template is the property magnum_driver of '
                          'its image, or set by an update')
+        if self.lets_readers_create:
+            found.append('this Magnum does not enforce the role reader '
+                         '([oslo_policy] enforce_new_defaults): what roles '
+                         'may do is not tested')
         if not self.workload_api:
             found.append('the package kubernetes is not installed: nodes are '
                          'not checked (pip install kubernetes)')

@@ -30,7 +30,8 @@ class PreflightTest(base.BaseMagnumCapiTest):
     def test_configuration_fits_the_cloud(self):
         cloud = checks.Cloud(
             CONF, self.os_primary, self.magnum,
-            getattr(self, 'admin_magnum', None), self.addCleanup)
+            getattr(self, 'admin_magnum', None), self.microversion,
+            self.addCleanup)
 
         found = checks.problems(cloud)
 

@@ -8,6 +8,7 @@ import types
 
 from tempest import config
 from tempest.lib.common.utils import test_utils
+from tempest.lib import exceptions as lib_exc
 
 from magnum_capi_tempest import services
 from magnum_capi_tempest.tests.common import base
@@ -73,6 +74,27 @@ def reader_token(manager, cleanup):
             'x-subject-token']
 
 
+def reader(manager, microversion, cleanup) -> factories.Magnum:
+    """Return clients that send such a token."""
+    token = reader_token(manager, cleanup)
+    return factories.Magnum(
+        clients_with_token(manager.auth_provider, token), microversion)
+
+
+def keeps_readers_out(conf, magnum, cleanup) -> bool:
+    """Return whether a user with only the role reader makes no template.
+
+    :param magnum: clients of such a user.
+    """
+    try:
+        template = magnum.templates.create_cluster_template(
+            **factories.template_body(conf))
+    except lib_exc.Forbidden:
+        return True
+    cleanup(magnum.templates.delete_cluster_template, template['uuid'])
+    return False
+
+
 def judged(rule, ask, by):
     """Have personas do something, and return what is wrong with that.
 
@@ -119,10 +141,8 @@ class BaseRbacTest(base.BaseMagnumCapiTest):
     @classmethod
     def resource_setup(cls):
         super().resource_setup()
-        token = reader_token(cls.os_primary, cls.addClassResourceCleanup)
-        cls.by[personas.CREDENTIAL] = factories.Magnum(
-            clients_with_token(cls.os_primary.auth_provider, token),
-            cls.microversion)
+        cls.by[personas.CREDENTIAL] = reader(
+            cls.os_primary, cls.microversion, cls.addClassResourceCleanup)
 
     def assert_rule(self, operation, ask, leave_out=()):
         """Assert that those may do something who are in the table.

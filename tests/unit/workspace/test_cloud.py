@@ -2,6 +2,7 @@
 
 import http.server
 import json
+from unittest import mock
 
 from keystoneauth1 import adapter
 from keystoneauth1 import noauth
@@ -14,23 +15,36 @@ from magnum_capi_tempest.workspace import selection
 from tests.unit import loopback
 from tests.unit.workspace import test_selection
 
+#: Body of Keystone's answer to a login.
+LOGIN = json.dumps({'token': {
+    'methods': ['application_credential'],
+    'expires_at': '2100-01-01T00:00:00Z', 'issued_at': '2026-01-01T00:00:00Z',
+    'user': {'id': 'u', 'name': 'u'}}})
 
-class HeedsDriverTest(testtools.TestCase):
-    """Against a server that answers as Magnum does."""
+
+class MagnumTest(testtools.TestCase):
+    """A server that answers as Magnum does, and to logins as Keystone."""
 
     def setUp(self):
         super().setUp()
         self.heard = heard = []
         self.answers = answers = {'POST': (201, '{"uuid": "u-1"}'),
                                   'DELETE': (204, '')}
+        self.tokens = tokens = []
 
         class Handler(http.server.BaseHTTPRequestHandler):
 
             def answer(self):
                 size = int(self.headers.get('Content-Length', 0))
-                heard.append((self.command, self.path, self.rfile.read(size)))
-                status, text = answers[self.command]
+                body = self.rfile.read(size)
+                if self.path == '/v3/auth/tokens':
+                    status, text = 201, LOGIN
+                else:
+                    heard.append((self.command, self.path, body))
+                    tokens.append(self.headers.get('X-Auth-Token'))
+                    status, text = answers[self.command]
                 self.send_response(status)
+                self.send_header('X-Subject-Token', 'of-the-reader')
                 self.send_header('Content-Type', 'application/json')
                 self.send_header('Content-Length', str(len(text)))
                 self.end_headers()
@@ -41,13 +55,18 @@ class HeedsDriverTest(testtools.TestCase):
             def log_message(self, *arguments):
                 pass
 
+        self.url = loopback.start(self, Handler)
         self.magnum = adapter.Adapter(
             session.Session(noauth.NoAuth()),
-            endpoint_override=loopback.start(self, Handler), raise_exc=False)
+            endpoint_override=self.url, raise_exc=False)
+        self.choice = selection.choose(
+            test_selection.a_cloud(), selection.Preferences('ubuntu'))
+
+
+class HeedsDriverTest(MagnumTest):
 
     def heeds(self):
-        return cloud._heeds(self.magnum, selection.choose(
-            test_selection.a_cloud(), selection.Preferences('ubuntu')))
+        return cloud._heeds(self.magnum, self.choice)
 
     def test_ignored(self):
         self.assertFalse(self.heeds())
@@ -71,3 +90,48 @@ class HeedsDriverTest(testtools.TestCase):
         self.answers['DELETE'] = 500, '{}'
         error = self.assertRaises(exceptions.HttpException, self.heeds)
         self.assertIn('u-1 could not be deleted', str(error))
+
+
+class ReadersTest(MagnumTest):
+
+    def lets_create(self):
+        self.identity = mock.Mock()
+        made = self.identity.create_application_credential.return_value
+        made.id, made.secret = 'c-1', 'secret'
+        try:
+            return cloud._lets_readers_create(
+                self.identity, 'u', f'{self.url}/v3', self.magnum, self.choice)
+        finally:
+            delete = self.identity.delete_application_credential
+            delete.assert_called_once_with('u', made)
+
+    def test_refused(self):
+        self.answers['POST'] = 403, '{}'
+
+        self.assertFalse(self.lets_create())
+        (_, path, body), = self.heard
+        self.assertEqual('/clustertemplates', path)
+        self.assertNotIn('driver', json.loads(body))
+        self.assertEqual(['of-the-reader'], self.tokens)
+
+    def test_created(self):
+        self.assertTrue(self.lets_create())
+        self.assertEqual(('DELETE', '/clustertemplates/u-1', b''),
+                         self.heard[1])
+        # By the user, not by the reader.
+        self.assertEqual(['of-the-reader', 'notused'], self.tokens)
+
+    def test_what_is_left_is_named(self):
+        self.answers['DELETE'] = 500, '{}'
+        error = self.assertRaises(exceptions.HttpException, self.lets_create)
+        self.assertIn('u-1 could not be deleted', str(error))
+
+    def test_the_user_is_no_reader(self):
+        identity = mock.Mock()
+        identity.create_application_credential.side_effect = (
+            exceptions.BadRequestException('Could not find role: reader'))
+
+        self.assertFalse(cloud._lets_readers_create(
+            identity, 'u', f'{self.url}/v3', self.magnum, self.choice))
+        self.assertEqual([], self.heard)
+        identity.delete_application_credential.assert_not_called()

@@ -123,6 +123,17 @@ class ChooseTest(testtools.TestCase):
             old.preferred, features=(('template_driver', False),)))
         self.assertFalse(said.features['template_driver'])
 
+    def test_magnum_that_lets_readers_create(self):
+        found = dataclasses.replace(self.choose(), lets_readers_create=True)
+
+        self.assertFalse(found.features['roles_enforced'])
+        self.assertIn('does not enforce the role reader',
+                      ' '.join(found.notes()))
+        self.assertNotIn('roles_enforced', self.choose().features)
+        said = dataclasses.replace(found, preferred=dataclasses.replace(
+            found.preferred, features=(('roles_enforced', True),)))
+        self.assertTrue(said.features['roles_enforced'])
+
     def test_an_administrator_makes_users(self):
         found = self.choose(accounts=(ADMIN, MEMBER))
 
@@ -163,9 +174,12 @@ class FilesTest(testtools.TestCase):
         self.folder = pathlib.Path(
             self.useFixture(fixtures.TempDir()).path) / 'work'
 
-    def init(self, overwrite=False, preferred=None, **cloud):
+    def init(self, overwrite=False, preferred=None, lets_readers_create=False,
+             **cloud):
         with (mock.patch.object(clouds, 'read',
                                 return_value=a_cloud(**cloud)),
+              mock.patch.object(clouds, 'lets_readers_create',
+                                return_value=lets_readers_create),
               mock.patch.object(runs, 'make_repository')):
             return init.init(self.folder, ['x'],
                              preferred or selection.Preferences('ubuntu'),
@@ -183,6 +197,11 @@ class FilesTest(testtools.TestCase):
         conf(['--config-file', str(self.folder / 'etc' / 'tempest.conf')],
              project='x', default_config_files=[], default_config_dirs=[])
         return conf
+
+    def test_the_flag_of_roles_is_written(self):
+        self.init(lets_readers_create=True)
+        flags = self.conf().magnum_capi_feature_enabled
+        self.assertFalse(flags.roles_enforced)
 
     def test_what_was_chosen_is_written(self):
         self.init()

@@ -22,6 +22,7 @@ from magnum_capi_tempest.tests.common.management import capi_objects
 from magnum_capi_tempest.tests.common import microversions
 from magnum_capi_tempest.tests.common.preflight import options
 from magnum_capi_tempest.tests.common.preflight import quotas
+from magnum_capi_tempest.tests.common import rbac
 
 
 class Cloud:
@@ -31,15 +32,18 @@ class Cloud:
     :param manager: tempest client manager of a user.
     :param magnum: factories.Magnum of the user.
     :param admin_magnum: the same of an admin; None when there is none.
+    :param microversion: of a user's requests to Magnum.
     :param cleanup: ``self.addCleanup`` of the test, for what checks make.
     """
 
-    def __init__(self, conf, manager, magnum, admin_magnum, cleanup):
+    def __init__(self, conf, manager, magnum, admin_magnum, microversion,
+                 cleanup):
         self.conf = conf
         self.options = conf.magnum_capi
         self.manager = manager
         self.magnum = magnum
         self.admin_magnum = admin_magnum
+        self.microversion = microversion
         self.cleanup = cleanup
 
 
@@ -191,6 +195,26 @@ def image_driver(cloud):
                      cloud.conf, cloud.manager, cloud.magnum, cloud.cleanup))
 
 
+def roles(cloud):
+    """Say whether roles_enforced is true of this Magnum."""
+    flag = cloud.conf.magnum_capi_feature_enabled.roles_enforced
+    try:
+        reader = rbac.reader(cloud.manager, cloud.microversion, cloud.cleanup)
+    except lib_exc.TempestException as e:
+        # Needed by nothing else.
+        return flag and (
+            'Keystone makes no application credential with the role reader, '
+            'which tests of roles need; or set roles_enforced to false. It '
+            f'said: {" ".join(str(e).split())}')
+    enforced = rbac.keeps_readers_out(cloud.conf, reader, cloud.cleanup)
+    if enforced != flag:
+        return ('[magnum_capi_feature_enabled] roles_enforced is '
+                f'{str(flag).lower()}, and this Magnum '
+                f'{"refuses" if enforced else "lets"} a user with only the '
+                f'role reader {"to " if enforced else ""}create a cluster '
+                f'template. Set it to {str(enforced).lower()}')
+
+
 def _flag(cloud, flag, what, counts):
     if counts != cloud.conf.magnum_capi_feature_enabled[flag]:
         return (f'[magnum_capi_feature_enabled] {flag} is '
@@ -205,7 +229,7 @@ CHECKS = (required_options, endpoint, microversion, conductor, image,
           quotas.quotas)
 
 #: They make cluster templates, which a cloud must fit.
-TRIALS = (template_driver, image_driver)
+TRIALS = (template_driver, image_driver, roles)
 
 
 def problems(cloud):

@@ -64,6 +64,15 @@ class FakeMagnum(clouds.Magnum):
         return {'mservices': self.services}
 
 
+class Reader(clouds.Magnum):
+    """What a user with only the role reader gets from Magnum."""
+
+    templates = property(lambda self: self)
+
+    def create_cluster_template(self, **body):
+        raise lib_exc.Forbidden('clustertemplate:create')
+
+
 class NoEndpoint(FakeMagnum):
 
     base_url = property(lambda self: self._fail(), lambda self, value: None)
@@ -116,16 +125,20 @@ class PreflightTest(testtools.TestCase):
         self.magnum = FakeMagnum()
 
     def problems(self, magnum=None, template_driver=True, image_driver=True,
-                 **options):
+                 roles_enforced=True, reader=None, **options):
         conf = types.SimpleNamespace(
             resource_name_prefix='tempest', config_file=self.config_file,
             magnum_capi=Options(OPTIONS, **options),
             magnum_capi_feature_enabled=Options(
                 workload_api=True, real_nodes=self.manager.real_nodes,
-                template_driver=template_driver, image_driver=image_driver))
+                template_driver=template_driver, image_driver=image_driver,
+                roles_enforced=roles_enforced))
         magnum = magnum or self.magnum
+        self.useFixture(fixtures.MonkeyPatch(
+            'magnum_capi_tempest.tests.common.rbac.reader',
+            reader or (lambda *_: Reader())))
         return checks.problems(checks.Cloud(
-            conf, self.manager, magnum, magnum, self.addCleanup))
+            conf, self.manager, magnum, magnum, '1.14', self.addCleanup))
 
     def assert_one_problem(self, text, *args, **options):
         problem, = self.problems(*args, **options)
@@ -277,11 +290,40 @@ class PreflightTest(testtools.TestCase):
             'image_driver is false, and this Magnum heeds the property '
             'magnum_driver of images. Set it to true', image_driver=False)
 
+    def test_magnum_that_lets_readers_create(self):
+        reader = FakeMagnum()
+        reader.heeds = set()
+
+        self.assert_one_problem(
+            'roles_enforced is true, and this Magnum lets a user with only '
+            'the role reader create a cluster template. Set it to false',
+            reader=lambda *_: reader)
+        self.doCleanups()
+        self.assertEqual(['t'], reader.deleted)
+
+    def test_readers_that_are_refused_after_all(self):
+        self.assert_one_problem(
+            'roles_enforced is false, and this Magnum refuses a user with '
+            'only the role reader to create a cluster template. Set it to '
+            'true', roles_enforced=False)
+
+    def test_user_who_is_no_reader(self):
+        def refused(*_):
+            raise lib_exc.BadRequest('no role reader')
+
+        self.assert_one_problem('set roles_enforced to false. It said: ',
+                                reader=refused)
+        self.assertEqual([], self.problems(reader=refused,
+                                           roles_enforced=False))
+
     def test_flags_that_fit(self):
         self.magnum.heeds = set()
 
         self.assertEqual([], self.problems(
             template_driver=False, image_driver=False))
+        self.assertEqual([], self.problems(
+            template_driver=False, image_driver=False, roles_enforced=False,
+            reader=lambda *_: self.magnum))
 
     def test_another_refusal_is_told(self):
         self.magnum.heeds = set()
