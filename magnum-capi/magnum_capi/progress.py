@@ -45,7 +45,7 @@ class Progress:
     @contextlib.contextmanager
     def step(self, what: str) -> collections.abc.Iterator[
             collections.abc.Callable[[str], None]]:
-        """Time a part of the work and say when it is done or has failed.
+        """Time a part of the work and say how it ended.
 
         Yields a function ``note(text)`` for what the step is busy with.
         """
@@ -63,8 +63,12 @@ class Progress:
         thread.start()
         try:
             yield lambda text: busy.__setitem__(0, f'{what}: {text}')
-        except BaseException:
+        except Exception:
             self.info(f'{what} FAILED after {time.monotonic() - begin:.1f} s')
+            raise
+        except BaseException:
+            self.info(f'{what}: interrupted after '
+                      f'{time.monotonic() - begin:.1f} s')
             raise
         else:
             self.info(f'{what}: {time.monotonic() - begin:.1f} s')

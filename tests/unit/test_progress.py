@@ -45,6 +45,17 @@ class ProgressTest(testtools.TestCase):
         self.assertRegex(out.getvalue(),
                          r'Fetch helm FAILED after \d+\.\d s\n$')
 
+    def test_an_interrupted_step_has_not_failed(self):
+        out = io.StringIO()
+
+        def work():
+            with progress.Progress(out, patience=60).step('Watch the run'):
+                raise KeyboardInterrupt
+
+        self.assertRaises(KeyboardInterrupt, work)
+        self.assertRegex(out.getvalue(),
+                         r'Watch the run: interrupted after \d+\.\d s\n$')
+
     def test_a_long_step_shows_what_it_is_busy_with(self):
         out = Stream('Build: 3 of 7 ... ')
 

@@ -6,12 +6,14 @@
 import collections
 import datetime
 
+from magnum_capi_tempest.conformance.run import sonobuoy
+
 
 def pods(old, new):
     """What has become of the pods of a run since the last look."""
-    before = {p.name: (p.phase, p.reason) for p in old}
+    before = {p.name: p.state for p in old}
     for pod in new:
-        if before.get(pod.name) != (pod.phase, pod.reason):
+        if before.get(pod.name) != pod.state:
             yield (f'pod {pod.name}: {pod.phase}'
                    + (f', {pod.reason}' if pod.reason else '')
                    + (f': {pod.message}' if pod.message else ''))
@@ -30,6 +32,28 @@ def nodes(old, new):
     if old - new:
         yield (f'nodes left: {", ".join(sorted(old - new))}; tests that used '
                'them may fail because of that')
+
+
+def waits(old, new):
+    """That the tests have ended and other plugins have not, told once.
+
+    :param old: :class:`.sonobuoy.Status` of the last look, or None.
+    """
+    rest = _unfinished(new)
+    if rest and not _unfinished(old):
+        yield ('The tests have ended, and Sonobuoy waits for '
+               + ', '.join(sorted(rest)))
+
+
+def _unfinished(status):
+    """Names of plugins that go on after the tests."""
+    states = collections.defaultdict(set)
+    for plugin in status.plugins if status else ():
+        states[plugin.name].add(plugin.status)
+    if sonobuoy.RUNNING in states.get(sonobuoy.PLUGIN, {sonobuoy.RUNNING}):
+        return set()
+    return {name for name, words in states.items()
+            if sonobuoy.RUNNING in words}
 
 
 def trouble(pod):

@@ -133,7 +133,9 @@ def _junit(reader, namespace, pod, folder, notes):
                 _write(folder / JUNIT, content)
                 return folder / JUNIT
     except (kube.KubeError, damage.Damage) as e:
-        notes.append(f'no JUnit of {pod.name}: {e.what}')
+        why = ('it has handed its results to the aggregator, which gives them '
+               'with its archive' if pod.phase == 'Succeeded' else e.what)
+        notes.append(f'no JUnit of {pod.name}: {why}')
         return None
     notes.append(f'no JUnit of {pod.name}: the tests have not written it')
     return None

@@ -37,6 +37,12 @@ class Pod:
     message: str = ''
     node: str = ''
 
+    @property
+    def state(self) -> tuple[str, str]:
+        """Phase and reason; the two in turn of a pull that fails are one."""
+        return self.phase, ('ImagePullBackOff' if self.reason == 'ErrImagePull'
+                            else self.reason)
+
 
 @dataclasses.dataclass(frozen=True)
 class Observation:
@@ -170,6 +176,7 @@ def _seen(watch, seen, notes):
     if seen.said and seen.said != watch.said:
         notes.append(seen.said)
     notes += messages.pods(watch.pods, pods)
+    notes += messages.waits(watch.status, status)
     notes += messages.nodes(watch.nodes or before, nodes)
     new = [s for s in seen.symptoms or () if s not in watch.symptoms]
     notes += [f'the cluster: {symptom}' for symptom in new]
@@ -202,7 +209,7 @@ def _mark(status, pods, log, size):
         (p.name, p.node, p.status, p.result, p.total, p.completed, p.failed,
          p.message) for p in status.plugins)
     return (status and status.status, plugins, log, size,
-            tuple(sorted((p.name, p.phase, p.reason) for p in pods)))
+            tuple(sorted((p.name, *p.state) for p in pods)))
 
 
 def _counts(old, status, seen):
@@ -225,8 +232,20 @@ def _counts(old, status, seen):
 
 def _stuck(watch, pods, now):
     since = dict(watch.stuck)
-    return tuple((p.name, since.get(p.name, now)) for p in pods
+    return tuple((p.name, since.get(p.name, now)) for p in _needed(pods)
                  if p.reason in completion.STUCK_REASONS)
+
+
+def _needed(pods):
+    """The pods without which a run cannot end.
+
+    A run of the tests ends without another plugin's: Sonobuoy gives that
+    plugin up, five minutes after its image could not be pulled (seen with
+    0.57.5), else at its own timeout.
+    """
+    if not any(p.plugin == sonobuoy.PLUGIN for p in pods):
+        return pods
+    return [p for p in pods if p.plugin in ('', sonobuoy.PLUGIN)]
 
 
 def _lost(watch, pods, seen):
@@ -236,4 +255,4 @@ def _lost(watch, pods, seen):
     since = {name: when for name, when, _ in watch.lost}
     bad = dict(seen.bad)
     return tuple((p.name, since.get(p.name, seen.at), bad[p.node])
-                 for p in pods if p.node in bad)
+                 for p in _needed(pods) if p.node in bad)

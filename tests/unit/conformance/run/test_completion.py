@@ -126,6 +126,45 @@ class TestEnds(looks.TestCase):
         self.assertEqual(completion.STUCK, state.outcome)
         self.assertIn('no such host', state.reason)
 
+    def test_another_plugin_waits_for_its_image(self):
+        # The tests go on, or their results are with the aggregator, which
+        # gives the other plugin up by itself.
+        waiting = watch.Pod('logs-x', 'systemd-logs', 'Pending',
+                            'ImagePullBackOff', 'no such host')
+        done = dataclasses.replace(TESTS, phase='Succeeded')
+        state = self.play(
+            seen(1, pods=(AGGREGATOR, TESTS, waiting)),
+            seen(310, pods=(AGGREGATOR, TESTS, waiting), log=(9, 1, 0)),
+            seen(620, pods=(AGGREGATOR, done, waiting)))
+        self.assertEqual('', state.outcome)
+
+    def test_the_node_of_another_plugin_is_lost(self):
+        logs = watch.Pod('logs-x', 'systemd-logs', 'Running', node='n2')
+        off = {'pods': (AGGREGATOR, TESTS, logs), 'bad': (('n2', 'x'),)}
+        state = self.play(seen(1, **off), seen(310, **off))
+
+        self.assertEqual('', state.outcome)
+
+    def test_a_run_of_other_plugins_only(self):
+        waiting = watch.Pod('mine', 'mine', 'Pending', 'ImagePullBackOff')
+        state = self.play(seen(1, pods=(AGGREGATOR, waiting)),
+                          seen(302, pods=(AGGREGATOR, waiting)))
+
+        self.assertEqual(completion.STUCK, state.outcome)
+
+    def test_pulls_that_are_tried_again_are_no_movement(self):
+        def pods(reason):
+            return AGGREGATOR, TESTS, watch.Pod(
+                'logs-x', 'systemd-logs', 'Pending', reason)
+
+        state = self.play(*(
+            seen(1 + 100 * n, pods=pods(
+                'ErrImagePull' if n % 2 else 'ImagePullBackOff'))
+            for n in range(6)), seen(602, pods=pods('ErrImagePull')))
+
+        self.assertEqual(completion.STALLED, state.outcome)
+        self.assertEqual(1, sum('logs-x' in note for note in self.notes))
+
     def test_a_pod_that_gets_no_network(self):
         waiting = dataclasses.replace(
             TESTS, phase='Pending', reason='FailedCreatePodSandBox',

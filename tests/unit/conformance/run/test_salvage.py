@@ -85,12 +85,16 @@ class TestSave(testtools.TestCase):
         self.assertEqual(['Evicted', ''], [p['reason'] for p in pods])
 
     def test_what_is_not_there_is_said(self):
+        ended = PODS[1] | {'status': {'phase': 'Succeeded'}}
         for parts, note in (
                 ({'packed': kube.KubeError('no exec')}, 'no JUnit of e2e-job: '
                  'no exec'),
                 ({'packed': b'no gzip'}, 'no JUnit of e2e-job'),
                 ({'packed': tar(e2e__tar__gz=tar(e2e__log=b'x'))},
                  'the tests have not written it'),
+                ({'pods': [PODS[0], ended], 'packed': kube.KubeError('x')},
+                 'no JUnit of e2e-job: it has handed its results to the '
+                 'aggregator, which gives them with its archive'),
                 ({'log': kube.KubeError('gone')}, 'no log of e2e-job: gone'),
                 ({'pods': PODS[:1]}, 'there is no pod of the tests'),
                 ({'pods': kube.KubeError('API is away')}, 'API is away')):

@@ -86,6 +86,20 @@ class TestTold(looks.TestCase):
             [note for note in self.notes if 'cluster' in note])
         self.assertEqual(('node n2: not ready: x',), state.signs)
 
+    def test_plugins_that_the_run_still_waits_for(self):
+        def plugins(tests):
+            return sonobuoy.Status('running', (
+                sonobuoy.Plugin('e2e', 'global', tests),
+                sonobuoy.Plugin('systemd-logs', 'n1', 'complete'),
+                sonobuoy.Plugin('systemd-logs', 'n2', 'running')))
+
+        self.play(*(seen(at, status=plugins(word)) for at, word in (
+            (1, 'running'), (2, 'complete'), (3, 'complete'))))
+
+        self.assertEqual(
+            ['The tests have ended, and Sonobuoy waits for systemd-logs'],
+            [note for note in self.notes if 'waits' in note])
+
     def test_prose_is_told_once(self):
         prose = {'status': None, 'said': 'The aggregator is Pending'}
         self.play(seen(1, **prose), seen(2, **prose))
