@@ -168,11 +168,13 @@ def certification(verdict) -> str:
 
 
 def missing(result, verdict) -> tuple[str, ...]:
-    """Required tests to name; none where the run was not meant to have them.
+    """Required tests to name, of a run that was meant to have them.
 
-    The verdict counts them in any case.
+    None of one in which none has ended yet: all are missing there. The verdict
+    counts them in any case.
     """
-    meant = result.mode in (model.CERTIFIED, model.NON_DISRUPTIVE)
+    meant = result.specs and result.mode in (
+        model.CERTIFIED, model.NON_DISRUPTIVE)
     return verdict.missing if meant or len(verdict.missing) <= FEW else ()
 
 

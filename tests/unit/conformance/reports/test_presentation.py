@@ -107,6 +107,15 @@ class RunTest(testtools.TestCase):
 
             self.assertEqual(titles, [s.title for s in run.sections])
 
+    def test_run_of_which_nothing_is_known_yet_names_none(self):
+        run = run_of(by_hand.result(mode=model.CERTIFIED),
+                     required=tuple(f'[sig-a] {i}' for i in range(51)))
+
+        self.assertEqual(['NOT eligible for certification'],
+                         [s.title for s in run.sections])
+        self.assertIn('51 of 51 required tests did not pass',
+                      ' '.join(run.sections[0].lines))
+
     def test_a_flake_does_not_change_the_verdict(self):
         result = by_hand.result(by_hand.failed('a'))
         again = by_hand.result(by_hand.passed('a'))
