@@ -8,6 +8,7 @@ and says when they do not fit together.
 """
 
 import configparser
+import contextlib
 import importlib.metadata
 import os
 import pathlib
@@ -108,7 +109,8 @@ def install(layout, cloud, requirements, progress, release, target=None,
     """Install into the sandbox's folder ``drivers``, all or nothing.
 
     :param cloud: environment of Magnum.
-    :param requirements: results of :func:`requirement`.
+    :param requirements: results of :func:`requirement`. A driver that Magnum's
+        environment has in another version takes its place, for this sandbox.
     :param release: of Magnum.
     :param target: another folder of the sandbox, which is not there yet.
     :param companions: requirements that come beside them. One that Magnum's
@@ -121,11 +123,13 @@ def install(layout, cloud, requirements, progress, release, target=None,
         scratch = pathlib.Path(scratch)
         library = overlay.empty(scratch / 'env', cloud)
         cloud_library = overlay.library(cloud)
-        more, instead = _sorted(companions, cloud_library)
+        others = _other_versions(requirements, cloud_library)
+        more, instead = _sorted([*companions, *others], cloud_library)
+        wanted = [r for r in requirements if r not in others] + more
         pretended = _pretend(library, cloud_library)
         pretended.append(_pretend_library(library, scratch))
-        _uv(layout, scratch, [*requirements, *more],
-            environment.pins(release, scratch))
+        if wanted:
+            _uv(layout, scratch, wanted, environment.pins(release, scratch))
         if instead:
             _uv(layout, scratch, instead, (),
                 '--no-deps', '--target', library / overlay.COMPANIONS)
@@ -162,6 +166,21 @@ def _pretend_library(library, scratch):
         'Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n')
     (folder / 'RECORD').touch()
     return folder.name
+
+
+def _other_versions(requirements, cloud):
+    """Those that name a driver of Magnum's environment, whatever version."""
+    there = {packaging.utils.canonicalize_name(one.name)
+             for one in importlib.metadata.distributions(path=[str(cloud)])
+             if _drivers_of(one)}
+    found = []
+    for text in requirements:
+        # A URL need not have a name: not of those.
+        with contextlib.suppress(packaging.requirements.InvalidRequirement):
+            name = packaging.requirements.Requirement(text).name
+            if packaging.utils.canonicalize_name(name) in there:
+                found.append(text)
+    return found
 
 
 def _sorted(companions, cloud):

@@ -335,6 +335,22 @@ print(json.dumps({
     'magnum': metadata.version('magnum')}))
 """
 
+    def test_another_version_of_a_driver_takes_the_place_of_the_clouds(self):
+        cloud = environment.ensure(progress.Silent())
+        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        layout = layouts.Layout(folder / 'box', '127.77')
+        (layout.directory / 'tmp').mkdir(parents=True)
+
+        drivers.install(layout, cloud, ['magnum-capi-helm==1.3.0'],
+                        progress.Silent(), releases.NEWEST)
+        overlay.make(layout, cloud)
+
+        self.assertEqual('1.3.0', processes.run(
+            [layout.magnum_env / 'bin' / 'python', '-I', '-c',
+             'from importlib import metadata; '
+             'print(metadata.version("magnum-capi-helm"))'],
+            timeout=60).strip())
+
     def test_one_of_another_version_takes_the_place_of_the_clouds(self):
         cloud = environment.ensure(progress.Silent())
         before = snapshot(overlay.library(cloud))
