@@ -36,6 +36,13 @@ class AdoptionTest(test_charts.Base):
         """Arguments of "sandbox up": the sandbox's own chart."""
         return ()
 
+    def rotate(self, machines):
+        """The first cluster gets a new credential and keeps its machines."""
+        used = self.credential()
+        self.assertEqual(
+            machines, self.change('PATCH', f'credentials/{self.alpha}'))
+        self.assertNotEqual(used, self.credential())
+
     def adopt(self, *arguments, code=0):
         """What became, or would become, of each cluster."""
         out = self.command('adopt', '-f', 'json', *arguments, code=code)
@@ -122,15 +129,12 @@ class AdoptionTest(test_charts.Base):
         grown = self.change('POST', f'{path}/nodegroups', name='Pool_B',
                             node_count=1, flavor_id='m1.small')
         self.assertEqual((4, set()), (len(grown), resized - grown))
-        used = self.credential()
-        rotated = self.change('PATCH', f'credentials/{self.alpha}')
-        self.assertEqual(grown, rotated)
-        self.assertNotEqual(used, self.credential())
+        self.rotate(grown)
 
         newer = self.template('ubuntu-capi-1.35')
         upgraded = self.change('POST', f'{path}/actions/upgrade',
                                cluster_template=newer, max_batch_size=1)
-        self.assertEqual((4, set()), (len(upgraded), upgraded & rotated))
+        self.assertEqual((4, set()), (len(upgraded), upgraded & grown))
         cluster = self.user.request('container-infra', 'GET', path).json()
         self.assertEqual('v1.35.0', cluster['coe_version'])
 
@@ -166,3 +170,29 @@ class PublishedChartAdoptionTest(AdoptionTest):
             self.skipTest(
                 f'{test_values.PUBLISHED} does not say where the chart is')
         return '--chart', os.environ[test_values.PUBLISHED]
+
+
+class OldestMagnumAdoptionTest(AdoptionTest):
+    """A Magnum that stores no driver of a request and rotates nothing."""
+
+    def chart(self):
+        return '--magnum', '2025.1'
+
+    def template(self, image='ubuntu-capi', driver='k8s_capi_v1'):
+        made = super().template(image, driver)
+        answer = self.user.request(
+            'container-infra', 'PATCH', f'clustertemplates/{made}',
+            [{'op': 'replace', 'path': '/driver', 'value': driver}])
+        self.assertEqual((200, driver), (answer.status_code,
+                                         answer.json().get('driver')))
+        return made
+
+    def rotate(self, machines):
+        """Credentials can be rotated since Magnum 23."""
+
+
+class FormerReleaseAdoptionTest(OldestMagnumAdoptionTest):
+    """Clusters of magnum-capi-helm 1.3, which does not run on Magnum 23."""
+
+    def chart(self):
+        return *super().chart(), '--install', 'magnum-capi-helm==1.3.0'
