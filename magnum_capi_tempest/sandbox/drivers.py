@@ -8,7 +8,6 @@ and says when they do not fit together.
 """
 
 import configparser
-import contextlib
 import importlib.metadata
 import os
 import pathlib
@@ -123,15 +122,17 @@ def install(layout, cloud, requirements, progress, release, target=None,
         scratch = pathlib.Path(scratch)
         library = overlay.empty(scratch / 'env', cloud)
         cloud_library = overlay.library(cloud)
-        others = _other_versions(requirements, cloud_library)
-        more, instead = _sorted([*companions, *others], cloud_library)
-        wanted = [r for r in requirements if r not in others] + more
+        installed = _installed(cloud_library)
+        others = [text for text in requirements
+                  if _is_other_driver(text, installed)]
+        more, instead = _sorted(companions, installed)
+        wanted = [text for text in requirements if text not in others] + more
         pretended = _pretend(library, cloud_library)
         pretended.append(_pretend_library(library, scratch))
         if wanted:
             _uv(layout, scratch, wanted, environment.pins(release, scratch))
-        if instead:
-            _uv(layout, scratch, instead, (),
+        if instead or others:
+            _uv(layout, scratch, [*instead, *others], (),
                 '--no-deps', '--target', library / overlay.COMPANIONS)
         for name in pretended:
             _refuse_another(library / name, requirements)
@@ -168,32 +169,38 @@ def _pretend_library(library, scratch):
     return folder.name
 
 
-def _other_versions(requirements, cloud):
-    """Those that name a driver of Magnum's environment, whatever version."""
-    there = {packaging.utils.canonicalize_name(one.name)
-             for one in importlib.metadata.distributions(path=[str(cloud)])
-             if _drivers_of(one)}
-    found = []
-    for text in requirements:
-        # A URL need not have a name: not of those.
-        with contextlib.suppress(packaging.requirements.InvalidRequirement):
-            name = packaging.requirements.Requirement(text).name
-            if packaging.utils.canonicalize_name(name) in there:
-                found.append(text)
-    return found
+def _installed(cloud):
+    """Distributions of Magnum's environment by their canonical names."""
+    return {packaging.utils.canonicalize_name(one.name): one
+            for one in importlib.metadata.distributions(path=[str(cloud)])}
 
 
-def _sorted(companions, cloud):
+def _is_other_version(wanted, installed):
+    """Whether a requirement is of one that is there in another version."""
+    have = installed.get(packaging.utils.canonicalize_name(wanted.name))
+    return have is not None and not wanted.specifier.contains(
+        have.version, prereleases=True)
+
+
+def _is_other_driver(text, installed):
+    """Whether a text asks for another version of a driver that is there."""
+    try:
+        wanted = packaging.requirements.Requirement(text)
+    except packaging.requirements.InvalidRequirement:
+        # A path, or a URL without a name.
+        return False
+    return _is_other_version(wanted, installed) and bool(_drivers_of(
+        installed[packaging.utils.canonicalize_name(wanted.name)]))
+
+
+def _sorted(companions, installed):
     """Those that are new, and those that take the place of another version."""
-    there = {packaging.utils.canonicalize_name(one.name): one.version
-             for one in importlib.metadata.distributions(path=[str(cloud)])}
     more, instead = [], []
     for text in companions:
         wanted = packaging.requirements.Requirement(text)
-        have = there.get(packaging.utils.canonicalize_name(wanted.name))
-        if have is None:
+        if packaging.utils.canonicalize_name(wanted.name) not in installed:
             more.append(text)
-        elif not wanted.specifier.contains(have, prereleases=True):
+        elif _is_other_version(wanted, installed):
             instead.append(text)
     return more, instead
 

@@ -9,6 +9,7 @@ import signal
 import fixtures
 from testtools import matchers
 
+from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi import progress
 from magnum_capi import waiting
@@ -335,11 +336,16 @@ print(json.dumps({
     'magnum': metadata.version('magnum')}))
 """
 
-    def test_another_version_of_a_driver_takes_the_place_of_the_clouds(self):
-        cloud = environment.ensure(progress.Silent())
+    def layout(self):
+        """A folder, and the layout of a sandbox in it that is not up."""
         folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         layout = layouts.Layout(folder / 'box', '127.77')
         (layout.directory / 'tmp').mkdir(parents=True)
+        return folder, layout
+
+    def test_another_version_of_a_driver_takes_the_place_of_the_clouds(self):
+        cloud = environment.ensure(progress.Silent())
+        _, layout = self.layout()
 
         drivers.install(layout, cloud, ['magnum-capi-helm==1.3.0'],
                         progress.Silent(), releases.NEWEST)
@@ -351,12 +357,20 @@ print(json.dumps({
              'print(metadata.version("magnum-capi-helm"))'],
             timeout=60).strip())
 
+    def test_a_driver_of_a_url_is_not_taken_for_the_clouds(self):
+        cloud = environment.ensure(progress.Silent())
+        folder, layout = self.layout()
+
+        error = self.assertRaises(
+            errors.MagnumCapiError, drivers.install, layout, cloud,
+            [f'magnum-capi-helm @ file://{folder}/none-1.0-py3-none-any.whl'],
+            progress.Silent(), releases.NEWEST)
+        self.assertIn('Cannot install magnum-capi-helm @', str(error))
+
     def test_one_of_another_version_takes_the_place_of_the_clouds(self):
         cloud = environment.ensure(progress.Silent())
         before = snapshot(overlay.library(cloud))
-        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-        layout = layouts.Layout(folder / 'box', '127.77')
-        (layout.directory / 'tmp').mkdir(parents=True)
+        folder, layout = self.layout()
 
         drivers.install(
             layout, cloud, [str(project(folder / 'driver'))],
