@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-
 """What people are told of a run that is watched. Pure."""
 
 import collections
@@ -47,13 +46,19 @@ def waits(old, new):
 
 def _unfinished(status):
     """Names of plugins that go on after the tests."""
-    states = collections.defaultdict(set)
-    for plugin in status.plugins if status else ():
-        states[plugin.name].add(plugin.status)
-    if sonobuoy.RUNNING in states.get(sonobuoy.PLUGIN, {sonobuoy.RUNNING}):
+    running = {name: sonobuoy.RUNNING in {one.status for one in nodes}
+               for name, nodes in _by_name(status).items()}
+    if running.get(sonobuoy.PLUGIN, True):
         return set()
-    return {name for name, words in states.items()
-            if sonobuoy.RUNNING in words}
+    return {name for name, goes_on in running.items() if goes_on}
+
+
+def _by_name(status):
+    """What a plugin does on each node, lists by the plugin's name."""
+    found = collections.defaultdict(list)
+    for plugin in status.plugins if status else ():
+        found[plugin.name].append(plugin)
+    return found
 
 
 def trouble(pod):
@@ -96,9 +101,7 @@ def plugins(status):
 
     :param status: :class:`.sonobuoy.Status`, or None.
     """
-    there = collections.defaultdict(list)
-    for plugin in status.plugins if status else ():
-        there[plugin.name].append(plugin)
+    there = _by_name(status)
     if sum(map(len, there.values())) > 1:
         for name, nodes in sorted(there.items()):
             words = collections.Counter(

@@ -183,44 +183,46 @@ def evidence(cloud):
 
 
 def template_driver(cloud):
-    return _flag(cloud, 'template_driver',
-                 'the driver that a cluster template names',
-                 driver_naming.counts_in_template(
-                     cloud.conf, cloud.magnum, cloud.cleanup))
+    counts = driver_naming.counts_in_template(
+        cloud.conf, cloud.magnum, cloud.cleanup)
+    return _flag(cloud, 'template_driver', counts, _heeds(
+        counts, 'the driver that a cluster template names'))
 
 
 def image_driver(cloud):
-    return _flag(cloud, 'image_driver', 'the property magnum_driver of images',
-                 driver_naming.counts_in_image(
-                     cloud.conf, cloud.manager, cloud.magnum, cloud.cleanup))
+    counts = driver_naming.counts_in_image(
+        cloud.conf, cloud.manager, cloud.magnum, cloud.cleanup)
+    return _flag(cloud, 'image_driver', counts, _heeds(
+        counts, 'the property magnum_driver of images'))
+
+
+def _heeds(counts, what):
+    return f'{"heeds" if counts else "ignores"} {what}'
 
 
 def roles(cloud):
     """Say whether roles_enforced is true of this Magnum."""
-    flag = cloud.conf.magnum_capi_feature_enabled.roles_enforced
     try:
         reader = rbac.reader(cloud.manager, cloud.microversion, cloud.cleanup)
     except lib_exc.TempestException as e:
         # Needed by nothing else.
-        return flag and (
+        return cloud.conf.magnum_capi_feature_enabled.roles_enforced and (
             'Keystone makes no application credential with the role reader, '
             'which tests of roles need; or set roles_enforced to false. It '
             f'said: {" ".join(str(e).split())}')
     enforced = rbac.keeps_readers_out(cloud.conf, reader, cloud.cleanup)
-    if enforced != flag:
-        return ('[magnum_capi_feature_enabled] roles_enforced is '
-                f'{str(flag).lower()}, and this Magnum '
-                f'{"refuses" if enforced else "lets"} a user with only the '
-                f'role reader {"to " if enforced else ""}create a cluster '
-                f'template. Set it to {str(enforced).lower()}')
+    return _flag(
+        cloud, 'roles_enforced', enforced,
+        f'{"does not let" if enforced else "lets"} a user with only the role '
+        'reader create a cluster template')
 
 
-def _flag(cloud, flag, what, counts):
-    if counts != cloud.conf.magnum_capi_feature_enabled[flag]:
+def _flag(cloud, flag, found, said):
+    """Say that a flag is not what was found of this Magnum, if it is not."""
+    if found != cloud.conf.magnum_capi_feature_enabled[flag]:
         return (f'[magnum_capi_feature_enabled] {flag} is '
-                f'{str(not counts).lower()}, and this Magnum '
-                f'{"heeds" if counts else "ignores"} {what}. Set it to '
-                f'{str(counts).lower()}')
+                f'{str(not found).lower()}, and this Magnum {said}. Set it to '
+                f'{str(found).lower()}')
 
 
 #: In the order in which a person would mend them.

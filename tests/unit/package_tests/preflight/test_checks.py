@@ -303,8 +303,8 @@ class PreflightTest(testtools.TestCase):
 
     def test_readers_that_are_refused_after_all(self):
         self.assert_one_problem(
-            'roles_enforced is false, and this Magnum refuses a user with '
-            'only the role reader to create a cluster template. Set it to '
+            'roles_enforced is false, and this Magnum does not let a user '
+            'with only the role reader create a cluster template. Set it to '
             'true', roles_enforced=False)
 
     def test_user_who_is_no_reader(self):
