@@ -28,13 +28,14 @@ and this plugin in a container, tests them, and takes all down again.
   --folder DIR  the container's root and logs (default: below the state
                 folder). It stays, with the packages that a later run need
                 not install
-  --branch B    of the repositories (default: stable/2026.1)
+  --branch B    of the repositories (default: stable/2026.1); another one than
+                the root has needs --new
   --new         make the container's root anew
   --keep        leave the container up until Ctrl-C, and say how to get in
 
 Needs root, 15 GB of disk and 8 GB of memory. The container has a network of
-its own, and nothing listens outside of it. Takes an hour on 2 cores; with a
-root that is there, half of it.
+its own, and nothing listens outside of it. Takes over an hour on 2 cores;
+40 min with a root that is there.
 
 Exit code: 0 all steps passed; 1 one did not; 2 wrong usage; 3 this machine
 lacks something, and what is in the last line.
@@ -183,8 +184,8 @@ write() {
     cat > "$rootfs/$1"
 }
 
-# settle: what is of this machine and of this checkout, anew with each run.
-settle() {
+# configure: what is of this machine and of this checkout, anew with each run.
+configure() {
     local file
     rm -f "$rootfs/etc/apt/sources.list"
     for file in /etc/apt/sources.list.d /etc/apt/apt.conf.d /etc/pip.conf \
@@ -257,9 +258,9 @@ inside() {
         su - stack -c "export PATH=\$PATH:/usr/sbin:/sbin; $1" < /dev/null
 }
 
-# beside COMMAND...: for the background. A kill -9 of this script ends it as
-# well; Ctrl-C does not, which is for this script.
-beside() {
+# background COMMAND... &: a program that a kill -9 of this script ends as well.
+# Ctrl-C does not, which is for this script.
+background() {
     exec setpriv --pdeathsig KILL setsid "$@" < /dev/null 7>&-
 }
 
@@ -275,10 +276,10 @@ boot() {
     touch "$network/namespace"
     unshare --net="$network/namespace" ip link set lo up
     # A network in user space, on which nobody can call.
-    beside pasta -q -f --config-net -a "$ADDRESS" -n 24 -g "$GATEWAY" \
+    background pasta -q -f --config-net -a "$ADDRESS" -n 24 -g "$GATEWAY" \
         -t none -u none -T none -U none --no-map-gw --runas 0 \
         --netns-only --netns "$network/namespace" &
-    SYSTEMD_NSPAWN_API_VFS_WRITABLE=network beside unshare --pid --fork \
+    SYSTEMD_NSPAWN_API_VFS_WRITABLE=network background unshare --pid --fork \
         --kill-child=KILL --mount-proc systemd-nspawn -q -D "$rootfs" -b \
         --register=no --keep-unit -M devstack \
         --network-namespace-path="$network/namespace" \
@@ -371,7 +372,7 @@ trap 'exit 129' HUP
 trap 'exit 141' PIPE
 trap finish EXIT
 [[ ! $new && -e $folder/made ]] || make_root
-settle
+configure
 boot
 say "The container is up, $(inside '. /etc/os-release; echo $PRETTY_NAME')"
 for step in "${steps[@]}"; do
