@@ -321,8 +321,10 @@ devstack() {
     inside "cd ~/devstack && ./$1"
 }
 
-tempest_run() {
-    inside "cd ~/tempest && .tox/tempest/bin/tempest run --regex '$1'"
+# tests WORD: those of ours that have it in their id.
+tests() {
+    inside "cd ~/tempest \
+        && .tox/tempest/bin/tempest run --regex 'magnum_capi.*$1'"
 }
 
 stack() {
@@ -384,14 +386,13 @@ for step in "${steps[@]}"; do
                 step earlier clean
             fi
             step stack stack ;;
-        preflight) step preflight tempest_run 'magnum_capi.*preflight' ;;
-        smoke) step smoke tempest_run 'magnum_capi.*smoke' ;;
-        life) step life tempest_run 'magnum_capi.*lifecycle' ;;
+        preflight | smoke) step "$step" tests "$step" ;;
+        life) step life tests lifecycle ;;
         unstack) step unstack devstack unstack.sh ;;
         restack)
             step restack stack
-            step restack-preflight tempest_run 'magnum_capi.*preflight'
-            step restack-life tempest_run 'magnum_capi.*lifecycle' ;;
+            step restack-preflight tests preflight
+            step restack-life tests lifecycle ;;
         clean) step clean clean ;;
     esac
 done
