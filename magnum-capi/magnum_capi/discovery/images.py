@@ -44,7 +44,10 @@ _VERSION = re.compile(r'/v\d+(\.\d+)?/*$|/+$')
 #: Connections that are kept; more threads than that open new ones.
 _KEPT = 64
 #: What Glance answers to users, all else is Glance's trouble.
-_NOT_VISIBLE = (400, 403, 404)
+_NOT_VISIBLE: tuple[int, ...] = (400, 403, 404)
+#: The last character that a utf8mb3 column of MariaDB has room for. Glance
+#: answers 500 when it is asked for a name with a later one.
+_LAST_UTF8MB3 = '\uffff'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -153,7 +156,10 @@ class Reader:
 
     def _one(self, url: str, name: str,
              token: str) -> dict[str, typing.Any] | None:
-        answer = self._get(url, token)
+        not_visible = _NOT_VISIBLE
+        if max(name, default='') > _LAST_UTF8MB3:
+            not_visible += (500,)
+        answer = self._get(url, token, not_visible)
         listed = answer.get('images')
         if not isinstance(listed, list) or not all(
                 isinstance(image, dict) for image in listed):
@@ -165,9 +171,11 @@ class Reader:
             raise NotVisible('Several images have this name')
         return named[0] if named else None
 
-    def _get(self, url: str, token: str) -> dict[str, typing.Any]:
+    def _get(self, url: str, token: str,
+             not_visible: tuple[int, ...] = _NOT_VISIBLE
+             ) -> dict[str, typing.Any]:
         status, content = self._sent(url, token)
-        if status in _NOT_VISIBLE:
+        if status in not_visible:
             raise NotVisible(f'Glance answered {status}')
         if status == 401:
             raise Unavailable(

@@ -140,6 +140,11 @@ class NotVisibleTest(ImagesTestCase):
             self.check_not_visible(ID)
             self.check_not_visible('ubuntu')
 
+    def test_a_name_that_glances_database_cannot_hold(self):
+        self.glance.answer = (500, {}, b'no')
+        self.check_not_visible('tada \U0001f389')
+        self.check_unavailable(503, 'The image service', ident='ubuntu')
+
 
 class UnavailableTest(ImagesTestCase):
 
