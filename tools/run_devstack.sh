@@ -343,32 +343,26 @@ tests() {
 # services: a volume, and a load balancer. There are no machines, so its
 # server and its client are in network namespaces.
 services() {
-    inside "$(declare -f use_services bind remove_all show); use_services"
+    inside "$(declare -f use_services plug remove_all); use_services"
 }
 
 # In the container from here on.
 
-# show PORT FIELD
-show() {
-    openstack port show -f json "$1" | python3 -c "import json, sys
-port = json.load(sys.stdin)
-print(port['$2'] if '$2' in port else port['fixed_ips'][0]['$2'])"
-}
-
-# bind PORT: to an interface in a network namespace of its name.
-bind() {
-    openstack port create --network capi --host "$(hostname)" \
-        --disable-port-security --no-security-group -f value -c id "$1"
+# plug PORT NUMBER: to an interface in a network namespace of its name.
+plug() {
+    local port mac=fa:16:3e:00:00:$2
+    port=$(openstack port create --network capi --host "$(hostname)" \
+        --fixed-ip ip-address="10.99.0.$2" --mac-address "$mac" \
+        --disable-port-security --no-security-group -f value -c id "$1")
     sudo ip netns add "$1"
     sudo ip link add "tap-$1" type veth peer name eth0 netns "$1"
     sudo ip link set "tap-$1" up
-    sudo ip -n "$1" link set eth0 address "$(show "$1" mac_address)"
-    sudo ip -n "$1" addr add "$(show "$1" ip_address)/24" dev eth0
-    sudo ip -n "$1" link set eth0 up
+    sudo ip -n "$1" link set eth0 address "$mac" up
+    sudo ip -n "$1" addr add "10.99.0.$2/24" dev eth0
     # Open vSwitch in user space wants checksums.
     sudo ip netns exec "$1" ethtool -K eth0 tx off
-    sudo ovs-vsctl add-port br-int "tap-$1" -- set interface "tap-$1" \
-        external-ids:iface-id="$(show "$1" id)"
+    sudo ovs-vsctl add-port br-int "tap-$1" \
+        -- set interface "tap-$1" external-ids:iface-id="$port"
 }
 
 remove_all() {
@@ -399,20 +393,20 @@ use_services() {
     # It answers for the address of a load balancer.
     openstack router create -f value -c id capi
     openstack router add subnet capi capi
-    bind server
-    bind client
+    plug server 10
+    plug client 11
     openstack loadbalancer create -f value -c id --wait --provider ovn \
-        --name capi --vip-subnet-id capi
+        --name capi --vip-subnet-id capi --vip-address 10.99.0.12
     openstack loadbalancer listener create -f value -c id --wait \
         --name capi --protocol TCP --protocol-port 80 capi
     openstack loadbalancer pool create -f value -c id --wait --name capi \
         --listener capi --protocol TCP --lb-algorithm SOURCE_IP_PORT
     openstack loadbalancer member create -f value -c id --wait \
-        --address "$(show server ip_address)" --protocol-port 8000 capi
+        --address 10.99.0.10 --protocol-port 8000 capi
     sudo ip netns exec server python3 -m http.server 8000 &
     sudo ip netns exec client curl -sS -o /dev/null --max-time 5 --retry 10 \
         --retry-all-errors -w 'The load balancer answers %{http_code}\n' \
-        "http://$(openstack loadbalancer show -f value -c vip_address capi)/"
+        http://10.99.0.12/
     openstack volume show -f value -c status capi | grep -x available
 }
 
