@@ -37,8 +37,7 @@ all down again.
   --keep        leave the container up until Ctrl-C, and say how to get in
 
 Needs root, 15 GB of disk and 8 GB of memory. The container has a network of
-its own, and nothing listens outside of it. Takes over an hour on 2 cores;
-40 min with a root that is there.
+its own, and nothing listens outside of it. Takes over an hour on 2 cores.
 
 Exit code: 0 all steps passed; 1 one did not; 2 wrong usage; 3 this machine
 lacks something, and what is in the last line.
