@@ -23,6 +23,16 @@ die() {
     exit "${DIE_CODE:-3}"
 }
 
+# one_of WHAT WORD KNOWN...: end with wrong usage unless the word is a known one.
+one_of() {
+    local what=$1 word=$2 one
+    shift 2
+    for one; do
+        [[ $one != "$word" ]] || return 0
+    done
+    DIE_CODE=2 die "Unknown $what" "$word" "Use one of: $*"
+}
+
 # quietly WHAT COMMAND...: a line when it is done, its output when it fails.
 quietly() {
     local what=$1 log

@@ -5,6 +5,8 @@
 
 set -euo pipefail
 
+STEPS=(stack services preflight smoke life unstack restack clean)
+
 usage() {
     cat << EOT
 usage: tools/run_devstack.sh [--folder DIR] [--branch B] [--new] [--keep]
@@ -78,14 +80,10 @@ fi
 repositories=$(realpath -m "${words[0]}")
 steps=("${words[@]:1}")
 if ((${#steps[@]} == 0)); then
-    steps=(stack services preflight smoke life unstack restack clean)
+    steps=("${STEPS[@]}")
 fi
 for step in "${steps[@]}"; do
-    case $step in
-        stack | services | preflight | smoke | life | unstack | restack \
-            | clean) ;;
-        *) DIE_CODE=2 die 'Unknown step' "$step" 'See --help' ;;
-    esac
+    one_of step "$step" "${STEPS[@]}"
 done
 for name in devstack requirements keystone glance nova placement neutron \
         cinder octavia ovn-octavia-provider magnum python-magnumclient \
@@ -364,9 +362,11 @@ plug() {
         -- set interface "tap-$1" external-ids:iface-id="$port"
 }
 
+# Each, whatever became of the others; one that fails makes the step fail.
 remove_all() {
-    local name
+    local code=$? name
     set +e
+    trap 'code=1' ERR
     openstack loadbalancer delete --cascade --wait capi
     for name in server client; do
         sudo ip netns pids $name | xargs -r sudo kill
@@ -379,6 +379,7 @@ remove_all() {
     openstack subnet delete capi
     openstack network delete capi
     openstack volume delete capi
+    exit "$code"
 }
 
 use_services() {

@@ -46,9 +46,7 @@ while (($#)); do
     shift || true
 done
 for stage in "${only[@]}"; do
-    [[ " ${STAGES[*]} " == *" $stage "* ]] \
-        || DIE_CODE=2 die 'Unknown stage' "--only $stage" \
-            "Use one of: ${STAGES[*]}"
+    one_of stage "$stage" "${STAGES[@]}"
 done
 [[ ${#only[@]} -gt 0 ]] || only=("${STAGES[@]}")
 

@@ -12,7 +12,8 @@ import testtools
 
 from magnum_capi import waiting
 
-LIBRARY = pathlib.Path(__file__).parents[2] / 'tools' / 'lib.sh'
+TOOLS = pathlib.Path(__file__).parents[2] / 'tools'
+LIBRARY = TOOLS / 'lib.sh'
 #: Exit codes of policy-rc.d(8).
 ALLOWED, FORBIDDEN = 0, 101
 
@@ -68,7 +69,9 @@ class StartsTest(testtools.TestCase):
         os.killpg(started.pid, signal.SIGKILL)
         started.wait()
 
-        self.assertEqual(ALLOWED, self.asked())
+        # The others of its group die when they are scheduled.
+        waiting.wait_for(self.asked, done=lambda code: code == ALLOWED,
+                         timeout=10, what='policy-rc.d to allow starts')
         self.assertFalse(self.policy.exists())
 
     def test_one_that_is_ended_cleans_up(self):
@@ -94,3 +97,74 @@ class StartsTest(testtools.TestCase):
         self.install('true').wait(10)
 
         self.assertEqual('#!/bin/sh\nexit 101\n', self.policy.read_text())
+
+
+class UsageTest(testtools.TestCase):
+    """A word that a script does not know is refused at once."""
+
+    def refused(self, *command):
+        ended = subprocess.run(command, capture_output=True, text=True,
+                               check=False)
+        self.assertEqual(2, ended.returncode, ended.stderr)
+        return ended.stderr
+
+    def test_two_stages_are_no_stage(self):
+        said = self.refused(TOOLS / 'run_tests.sh', '--only', 'style unit')
+
+        self.assertEqual(
+            'run_tests.sh: Unknown stage (style unit). Use one of: style unit '
+            'functional docs sandbox\n', said)
+
+    def test_two_steps_are_no_step(self):
+        said = self.refused(TOOLS / 'run_devstack.sh', 'repositories',
+                            'stack services')
+
+        self.assertIn('Unknown step (stack services). Use one of: stack',
+                      said)
+
+
+class DevstackServicesTest(testtools.TestCase):
+    """The step of run_devstack.sh that uses services and deletes all again."""
+
+    def step(self, fails):
+        """Run it with programs that do nothing, but fail for one command."""
+        folder = self.useFixture(fixtures.TempDir()).path
+        for name in 'openstack', 'sudo':
+            program = pathlib.Path(folder, name)
+            program.write_text(
+                '#!/bin/sh\n'
+                f'echo "{name} $*" >> {folder}/log\n'
+                'case "$*" in\n'
+                f'    {fails}) exit 1 ;;\n'
+                '    *"volume show"*) echo available ;;\n'
+                'esac\n')
+            program.chmod(0o755)
+        functions = subprocess.run(
+            ['sed', '-n', '/^# plug PORT/,/^# In this shell/p',
+             TOOLS / 'run_devstack.sh'],
+            capture_output=True, text=True, check=True).stdout
+        ended = subprocess.run(
+            ['bash', '-c', f'{functions}\nuse_services'],
+            env=os.environ | {'PATH': f'{folder}:{os.environ["PATH"]}'},
+            check=False)
+        return (ended.returncode,
+                pathlib.Path(folder, 'log').read_text().splitlines())
+
+    def test_all_is_deleted(self):
+        code, log = self.step(fails='nothing')
+
+        self.assertEqual(0, code)
+        self.assertEqual('openstack volume delete capi', log[-1])
+
+    def test_a_deletion_that_fails(self):
+        code, log = self.step(fails="'subnet delete capi'")
+
+        self.assertEqual(1, code)
+        self.assertEqual('openstack volume delete capi', log[-1])
+
+    def test_a_load_balancer_that_cannot_be_made(self):
+        code, log = self.step(fails="'loadbalancer create '*")
+
+        self.assertEqual(1, code)
+        self.assertNotIn('listener', str(log))
+        self.assertEqual('openstack volume delete capi', log[-1])
