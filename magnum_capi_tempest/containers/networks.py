@@ -31,22 +31,28 @@ class Plan:
     @property
     def kind(self) -> ipaddress.IPv4Network:
         """Of the container network "kind", a /18."""
-        return list(self.whole.subnets(new_prefix=18))[0]
+        return self._subnet(18, 0)
 
     @property
     def minikube(self) -> ipaddress.IPv4Network:
         """For ``minikube start --subnet``, which wants a /24."""
-        return list(self.whole.subnets(new_prefix=24))[64]
+        return self._subnet(24, 64)
 
     @property
     def pool(self) -> ipaddress.IPv4Network:
         """Of which container networks without a wish get a /24 each."""
-        return list(self.whole.subnets(new_prefix=18))[2]
+        return self._subnet(18, 2)
 
     @property
     def link(self) -> ipaddress.IPv4Network:
         """Of the two interfaces between host and engine, a /30."""
-        return list(self.whole.subnets(new_prefix=30))[-1]
+        return self._subnet(30, -1)
+
+    def _subnet(self, prefix, number):
+        """One of the subnets of a prefix's length; -1 is the last."""
+        # Not by subnets(), which would make thousands for the last one.
+        return ipaddress.IPv4Network(
+            (self.whole[number << 32 - prefix], prefix))
 
     @property
     def host_address(self) -> ipaddress.IPv4Address:

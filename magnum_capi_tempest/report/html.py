@@ -9,6 +9,7 @@ script and style run, by hash. Nothing is loaded from anywhere.
 
 import base64
 import dataclasses
+import functools
 import hashlib
 
 import jinja2
@@ -60,23 +61,31 @@ def page(template, *, package=None, style=(), **values):
     :param style: names of style sheets to add to the common one.
     :param values: what the template shows.
     """
-    loader = jinja2.ChoiceLoader([
-        jinja2.PackageLoader(name)
-        for name in (package, 'magnum_capi_tempest.report') if name])
-    environment = jinja2.Environment(
-        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True)
-    environment.filters.update(
-        clean=text.clean, cut=text.cut, duration=text.duration,
-        line=text.line, slug=lambda status: status.replace(' ', '-'))
+    environment = _environment(package)
     style, script = (
         markupsafe.Markup(''.join(
-            loader.get_source(environment, name)[0] for name in names))
+            environment.loader.get_source(environment, name)[0]
+            for name in names))
         for names in (('report.css', *style), ('report.js',)))
     return environment.get_template(template).render(
         values, style=style, script=script,
         policy="default-src 'none'; base-uri 'none'; form-action 'none'; "
                f"style-src {_hash(style)}; script-src {_hash(script)}")
+
+
+@functools.cache
+def _environment(package):
+    # It keeps the templates that it has compiled.
+    environment = jinja2.Environment(
+        loader=jinja2.ChoiceLoader([
+            jinja2.PackageLoader(name)
+            for name in (package, 'magnum_capi_tempest.report') if name]),
+        autoescape=True, undefined=jinja2.StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True)
+    environment.filters.update(
+        clean=text.clean, cut=text.cut, duration=text.duration,
+        line=text.line, slug=lambda status: status.replace(' ', '-'))
+    return environment
 
 
 def _hash(content):

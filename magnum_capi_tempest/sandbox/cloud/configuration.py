@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the configuration files of the cloud, mode 0600."""
 
+import functools
+
 import jinja2
 
 from magnum_capi.discovery import paste
@@ -16,12 +18,17 @@ OVERLAY = 'operators.yaml'
 
 def render(name, **values) -> str:
     """Text of a file of ``templates/``."""
-    environment = jinja2.Environment(
+    return _environment().get_template(f'{name}.j2').render(
+        region=REGION, **values)
+
+
+@functools.cache
+def _environment():
+    # It keeps the templates that it has compiled.
+    return jinja2.Environment(
         loader=jinja2.PackageLoader('magnum_capi_tempest.sandbox'),
         undefined=jinja2.StrictUndefined, trim_blocks=True,
         keep_trailing_newline=True, autoescape=False)
-    return environment.get_template(f'{name}.j2').render(
-        region=REGION, **values)
 
 
 def write_services(layout, *, venv, magnum_venv, discovery_filter=False,
