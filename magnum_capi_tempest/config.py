@@ -161,7 +161,7 @@ OPTS = [
     cfg.IntOpt(
         'evidence_timeout', default=60, min=1,
         help='Seconds that a failed test may spend on collecting evidence. '
-             'What does not answer in that time is named.'),
+             'Sources that do not answer in that time are listed.'),
     cfg.ListOpt(
         'clashing_drivers', default=[],
         help='Names of two or more enabled drivers that provide the cluster '
@@ -182,16 +182,16 @@ OPTS = [
     cfg.StrOpt(
         'beta_driver', default='',
         help='Name of a beta driver that is not in [drivers] '
-             'enabled_beta_drivers of magnum.conf; it provides '
+             'enabled_beta_drivers of magnum.conf and that provides '
              'beta_shadowed_distro. When empty, it is not tested what happens '
              'when a template names a beta driver.'),
     cfg.StrOpt(
         'broken_driver', default='',
         help='Name of a driver that is installed but cannot be loaded, for '
              'example because a library is missing. When empty, it is not '
-             'tested how it affects other drivers. Only set this in an '
-             'environment for that purpose, as such a driver stops an '
-             'unmodified Magnum 23.'),
+             'tested how it affects other drivers. Set this only in an '
+             'environment made for it: such a driver breaks an unmodified '
+             'Magnum 23.'),
     cfg.StrOpt(
         'sole_distro', default='',
         help='Operating system (magnum_distro or os_distro of an image) that '
@@ -204,7 +204,7 @@ OPTS = [
         'beta_shadowed_distro', default='',
         help='Operating system that beta_shadowed_driver provides, and also '
              'beta_driver, which is registered after it, so that Magnum finds '
-             'the beta driver by the type. When empty, this is not tested.'),
+             'the beta driver for this type. When empty, this is not tested.'),
     cfg.StrOpt(
         'beta_shadowed_driver', default='',
         help='Name of the driver to use for beta_shadowed_distro.'),
@@ -230,12 +230,12 @@ OPTS = [
              'version of Kubernetes. When empty, upgrades are not tested.'),
     cfg.DictOpt(
         'upgrade_labels', default={},
-        help='Labels of the cluster templates of upgrade_image_id, which are '
-             'added to the option labels and override it, for drivers that '
-             'take the version of Kubernetes from a label, such as '
-             'kube_tag:v1.35.0 for magnum-cluster-api. After an upgrade, '
-             'nodes must have the version in kube_tag, or kube_version of the '
-             'image if there is no kube_tag.'),
+        help='Additional labels of the cluster templates of upgrade_image_id; '
+             'they override the option labels. For drivers that take the '
+             'version of Kubernetes from a label, such as kube_tag:v1.35.0 '
+             'for magnum-cluster-api. After an upgrade, nodes must have the '
+             'version in kube_tag, or kube_version of the image if there is '
+             'no kube_tag.'),
     cfg.DictOpt(
         'volume_labels', default={'csi_cinder_reclaim_policy': 'Delete'},
         help='Additional labels of the clusters whose volumes are tested. '
@@ -292,7 +292,7 @@ OPTS = [
         'rest_seconds', default=120, min=1,
         help='Seconds for which nothing may be written to the management '
              'cluster while a cluster is idle. The default is that of Cluster '
-             "API's own tests; it takes more than [kubernetes] "
+             "API's own tests. It must exceed [kubernetes] "
              'health_polling_interval of magnum.conf (60) to detect a driver '
              'that writes on every poll.'),
     cfg.IntOpt(
@@ -309,7 +309,7 @@ OPTS = [
         help='Command that changes options of magnum.conf and restarts '
              'Magnum; Magnum must be ready when it ends. Its arguments are '
              'one or more GROUP.OPTION=VALUE; an empty VALUE restores the '
-             'earlier value. Tests that use it run alone. When empty, tests '
+             'previous value. Tests that use it run alone. When empty, tests '
              'that need another configuration are skipped. It is split like a '
              'shell command, for example: magnum-capi sandbox set --directory '
              '/box.'),

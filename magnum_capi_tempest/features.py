@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What one Magnum has and another has not, whatever the driver is.
+"""Features that one Magnum has and another lacks, whatever the driver.
 
-Options of ``[magnum_capi_feature_enabled]``, apart from the others in
-:mod:`magnum_capi_tempest.config` because most need the same two sentences:
-what is promised, and what happens where it is not. What a driver promises is
-in :mod:`magnum_capi_tempest.promises`.
+These are the options of ``[magnum_capi_feature_enabled]``. They are separate
+from :mod:`magnum_capi_tempest.config` because most need the same two
+sentences: what is promised, and what happens otherwise. What a driver promises
+is in :mod:`magnum_capi_tempest.promises`.
 """
 
 from oslo_config import cfg
 
 
 def _promise(name, what, magnum):
-    """Return the flag of something that Magnum itself does not promise.
+    """Return the flag for something that Magnum itself does not promise.
 
     :param what: what a deployment promises, a sentence without its stop.
-    :param magnum: what an unmodified Magnum 23 does instead, the same.
+    :param magnum: what an unmodified Magnum 23 does instead, likewise.
     """
     return cfg.BoolOpt(
         name, default=False,
@@ -23,7 +23,7 @@ def _promise(name, what, magnum):
              f'{magnum}. When false, this is not tested.')
 
 
-#: What Magnum itself has as of a release.
+#: What Magnum itself has since a certain release.
 RELEASE_OPTS = [
     cfg.BoolOpt(
         'template_driver', default=True,
@@ -31,12 +31,12 @@ RELEASE_OPTS = [
         help='A cluster template keeps the driver that its request names, as '
              'of Magnum 23 (2026.2). Earlier releases store the property '
              'magnum_driver of the image instead. When false, this is not '
-             'tested, and tests set the driver of a template by an update.'),
+             'tested, and tests set the driver of a template with an update.'),
     cfg.BoolOpt(
         'hidden_template_unseen', default=True,
         help='Members cannot show a hidden public cluster template, as of '
-             'Magnum 23 (2026.2). When false, tests only check that no list '
-             'has it.'),
+             'Magnum 23 (2026.2). When false, tests only check that it is in '
+             'no list.'),
     cfg.BoolOpt(
         'failed_cluster_polled', default=True,
         help='Magnum asks the driver for the state of clusters that are '
@@ -46,7 +46,7 @@ RELEASE_OPTS = [
              'this is not tested.'),
 ]
 
-#: The lowest microversion of a release that has all of them.
+#: The lowest microversion of the first release that has all of them.
 _SINCE = (1, 13)
 
 
@@ -60,96 +60,96 @@ def of_release(microversion):
     return {option.name: has for option in RELEASE_OPTS}
 
 
-#: What the discovery filter of this project adds, or another Magnum.
+#: What the discovery filter of this project, or a patched Magnum, adds.
 DISCOVERY_OPTS = [
     _promise(
         'ambiguity_refused',
         'A cluster template whose type several drivers provide is refused '
-        'when neither the template nor the image names one, and no '
-        '[drivers] default_driver provides the type; the answer names the '
-        'candidates', 'the first name in the alphabet is taken'),
+        'if neither the template nor the image names one and no [drivers] '
+        'default_driver provides the type; the error names the candidates',
+        'the first driver in alphabetical order is used'),
     _promise(
         'first_driver_taken',
         'A cluster template whose type several drivers provide gets the '
-        'first of these by name, when neither the template nor the image '
-        'names one, and no [drivers] default_driver provides the type; the '
-        'opposite of ambiguity_refused', 'the first name of all drivers is '
-        'taken, whatever it provides'),
+        'first of them in alphabetical order if neither the template nor the '
+        'image names one and no [drivers] default_driver provides the type; '
+        'the opposite of ambiguity_refused', 'the first of all drivers in '
+        'alphabetical order is used, whatever it provides'),
     _promise(
         'sole_provider_chosen',
-        'A cluster template gets the only driver that provides its type '
-        'when nothing names one', 'the first name in the alphabet is taken, '
+        'A cluster template gets the only driver that provides its type if '
+        'nothing names one', 'the first driver in alphabetical order is used, '
         'or [drivers] default_driver, whatever it provides'),
     _promise(
         'driver_must_provide_type',
-        'A cluster template is refused when its driver does not provide its '
-        'type, and when no driver does, also when the request says the '
-        'operating system', 'any installed driver is taken by its name'),
+        'A cluster template is refused if its driver does not provide its '
+        'type, or if no driver does, even if the request names the operating '
+        'system', 'any installed driver can be used by its name'),
     _promise(
         'disabled_driver_refused',
         'A driver in [drivers] disabled_drivers is refused for cluster '
-        'templates, and for clusters of templates that are older',
-        'disabled drivers can be used by their name'),
+        'templates, and for clusters of existing templates',
+        'disabled drivers can be used by their names'),
     _promise(
         'beta_driver_refused',
         'A beta driver that is not in [drivers] enabled_beta_drivers is '
-        'refused', 'beta drivers can be used by their name'),
+        'refused', 'beta drivers can be used by their names'),
     _promise(
         'magnum_distro',
-        'The property magnum_distro of an image counts before os_distro',
-        'it is not read'),
+        'The property magnum_distro of an image takes precedence over '
+        'os_distro', 'it is ignored'),
     _promise(
         'magnum_distro_alone',
         'An image needs no os_distro when it has magnum_distro',
         'os_distro is required. No filter in front of Magnum can cure this'),
     _promise(
         'driver_name_trimmed',
-        'Blanks around the property magnum_driver of an image do not count, '
-        'and a blank one is none', 'names are taken as they are'),
+        'Blanks around the property magnum_driver of an image are ignored, '
+        'and a blank value counts as none', 'names are used as they are'),
     _promise(
         'template_driver_decides',
-        'Whether a cluster may be created is asked of the driver that its '
-        'template names', 'it is asked of the driver that was registered '
-        'last for the type. No filter in front of Magnum can cure this'),
+        'The driver that a cluster template names decides whether a cluster '
+        'can be created', 'the driver that was registered last for the type '
+        'decides. No filter in front of Magnum can cure this'),
     _promise(
         'template_update_checked',
-        'An update of a cluster template is refused when its driver could '
-        'not be chosen afterwards', 'updates are not checked'),
+        'An update of a cluster template is refused if no driver could be '
+        'chosen for the result', 'updates are not checked'),
     _promise(
         'upgrade_keeps_driver',
         'A cluster is not upgraded to a cluster template of another driver',
-        'the other driver takes over the living cluster'),
+        'the other driver takes over the running cluster'),
     _promise(
         'policy_reloaded',
-        'Changes of the options of [drivers] in magnum.conf count for new '
-        'cluster templates without a restart', 'they are read once'),
+        'Changes of the options of [drivers] in magnum.conf apply to new '
+        'cluster templates without a restart', 'they are read only once'),
     _promise(
         'broken_driver_isolated',
-        'A driver that cannot be loaded stops nobody but itself',
+        'A driver that cannot be loaded does not affect other drivers',
         'requests fail, or other drivers are forgotten. No filter in front '
-        'of Magnum can cure this wholly'),
+        'of Magnum can cure this completely'),
     _promise(
         'values_escaped',
-        'A refusal shows values of images short, and without control '
+        'An error shows values of images shortened, and without control '
         'characters', 'they are repeated as they are'),
 ]
 
 
-#: What the REST API does, whatever the driver is.
+#: What the REST API does, whatever the driver.
 API_OPTS = [
     cfg.BoolOpt(
         'bad_input_refused', default=False,
-        help='Every value that a field cannot have is refused, with a status '
-             'below 500 and an error in JSON. An unmodified Magnum 23 does '
-             'not promise this. When false, its deviations of '
+        help='Every invalid value of a field is refused, with a status below '
+             '500 and an error in JSON. An unmodified Magnum 23 does not '
+             'promise this. When false, the deviations listed in '
              'doc/source/api-deviations.rst, and no others, are attached to '
-             'the results and are no failures.'),
+             'the results and do not fail a test.'),
     _promise(
         'microversion_edges_checked',
-        'What came with the microversions 1.4 (stats), 1.5 (rotation of '
-        'certificate authorities), 1.6 (quotas) and 1.14 (node_labels, '
-        'node_taints) does not exist for requests with lower ones',
-        'it exists for all'),
+        'What the microversions 1.4 (stats), 1.5 (rotation of certificate '
+        'authorities), 1.6 (quotas) and 1.14 (node_labels, node_taints) added '
+        'does not exist for requests with lower ones',
+        'it exists in all microversions'),
     _promise(
         'admin_updates_templates',
         'An admin can update cluster templates of other projects that are '
@@ -157,11 +157,11 @@ API_OPTS = [
     _promise(
         'template_without_flavors_updated',
         'A cluster template without flavor_id or master_flavor_id can be '
-        'updated', 'every update is refused, as no flavor is called None'),
+        'updated', 'every update is refused, as no flavor is named None'),
     cfg.BoolOpt(
         'roles_enforced', default=True,
-        help='A user with only the role reader in a project changes nothing '
-             'there: Magnum enforces the roles member and reader '
+        help='A user with only the role reader in a project cannot change '
+             'anything there: Magnum enforces the roles member and reader '
              '([oslo_policy] enforce_new_defaults, which is the default). '
              'When false, this is not tested.'),
 ]

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""Runs a program on the user's terminal, and ends all of it when told to.
+"""Runs a program on the user's terminal, and ends all of it on a signal.
 
-Tempest starts stestr's workers by shells, and workers start programs of
-their own, some in sessions of their own: they are known by descent, and by a
-variable that they inherit, for Ctrl-C may end parents before anybody looks.
-What they work with (a sandbox, a workspace) may go right afterwards, so that
-none of them may outlive this program.
+Tempest starts stestr's workers through shells, and workers start programs of
+their own, some in their own sessions. They are identified as descendants, and
+by a variable that they inherit, as Ctrl-C may end parents before their
+children are seen. Their sandbox or workspace may be deleted right afterwards,
+so none of them may outlive this program.
 """
 
 import contextlib
@@ -23,18 +23,18 @@ from magnum_capi import progress
 from magnum_capi import waiting
 from magnum_capi_tempest import proc
 
-#: Environment variable of all that descends from a program.
+#: Environment variable that all descendants of a program inherit.
 _MARK = 'MAGNUM_CAPI_FOREGROUND'
 
-#: Seconds to end after SIGTERM.
+#: Seconds that processes get to end after SIGTERM.
 _PATIENCE = 10
 
-#: Seconds to be gone after SIGKILL.
+#: Seconds that processes get to disappear after SIGKILL.
 _GONE = 10
 
 
 class _Told(BaseException):
-    """This program was told to end, by a signal of this number."""
+    """A signal of this number asked this program to end."""
 
     def __init__(self, number):
         super().__init__()
@@ -47,14 +47,14 @@ def run(argv, *, env=None, cwd=None) -> int:
     It stays in the caller's process group, so that Ctrl-C reaches all of it;
     the caller then waits until it has cleaned up. A SIGINT to the caller
     alone is passed on. SIGTERM, SIGHUP (the terminal is closed) and a second
-    SIGINT end the program with all that descends from it, by SIGKILL if need
-    be.
+    SIGINT end the program and all of its descendants, with SIGKILL if
+    necessary.
 
     :returns: its exit code.
     :raises EnvironmentProblem: there is no such program.
-    :raises KeyboardInterrupt: Ctrl-C; nothing of it is left.
-    :raises SystemExit: SIGTERM or SIGHUP, with 128 and its number, as shells
-        have it; nothing is left.
+    :raises KeyboardInterrupt: Ctrl-C; none of its processes is left.
+    :raises SystemExit: SIGTERM or SIGHUP, with 128 plus its number, as in
+        shells; none of its processes is left.
     """
     argv = [str(a) for a in argv]
     with _listening() as listen:
@@ -80,17 +80,17 @@ def _end_of(process, tree, listen):
         tree.look()
         if not _has_terminal():
             tree.send(signal.SIGINT)
-        # It cleans up; who cannot wait for that says so again.
+        # It cleans up; an impatient user presses Ctrl-C again.
         process.wait()
         raise
 
 
 @contextlib.contextmanager
 def _listening():
-    """Have signals raise once the function that this gives is called.
+    """Have signals raise once the function that this yields was called.
 
-    SIGTERM and SIGHUP raise _Told, SIGINT KeyboardInterrupt as ever. Not
-    before: there would be a program that nobody knows.
+    SIGTERM and SIGHUP raise _Told, SIGINT raises KeyboardInterrupt as usual.
+    Earlier, a program could be left running that nothing knows of.
     """
     told, listens = [], []
     raised = {signal.SIGTERM: _Told(signal.SIGTERM)}
@@ -125,7 +125,7 @@ def _listening():
 
 @contextlib.contextmanager
 def _deaf():
-    """Let no signal stop what takes seconds only."""
+    """Ignore signals during a step that only takes seconds."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -139,7 +139,7 @@ def _deaf():
 
 
 def _has_terminal():
-    """Whether Ctrl-C reaches the whole process group by itself."""
+    """Whether Ctrl-C reaches the whole process group without our help."""
     try:
         return os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp()
     except (AttributeError, OSError, ValueError):
@@ -147,19 +147,19 @@ def _has_terminal():
 
 
 class _Tree:
-    """A process and all that descends from it.
+    """A process and all of its descendants.
 
     A process that was seen once is remembered: once its parent has ended,
-    nobody can tell any more whose child it is.
+    its origin can no longer be found.
     """
 
     def __init__(self, process, mark):
         self._mark = mark
-        #: When they began, in ticks, by process id: ids are used again.
+        #: Start times, in ticks, by process id, because ids are reused.
         self._seen = {process.pid: proc.stat(process.pid)[2]}
 
     def look(self):
-        """The process ids of those that are alive."""
+        """The process ids of those that are still alive."""
         living = {pid: (parent, began)
                   for pid, (state, parent, began) in _processes()
                   if state not in 'ZX'}
@@ -175,7 +175,7 @@ class _Tree:
         return alive
 
     def _is_marked(self, pid):
-        # It may have ended meanwhile, or belong to somebody else.
+        # It may have ended meanwhile, or belong to another user.
         with contextlib.suppress(OSError):
             return proc.inherits(pid, _MARK, self._mark)
         return False
@@ -186,7 +186,7 @@ class _Tree:
                 os.kill(pid, number)
 
     def end(self):
-        """End all of it; they get a while to do so by themselves."""
+        """End all of it, after some time to end by itself."""
         self.send(signal.SIGTERM)
         with contextlib.suppress(errors.WaitTimeout):
             self._wait(self.look, _PATIENCE)

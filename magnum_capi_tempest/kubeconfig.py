@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A kubeconfig out of what Magnum gives: an address and a signed certificate.
+"""Makes a kubeconfig from an API address and a certificate that Magnum signs.
 
 Magnum has no call that returns a kubeconfig. As ``openstack coe cluster
 config`` does (python-magnumclient, magnumclient/common/utils.py), the caller
 makes a key and a certificate request, Magnum's CA signs the request
 (``POST /v1/certificates``), and the Kubernetes API trusts that CA.
 
-Pure, save for :func:`write`. The key is never part of a message: objects that
+Pure except for :func:`write`. The key never appears in a message: objects that
 hold it hide it from ``repr``.
 """
 
@@ -23,8 +23,8 @@ import yaml
 
 from magnum_capi import outfile
 
-#: Who the bearer is: Kubernetes takes the common name for the user and the
-#: organization for the group. ``system:masters`` may do everything
+#: Who the bearer is: Kubernetes takes the user from the common name and the
+#: group from the organization. ``system:masters`` may do everything
 #: (https://kubernetes.io/docs/reference/access-authn-authz/authentication/).
 USER = 'admin'
 GROUP = 'system:masters'
@@ -32,7 +32,7 @@ GROUP = 'system:masters'
 
 @dataclasses.dataclass(frozen=True)
 class SigningRequest:
-    """A private key and the request for a certificate of it, PEM text."""
+    """A private key and a certificate request for it, PEM text."""
 
     csr: str
     key: str = dataclasses.field(repr=False)
@@ -41,7 +41,7 @@ class SigningRequest:
 def signing_request(user=USER, group=GROUP):
     """Make a key and a certificate request.
 
-    RSA with 2048 bits, as python-magnumclient does: every Magnum signs it.
+    RSA with 2048 bits, like python-magnumclient: every Magnum signs it.
 
     :returns: SigningRequest.
     """
@@ -64,9 +64,9 @@ def document(server, ca_pem, cert_pem, key_pem, name='cluster'):
 
     :param server: URL of the Kubernetes API, Magnum's ``api_address``.
     :param ca_pem: certificate of the CA that signed the server's.
-    :param cert_pem: certificate of the client, None for one without.
-    :param key_pem: private key of the client, None for one without.
-    :param name: of the cluster, for people who read the file.
+    :param cert_pem: certificate of the client; None for none.
+    :param key_pem: private key of the client; None for none.
+    :param name: of the cluster, for human readers of the file.
     """
     user = {}
     if cert_pem is not None:
@@ -90,10 +90,11 @@ def signed(cluster, sign, authority, name='cluster'):
     """Have Magnum sign a certificate; return the kubeconfig as a dict.
 
     :param cluster: body of the cluster; its api_address must be set.
-    :param sign: function of the body of ``POST /v1/certificates``; returns
-        that of the answer.
-    :param authority: the same of ``GET /v1/certificates/UUID``, of a UUID.
-    :param name: as of :func:`document`.
+    :param sign: function that sends ``POST /v1/certificates`` with a body and
+        returns the body of the answer.
+    :param authority: function that returns the body of
+        ``GET /v1/certificates/UUID`` for a UUID.
+    :param name: see :func:`document`.
     """
     request = signing_request()
     certificate = sign({'cluster_uuid': cluster['uuid'], 'csr': request.csr})
@@ -105,7 +106,7 @@ def signed(cluster, sign, authority, name='cluster'):
 def write(path, document):
     """Write a kubeconfig that only its owner can read.
 
-    :raises EnvironmentProblem: it cannot be written.
+    :raises EnvironmentProblem: the file cannot be written.
     """
     outfile.write_private(path, yaml.safe_dump(document, sort_keys=False))
 

@@ -2,7 +2,7 @@
 
 """The TCP listeners of this machine and their processes, from /proc.
 
-For errors that name the program which has a port, and for the proof that
+For errors that name the program that holds a port, and for the proof that
 nothing of a run can be reached from another machine.
 """
 
@@ -93,7 +93,7 @@ def of_processes(pids) -> list[Listener]:
 
 
 def holder(listener, proc='/proc') -> str:
-    """The program that has a socket, for a message: ``nginx (pid 12)``."""
+    """The program that holds a socket, for a message: ``nginx (pid 12)``."""
     for folder in pathlib.Path(proc).glob('[0-9]*'):
         if listener.inode in sockets(folder.name, proc):
             with contextlib.suppress(OSError):

@@ -9,8 +9,8 @@ cache        ``MAGNUM_CAPI_CACHE``    ``$XDG_CACHE_HOME/magnum-capi``
 state        ``MAGNUM_CAPI_STATE``    ``$XDG_STATE_HOME/magnum-capi``
 ============ ======================== =====================================
 
-The cache can be deleted at any time when nothing runs; it costs only time to
-make it again. The state belongs to what runs now.
+The cache can be deleted whenever nothing is running; rebuilding it only takes
+time. The state belongs to what is running.
 """
 
 import os
@@ -28,10 +28,10 @@ def _base(own, xdg, fallback):
 
 
 def cache() -> pathlib.Path:
-    """Folder for what can be made again."""
+    """Folder for what can be rebuilt."""
     return _base('MAGNUM_CAPI_CACHE', 'XDG_CACHE_HOME', '.cache')
 
 
 def state() -> pathlib.Path:
-    """Folder for what belongs to running things."""
+    """Folder for the state of what is running."""
     return _base('MAGNUM_CAPI_STATE', 'XDG_STATE_HOME', '.local/state')

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The door through which Tempest finds this project.
+"""Tempest finds this project through this module.
 
 Imports only tempest and oslo.config: Tempest re-raises an import error of
 any plugin (tempest/test_discover/plugins.py, ``failure_hook``), so a missing
@@ -20,8 +20,8 @@ from magnum_capi_tempest import config as options
 CLIENT_NAME = 'magnum_capi_v1'
 SERVICE_VERSION = 'magnum_capi.v1'
 
-#: Names of the classes, not the classes: the module is imported by tempest
-#: when a test asks for a client.
+#: Names of the classes, not the classes: tempest imports the module when a
+#: test asks for a client.
 CLIENTS = (
     'CertificatesClient',
     'ClusterTemplatesClient',
@@ -35,7 +35,7 @@ CLIENTS = (
 
 
 class MagnumCapiTempestPlugin(plugins.TempestPlugin):
-    """Tests, options and clients of this project, as Tempest wants them."""
+    """Tests, options and clients of this project."""
 
     def load_tests(self):
         """Return the folder of the tests and the folder to import from."""

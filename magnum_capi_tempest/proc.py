@@ -8,18 +8,18 @@ import pathlib
 
 def inherits(pid: int, variable: str,
              value: str | os.PathLike[str]) -> bool:
-    """Whether a process was started with a variable of this value.
+    """Whether a process was started with this value of a variable.
 
-    A program that changes its title writes over its environment.
+    A program that changes its title overwrites its environment.
 
-    :raises OSError: it has ended, or belongs to somebody else.
+    :raises OSError: it has ended, or belongs to another user.
     """
     with open(f'/proc/{pid}/environ', 'rb') as f:
         return f'{variable}={value}'.encode() in f.read().split(b'\0')
 
 
 def stat(pid: int | str) -> tuple[str, int, int]:
-    """State, parent and beginning (in ticks) of a process; see proc(5).
+    """State, parent and start time (in ticks) of a process; see proc(5).
 
     :raises OSError: it has ended.
     """
@@ -29,10 +29,10 @@ def stat(pid: int | str) -> tuple[str, int, int]:
 
 
 def ended(pid: int) -> bool:
-    """Whether a process has given back all it had, its ports among that.
+    """Whether a process has released everything, including its ports.
 
-    Nobody may have asked for its exit code yet. The first thread of a process
-    may be a zombie while others still have its files.
+    Its exit code may not have been collected yet. The first thread of a
+    process may be a zombie while other threads still hold its files.
     """
     try:
         return (stat(pid)[0] in 'ZX'

@@ -15,7 +15,7 @@ import tomllib
 
 REGISTRY = pathlib.Path(__file__).with_suffix('.toml')
 
-#: Parts of the registry that a driver supports as a whole, or does not.
+#: Parts of the registry that a driver supports as a whole or not at all.
 PROFILES = ('lifecycle', 'upgrade', 'resilience', 'autoscaling', 'network',
             'discovery')
 
@@ -26,14 +26,14 @@ _ID = re.compile(rf'({"|".join(PROFILES)})(\.[a-z][a-z0-9-]*){{2}}')
 class Promise:
     """What a driver does, as a sentence that a test can refute.
 
-    :param since: version of the suite that had it first.
-    :param core: whoever supports the profile keeps it.
-    :param rationale: why it is asked for, and what happens elsewhere.
-    :param provisional: what it asks for may still change.
-    :param needs: ids of those without which it cannot be tried.
+    :param since: the first version of the suite that has it.
+    :param core: every driver that supports the profile keeps it.
+    :param rationale: why it is required, and what happens otherwise.
+    :param provisional: the requirement may still change.
+    :param needs: ids of promises without which it cannot be tested.
     :param aliases: other names.
-    :param magnum: the first release of Magnum that has what it is about,
-        21; 0: all have.
+    :param magnum: the first release of Magnum with the feature in question,
+        for example 21; 0: all have it.
     """
 
     id: str
@@ -60,7 +60,7 @@ def known() -> dict[str, Promise]:
 def parse(text: str) -> dict[str, Promise]:
     """Read a registry.
 
-    :raises ValueError: an id is none, is there twice or is needed only.
+    :raises ValueError: an id is malformed, duplicate or only in ``needs``.
     """
     found: dict[str, Promise] = {}
     names: set[str] = set()
@@ -70,8 +70,8 @@ def parse(text: str) -> dict[str, Promise]:
             for key, value in entry.items()})
         twice = names & {one.id, *one.aliases}
         if twice or not _ID.fullmatch(one.id):
-            raise ValueError(f'{one.id}: no id, or a name that is there '
-                             f'already: {", ".join(sorted(twice))}')
+            raise ValueError(f'{one.id}: not an id, or a name that is already '
+                             f'taken: {", ".join(sorted(twice))}')
         names |= {one.id, *one.aliases}
         found[one.id] = one
     for one in found.values():
@@ -93,15 +93,15 @@ def get(name: str) -> Promise:
 
 
 def strangers(names: collections.abc.Iterable[str]) -> list[str]:
-    """Those of some names that no promise has."""
+    """Return the names that belong to no promise."""
     return sorted({*names} - {name for one in known().values()
                               for name in (one.id, *one.aliases)})
 
 
 def missing(name: str, not_promised: collections.abc.Iterable[str]) -> str:
-    """The promise for which another one cannot be tried, itself included.
+    """Return the promise without which another cannot be tested, or itself.
 
-    :param not_promised: ids, or aliases; what is neither counts for nothing.
+    :param not_promised: ids or aliases; unknown names are ignored.
     :returns: its id, or an empty text.
     """
     without = {one.id for one in known().values()

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rehearsal of an upgrade of Magnum: its clusters have to go on.
+"""The rehearsal of an upgrade of Magnum: its clusters must keep working.
 
-A sandbox with the release that an operator has gets two clusters: one of an
-image that names its driver, one of an image that does not, whose template
-has no driver in Magnum before 2026.2. Magnum is then upgraded as OpenStack
-allows it. After each upgrade both clusters are resized, after the last one
-they get a newer Kubernetes, a third one is made of the old template without
-a driver, and all are deleted. All the time somebody asks the Kubernetes APIs
-of the clusters, and Magnum's.
+A sandbox with the operator's current release gets two clusters: one of an
+image that names its driver, one of an image that does not, whose template has
+no driver in Magnum before 2026.2. Magnum is then upgraded release by release,
+as OpenStack supports it. After each upgrade both clusters are resized. After
+the last one they get a newer Kubernetes, a third cluster is created from the
+old template without a driver, and all are deleted. Meanwhile, probes keep
+querying the Kubernetes APIs of the clusters, and Magnum's.
 """
 
 import contextlib
@@ -30,11 +30,11 @@ from magnum_capi_tempest.sandbox import rest
 #: Seconds for one change of a cluster.
 PATIENCE = 600
 
-#: Seconds between two questions of a probe, and until it has no answer.
+#: Seconds between two requests of a probe, and until a request has failed.
 PACE, SILENCE = 0.2, 5
 
-#: Images of a sandbox whose versions of Kubernetes clusters are made with and
-#: upgraded to.
+#: Images of a sandbox with the versions of Kubernetes that clusters are
+#: created with and upgraded to.
 IMAGES = 'ubuntu-capi', 'ubuntu-capi-1.35'
 
 _CLUSTERS = '/apis/cluster.x-k8s.io/v1beta1/clusters'
@@ -44,8 +44,8 @@ _CLUSTERS = '/apis/cluster.x-k8s.io/v1beta1/clusters'
 class Plan:
     """What to rehearse.
 
-    :param start: release that the sandbox, which is up, begins with.
-    :param end: the release to arrive at.
+    :param start: release that the running sandbox begins with.
+    :param end: the release to upgrade to.
     :param driver: name of the driver that the first image names.
     """
 
@@ -56,7 +56,7 @@ class Plan:
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """Something that was done; ``seconds`` until it was complete."""
+    """An operation; ``seconds`` until it was complete."""
 
     magnum: str
     what: str
@@ -67,10 +67,10 @@ class Step:
 class Answers:
     """What a probe saw.
 
-    :param asked: how often it asked.
-    :param failed: how often there was no answer.
-    :param slowest: seconds until an answer, at most.
-    :param gap: seconds between two answers, at most.
+    :param asked: number of requests.
+    :param failed: number of requests without an answer.
+    :param slowest: longest time until an answer, in seconds.
+    :param gap: longest time between two answers, in seconds.
     """
 
     of: str
@@ -89,8 +89,8 @@ class Answers:
 class Outcome:
     """What was seen.
 
-    :param left: what was there at the end and not at the beginning.
-    :param forgotten: the same, see :func:`is_forgotten`.
+    :param left: what exists at the end but did not at the beginning.
+    :param forgotten: likewise, see :func:`is_forgotten`.
     """
 
     steps: tuple[Step, ...]
@@ -100,9 +100,9 @@ class Outcome:
 
 
 class Probe:
-    """Asks over and over, in a thread, until the block ends.
+    """Sends requests over and over, in a thread, until the block ends.
 
-    :param of: who is asked, for people.
+    :param of: the API that is queried, for messages.
     :param ask: returns whether there was an answer, or raises OSError.
     """
 
@@ -131,12 +131,12 @@ class Probe:
             self._seen.append((begin, time.monotonic(), ok))
 
     def answers(self) -> Answers:
-        """What it has seen until now."""
+        """What it has seen so far."""
         return summary(self._of, tuple(self._seen))
 
 
 def summary(of, seen) -> Answers:
-    """Sum up questions, each (begin, end, whether answered) in seconds."""
+    """Sum up requests, each (begin, end, whether answered) in seconds."""
     good = [(begin, end) for begin, end, ok in seen if ok]
     ends = [seen[0][0], *(end for _, end in good), seen[-1][1]] \
         if seen else [0]
@@ -147,11 +147,11 @@ def summary(of, seen) -> Answers:
 
 
 def is_forgotten(plan, thing, clusters) -> bool:
-    """Whether Magnum itself has lost all knowledge of what is left.
+    """Whether Magnum itself no longer knows about something that is left.
 
-    Until 2026.1 it makes each cluster a trust and a user, named after the
-    cluster. The migrations to 2026.2 drop the columns that name them
-    (d7e6a4d39fe4), with all that could delete them.
+    Until 2026.1 it creates a trust and a user for each cluster, named after
+    the cluster. The migrations to 2026.2 drop the columns that refer to them
+    (d7e6a4d39fe4), and with them everything that could delete them.
 
     :param thing: :class:`.leaks.model.Thing`.
     :param clusters: UUIDs.
@@ -177,7 +177,7 @@ class _Magnum:
         return answer.json() if answer.content else None
 
     def wait(self, cluster, **wanted):
-        """Wait until fields of a cluster have values; none: until it is gone.
+        """Wait until fields have these values; without any, until it is gone.
 
         A status alone may be the one that the cluster had before.
 
@@ -198,18 +198,18 @@ class _Magnum:
 
 
 def _reason(cluster):
-    """Why a cluster will not become what is waited for, or None."""
+    """Why a cluster will not reach the desired state, or None."""
     if str(cluster.get('status')).endswith('_FAILED'):
         return cluster.get('status_reason') or cluster['status']
     return None
 
 
 class Rehearsal:
-    """One rehearsal, in a sandbox that is up.
+    """One rehearsal, in a running sandbox.
 
     :param box: :class:`.sandbox.Sandbox`.
     :param plan: :class:`Plan`.
-    :param look: returns what there is in it, a
+    :param look: returns what exists in the sandbox, a
         :class:`.leaks.model.Snapshot`.
     """
 
@@ -225,9 +225,9 @@ class Rehearsal:
         self._management = kube.Client(box.layout().kubeconfig)
 
     def run(self) -> Outcome:
-        """Do it all.
+        """Run all steps.
 
-        :raises MagnumCapiError: a step did not come to its end.
+        :raises MagnumCapiError: a step did not complete.
         """
         before = self._look()
         ids = self._box.add_images(_images(self._plan.driver))
@@ -290,7 +290,7 @@ class Rehearsal:
         self._step(f'upgrade to {release.name}', self._box.upgrade,
                    release.name, self._progress)
         self._release = release.name
-        # Keystone's tokens do not last for ever.
+        # Keystone's tokens expire.
         self._magnum = _Magnum(self._box)
         for cluster in clusters:
             self._step('resize a cluster', self._resize, cluster)
@@ -316,7 +316,7 @@ class Rehearsal:
                        cluster, template['uuid'])
 
     def _upgrade(self, cluster, template):
-        # Without the size of a batch Magnum answers 500 behind a broker.
+        # Without max_batch_size Magnum answers 500 behind a broker.
         self._magnum.call('POST', f'clusters/{cluster}/actions/upgrade', {
             'cluster_template': template, 'max_batch_size': 1})
         self._magnum.wait(cluster, status='UPDATE_COMPLETE',
@@ -327,14 +327,14 @@ class Rehearsal:
         self._magnum.wait(cluster)
 
     def _uids(self):
-        """Ids of the clusters in Cluster API, by name."""
+        """UIDs of the clusters in Cluster API, by name."""
         return {o['metadata']['name']: o['metadata']['uid']
                 for o in self._management.items(_CLUSTERS)}
 
     def _same(self, uids):
-        """Whether Cluster API has the clusters that it had.
+        """Verify that Cluster API has the same clusters as before.
 
-        :raises MagnumCapiError: a driver made one anew, or lost it.
+        :raises MagnumCapiError: a driver recreated or lost one.
         """
         now = self._uids()
         if now != uids:
@@ -344,7 +344,7 @@ class Rehearsal:
                 last_seen=f'before: {sorted(uids)}, now: {sorted(now)}')
 
     def _questions(self, clusters):
-        """Who is asked and how, for each probe."""
+        """The API to query and how, for each probe."""
         for cluster in clusters:
             about = self._magnum.call('GET', f'clusters/{cluster}')
             client = kube.Client(self._kubeconfig(about), timeout=SILENCE)
@@ -364,7 +364,7 @@ class Rehearsal:
 
 
 def _images(driver):
-    """Properties of the images by name, the newer version's last of a pair."""
+    """Properties of the images by name; in each pair the newer one is last."""
     return {name + suffix: more | seed.IMAGES[image]
             for name, more in (('named', {'magnum_driver': driver}),
                                ('unnamed', {}))
@@ -372,6 +372,6 @@ def _images(driver):
 
 
 def write(path, outcome):
-    """Write what was seen as JSON."""
+    """Write the outcome as JSON."""
     outfile.write_private(path, json.dumps(
         dataclasses.asdict(outcome), indent=2) + '\n')

@@ -2,8 +2,8 @@
 
 """Files of this project that are not Python: charts, Go sources, constraints.
 
-In a checkout (and in an editable install) they are where git has them; a
-wheel carries them as data files below ``share/magnum-capi-tempest``.
+In a checkout (or an editable install) they are where git has them; a wheel
+installs them as data files in ``share/magnum-capi-tempest``.
 """
 
 import pathlib

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds every process of a run, also after who started it was killed.
+"""Finds every process of a run, even after the starting program was killed.
 
-Two marks. Processes inherit the variable ``MAGNUM_CAPI_RUN`` with the folder
-of their run. And they belong to the session of the run's supervisord, which
-is written down: a program that changes its title (setproctitle, Neutron)
-writes over its environment, and leaves no variable to be read in /proc.
+There are two marks. Processes inherit the variable ``MAGNUM_CAPI_RUN`` with
+the folder of their run. And they belong to the session of the run's
+supervisord, which is recorded: a program that changes its title (setproctitle,
+Neutron) overwrites its environment, so that /proc no longer shows the
+variable.
 """
 
 import contextlib
@@ -15,19 +16,19 @@ import signal
 from magnum_capi import waiting
 from magnum_capi_tempest import proc
 
-#: Environment variable by which every process of a run is known.
+#: Environment variable that identifies the processes of a run.
 MARK = 'MAGNUM_CAPI_RUN'
 
 _SESSION = 'session'
 
 
 def remember(directory, pid):
-    """Write down the session of a run's supervisord."""
+    """Record the session of a run's supervisord."""
     (directory / _SESSION).write_text(str(os.getsid(pid)))
 
 
 def marked(directory: pathlib.Path) -> list[int]:
-    """Process ids of the run of ``directory``."""
+    """Process ids of the run in ``directory``."""
     try:
         session = int((directory / _SESSION).read_text())
     except (OSError, ValueError):
@@ -35,7 +36,7 @@ def marked(directory: pathlib.Path) -> list[int]:
     found = []
     for entry in os.scandir('/proc'):
         if entry.name.isdigit():
-            # It may have ended meanwhile, or belong to somebody else.
+            # It may have ended meanwhile, or belong to another user.
             with contextlib.suppress(OSError):
                 if _belongs(int(entry.name), directory, session):
                     found.append(int(entry.name))
@@ -45,18 +46,18 @@ def marked(directory: pathlib.Path) -> list[int]:
 def _belongs(pid, directory, session):
     if proc.inherits(pid, MARK, directory):
         return True
-    # The number of a session may have been given to another one since; its
-    # processes do not work in our folder.
+    # The session number may have been reused since; the processes of such a
+    # session do not work in our folder.
     return session is not None and os.getsid(pid) == session and \
         pathlib.Path(os.readlink(f'/proc/{pid}/cwd')).is_relative_to(
             directory)
 
 
 def sweep(directory: pathlib.Path, spare=None) -> list[int]:
-    """Kill every process of the run of ``directory``.
+    """Kill every process of the run in ``directory``.
 
     A dying process loses its memory, and with it its mark, before its files:
-    its ports are free only when this returns.
+    its ports are only free once this returns.
 
     :param spare: a process id to leave alone.
     :returns: process ids that were killed.
@@ -67,7 +68,7 @@ def sweep(directory: pathlib.Path, spare=None) -> list[int]:
     def kill():
         left = [p for p in marked(directory)
                 if p not in (os.getpid(), spare)]
-        # The lowest first: supervisord would start some programs again.
+        # Lowest first: supervisord would restart some programs.
         for pid in sorted(left):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Makes text from elsewhere harmless and short.
+"""Makes text from outside harmless and short.
 
-A test name or a log may hold terminal escapes, characters that XML does not
-know, or a hundred megabytes. The reader cleans it before anything keeps it,
-and whatever shows it cleans it again. Escaping for a certain form (HTML, XML)
-is the business of that form.
+A test name or a log may contain terminal escapes, characters that are invalid
+in XML, or a hundred megabytes. Text is cleaned when it is read, before it is
+stored, and again when it is shown. Escaping for an output format (HTML, XML)
+is left to that format.
 """
 
 import re
 
-#: Control characters but tab and newline, C1 controls, lone surrogates, and
-#: what changes the direction of text: none may reach a terminal or XML 1.0.
-#: What has no width goes with them: two names may not look the same.
+#: Control characters except tab and newline, C1 controls, lone surrogates, and
+#: characters that change the direction of text: none may reach a terminal or
+#: XML 1.0. Characters without width are included: with them, two different
+#: names may look the same.
 _HARMFUL = re.compile(
     '[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u200b\u200e\u200f'
     '\u202a-\u202e\u2060\u2066-\u2069\ufeff\ufffe\uffff]')
@@ -24,7 +25,7 @@ _ESCAPE = re.compile('\x1b(\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b'
 def clean(text):
     """Text without terminal escapes and control characters."""
     if text.isprintable():
-        # Most is, and nothing that is looked for is printable.
+        # True of most text, and no harmful character is printable.
         return text
     text = text.replace('\r\n', '\n')
     return _HARMFUL.sub('\ufffd', _ESCAPE.sub('', text))
@@ -37,7 +38,7 @@ def line(text, width=200):
 
 
 def number(count, noun):
-    """``1 spec``, ``2 specs``."""
+    """Count and noun: ``1 spec``, ``2 specs``."""
     return f'{count} {noun}' if count == 1 else f'{count} {noun}s'
 
 
@@ -48,7 +49,7 @@ def start(text, most):
 
 
 def end(text, most):
-    """The end of a text, cleaned, from the beginning of a line."""
+    """The end of a text, cleaned, starting at the beginning of a line."""
     text = clean(text)
     if len(text) <= most:
         return text

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""Options of ``[magnum_capi]`` on what is run inside clusters.
+"""Options of ``[magnum_capi]`` for what runs inside clusters.
 
-They are apart from the others in :mod:`magnum_capi_tempest.config` because
-only they need nodes that run pods.
+They are separate from :mod:`magnum_capi_tempest.config` because only these
+need nodes that run pods.
 """
 
 from oslo_config import cfg
