@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The way to a workload cluster's own API, as a user of Magnum goes it."""
+"""Access to a workload cluster's own API, the way a user of Magnum gets it."""
 
 import contextlib
 import dataclasses
@@ -13,9 +13,9 @@ from magnum_capi_tempest import kubeconfig
 
 
 def private_folder() -> contextlib.AbstractContextManager:
-    """Return a context with a folder for kubeconfigs: scratch.Folder.
+    """Return a context manager with a folder for kubeconfigs: scratch.Folder.
 
-    A worker that is killed cannot remove it; the next test does.
+    A killed worker cannot remove the folder; the next test does.
     """
     return scratch.folder('magnum-capi-key-')
 
@@ -45,7 +45,7 @@ class NodesLook:
         return None
 
     def shows(self, masters, workers, version):
-        """Return whether these are the nodes, all ready, that are wanted."""
+        """Return whether exactly these nodes exist, and all are ready."""
         planes = [n for n in self.nodes if n.control_plane]
         return (len(planes) == masters
                 and len(self.nodes) - len(planes) == workers
@@ -61,7 +61,7 @@ class NodesLook:
 
 
 def look(path):
-    """Look once at the nodes of the cluster of a kubeconfig: NodesLook."""
+    """List the nodes of a kubeconfig's cluster once: NodesLook."""
     try:
         return NodesLook(tuple(workload.nodes(path)))
     except kube.KubeError as e:
@@ -71,14 +71,14 @@ def look(path):
 def wait_for_nodes(path, *, masters, workers, version, timeout, interval):
     """Wait until the workload API shows these nodes and no others.
 
-    A connection that fails, passes: load balancers take a moment. A refusal
-    does not.
+    A failed connection is retried: load balancers take a moment. A refusal is
+    not.
 
     :param path: of a kubeconfig.
     :param version: of all kubelets, Magnum's ``coe_version``.
-    :raises WaitAborted: the API refused the certificate, or its own is
-        not of Magnum's CA.
-    :raises WaitTimeout: other nodes are there; the error lists them.
+    :raises WaitAborted: the API refused the certificate, or its own is not
+        signed by Magnum's CA.
+    :raises WaitTimeout: there are other nodes; the error lists them.
     """
     waiting.wait_for(
         lambda: look(path), what=f'{masters} control plane nodes and '

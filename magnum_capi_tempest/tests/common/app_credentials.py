@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Application credentials that drivers make of a user, and no others.
+"""The application credentials that drivers create for a user.
 
-The user may be a person, who has some of their own.
+The user may be a person who has others, which are left alone.
 """
 
 from tempest.lib.common.utils import test_utils
 
 
 def of_cluster(manager, cluster_id: str) -> list[str]:
-    """Return the ids of those that a driver has made for a cluster, sorted.
+    """Return the sorted ids of those that a driver created for a cluster.
 
-    Drivers have the uuid of the cluster in the name: "magnum-UUID-RANDOM" of
-    magnum-capi-helm 1.4 (common/app_creds.py) and of this project's driver,
-    "UUID" of magnum-cluster-api 0.38 (driver.py).
+    Drivers put the UUID of the cluster in the name: "magnum-UUID-RANDOM" in
+    magnum-capi-helm 1.4 (common/app_creds.py) and in this project's driver,
+    "UUID" in magnum-cluster-api 0.38 (driver.py).
 
     :param manager: tempest client manager of the user.
     :param cluster_id: uuid.
@@ -25,7 +25,7 @@ def of_cluster(manager, cluster_id: str) -> list[str]:
 
 
 def delete_of_cluster(manager, cluster_id: str):
-    """Delete those that a driver has made for a cluster."""
+    """Delete those that a driver created for a cluster."""
     client = manager.application_credentials_client
     for ident in of_cluster(manager, cluster_id):
         test_utils.call_and_ignore_notfound_exc(

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Does what the cluster autoscaler does to a cluster: sizes its node groups.
+"""Acts as the cluster autoscaler: sets the size of node groups.
 
 It writes the scale of a MachineDeployment in the management cluster, within
-the bounds that annotations of it name
+the bounds in its annotations
 (https://cluster-api.sigs.k8s.io/tasks/automated-machine-management/autoscaling).
 """
 
@@ -30,9 +30,9 @@ class NodeGroup:
 
 
 class Autoscaler(kube.Client):
-    """Sees and sizes node groups.
+    """Lists and scales node groups.
 
-    :param kubeconfig: path, of somebody who may change MachineDeployments.
+    :param kubeconfig: path; its user may change MachineDeployments.
     """
 
     def groups(self, stack_id):
@@ -55,7 +55,7 @@ class Autoscaler(kube.Client):
         return found
 
     def scale(self, group, size):
-        """Have a node group of :meth:`groups` get so many machines.
+        """Set the number of machines of a node group from :meth:`groups`.
 
         :raises KubeError: the management cluster did not answer, or
             refused.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What all tests against a cloud share: skips, clients, making, evidence."""
+"""The base of all tests: skips, clients, fixtures, evidence."""
 
 import contextlib
 import functools
@@ -38,15 +38,15 @@ TEMPLATE_OPTIONS = ('image_id', 'flavor_id', 'external_network')
 #: The promise without which COMPLETE may come too early.
 COMPLETE = 'lifecycle.cluster.complete-means-ready'
 
-#: Errors that passed and no test has told yet, of all classes of this process.
+#: Tolerated errors that no test has reported yet, of all classes in a process.
 _TOLERATED = []
 
 
 @functools.lru_cache
 def _management(path):
-    """Return one view for all classes of a process: to open it takes long.
+    """Return one client for all classes of a process: creating it is slow.
 
-    It asks only once which kinds there are.
+    It discovers the available kinds only once.
     """
     return capi.ManagementCluster(path)
 
@@ -56,17 +56,17 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
 
     Class attributes of subclasses:
 
-    * ``min_microversion``, ``max_microversion``: the class is skipped when
+    * ``min_microversion``, ``max_microversion``: the class is skipped if
       [magnum_capi] and this Magnum allow none in between; requests are sent
       with the lowest one allowed.
-    * ``required_options``: of [magnum_capi]; the class is skipped when one
-      is not set. ``test_preflight`` fails then, so that a run with a bad
+    * ``required_options``: of [magnum_capi]; the class is skipped if one is
+      not set. ``test_preflight`` then fails, so that a run with a bad
       tempest.conf is not green.
     * ``required_flags``: of [magnum_capi_feature_enabled]; the class is
-      skipped when one is false, before it makes anything.
+      skipped if one is false, before it creates anything.
 
-    It is skipped, too, when the driver makes none of the promises that its
-    tests judge (:func:`.flags.promise`).
+    It is also skipped if the driver makes none of the promises that its tests
+    judge (:func:`.flags.promise`).
     """
 
     credentials = ['primary']
@@ -102,7 +102,7 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
 
     @classmethod
     def setup_credentials(cls):
-        # Magnum's drivers make networks for clusters; tempest need not.
+        # Magnum's drivers create networks for clusters; tempest need not.
         cls.set_network_resources()
         super().setup_credentials()
 
@@ -131,7 +131,7 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
     @classmethod
     def resource_cleanup(cls):
         super().resource_cleanup()
-        # Its user is still there, and everything else is gone.
+        # The user still exists; everything else is gone.
         if '_watch' in vars(cls):
             cls._watch.check(cls.magnum.stacks)
 
@@ -149,7 +149,7 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
             folder=CONF.magnum_capi.artifact_dir)
 
     def setUp(self):
-        # Before all other fixtures: it runs when they have given theirs.
+        # First, so that it runs after all other fixtures have added details.
         self.addCleanup(lambda: details.prepare(self.getDetails()))
         super().setUp()
         refusal = flags.refusal(type(self), self._testMethodName)
@@ -160,14 +160,14 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
         self._began = time.time()
         self._own_watch = self._new_watch(self.id())
         self._own_watch.held = self._watch.made
-        # The first one: it runs when all other clean-up is done.
+        # First, so that it runs after all other cleanups.
         self.addCleanup(self._assert_nothing_left)
         self.addOnException(self._attach_evidence)
         self.addCleanup(self._attach_tolerated)
 
     @classmethod
     def new_waiter(cls, magnum=None):
-        """Return a waiter for clusters of a user, the primary one."""
+        """Return a waiter for clusters of a user, by default the primary."""
         options = CONF.magnum_capi
         magnum = magnum or cls.magnum
         return waiters.ClusterWaiter(
@@ -181,7 +181,7 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
 
     @classmethod
     def require_microversions(cls, *wanted):
-        """Skip the test unless each of these microversions is allowed."""
+        """Skip the test unless all of these microversions are allowed."""
         for microversion in wanted:
             cls._check_microversions(
                 microversion, microversion, cls.newest_microversion)
@@ -233,7 +233,7 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
             self.os_primary, self.addCleanup, CONF)
 
     def request_cluster(self, template, **changes):
-        """Ask for a cluster and return its uuid, without waiting for it."""
+        """Request a cluster and return its uuid, without waiting for it."""
         body = factories.cluster_body(CONF, template, **changes)
         self._own_watch.begin()
         uuid = factories.request_cluster(
@@ -243,13 +243,13 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
         return uuid
 
     def create_cluster(self, template, **changes):
-        """Create a cluster, wait for CREATE_COMPLETE and return it."""
+        """Create a cluster, wait for CREATE_COMPLETE, and return it."""
         changes.setdefault('keypair', self.create_keypair())
         return self.waiter.until_created(
             self.request_cluster(template, **changes))
 
     def resize_cluster(self, cluster, node_count, nodegroup):
-        """Resize a node group, wait for the end, and return the cluster."""
+        """Resize a node group, wait until that is over; return the cluster."""
         before = self.waiter.before(cluster['uuid'], nodegroup)
         self.magnum.clusters.resize_cluster(
             cluster['uuid'], node_count=node_count, nodegroup=nodegroup)
@@ -278,13 +278,13 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
 
     @classmethod
     def collect_evidence(cls, clusters, test, since=0, owner=None):
-        """Ask what there is to know of clusters, and write it to files.
+        """Collect all information about clusters, and write it to files.
 
         :param clusters: list of uuids.
         :param test: id of the test or class that failed.
         :param since: seconds since the epoch, when it began.
         :param owner: pair of the tempest client manager and factories.Magnum
-            of the user whose clusters they are; None: the primary one.
+            of the user who owns the clusters; None: the primary one.
         :returns: dict of names and texts without secrets.
         """
         options = CONF.magnum_capi
@@ -309,10 +309,10 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
     @classmethod
     @contextlib.contextmanager
     def explained(cls, clusters, owner=None):
-        """Have a failure of what the class shares carry evidence.
+        """Collect evidence if what the class shares fails.
 
-        No test runs then that details could be attached to: they are in the
-        folder of artefacts, and in the log of Tempest.
+        No test is running then to which details could be attached: they go to
+        the folder of artefacts and to Tempest's log.
 
         :param owner: see :meth:`collect_evidence`.
         """
@@ -326,7 +326,7 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
             raise
 
     def _attach_evidence(self, exc_info):
-        # testtools calls this for tests that skip themselves, too.
+        # testtools also calls this for tests that skip themselves.
         if issubclass(exc_info[0], self.skipException):
             return
         found = self.collect_evidence(

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Classes that must be alone get their turn.
+"""Gives test classes that must run alone their turn.
 
-A class that is decorated with tempest's ``serial`` takes the write side of a
-lock of which every other class takes the read side (tempest/test.py,
-setUpClass). The lock is not fair: where several workers run, there is nearly
-always a reader. A worker was seen to wait 280 s of 619, until the other one
-had no more classes to run.
+A class with tempest's decorator ``serial`` takes the write side of a lock of
+which every other class takes the read side (tempest/test.py, setUpClass). The
+lock is not fair: with several workers there is nearly always a reader. In one
+run, a worker waited 280 s of 619, until the other one had no more classes to
+run.
 
-Here is a turnstile in front of that lock: all classes go through it, and a
-serial one keeps it closed until it has the lock. It waits for the classes
-that run, and for no others then.
+This module puts a turnstile in front of that lock. All classes pass through
+it, and a serial one keeps it closed until it has the lock: it only waits for
+the classes that are already running.
 """
 
 from oslo_concurrency import lockutils
@@ -22,22 +22,22 @@ CONF = config.CONF
 #: Of the file beside tempest's own, "tempest-serial-rw-lock".
 NAME = 'magnum-capi-turnstile'
 
-#: What this process keeps closed.
+#: Whether this process keeps the turnstile closed.
 _closed = []
 
 
 class FairTest(testtools.TestCase):
-    """A base of test classes, to be named after tempest.test.BaseTestCase.
+    """A base of test classes, to be listed after tempest.test.BaseTestCase.
 
-    That calls the setUpClass of what comes after it before it takes the lock,
-    and skip_checks once it has it, which must then call :func:`reopen`.
+    BaseTestCase calls the setUpClass of the next base before it takes the
+    lock, and skip_checks once it has it, which must then call :func:`reopen`.
     """
 
     @classmethod
     def setUpClass(cls):  # noqa: MC102
         super().setUpClass()
         if cls.is_serial_execution_requested():
-            # A skipped class need not wait.
+            # A class that is skipped need not wait.
             cls.skip_checks()
             close()
         else:
@@ -51,7 +51,7 @@ def pass_through():
 
 
 def close():
-    """Keep all others away, once they do not do so themselves."""
+    """Keep all others out, once no other process does."""
     reopen()
     lock = lockutils.external_lock(
         NAME, lock_path=lockutils.get_lock_path(CONF))
@@ -60,6 +60,6 @@ def close():
 
 
 def reopen():
-    """Let others through again, if this process keeps them away."""
+    """Let others in again, if this process keeps them out."""
     while _closed:
         _closed.pop().release()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""GETs of a cloud with Tempest's clients, for what there is in it."""
+"""Lists the resources of a cloud with Tempest's clients."""
 
 import json
 
@@ -13,10 +13,10 @@ from magnum_capi_tempest.leaks import listing
 
 
 def getter(manager, magnum):
-    """Return a function for leaks.listing that asks with Tempest's clients.
+    """Return a GET function for leaks.listing that uses Tempest's clients.
 
     :param manager: tempest client manager of a user.
-    :param magnum: factories.Magnum of the same.
+    :param magnum: factories.Magnum of the same user.
     """
     def client(service):
         if service == 'container-infra':
@@ -29,7 +29,7 @@ def getter(manager, magnum):
             return manager.ports_client, 'v2.0/'
         if service == 'volume':
             return manager.volumes_client_latest, ''
-        # Tempest has no client of Octavia.
+        # Tempest has no client for Octavia.
         return rest_client.RestClient(
             manager.auth_provider, service, magnum.clusters.region,
             **config.service_client_config()), 'v2.0/'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""What tests share that run something inside clusters."""
+"""The base of tests that run something inside clusters."""
 
 import contextlib
 import dataclasses
@@ -28,12 +28,12 @@ from magnum_capi_tempest.tests.common.workloads import serving
 
 CONF = config.CONF
 
-#: How many seconds each phase of a story took, in the folder of the results.
+#: File in the results with the seconds that each phase of a test took.
 PHASES = 'phases.json'
 
 
 def plan(options):
-    """What to run, out of the options of [magnum_capi]."""
+    """The conformance run that the options of [magnum_capi] ask for."""
     return runner.Plan(
         mode=options.conformance_mode,
         expression=options.conformance_focus,
@@ -55,7 +55,7 @@ class BaseConformanceTest(operations.BaseOperationsTest):
 
     @contextlib.contextmanager
     def phase(self, what):
-        """Measure a part of a story."""
+        """Measure a phase of a test."""
         began = time.monotonic()
         try:
             yield
@@ -63,7 +63,7 @@ class BaseConformanceTest(operations.BaseOperationsTest):
             self._phases[what] = round(time.monotonic() - began, 1)
 
     def _tell_phases(self):
-        """Attach how long each phase took, and keep it with the results."""
+        """Attach how long each phase took, and store it with the results."""
         if not self._phases:
             return
         self.addDetail('seconds by phase', details.text(self._phases))
@@ -75,16 +75,16 @@ class BaseConformanceTest(operations.BaseOperationsTest):
                 json.dump(self._phases, file, indent=1)
 
     def kubeconfig(self, cluster):
-        """Write a kubeconfig of a cluster, for this test; return its path."""
+        """Write a kubeconfig for a cluster, for this test; return its path."""
         path = os.path.join(
             self.enterContext(access.private_folder()).path, 'kubeconfig')
         access.write_kubeconfig(self.magnum.certificates, cluster, path)
         return path
 
     def assert_conforms(self, cluster, when=''):
-        """Assert that the tests run in a cluster, and that all pass.
+        """Assert that the conformance tests run in a cluster, and all pass.
 
-        :param when: what was done to the cluster: a folder of the results.
+        :param when: what was done to the cluster; names a results folder.
         """
         ended = self.run_conformance(cluster, when)
         self.assertEqual(verdict.PASSED, ended.verdict.outcome,
@@ -92,9 +92,9 @@ class BaseConformanceTest(operations.BaseOperationsTest):
         self.assertGreater(len(ended.result.ran), 0)
 
     def run_conformance(self, cluster, when=''):
-        """Run the tests in a cluster and keep what they leave."""
+        """Run the conformance tests in a cluster and keep their results."""
         private = self.useFixture(fixtures.TempDir()).path
-        # Parallel workers, and runs of other users, meet no run of ours.
+        # Runs of parallel workers and other users must not see this one.
         self.useFixture(fixtures.EnvironmentVariable(
             'MAGNUM_CAPI_STATE', os.path.join(private, 'state')))
         folder = pathlib.Path(CONF.magnum_capi.conformance_results or private,
@@ -112,7 +112,7 @@ class BaseConformanceTest(operations.BaseOperationsTest):
         return ended
 
     def _named(self, ended, cluster):
-        """What a run left, with what Magnum knows of its cluster."""
+        """The results of a run, with what Magnum knows about its cluster."""
         template = self.magnum.templates.show_cluster_template(
             cluster['cluster_template_id'])
         known = ended.result.cluster
@@ -126,7 +126,7 @@ class BaseConformanceTest(operations.BaseOperationsTest):
             verdict.judge(result, required.of(known.kubernetes))))
 
     def start_workload(self, cluster):
-        """Start a workload that serves: serving.Serving."""
+        """Start a workload that serves traffic: serving.Serving."""
         workload = serving.Serving(
             self.kubeconfig(cluster), CONF.magnum_capi.workload_image,
             CONF.magnum_capi.build_timeout)
@@ -134,30 +134,30 @@ class BaseConformanceTest(operations.BaseOperationsTest):
         return workload
 
     def assert_serves(self, workload):
-        """Assert that every node's pods reach those of all other nodes."""
+        """Assert that every node's pods can reach those of all other nodes."""
         workload.wait()
         self.assertGreater(workload.reach_each_other(), 0,
-                           'There is one node only')
+                           'There is only one node')
 
     @contextlib.contextmanager
     def answering(self, workload):
-        """Assert that a workload answers as long as the block lasts.
+        """Assert that a workload answers until the block ends.
 
-        What was measured is attached to the results.
+        The measurements are attached to the results.
         """
         with workload.watched() as found:
             try:
                 yield
             finally:
-                # Also of a change that has failed.
+                # Even if the change has failed.
                 found.stop()
                 self.addDetailUniqueName(
                     'answers of the workload', details.text(str(found.seen)))
                 self._phases['longest without an answer'] = round(
                     found.seen.ways['address'].gap, 1)
         seen = found.seen.ways['address']
-        self.assertGreater(seen.rounds, 0, 'No client of the workload wrote '
-                                           'anything')
+        self.assertGreater(seen.rounds, 0, 'No client of the workload '
+                                           'logged anything')
         self.assertLessEqual(
             seen.gap, CONF.magnum_capi.workload_gap,
             f'The workload did not answer: {found.seen}')

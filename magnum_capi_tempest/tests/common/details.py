@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is attached to a test that failed, and where it lands.
+"""Collects and attaches the evidence of a failed test.
 
-testtools carries details with the failure into subunit, HTML and the
-terminal. On success nothing is asked for. Every text passes through
-:func:`magnum_capi.redact.redact`, those of Tempest's own fixtures too
+testtools carries details with the failure into subunit, HTML and the terminal.
+A test that passes collects nothing. Every text passes through
+:func:`magnum_capi.redact.redact`, including those of Tempest's own fixtures
 (:func:`prepare`).
 """
 
@@ -19,16 +19,16 @@ from magnum_capi_tempest.evidence import logs
 from magnum_capi_tempest.evidence import workload
 from magnum_capi_tempest.tests.common import access
 
-#: Characters of one detail. Its beginning stays: a secret is only known by
-#: what comes before it.
+#: Most characters of one detail. Its beginning is kept: a secret is only
+#: recognized by the text in front of it.
 MOST = 400_000
 
-#: Bytes that go into one packet of a subunit stream. It holds 4 MiB, and a
-#: longer one ends the worker with all of its tests
+#: Bytes per packet of a subunit stream. A packet holds 4 MiB, and a longer one
+#: ends the worker with all of its tests
 #: (python-subunit 1.4, subunit/v2.py, _write_packet).
 PIECE = 1 << 20
 
-#: Clusters of one test that are asked for, the latest.
+#: Most clusters of one test to collect evidence for, the latest.
 CLUSTERS = 4
 
 
@@ -48,11 +48,11 @@ def text(value):
 
 
 def prepare(found):
-    """Have the details of a test go out without secrets, and in pieces.
+    """Redact the details of a test, and split them into pieces.
 
-    Those of Tempest's own fixtures have all requests, with the passwords of
-    the users that it makes, and may be longer than any of ours: the log of a
-    test that waited for twenty clusters.
+    Those of Tempest's own fixtures contain all requests, with the passwords of
+    the users that it creates, and may be longer than any of ours, such as the
+    log of a test that waited for twenty clusters.
 
     :param found: dict of testtools contents by name, changed in place.
     """
@@ -76,8 +76,8 @@ class Sources:
     :param management: capi.ManagementCluster, or None.
     :param workload_api: whether the API of clusters can be reached.
     :param log_files: patterns of paths.
-    :param log_command: as of the option.
-    :param users: ids and names of the users of the test, for the logs.
+    :param log_command: see the option.
+    :param users: ids and names of the test's users, to search the logs for.
     """
 
     def __init__(self, magnum, management=None, *, workload_api=False,
@@ -91,14 +91,14 @@ class Sources:
 
 
 def collect(sources, cluster_ids, seconds, since=0):
-    """Ask what there is to know of some clusters.
+    """Collect all information about some clusters.
 
-    Two rounds, of half the time each: what Magnum says of the clusters, then
-    all that is found by it, side by side. Nothing is raised.
+    There are two rounds of half the time each: what Magnum says about the
+    clusters, then everything that this leads to, in parallel. It never raises.
 
     :param sources: Sources.
     :param cluster_ids: list of uuids, the latest last.
-    :param seconds: for all of it.
+    :param seconds: time limit for all of it.
     :param since: seconds since the epoch, when the test began.
     :returns: dict of detail names and values for :func:`text`.
     """
@@ -116,7 +116,7 @@ def collect(sources, cluster_ids, seconds, since=0):
         cluster = found[f'cluster of {uuid}']
         if not isinstance(cluster, dict):
             cluster = {}
-        # A cluster that is gone from Magnum may be there behind it.
+        # A cluster that is gone from Magnum may still be in Cluster API.
         stack_id = (cluster.get('stack_id') or cluster.get('cluster_id')
                     or magnum.stacks.get(uuid))
         names += [uuid, stack_id]

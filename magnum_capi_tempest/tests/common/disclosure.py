@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What must be read by nobody, and whether a text has it. Pure, but the logs.
+"""Finds secrets in texts that must not contain any. Pure except for the logs.
 """
 
 import base64
@@ -9,24 +9,24 @@ import glob
 import os
 import re
 
-#: A private key as PEM; its middle is like nothing else.
+#: A private key as PEM; its middle part is unique.
 _KEY = re.compile(
     r'-----BEGIN [A-Z ]*PRIVATE KEY-----\s+(\S+\s+)?(?P<secret>\S+)')
-#: Of clouds.yaml and of kubeconfigs.
+#: Fields of clouds.yaml and of kubeconfigs.
 _FIELD = re.compile(
     r'^\s*"?(?:application_credential_secret|password|client-key-data)"?:'
     r'\s*["\']?(?P<secret>[^\s"\',]+)', re.MULTILINE)
 
-#: Characters that make a text one of its kind. Longer ones are cut: who
-#: breaks lines does so behind 64.
+#: Characters that make a text unique. Longer ones are cut, as encoders break
+#: lines after 64 characters.
 _LEAST, _MOST = 16, 60
 
 
 def secrets(objects) -> dict[str, str]:
-    """What is secret in Secrets of Kubernetes.
+    """The secrets in Secrets of Kubernetes.
 
     :param objects: their bodies.
-    :returns: where it is, in words, by a part of it.
+    :returns: a description of the place, by a part of the secret.
     """
     found = {}
     for obj in objects:
@@ -41,7 +41,7 @@ def secrets(objects) -> dict[str, str]:
 
 
 def texts(value):
-    """A value of a Secret as a text, if it is one: none or one."""
+    """Yield a Secret's value as a text, if it is one: at most one."""
     try:
         yield base64.b64decode(value, validate=True).decode()
     except (binascii.Error, UnicodeDecodeError):
@@ -50,10 +50,10 @@ def texts(value):
 
 
 def told(text, secrets_) -> list[str]:
-    """Return which secrets a text has, where they are; sorted.
+    """Return the places of the secrets that a text contains, sorted.
 
-    :param secrets_: as of :func:`secrets`. One that is encoded once more is
-        found, too.
+    :param secrets_: see :func:`secrets`. One that is base64-encoded once more
+        is found as well.
     """
     return sorted({
         where for secret, where in secrets_.items()
@@ -61,15 +61,15 @@ def told(text, secrets_) -> list[str]:
 
 
 def _encoded(secret):
-    """Middles of the three forms that base64 gives a text within another."""
+    """Middle parts of the three forms that base64 gives a text in another."""
     for shift in range(3):
         code = base64.b64encode(b'\0' * shift + secret.encode()).decode()
-        # The first and the last groups depend on what is around.
+        # The first and last groups depend on the surrounding text.
         yield code[4:len(code) - 4]
 
 
 class Logs:
-    """What is written to log files from now on.
+    """Reads what is written to log files from now on.
 
     :param patterns: of their paths.
     """
@@ -83,11 +83,11 @@ class Logs:
                        for path in glob.glob(pattern)})
 
     def new(self) -> dict[str, str]:
-        """Return the text that came since, by path."""
+        """Return the text that was added, by path."""
         found = {}
         for path in self._paths():
             with open(path, encoding='utf-8', errors='replace') as file:
-                # A file that is shorter is a new one.
+                # A file that is shorter now is a new one.
                 known = self._sizes.get(path, 0)
                 file.seek(known if os.path.getsize(path) >= known else 0)
                 found[path] = file.read()

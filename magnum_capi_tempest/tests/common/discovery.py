@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the tests of driver discovery share.
+"""The base of the tests of driver discovery.
 
-Every test says what it needs above its name: :func:`promised` the flag of
-[magnum_capi_feature_enabled] that a deployment sets when it keeps that
-promise, :func:`configured` the options that name the drivers to try it with.
+Decorators above a test show what it needs: :func:`promised` names the flag of
+[magnum_capi_feature_enabled] that a deployment sets if it keeps that promise,
+:func:`configured` the options that name the drivers to test with.
 
-The attributes ``magnum-...`` of a test name the deviation of Magnum 23 that
-it shows, ``uncured`` one that no filter in front of Magnum can cure; they are
-listed in doc/source/discovery-deviations.rst.
+Of the attributes of a test, ``magnum-...`` names the deviation of Magnum 23
+that it shows, and ``uncured`` one that no filter in front of Magnum can cure.
+Both are listed in doc/source/discovery-deviations.rst.
 """
 
 import shlex
@@ -43,7 +43,7 @@ def texts(value):
 
 
 class BaseDiscoveryTest(base.BaseMagnumCapiTest):
-    """A test that makes images and asks which driver their templates get.
+    """A test that creates images and checks their templates' drivers.
 
     :cvar properties: of the configured image, without magnum_driver.
     :cvar distro: its operating system.
@@ -72,12 +72,12 @@ class BaseDiscoveryTest(base.BaseMagnumCapiTest):
             {**self.properties, 'os_distro': self.distro, **changes})
 
     def create_template_of(self, image, driver=None, **changes):
-        """Create a template of an image, by default without a driver."""
+        """Create a template for an image, by default without a driver."""
         return self.create_template(
             image_id=image['id'], driver=driver, **changes)
 
     def assert_refused(self, image, driver=None, **changes):
-        """Assert that Magnum refuses a template; returns the error."""
+        """Assert that Magnum refuses a template; return the error."""
         try:
             template = self.create_template_of(image, driver, **changes)
         except lib_exc.BadRequest as e:
@@ -87,7 +87,7 @@ class BaseDiscoveryTest(base.BaseMagnumCapiTest):
                   f'{ascii(template["cluster_distro"])[:80]}')
 
     def assert_cluster_refused(self, template, **changes):
-        """Assert that Magnum refuses a cluster, for which 1.9 is needed."""
+        """Assert that Magnum refuses a cluster; needs 1.9."""
         try:
             self.request_small_cluster(template, **changes)
         except lib_exc.BadRequest:
@@ -96,27 +96,27 @@ class BaseDiscoveryTest(base.BaseMagnumCapiTest):
                   f'{template["driver"]!r}')
 
     def request_small_cluster(self, template, **changes):
-        """Ask for a cluster that is only there to be accepted.
+        """Request a cluster only to see whether Magnum accepts it.
 
-        It is deleted in the end, whatever has become of it.
+        It is always deleted at the end.
         """
         uuid = self.request_cluster(
             template, keypair=self.create_keypair(), **changes)
         self.waiter.until_handed_over(uuid)
 
     def assert_driver(self, expected, image, driver=None):
-        """Assert which driver a template of an image gets."""
+        """Assert which driver a template for an image gets."""
         template = self.create_template_of(image, driver)
-        # Not what the answer says, but what is kept.
+        # What is stored counts, not what the answer says.
         found = self.magnum.templates.show_cluster_template(template['uuid'])
         self.assertEqual((expected, expected),
                          (template['driver'], found['driver']))
 
 
 class Configuration:
-    """Changes options of [drivers] in magnum.conf; puts them back.
+    """Changes options of [drivers] in magnum.conf, and restores them.
 
-    :param command: as of the option configure_command.
+    :param command: see the option configure_command.
     :param timeout: seconds.
     :param cleanup: ``self.addCleanup`` of a test.
     """
@@ -128,10 +128,10 @@ class Configuration:
         self._changed = {}
 
     def set(self, **drivers):
-        """Set options of [drivers], all others stay."""
+        """Set options of [drivers]; all others stay."""
         if not self._changed:
             self._cleanup(self._restore)
-        # First: a command that fails may have changed them.
+        # Recorded first: a command that fails may have changed them.
         self._changed.update(dict.fromkeys(drivers, ''))
         self._run(drivers)
 
@@ -143,7 +143,7 @@ class Configuration:
             [*self._command, *(f'drivers.{name}={value}'
                                for name, value in drivers.items())],
             timeout=self._timeout, merge=True,
-            hint='Look at [magnum_capi] configure_command')
+            hint='Check [magnum_capi] configure_command')
 
 
 def configuration(test, command):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which ways of naming a driver a Magnum has, found by trying them.
+"""Finds out by trial which ways of naming a driver a Magnum supports.
 
-A driver is named that nobody has: where the name counts, Magnum refuses the
-cluster template and says so; where it does not, the template is made, and
-deleted again.
+The trial names a driver that does not exist: where the name is evaluated,
+Magnum refuses the cluster template with a matching error; otherwise the
+template is created, and deleted again.
 """
 
 from tempest.lib import exceptions as lib_exc
@@ -12,12 +12,12 @@ from tempest.lib import exceptions as lib_exc
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import images
 
-#: Nobody registers a driver, and no operating system has the name.
+#: No driver and no operating system has this name.
 NOBODY = 'k8s_nobody_wrote_it'
 
 
 def counts_in_template(conf, magnum, cleanup) -> bool:
-    """Return whether the field ``driver`` of a request counts.
+    """Return whether the field ``driver`` of a request is evaluated.
 
     :param cleanup: ``self.addCleanup`` of a test.
     :raises tempest.lib.exceptions.TempestException: refused for another
@@ -28,7 +28,7 @@ def counts_in_template(conf, magnum, cleanup) -> bool:
 
 
 def counts_in_image(conf, manager, magnum, cleanup) -> bool:
-    """Return whether the property ``magnum_driver`` of an image counts.
+    """Return whether the property ``magnum_driver`` of an image is evaluated.
 
     :param manager: tempest client manager of a user who may create images.
     :raises tempest.lib.exceptions.TempestException: as above.

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Makes what tests need, and registers its end right after it is made.
+"""Creates resources for tests, and registers their cleanup at once.
 
 ``cleanup`` is ``self.addCleanup`` of a test or ``cls.addClassResourceCleanup``
-of a class: the same functions serve both.
+of a class.
 """
 
 from cryptography.hazmat.primitives.asymmetric import ed25519
@@ -24,15 +24,15 @@ class Magnum:
     """The Magnum clients of one user.
 
     :param manager: tempest client manager of that user.
-    :param microversion: of all requests. Given to every client, None too:
-        ClientsFactory keeps what its last caller gave
+    :param microversion: of all requests. It is passed to every client, even
+        None: ClientsFactory keeps the last value that it was given
         (tempest/lib/services/clients.py, partial_class).
     """
 
     def __init__(self, manager, microversion):
-        #: Remembers what these clients send.
+        #: Records the requests of these clients.
         self.journal = journal.Journal()
-        #: stack_id by uuid of clusters: Magnum tells it while they live.
+        #: stack_id by cluster UUID: Magnum shows it only while clusters exist.
         self.stacks = {}
         factory = manager.magnum_capi_v1
         self.certificates = factory.CertificatesClient(
@@ -51,15 +51,15 @@ class Magnum:
 
 
 def name(conf, kind):
-    """Return a new name that a person can trace to this run."""
+    """Return a new name that can be traced to this run."""
     return data_utils.rand_name(kind, prefix=conf.resource_name_prefix)
 
 
 def template_body(conf, **changes):
-    """Return what describes a cluster template for this cloud.
+    """Return the body of a request for a cluster template for this cloud.
 
     :param conf: tempest's configuration.
-    :param changes: fields to replace or add; None leaves one out.
+    :param changes: fields to replace or add; None omits one.
     """
     options = conf.magnum_capi
     body = {
@@ -80,7 +80,7 @@ def template_body(conf, **changes):
 
 
 def upgrade_changes(conf) -> dict:
-    """Return what a cluster template to upgrade to has of its own.
+    """Return how a template to upgrade to differs from the others.
 
     :returns: changes for :func:`template_body`.
     """
@@ -90,21 +90,21 @@ def upgrade_changes(conf) -> dict:
 
 
 def upgrade_version(image: dict, labels: dict) -> str | None:
-    """Return the version of Kubernetes that an upgrade leads to.
+    """Return the Kubernetes version that an upgrade leads to.
 
-    Drivers take it from the label kube_tag or from the image. A template has
-    that label for the first kind of drivers only.
+    Drivers take it from the label kube_tag or from the image. A template only
+    has that label for drivers of the first kind.
 
     :param image: properties of the image.
     :param labels: of the cluster template.
-    :returns: as "v1.34.2"; None when neither tells.
+    :returns: for example "v1.34.2"; None if neither has it.
     """
     version = labels.get('kube_tag') or image.get('kube_version')
     return version and f'v{version.removeprefix("v")}'
 
 
 def cluster_body(conf, template, **changes):
-    """Return what describes a cluster of the usual size.
+    """Return the body of a request for a cluster of the usual size.
 
     :param conf: tempest's configuration.
     :param template: body of the cluster template.
@@ -122,7 +122,7 @@ def cluster_body(conf, template, **changes):
 def create_template(conf, magnum, cleanup, body):
     """Create a cluster template and return it, a dict.
 
-    Where Magnum does not keep the driver of a request, an update sets it
+    Where Magnum does not store the driver of a request, an update sets it
     (before 23.0.0: magnum/api/controllers/v1/cluster_template.py, post).
     """
     driver = None
@@ -133,8 +133,8 @@ def create_template(conf, magnum, cleanup, body):
     cleanup(test_utils.call_and_ignore_notfound_exc,
             magnum.templates.delete_cluster_template, template['uuid'])
     if driver and template['driver'] != driver:
-        # A part of the creation, not the operation that the tests of updates
-        # are about: the table of the suite tells these by their names.
+        # This is part of the creation, not the operation that tests of updates
+        # are about: the table of the suite tells these apart by name.
         template = magnum.templates.call(
             'PATCH', f'clustertemplates/{template["uuid"]}', 200,
             [{'op': 'replace', 'path': '/driver', 'value': driver}])
@@ -142,10 +142,10 @@ def create_template(conf, magnum, cleanup, body):
 
 
 def create_keypair(manager, cleanup, conf):
-    """Upload a public key whose private part nobody keeps; return its name.
+    """Upload a public key whose private key nobody has; return its name.
 
-    Nova would answer with a private key if it made the pair, and tempest
-    logs answers.
+    If Nova created the pair, it would answer with the private key, and
+    tempest logs answers.
     """
     keypair = name(conf, 'key')
     public = ed25519.Ed25519PrivateKey.generate().public_key().public_bytes(
@@ -158,7 +158,7 @@ def create_keypair(manager, cleanup, conf):
 
 
 def request_cluster(magnum, waiter, cleanup, body):
-    """Ask for a cluster and return its uuid; it is not complete yet."""
+    """Request a cluster and return its uuid; it is not complete yet."""
     uuid = magnum.clusters.create_cluster(**body)['uuid']
     cleanup(delete_cluster, magnum, waiter, uuid)
     waiter.until_known(uuid)
@@ -166,7 +166,7 @@ def request_cluster(magnum, waiter, cleanup, body):
 
 
 def delete_cluster(magnum, waiter, uuid):
-    """Delete a cluster, whatever state it is in, and wait for its end."""
+    """Delete a cluster in any state, and wait until it is gone."""
     try:
         before = waiter.before(uuid)
     except (errors.WaitFailed, lib_exc.TempestException) as e:

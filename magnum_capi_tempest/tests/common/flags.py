@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Decorators that say what a test is about, and what it needs of the cloud.
+"""Decorators that say what a test is about, and what the cloud must have.
 
-Both stay with what they decorate, as ``promise`` and ``required_flags`` of a
-function, like those of a class, and as ``stricter_flags``: ``python -m
-tests.suite_table`` records them for the scorecard.
+They mark what they decorate, as ``promise``, ``required_flags`` (like the
+attribute of a class) and ``stricter_flags``. ``python -m tests.suite_table``
+records these for the scorecard.
 """
 
 from tempest import config
@@ -18,11 +18,11 @@ CONF = config.CONF
 def promise(name):
     """Return a decorator: the test, or each of a class, judges a promise.
 
-    That of a test counts before that of its class. It is skipped where the
-    driver does not make it.
+    The promise of a test takes precedence over that of its class. The test is
+    skipped if the driver does not make the promise.
 
-    :param name: id of the registry.
-    :raises LookupError: it has no such promise.
+    :param name: id in the registry.
+    :raises LookupError: there is no such promise.
     """
     if promises.get(name).id != name:
         raise LookupError(f'{name} is an alias')
@@ -34,22 +34,22 @@ def promise(name):
 
 
 def needs(name):
-    """Return a decorator: skip the test where another promise is not made."""
+    """Return a decorator: skip the test if another promise is not made."""
     reason = not_promised(name)
     return testtools.skipIf(reason, reason)
 
 
 def not_promised(name):
-    """Return why a promise is not tried here; empty: it is.
+    """Return why a promise is not tested here; empty if it is.
 
-    :param name: id of the registry.
+    :param name: id in the registry.
     """
     missing = promises.missing(name, CONF.magnum_capi.not_promised)
     return missing and f'{missing} is in [magnum_capi] not_promised'
 
 
 def judged_by(case, name):
-    """Return the id of the promise that a test judges; empty: none.
+    """Return the id of the promise that a test judges; empty if none.
 
     :param case: class of the test.
     :param name: of its method.
@@ -59,13 +59,13 @@ def judged_by(case, name):
 
 
 def refusal(case, name):
-    """Return why a test is not run for what it judges; empty: it is."""
+    """Return why a test is skipped for what it judges; empty if it is not."""
     judged = judged_by(case, name)
     return judged and not_promised(judged)
 
 
 def promised(flag):
-    """Return a decorator: skip the test where the cloud has not this."""
+    """Return a decorator: skip the test if the cloud lacks this feature."""
     skip = testtools.skipUnless(
         CONF.magnum_capi_feature_enabled[flag],
         f'[magnum_capi_feature_enabled] {flag} is false')
@@ -73,15 +73,16 @@ def promised(flag):
 
 
 def stricter(flag):
-    """Return a decorator of what asks for more where this is promised.
+    """Return a decorator for a helper that checks more with this flag.
 
-    Tests that call it may pass without the promise, and prove nothing of it.
+    Tests that call it may pass without the flag, and then prove nothing
+    about it.
     """
     return lambda function: _noted(function, 'stricter_flags', flag)
 
 
 def configured(*options):
-    """Return a decorator: skip the test where an option is not set."""
+    """Return a decorator: skip the test if an option is not set."""
     missing = [o for o in options if not CONF.magnum_capi[o]]
     return testtools.skipIf(
         missing, 'Not set in [magnum_capi] of tempest.conf: '
@@ -89,7 +90,7 @@ def configured(*options):
 
 
 def cleanup(function):
-    """Mark a function that cleans up: no test is about what it asks for."""
+    """Mark a cleanup function: its requests are not what a test is about."""
     function.is_cleanup = True
     return function
 

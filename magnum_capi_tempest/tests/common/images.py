@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Images that tests make: properties, no data, nobody boots from them.
+"""Images that tests create: properties without data, so nothing boots.
 
-They carry what the configured image carries besides its operating system
-(``kube_version`` for magnum-capi-helm), because drivers may ask for it.
+They have the properties of the configured image besides its operating system
+(``kube_version`` for magnum-capi-helm), because drivers may require them.
 """
 
 import io
@@ -14,9 +14,9 @@ from tempest.lib import exceptions as lib_exc
 
 from magnum_capi_tempest.tests.common import factories
 
-#: What Glance itself says of an image (glance/api/v2/images.py,
-#: get_base_properties, and what stores and imports add); it cannot be given
-#: with a new one, or means the data.
+#: Properties that Glance itself sets (glance/api/v2/images.py,
+#: get_base_properties, and what stores and imports add); they cannot be given
+#: for a new image, or describe the data.
 _GLANCE = re.compile(
     '^(checksum|container_format|created_at|direct_url|disk_format|file|id|'
     'locations|min_disk|min_ram|name|os_glance_.*|os_hash_.*|os_hidden|owner|'
@@ -25,10 +25,10 @@ _GLANCE = re.compile(
 
 
 def find(client, wanted):
-    """Return the image with a name or id, as Magnum looks for it.
+    """Return the image with a name or id, found the way Magnum does.
 
     :param client: tempest's ImagesClient of Glance's API version 2.
-    :raises NotFound: none or several have this name.
+    :raises NotFound: no image or several have this name.
     """
     try:
         return client.show_image(wanted)
@@ -40,7 +40,7 @@ def find(client, wanted):
 
 
 def properties(image):
-    """Return what people have set on an image, a dict of strings."""
+    """Return the properties that users set on an image, a dict of strings."""
     return {key: value for key, value in image.items()
             if isinstance(value, str) and not _GLANCE.match(key)}
 
@@ -48,7 +48,7 @@ def properties(image):
 def create(client, cleanup, conf, wanted, data=None):
     """Create a private image and return it.
 
-    :param wanted: dict of properties; None leaves one out.
+    :param wanted: dict of properties; None omits one.
     :param data: bytes; without them the image is not active.
     """
     image = client.create_image(

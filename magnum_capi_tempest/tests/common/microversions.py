@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which microversions tests may use: those of tempest.conf that Magnum has."""
+"""The microversions that tests may use: configured, and known to Magnum."""
 
 import re
 
@@ -12,20 +12,20 @@ from magnum_capi_tempest.services import base_client
 
 LOG = log.getLogger(__name__)
 
-#: The rotation of credentials.
+#: Adds the rotation of credentials.
 CREDENTIALS = '1.12'
-#: Labels and taints of the nodes of a group.
+#: Adds labels and taints of the nodes of a group.
 NODE_LABELS = '1.14'
 
-#: Highest microversion by endpoint: asked once in a process.
+#: Highest microversion by endpoint, queried once in a process.
 _HIGHEST = {}
 
 
 def highest(templates) -> str | None:
-    """Ask a Magnum for its highest microversion; None: it names none.
+    """Ask a Magnum for its highest microversion; None if it names none.
 
     :param templates: client of cluster templates.
-    :raises tempest.lib.exceptions.TempestException: it was not to be asked.
+    :raises tempest.lib.exceptions.TempestException: the request failed.
     """
     answer = templates.list_cluster_templates(microversion='1.1', limit=1)
     header = answer.response.get(base_client.MAX_MICROVERSION_HEADER, '')
@@ -36,8 +36,8 @@ def highest(templates) -> str | None:
 def allowed(templates, configured: str) -> str:
     """Return the highest microversion that tests may use.
 
-    A Magnum that cannot be asked is none that lacks anything: its tests are
-    there to fail.
+    If Magnum cannot be asked, nothing is taken as missing: its tests are
+    then supposed to fail.
 
     :param configured: [magnum_capi] max_microversion.
     """
@@ -47,7 +47,7 @@ def allowed(templates, configured: str) -> str:
 
 
 def of(templates) -> str | None:
-    """Return the highest microversion of a Magnum; None: it does not say."""
+    """Return the highest microversion of a Magnum; None if unknown."""
     try:
         url = templates.base_url
         if url not in _HIGHEST:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Networks of a cloud, and how Cluster API Provider OpenStack names them."""
+"""Networks of a cloud, and their form in Cluster API Provider OpenStack."""
 
 from tempest.lib.common.utils import test_utils
 
@@ -8,10 +8,10 @@ from magnum_capi import errors
 
 
 def external(client, name):
-    """Return the external network of a name or an id, a dict.
+    """Return the external network with a name or id, a dict.
 
     :param client: tempest's client of networks.
-    :raises EnvironmentProblem: there is none, or are several.
+    :raises EnvironmentProblem: there is none, or more than one.
     """
     found = [network for network in client.list_networks(
         **{'router:external': True})['networks']
@@ -24,13 +24,13 @@ def external(client, name):
 
 
 def connect(manager, cleanup, subnet: str, external: str, name: str) -> None:
-    """Give a subnet a router to an external network.
+    """Connect a subnet to an external network with a router.
 
     Floating IPs of its servers and load balancers need one. Clouds without
-    routers, as the sandbox, are left as they are.
+    routers, like the sandbox, are left as they are.
 
     :param manager: tempest client manager of the owner of the subnet.
-    :param cleanup: as in :mod:`.factories`.
+    :param cleanup: see :mod:`.factories`.
     :param subnet: id.
     :param external: id of the network.
     """
@@ -48,11 +48,11 @@ def connect(manager, cleanup, subnet: str, external: str, name: str) -> None:
 
 
 def means(parameter, thing):
-    """Return whether a parameter of the provider names a network or subnet.
+    """Return whether a parameter of the provider means a network or subnet.
 
     It is an id or a filter (NetworkParam and SubnetParam,
-    https://cluster-api-openstack.sigs.k8s.io); one of them came before the
-    other in v1alpha7.
+    https://cluster-api-openstack.sigs.k8s.io); v1alpha7 has the fields of
+    both on one level.
 
     :param parameter: dict or None.
     :param thing: dict of Neutron.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What one look at a cluster shows, and what looks in a row mean.
+"""What a single look at a cluster shows, and what a series of looks means.
 
 Pure: no requests, no clock. Magnum's status alone does not tell whether a
 change is over, for reasons that are in its code (magnum 23.0.0):
@@ -8,44 +8,43 @@ change is over, for reasons that are in its code (magnum 23.0.0):
 * The answer 202 comes before the work. The conductor saves the cluster as
   UPDATE_IN_PROGRESS only *after* the driver's method returned
   (magnum/conductor/handlers/cluster_conductor.py, ``cluster_resize`` and
-  ``cluster_update``), so for seconds the old ``*_COMPLETE`` stays.
+  ``cluster_update``), so the old ``*_COMPLETE`` stays for seconds.
 * ``cluster_resize`` first saves the node group with the new count *and*
-  UPDATE_IN_PROGRESS. ``cluster_update`` (PATCH /node_count) first saves the
-  new count only: then the count is right, everything says COMPLETE, and
+  UPDATE_IN_PROGRESS. ``cluster_update`` (PATCH /node_count) first saves only
+  the new count: then the count is right and everything says COMPLETE, although
   nothing has been done.
-* A resize of a cluster in UPDATE_FAILED is allowed, so an old failure, too,
-  may be seen for a while.
+* A resize of a cluster in UPDATE_FAILED is allowed, so an old failure may also
+  be visible for a while.
 
-An update is therefore over when cluster and node group are ``*_COMPLETE``,
-the group has the wanted count, **and** something was seen that this update
-must have made:
+An update is therefore over when the cluster and the node group are
+``*_COMPLETE``, the group has the desired count, **and** there was a sign that
+this update must have caused:
 
-* strong: the cluster or its group in progress, or another status than
-  before (CREATE_COMPLETE, then UPDATE_COMPLETE);
-* weak: ``updated_at`` of the cluster moved. That is all one sees when the
+* strong: the cluster or its group was in progress, or its status changed
+  (from CREATE_COMPLETE to UPDATE_COMPLETE);
+* weak: ``updated_at`` of the cluster moved. Nothing else is visible if the
   work ended between two looks and the status was UPDATE_COMPLETE before. But
   the health poll, once a minute, moves it as well
-  (magnum/service/periodic.py), so it counts only when nothing else is seen
-  for :data:`SETTLE` seconds, which is more than one status tick.
+  (magnum/service/periodic.py), so it counts only if nothing else is seen for
+  :data:`SETTLE` seconds, which is more than one status tick.
 
-Some node groups are never complete again: magnum-capi-helm 1.4.0 writes the
-cluster and its groups down as UPDATE_IN_PROGRESS *before* it upgrades them.
-A status tick meanwhile takes the old state for the new one and makes the
-cluster complete, while the conductor writes the group once more, in progress
-(``cluster_upgrade``). No tick looks at it again, because Magnum looks after
-clusters that are in progress. Where that is to be tolerated, it is the end,
-too, after :data:`ABANDONED` seconds.
+Some node groups never become complete again: magnum-capi-helm 1.4.0 saves the
+cluster and its groups as UPDATE_IN_PROGRESS *before* it upgrades them. A
+status tick in the meantime takes the old state for the new one and marks the
+cluster complete, while the conductor saves the group once more, in progress
+(``cluster_upgrade``). No later tick updates the group, because Magnum only
+polls clusters that are in progress. Where this is tolerated, such an update is
+over as well after :data:`ABANDONED` seconds.
 """
 
 import dataclasses
 
-#: Seconds. Magnum looks after clusters in progress every 10 s
+#: Seconds. Magnum polls clusters in progress every 10 s
 #: (magnum/service/periodic.py, ``sync_cluster_status``).
 SETTLE = 12
 
-#: Seconds for which a node group is in progress in a complete cluster until
-#: nobody is taken to look after it any more. A driver is called meanwhile,
-#: and may take that long.
+#: Seconds that a node group may be in progress in a complete cluster before it
+#: is considered abandoned. A call of the driver may take that long.
 ABANDONED = 60
 
 
@@ -53,9 +52,9 @@ ABANDONED = 60
 class Look:
     """What Magnum showed of a cluster at one moment.
 
-    :param cluster: body of the cluster; None when there was none.
-    :param nodegroup: body of the node group that is looked at, if any.
-    :param trouble: text of an error that passes, which came instead.
+    :param cluster: body of the cluster; None if there was none.
+    :param nodegroup: body of the node group in question, if any.
+    :param trouble: text of a temporary error that came instead.
     """
 
     cluster: dict | None = None
@@ -112,19 +111,19 @@ def is_in_progress(status):
 
 @dataclasses.dataclass(frozen=True)
 class Update:
-    """How far an update of the number of nodes has come.
+    """The progress of an update of the number of nodes.
 
     :param before: the look before the request was sent.
-    :param node_count: wanted, of the node group.
+    :param node_count: desired, of the node group.
     :param look: the last one.
-    :param began: a strong sign was seen (see above).
-    :param cluster_began: so it was of the cluster itself.
-    :param matching_since: time of the first of the looks in a row that show
-        what is wanted.
-    :param alone_since: time of the first of the looks in a row that show what
-        is wanted, but for the group, which is in progress.
+    :param began: there was a strong sign (see above).
+    :param cluster_began: there was one of the cluster itself.
+    :param matching_since: time of the first in an unbroken series of looks
+        that show the desired state.
+    :param alone_since: time of the first in an unbroken series of looks that
+        show the desired state, except for the group, which is in progress.
     :param now: time of the last look.
-    :param tolerant: the update is over, too, when its group is abandoned.
+    :param tolerant: the update is also over when its group is abandoned.
     """
 
     before: Look
@@ -138,10 +137,10 @@ class Update:
     tolerant: bool = False
 
     def after(self, look, now):
-        """Return the update as it stands with one more look.
+        """Return the update's progress after one more look.
 
         :param look: Look.
-        :param now: seconds of any clock that does not jump.
+        :param now: seconds of a monotonic clock.
         """
         if look.trouble or look.cluster is None:
             return dataclasses.replace(self, look=look, now=now)
@@ -158,7 +157,7 @@ class Update:
             alone_since=_since(self.alone_since, step._is_alone(), now))
 
     def is_abandoned(self):
-        """Return whether the group is in progress for good."""
+        """Return whether the group will stay in progress for good."""
         return self._is_alone() and (
             self.now - self.alone_since >= ABANDONED)
 
@@ -224,9 +223,9 @@ def _moved(before, after):
 def creation_failure(look, was_seen):
     """Return why a creation can no longer succeed, or None.
 
-    :param was_seen: the cluster was there before. Until then a 404 means
-        that the conductor has not written it yet: Magnum's API answers 202
-        first (magnum/api/controllers/v1/cluster.py, ``_post``).
+    :param was_seen: the cluster existed before. Until then, a 404 means that
+        the conductor has not stored it yet: Magnum's API answers 202 first
+        (magnum/api/controllers/v1/cluster.py, ``_post``).
     """
     if look.trouble:
         return None
@@ -251,9 +250,9 @@ def deletion_failure(look, before, began, late=False):
 
     :param before: the look before the request was sent; None: it failed.
     :param began: DELETE_IN_PROGRESS was seen since. Without it, a
-        DELETE_FAILED may be that of an earlier try.
-    :param late: it should have begun by now. What goes on when a deletion is
-        asked for may fail after it, and its status is the last one then.
+        DELETE_FAILED may belong to an earlier attempt.
+    :param late: the deletion should have begun by now. An operation that was
+        running before may fail after it, and its status then stays.
     """
     if look.status == 'DELETE_FAILED' and (
             began or (before and before.status != 'DELETE_FAILED')):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the tests of the life of clusters share.
+"""The base of tests of operations on clusters.
 
-Nothing here depends on the driver: what drivers do differently is behind a
-flag of [magnum_capi_feature_enabled].
+Nothing here depends on the driver: differences between drivers are behind
+flags of [magnum_capi_feature_enabled].
 """
 
 import os
@@ -30,22 +30,22 @@ CONF = config.CONF
 
 WORKERS = waiters.WORKERS
 
-#: Seconds for which nothing may come back: longer than a driver needs from
-#: the request to what it makes.
+#: Seconds for which nothing may reappear: longer than a driver takes from a
+#: request to the objects it creates.
 STAYS_AWAY = 10
 
 
 class BaseOperationsTest(base.BaseMagnumCapiTest):
-    """A test of what is done to living clusters."""
+    """A test of operations on running clusters."""
 
     # Node groups came with 1.9.
     min_microversion = '1.9'
-    # Several changes of a cluster in one test.
+    # One test changes a cluster several times.
     TIMEOUT_SCALING_FACTOR = 3
 
     @classmethod
     def request_class_cluster(cls, template, **changes):
-        """Ask for a cluster that goes with the class; return its uuid."""
+        """Request a cluster for the whole class; return its uuid."""
         keypair = factories.create_keypair(
             cls.os_primary, cls.addClassResourceCleanup, CONF)
         body = factories.cluster_body(
@@ -63,11 +63,11 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
             return cls.new_waiter().until_created(uuid)
 
     def explain(self, cluster):
-        """Have a failure of this test carry what is known of a cluster."""
+        """Make a failure of this test include evidence about a cluster."""
         self._clusters.append(cluster['uuid'])
 
     def upgrade_cluster(self, cluster, template):
-        """Move to a template, wait for the end, and return the cluster."""
+        """Upgrade to a template, wait for its end, and return the cluster."""
         before = self.waiter.before(cluster['uuid'], WORKERS)
         self.request_upgrade(cluster, template)
         return self.waiter.until_updated(
@@ -83,10 +83,10 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
     def create_group(self, cluster, **group):
         """Create a node group, wait for it, and return it.
 
-        It goes with the test, if the cluster does not. Its name is short
-        unless one is given: some drivers wait for ever for what has more than
-        63 characters together with the cluster's, which is for the tests of
-        lifecycle.cluster.any-name to see.
+        It is deleted with the test if the cluster is not. Its name is short
+        unless one is given: together with the cluster's name it may exceed 63
+        characters, for which some drivers wait forever. That is tested under
+        lifecycle.cluster.any-name.
         """
         group = {'name': f'group-{uuid.uuid4().hex[:6]}', **group}
         created = self.magnum.nodegroups.create_nodegroup(
@@ -97,25 +97,25 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
             cluster['uuid'], created['uuid']).nodegroup
 
     def delete_group(self, cluster, group):
-        """Delete a node group and wait until the cluster is without it."""
+        """Delete a node group and wait until it is gone."""
         self.magnum.nodegroups.delete_nodegroup(
             cluster['uuid'], group['uuid'])
         self.waiter.until_group_deleted(cluster['uuid'], group['uuid'])
 
     @flags.cleanup
     def remove_group(self, cluster, group):
-        """Have the other tests of a shared cluster find it as it was."""
+        """Restore a shared cluster for the other tests."""
         try:
             self.delete_group(cluster, group)
         except lib_exc.NotFound:
             return
 
     def is_own_cluster(self, cluster) -> bool:
-        """Whether this test has made a cluster, which ends with it."""
+        """Whether this test created a cluster, which is deleted with it."""
         return (model.CLUSTER, cluster['uuid']) in self._own_watch.made
 
     def assert_upgrade_refused(self, cluster, template):
-        """Assert that a 400 refuses an upgrade, and nothing is changed."""
+        """Assert that an upgrade gets a 400, and that nothing changes."""
         with testtools.ExpectedException(
                 lib_exc.BadRequest,
                 msg=f'an upgrade to template {template["uuid"]}'):
@@ -125,10 +125,10 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
             self.assertEqual(cluster[field], after[field], field)
 
     def refusal(self, **changes):
-        """Ask for a cluster that must be refused.
+        """Request a cluster that must be refused.
 
         :param changes: of its template.
-        :returns: the text that says why: of the error, or status_reason.
+        :returns: the reason, from the error or from status_reason.
         """
         try:
             cluster = self.create_cluster(self.create_template(**changes))
@@ -142,9 +142,9 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
     def with_new_version(self, cluster):
         """Return an upgraded cluster with the version that its nodes must get.
 
-        It is that of the label or the image. Magnum may tell the old one for
-        good where COMPLETE can come before anybody has looked at the nodes;
-        elsewhere it is believed where neither tells one.
+        It is that of the label or the image. If neither has one, Magnum is
+        trusted, unless COMPLETE can come before the driver has checked the
+        nodes: Magnum may then show the old version for good.
         """
         version = factories.upgrade_version(
             self._properties('upgrade_image_id'),
@@ -159,7 +159,8 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
     def create_image_of_version(self, kube_version):
         """Create an image like the configured one, with another version.
 
-        Clusters of it cannot be created; it is for what must be refused.
+        It is for clusters that must be refused; they cannot be created from
+        it.
 
         :param kube_version: None: without that property.
         """
@@ -168,23 +169,23 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
         return self.create_image_like('image_id', kube_version=kube_version)
 
     def create_image_like(self, option, **changes):
-        """Create an image with the properties of one that an option names.
+        """Create an image with the properties of the one an option names.
 
-        Machines do not boot from it, unless they are in memory.
+        Machines cannot boot from it, unless they are in memory.
         """
         return images.create(
             self.os_primary.image_client_v2, self.addCleanup, CONF,
             {**self._properties(option), **changes}, data=b'no system')
 
     def _properties(self, option):
-        """Return the properties, a dict, of the image that an option names."""
+        """Return the properties, a dict, of the image an option names."""
         return images.properties(images.find(
             self.os_primary.image_client_v2, CONF.magnum_capi[option]))
 
     def assert_nodes_now(self, cluster, masters, workers, look=None):
         """Assert that these nodes are ready, without waiting for them.
 
-        :param look: of :meth:`look_at_nodes`, if it was taken before.
+        :param look: of :meth:`look_at_nodes`, if it was already taken.
         """
         if not CONF.magnum_capi_feature_enabled.workload_api:
             return
@@ -203,7 +204,7 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
             return access.look(path)
 
     def assert_machines(self, cluster, count):
-        """Assert that the management cluster soon has so many Machines."""
+        """Assert that the management cluster soon has this many Machines."""
         if not self.management:
             return
         stack_id = cluster.get('stack_id') or cluster['cluster_id']
@@ -218,8 +219,8 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
     def assert_nothing_left_in_management_cluster(self, cluster):
         if not self.management:
             return
-        # Magnum forgets the cluster when its Cluster object is gone; the
-        # garbage collector of Kubernetes takes a moment for what it owned.
+        # Magnum forgets the cluster once its Cluster object is gone; the
+        # garbage collector of Kubernetes takes a moment for dependent objects.
         stack_id = cluster.get('stack_id') or cluster['cluster_id']
         waiting.wait_for(
             lambda: self.management.objects_of(stack_id, cluster['uuid']),
@@ -229,10 +230,10 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
             describe=lambda left: ', '.join(map(str, left)))
 
     def assert_nothing_comes_back(self, cluster_id, name):
-        """Assert that nothing is left of a cluster that was hardly there.
+        """Assert that nothing is left of a cluster that hardly existed.
 
-        Its stack_id is not known, and what deletes it may have overtaken
-        what creates it: nothing must be there for some time.
+        Its stack_id is unknown, and its deletion may have overtaken its
+        creation: nothing may exist for some time.
 
         :param name: of the cluster, and of nothing else.
         """
@@ -259,19 +260,19 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
             describe=lambda left: ', '.join(map(str, left)))
 
     def application_credentials(self):
-        """Return the ids of all that the user has, sorted."""
+        """Return the sorted ids of all of the user's."""
         client = self.os_primary.application_credentials_client
         found = client.list_application_credentials(
             self.os_primary.credentials.user_id)
         return sorted(c['id'] for c in found['application_credentials'])
 
     def assert_no_credential_left(self, cluster_id, before):
-        """Assert that a deleted cluster took its credentials along.
+        """Assert that a deleted cluster took its credentials with it.
 
-        A user that Tempest has made has those of its clusters only. One of a
-        person's may get and lose others meanwhile.
+        A user that Tempest created only has those of its clusters. A person
+        may gain and lose others in the meantime.
 
-        :param before: application_credentials() from before the cluster.
+        :param before: application_credentials() before the cluster existed.
         """
         if CONF.auth.use_dynamic_credentials:
             self.assertEqual(before, self.application_credentials())
@@ -280,12 +281,12 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
                 [], app_credentials.of_cluster(self.os_primary, cluster_id))
 
     def application_credentials_of(self, cluster):
-        """Return the ids of those that a driver made for a cluster."""
+        """Return the ids of those that a driver created for a cluster."""
         return app_credentials.of_cluster(self.os_primary, cluster['uuid'])
 
 
 class BaseSharedClusterTest(BaseOperationsTest):
-    """A test of changes that a cluster survives: its class has one cluster.
+    """A test of changes that a cluster survives; the class shares one.
 
     :cvar cluster: body of the cluster.
     """

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Who may do what with Magnum's API: one table, everyone else is denied.
+"""Who may do what with Magnum's API: one table; everyone else is denied.
 
-Pure. From the policies of magnum 23.0.0 (magnum/common/policies/*.py) and from
-what its controllers look up before (magnum/api/controllers/v1/*.py). What is
-asked for belongs to the project of :data:`MEMBER`.
+Pure. Derived from the policies of magnum 23.0.0 (magnum/common/policies/*.py)
+and from what its controllers look up first (magnum/api/controllers/v1/*.py).
+The resources belong to the project of :data:`MEMBER`.
 """
 
 import dataclasses
 
-#: Has the role member in the project, and made what is asked for.
+#: Has the role member in the project, and created the resources.
 MEMBER = 'member'
 #: Has the role reader in the same project.
 READER = 'reader'
@@ -19,7 +19,7 @@ PROJECT_ADMIN = 'admin of the project'
 OTHER = 'member of another project'
 #: Has the role admin in another project.
 ADMIN = 'admin of another project'
-#: An application credential of MEMBER with the role reader only, of the kind
+#: An application credential of MEMBER with only the role reader, of the kind
 #: that drivers give to clusters.
 CREDENTIAL = 'credential with the role reader'
 
@@ -31,16 +31,16 @@ _READERS = ALL - {OTHER}
 
 @dataclasses.dataclass(frozen=True)
 class Rule:
-    """Who may do something.
+    """Who may perform an operation.
 
-    :param allowed: personas; all others are denied, but
-    :param untold: those of whom nothing is said: an admin of another project,
-        where Magnum 23 looks in the own project first; those who would end
-        what is asked for.
-    :param denied: statuses of a denial. A persona that must not know of
-        something gets the answer for what does not exist.
-    :param refused: statuses of a request that Magnum refuses to those who
-        are allowed: it has a fault on purpose, so that the cluster lives on.
+    :param allowed: personas; all others are denied, except
+    :param untold: personas for whom nothing is specified: an admin of another
+        project, where Magnum 23 looks in the own project first; those whose
+        request would destroy the resource.
+    :param denied: statuses of a denial. A persona that must not know about a
+        resource gets the answer for one that does not exist.
+    :param refused: statuses of a request that Magnum refuses even to allowed
+        personas: it is invalid on purpose, so that the cluster survives.
     """
 
     allowed: frozenset
@@ -64,17 +64,17 @@ class Rule:
 
 
 _AWAY = frozenset((ADMIN,))
-#: What is wrong on purpose: a value, or that there is one already.
+#: The request is invalid on purpose: a bad value, or a duplicate.
 _WRONG = frozenset((400, 409))
 
 RULES = {
-    # Everybody has templates of their own project.
+    # Everyone has templates in their own project.
     'create template': Rule(ALL - {READER, CREDENTIAL}),
     'show template': Rule(_READERS),
     'update template': Rule(_WRITERS, _AWAY),
     'publish template': Rule(frozenset((PROJECT_ADMIN,)), _AWAY),
     'delete template': Rule(_WRITERS | _AWAY),
-    # Made by ADMIN.
+    # Created by ADMIN.
     'show public template': Rule(ALL),
     'update public template': Rule(_ADMINS),
     'delete public template': Rule(_ADMINS),
@@ -82,7 +82,7 @@ RULES = {
     'show stats': Rule(_READERS),
     'show quota': Rule(_READERS),
     'list quotas': Rule(_ADMINS),
-    # A project that is shared may have one: it is not touched.
+    # A shared project may already have one, which is left alone.
     'create quota': Rule(_ADMINS, refused=frozenset((409,))),
     'update quota': Rule(_ADMINS),
     'delete quota': Rule(_ADMINS),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the tests of personas share: their clients, and asking all of them."""
+"""The base of tests that try an operation as all personas."""
 
 import functools
 import json
@@ -20,7 +20,7 @@ CONF = config.CONF
 
 
 class _Token:
-    """An auth provider with another token, for the same endpoints."""
+    """An auth provider with another token, but the same endpoints."""
 
     def __init__(self, provider, token):
         self._provider = provider
@@ -36,9 +36,9 @@ class _Token:
 
 
 def clients_with_token(provider, token):
-    """Return a manager of our clients only, which send a token.
+    """Return a manager of this project's clients that sends a given token.
 
-    :param provider: auth provider of a user; it knows the endpoints.
+    :param provider: auth provider of a user, which knows the endpoints.
     """
     parameters = config.service_client_config('magnum_capi')
     return types.SimpleNamespace(magnum_capi_v1=types.SimpleNamespace(**{
@@ -51,13 +51,13 @@ def clients_with_token(provider, token):
 def reader_token(manager, cleanup):
     """Return a token of a new application credential of a user.
 
-    It has the role reader only.
+    The credential has only the role reader.
 
     :param manager: tempest client manager of the user.
     """
     client = manager.application_credentials_client
     user = manager.credentials.user_id
-    # Without the part of tempest that logs bodies: this one has a secret.
+    # Not through the part of tempest that logs bodies: this one has a secret.
     response, text = client.raw_request(
         f'{client.base_url}/users/{user}/application_credentials', 'POST',
         headers={'Content-Type': 'application/json', 'X-Auth-Token':
@@ -75,14 +75,14 @@ def reader_token(manager, cleanup):
 
 
 def reader(manager, microversion, cleanup) -> factories.Magnum:
-    """Return clients that send such a token."""
+    """Return clients that use such a token."""
     token = reader_token(manager, cleanup)
     return factories.Magnum(
         clients_with_token(manager.auth_provider, token), microversion)
 
 
 def keeps_readers_out(conf, magnum, cleanup) -> bool:
-    """Return whether a user with only the role reader makes no template.
+    """Return whether a user with only the role reader cannot create templates.
 
     :param magnum: clients of such a user.
     """
@@ -96,14 +96,14 @@ def keeps_readers_out(conf, magnum, cleanup) -> bool:
 
 
 def judged(rule, ask, by):
-    """Have personas do something, and return what is wrong with that.
+    """Perform an operation as several personas, and return what is wrong.
 
     :param rule: personas.Rule.
-    :param ask: function of a factories.Magnum that does it.
+    :param ask: function that performs it with a factories.Magnum.
     :param by: persona -> factories.Magnum.
     :returns: list of sentences.
     """
-    # Denied personas first: then it is still there.
+    # Denied personas first, while the resource still exists.
     order = sorted(by, key=lambda persona: (persona in rule.allowed, persona))
     found = [rule.judge(persona, refusals.answer(ask, by[persona]).status)
              for persona in order]
@@ -111,7 +111,7 @@ def judged(rule, ask, by):
 
 
 class BaseRbacTest(base.BaseMagnumCapiTest):
-    """A test of the personas that may do something.
+    """A test of which personas may perform an operation.
 
     :cvar by: persona -> factories.Magnum.
     """
@@ -145,11 +145,11 @@ class BaseRbacTest(base.BaseMagnumCapiTest):
             cls.os_primary, cls.microversion, cls.addClassResourceCleanup)
 
     def assert_rule(self, operation, ask, leave_out=()):
-        """Assert that those may do something who are in the table.
+        """Assert that exactly the personas in the table may do something.
 
         :param operation: key of personas.RULES.
-        :param ask: function of a factories.Magnum that does it.
-        :param leave_out: personas that are not asked.
+        :param ask: function that performs it with a factories.Magnum.
+        :param leave_out: personas that are not tried.
         """
         self.assertEqual([], judged(personas.RULES[operation], ask, {
             persona: magnum for persona, magnum in self.by.items()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What tests pass over of Magnum's errors: counted, told, never hidden.
+"""Magnum's errors that tests tolerate: counted and reported, never hidden.
 
-A wait may go on in spite of an error that passes. Nobody reads the log of a
-green run, so a test carries such errors as a detail, which reports count: see
+A wait may continue after a temporary error. Nobody reads the log of a green
+run, so a test attaches such errors as a detail, and reports count them: see
 :data:`magnum_capi.waiting.TOLERATED`.
 """
 
@@ -13,12 +13,12 @@ LOG = log.getLogger(__name__)
 
 
 class Tolerated:
-    """Counts errors of Magnum that were passed over.
+    """Counts tolerated errors of Magnum.
 
-    :param by: who met them: a name in front of each.
-    :param seen: list to add to, of str; a new one by default. Several may
-        share one: what a class meets while it is set up, and when it is
-        cleaned up, is told by the test that comes next.
+    :param by: where they occurred: a prefix for each.
+    :param seen: list to add them to, of str; a new one by default. It can be
+        shared: errors during setup and cleanup of a class are reported by the
+        next test.
     """
 
     def __init__(self, by='', seen=None):
@@ -26,15 +26,15 @@ class Tolerated:
         self._by = f'{by}, ' if by else ''
 
     def add(self, what, error):
-        """Note an error.
+        """Record an error.
 
-        :param what: what was asked.
+        :param what: the request.
         """
         self.seen.append(' '.join(f'{self._by}{what}: {error}'.split()))
         LOG.warning('Tolerated, number %d: %s', len(self.seen), self.seen[-1])
 
     def take(self):
-        """Return what was seen, a line each, and forget it."""
+        """Return what was recorded, a line each, and clear it."""
         text = '\n'.join(self.seen)
         self.seen.clear()
         return text

@@ -2,8 +2,8 @@
 
 """Waits for clusters: polls gently, stops at once on failure, says why.
 
-What looks mean is decided in :mod:`.common.observations`; the loop
-is :func:`magnum_capi.waiting.wait_for`.
+:mod:`.common.observations` interprets what was seen; the loop is
+:func:`magnum_capi.waiting.wait_for`.
 """
 
 import dataclasses
@@ -18,42 +18,42 @@ from magnum_capi import waiting
 from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import tolerated as notes
 
-#: Magnum answers GET and LIST with this 400 while a cluster has its row but
-#: its node groups have not, after POST and during DELETE: master_count is
-#: then 0, which its own response type refuses
+#: Magnum answers GET and LIST with this 400 while a cluster has a row but no
+#: node groups, after POST and during DELETE: master_count is then 0, which its
+#: own response type refuses
 #: (magnum/api/controllers/v1/cluster.py, ``master_count``, minimum=1).
 _PASSING_400 = re.compile(
     r'Invalid input for field/attribute master_count')
 
-#: Seconds for the conductor to write an accepted cluster down.
+#: Seconds for the conductor to store an accepted cluster.
 KNOWN_TIMEOUT = 60
 
-#: Part of the time for a deletion after which it has begun, if it ever does:
-#: a driver may hold Magnum up meanwhile.
+#: Fraction of the deletion timeout after which a deletion must have begun: a
+#: driver may block Magnum until then.
 _BEGINS = 1 / 3
 
 #: The node group that every cluster has.
 WORKERS = 'default-worker'
 
-#: How many conditions of Cluster API an error names.
+#: The most conditions of Cluster API that an error names.
 _CONDITIONS = 8
 
 
 class ClusterWaiter:
-    """Waits for what happens to clusters.
+    """Waits for changes of clusters.
 
     :param clusters: ClustersClient.
     :param nodegroups: NodegroupsClient.
     :param interval: longest pause between two looks, in seconds.
     :param timeout: of creations and updates, in seconds.
     :param delete_timeout: of deletions, in seconds.
-    :param explain: function of a stack_id that returns a list of what is not
-        as it should be in the management cluster (evidence.capi), or None.
-    :param tolerated: tolerated.Tolerated, where errors that pass are noted.
+    :param explain: function of a stack_id that returns a list of abnormal
+        conditions in the management cluster (evidence.capi), or None.
+    :param tolerated: tolerated.Tolerated, which records temporary errors.
     :param tolerant: also tolerate node groups that updates leave in progress
-        (looks.Update.is_abandoned).
-    :param stacks: dict, where each stack_id that is seen is kept by the
-        uuid of its cluster.
+        (observations.Update.is_abandoned).
+    :param stacks: dict that receives each stack_id by the uuid of its
+        cluster.
     :param clock: for tests.
 
     Errors of all methods, WaitTimeout and WaitAborted, carry ``state`` (a
@@ -79,9 +79,9 @@ class ClusterWaiter:
     def look(self, cluster_id, nodegroup=None):
         """Look once.
 
-        :param nodegroup: name or uuid of a group to look at, too.
-        :returns: looks.Look. The group is asked for first: what the cluster
-            says is then never older than what its group says.
+        :param nodegroup: name or uuid of a group to look at as well.
+        :returns: observations.Look. The group is requested first, so that the
+            cluster is never older than its group.
         """
         try:
             group = nodegroup and self._nodegroups.show_nodegroup(
@@ -102,9 +102,9 @@ class ClusterWaiter:
             return observations.Look(trouble='400 that passes: master_count')
 
     def before(self, cluster_id, nodegroup=None):
-        """Look until there is no passing trouble: what a change starts from.
+        """Look until there is no temporary error; the start of a change.
 
-        :returns: looks.Look, for until_updated and until_deleted.
+        :returns: observations.Look, for until_updated and until_deleted.
         """
         return self._wait(
             lambda: self.look(cluster_id, nodegroup),
@@ -114,8 +114,9 @@ class ClusterWaiter:
     def until_known(self, cluster_id):
         """Wait until Magnum shows a cluster that it has accepted.
 
-        The row comes after the answer 202. A DELETE in between is a 404 that
-        a clean-up would take for success, and the cluster would be leaked.
+        The row is created after the answer 202. A DELETE in between gets a
+        404, which a cleanup would take for success, and the cluster would
+        leak.
         """
         self._wait(
             lambda: self.look(cluster_id),
@@ -126,18 +127,18 @@ class ClusterWaiter:
     def until_handed_over(self, cluster_id):
         """Wait until the driver has done its part of a creation, or failed.
 
-        A DELETE before that may overtake the creation, which then makes what
-        nobody deletes: the conductor handles both at one time. It gives the
-        stack_id to the node groups when the driver's method has returned
-        (magnum/conductor/handlers/cluster_conductor.py, cluster_create).
-        Needs microversion 1.9.
+        An earlier DELETE may overtake the creation, which then creates objects
+        that nothing deletes: the conductor handles both concurrently. It sets
+        the stack_id of the node groups when the driver's method has returned
+        (magnum/conductor/handlers/cluster_conductor.py, cluster_create). Needs
+        microversion 1.9.
 
-        :returns: looks.Look.
+        :returns: observations.Look.
         """
         return self._wait(
             lambda: self.look(cluster_id, WORKERS),
             f'the driver to take over cluster {cluster_id}', self._timeout,
-            # None: also while the node groups are not written down yet.
+            # None: the node groups may not be stored yet either.
             done=lambda look: look.cluster is not None and (
                 not observations.is_in_progress(look.status)
                 or bool(look.nodegroup.get('stack_id'))),
@@ -161,9 +162,9 @@ class ClusterWaiter:
     def until_updated(self, cluster_id, before, node_count):
         """Wait for the end of a resize or of a PATCH of node_count.
 
-        :param before: what :meth:`before` with the node group returned
-            before the request was sent.
-        :param node_count: wanted, of that group.
+        :param before: the result of :meth:`before`, with the node group,
+            from before the request was sent.
+        :param node_count: desired, of that group.
         :returns: the cluster, a dict.
         """
         update = self.update(before, node_count)
@@ -181,29 +182,29 @@ class ClusterWaiter:
             failed=observations.Update.failure))
 
     def update(self, before, node_count):
-        """Return a looks.Update for a caller with a pace of its own.
+        """Return an observations.Update for a caller with its own pace.
 
         :param before: see :meth:`until_updated`.
-        :param node_count: wanted, of that group.
+        :param node_count: desired, of that group.
         """
         return observations.Update(before, node_count, tolerant=self._tolerant)
 
     def outcome(self, update):
         """Return the cluster, a dict, of an update that is over.
 
-        That its group was abandoned is noted among what was tolerated.
+        If its group was abandoned, that is recorded as tolerated.
         """
         if update.is_abandoned():
             self.tolerated.add('update', f'nobody goes on with it: {update}')
         return update.look.cluster
 
     def until_settled(self, cluster_id, nodegroup=None):
-        """Wait for the end of what goes on, good or bad.
+        """Wait until the current operation is over, successful or not.
 
         It must have begun: see :mod:`.common.observations`.
 
-        :param nodegroup: name or uuid of a group to wait for, too.
-        :returns: looks.Look.
+        :param nodegroup: name or uuid of a group to wait for as well.
+        :returns: observations.Look.
         """
         return self._wait(
             lambda: self.look(cluster_id, nodegroup),
@@ -214,10 +215,10 @@ class ClusterWaiter:
             failed=None)
 
     def until_counted(self, cluster_id, nodegroup, node_count):
-        """Wait until Magnum has written a resize down; it goes on then.
+        """Wait until Magnum has stored a resize, but not for its end.
 
         Until then another request may overtake it: the conductor's threads
-        take what comes within milliseconds in any order.
+        handle requests that arrive within milliseconds in any order.
         """
         self._wait(
             lambda: self.look(cluster_id, nodegroup),
@@ -228,12 +229,13 @@ class ClusterWaiter:
     def until_group_created(self, cluster_id, nodegroup):
         """Wait for a new node group and its cluster to be complete.
 
-        Magnum saves the cluster as UPDATE_IN_PROGRESS before it writes the
-        group down (magnum/conductor/handlers/nodegroup_conductor.py,
-        nodegroup_create): what is complete once the group is there, is new.
+        Magnum saves the cluster as UPDATE_IN_PROGRESS before it stores the
+        group (magnum/conductor/handlers/nodegroup_conductor.py,
+        nodegroup_create), so a cluster that is complete once the group exists
+        is up to date.
 
         :param nodegroup: name or uuid.
-        :returns: looks.Look.
+        :returns: observations.Look.
         """
         return self._wait(
             lambda: self.look(cluster_id, nodegroup),
@@ -244,10 +246,10 @@ class ClusterWaiter:
             failed=observations.group_failure)
 
     def until_group_deleted(self, cluster_id, nodegroup):
-        """Wait until a cluster is complete, and without a node group.
+        """Wait until a cluster is complete and lacks a node group.
 
         :param nodegroup: uuid.
-        :returns: looks.Look.
+        :returns: observations.Look.
         """
         def poll():
             groups = self._nodegroups.list_nodegroups(cluster_id)
@@ -266,8 +268,8 @@ class ClusterWaiter:
     def until_deleted(self, cluster_id, before):
         """Wait until Magnum no longer knows the cluster.
 
-        :param before: what :meth:`before` returned before the request; None
-            when it failed.
+        :param before: the result of :meth:`before` from before the request;
+            None if it failed.
         """
         began, asked = [], self._clock.monotonic()
 
@@ -292,7 +294,7 @@ class ClusterWaiter:
                 poll, done=done, failed=failed, what=what, timeout=timeout,
                 describe=_shown, pace=self._pace, clock=self._clock)
         except errors.WaitFailed as e:
-            # An Update has the Look in it.
+            # An Update contains the Look.
             e.state = getattr(e.state, 'look', e.state)
             e.conditions = self._conditions(e.state.stack_id)
             if e.conditions:
@@ -304,7 +306,7 @@ class ClusterWaiter:
             raise
 
     def _conditions(self, stack_id):
-        """Ask the management cluster; that it is down must not hide why."""
+        """Ask the management cluster; its failure must not hide the reason."""
         if not (self._explain and stack_id):
             return []
         try:
@@ -314,5 +316,5 @@ class ClusterWaiter:
 
 
 def _shown(value):
-    """Return the text for a message: drivers put any text into reasons."""
+    """Return the text for a message: drivers put any text in reasons."""
     return redact.redact(str(value))

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What tests see and change in the management cluster, past Magnum."""
+"""What tests read and change in the management cluster, bypassing Magnum."""

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What happens to a cluster behind Magnum's back.
+"""Changes clusters behind Magnum's back.
 
 In the management cluster (:class:`Management`) and in the cluster itself
-(:class:`Workload`): machines are deleted, nodes fail, owner references are
-lost. The checks that need it are those of Cluster API's own end-to-end tests
+(:class:`Workload`), machines are deleted, nodes fail and owner references are
+lost. The corresponding checks are those of Cluster API's own end-to-end tests
 (https://github.com/kubernetes-sigs/cluster-api, test/framework of v1.14).
 """
 
@@ -29,7 +29,7 @@ class Found:
     """An object of the management cluster.
 
     :param path: of the object in the API.
-    :param body: of it.
+    :param body: of the object.
     """
 
     kind: str
@@ -42,7 +42,7 @@ class Found:
 
     @property
     def going(self):
-        """Whether its deletion was asked for."""
+        """Whether its deletion was requested."""
         return bool(self.body['metadata'].get('deletionTimestamp'))
 
     def __str__(self):
@@ -53,9 +53,9 @@ class Found:
 class Machine:
     """A Machine of Cluster API.
 
-    :param phase: "Running" when it has a ready node.
+    :param phase: "Running" if it has a ready node.
     :param node: name of its Node, None without one.
-    :param version: of Kubernetes, wanted.
+    :param version: desired Kubernetes version.
     :param group: name of its MachineDeployment, empty without one.
     """
 
@@ -74,7 +74,7 @@ class Machine:
 
 
 def machine(found):
-    """Return a Machine out of a Found."""
+    """Return the Machine for a Found."""
     body = found.body
     spec, status = body.get('spec') or {}, body.get('status') or {}
     labels = body['metadata'].get('labels') or {}
@@ -85,11 +85,11 @@ def machine(found):
 
 
 def replacement(before, lost, machines):
-    """Return the Machine that came in the place of another, or None yet.
+    """Return the Machine that replaced another one, or None so far.
 
-    :param before: names of the machines before, with the lost one.
+    :param before: names of the machines before, including the lost one.
     :param lost: Machine.
-    :param machines: those that there are now.
+    :param machines: the current ones.
     """
     if len(machines) != len(before) or any(
             m.name == lost.name or m.going or m.phase != 'Running'
@@ -102,15 +102,15 @@ def replacement(before, lost, machines):
 
 
 def in_service(machines, control_plane):
-    """Return how many machines work, and will go on to."""
+    """Return how many machines are running and not being deleted."""
     return sum(m.phase == 'Running' and not m.going for m in machines
                if m.control_plane is control_plane)
 
 
 class Management(kube.Client):
-    """Changes what the management cluster has of a cluster.
+    """Changes a cluster's objects in the management cluster.
 
-    :param kubeconfig: path, of somebody who may change all of it.
+    :param kubeconfig: path; its user may change all of these objects.
     """
 
     @functools.cached_property
@@ -119,7 +119,7 @@ class Management(kube.Client):
                           or group.endswith(f'.{_GROUP_END}'))
 
     def may_change(self):
-        """Return whether machines may be deleted, anywhere."""
+        """Return whether the user may delete machines in any namespace."""
         return self.ask('POST', _REVIEWS, {
             'apiVersion': 'authorization.k8s.io/v1',
             'kind': 'SelfSubjectAccessReview',
@@ -128,9 +128,9 @@ class Management(kube.Client):
                 'verb': 'delete'}}})['status']['allowed']
 
     def objects(self, stack_id, kinds=None):
-        """Return what Cluster API and its providers have of a cluster.
+        """Return the objects of Cluster API and its providers for a cluster.
 
-        :param kinds: of those that are meant, None for all.
+        :param kinds: the kinds to return, None for all.
         :returns: list of Found, sorted by kind and name.
         """
         found = [
@@ -142,7 +142,7 @@ class Management(kube.Client):
         return sorted(found, key=lambda f: (f.kind, f.name))
 
     def secrets(self, stack_id):
-        """Return the Secrets of a cluster, list of Found without data."""
+        """Return the Secrets of a cluster: list of Found without data."""
         return [Found('Secret', _path('/api/v1', 'secrets', obj),
                       {'metadata': obj['metadata']})
                 for obj in self.core('secrets')
@@ -154,9 +154,9 @@ class Management(kube.Client):
                       key=lambda m: m.name)
 
     def fail_machine(self, path, message):
-        """Have a Machine look like one that its provider has given up.
+        """Make a Machine look as if its provider had given up on it.
 
-        By the fields of Cluster API for that, which nobody takes back
+        Sets Cluster API's fields for that, which no controller clears
         (https://cluster-api.sigs.k8s.io/developer/providers/contracts/
         infra-machine: "terminal failures").
 
@@ -172,7 +172,7 @@ class Management(kube.Client):
         self.replace(path, change, '/status')
 
     def pause(self, stack_id, paused):
-        """Have Cluster API leave a cluster alone, or no longer."""
+        """Pause or resume the reconciliation of a cluster by Cluster API."""
         cluster, = [f for f in self.objects(stack_id, ('Cluster',))
                     if f.name == stack_id]
         self.patch(cluster.path, {
@@ -180,12 +180,12 @@ class Management(kube.Client):
 
 
 class Workload(kube.Client):
-    """Changes a workload cluster from within, as its administrator."""
+    """Changes a workload cluster from the inside, as its administrator."""
 
     def fail_node(self, name):
-        """Have a node look like one whose kubelet was not heard of for long.
+        """Make a node look as if its kubelet had long been silent.
 
-        A node that is gone cannot fail. A kubelet that lives reports again
+        A node that is gone cannot fail. A running kubelet reports again
         within seconds.
         """
         def change(node):
@@ -206,8 +206,8 @@ class Workload(kube.Client):
     def create_pod(self, name, node=None, labels=None, claim=None):
         """Create a pod that does nothing.
 
-        :param node: that it is on, whether it can run there or not; None:
-            one that Kubernetes chooses.
+        :param node: the node to place it on, whether it can run there or not;
+            None: Kubernetes chooses one.
         :param claim: name of a volume claim that it uses.
         """
         spec = {'terminationGracePeriodSeconds': 0, 'containers': [
@@ -225,12 +225,12 @@ class Workload(kube.Client):
         self.delete(f'{_PODS}/{name}')
 
     def has_pod(self, name):
-        """Return whether a pod is there, and not on its way out."""
+        """Return whether a pod exists and is not being deleted."""
         found = self.get(f'{_PODS}/{name}')
         return bool(found) and not found['metadata'].get('deletionTimestamp')
 
     def create_service(self, name):
-        """Create a Service with a load balancer, and without a pod."""
+        """Create a Service with a load balancer, but without pods."""
         self._create(_SERVICES, 'Service', name, {
             'type': 'LoadBalancer', 'selector': {'app': name},
             'ports': [{'port': 80, 'protocol': 'TCP'}]})
@@ -245,7 +245,7 @@ class Workload(kube.Client):
         return ingress[0].get('ip') or ingress[0].get('hostname')
 
     def create_claim(self, name):
-        """Create a claim of a volume of 1 GiB of the default class."""
+        """Create a claim for a volume of 1 GiB of the default class."""
         self._create(_CLAIMS, 'PersistentVolumeClaim', name, {
             'accessModes': ['ReadWriteOnce'],
             'resources': {'requests': {'storage': '1Gi'}}})
@@ -263,12 +263,12 @@ class Workload(kube.Client):
 _PODS = '/api/v1/namespaces/default/pods'
 _SERVICES = '/api/v1/namespaces/default/services'
 _CLAIMS = '/api/v1/namespaces/default/persistentvolumeclaims'
-#: kubeadm has it on every node.
+#: kubeadm pulls it on every node.
 _PAUSE = 'registry.k8s.io/pause:3.10'
 
 
 def is_refused(error):
-    """Whether a KubeError means: who asks is not let in."""
+    """Whether a KubeError means that the client is not authorized."""
     return isinstance(error, kube.KubeError) and error.status in (
         401, 403)
 

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How the objects of a cluster hang together: owners, finalizers, versions.
+"""How the objects of a cluster are related: owners, finalizers, versions.
 
-Pure. What must be is what Cluster API's own tests ask for
+Pure. The rules are those of Cluster API's own tests
 (ownerreference_helpers.go, finalizers_helpers.go and
-resourceversion_helpers.go in test/framework of v1.14); of kinds that they do
-not know, what was there before must come back.
+resourceversion_helpers.go in test/framework of v1.14). For kinds that they do
+not cover, what was there before must come back.
 """
 
-#: Kind -> (kinds of which one owns it, whether as its controller). Kinds of
-#: infrastructure providers go by the ends of their names.
+#: Kind -> (possible kinds of its owner, whether that is its controller). For
+#: kinds of infrastructure providers, the end of the name decides.
 _OWNERS = {
     'MachineDeployment': (('Cluster',), False),
     'MachineSet': (('MachineDeployment',), True),
@@ -38,12 +38,12 @@ _FINALIZERS = {
 #: Owners of Secrets that Cluster API itself sets.
 SECRET_OWNERS = frozenset(('KubeadmControlPlane', 'KubeadmConfig'))
 
-#: What the API server writes whenever anything else is written.
+#: Fields that the API server changes with every other change.
 _BOOKKEEPING = frozenset(('resourceVersion', 'managedFields', 'generation'))
 
 
 def owners(body):
-    """Return who owns an object: {(apiVersion, kind, name, controller)}."""
+    """Return an object's owners: {(apiVersion, kind, name, controller)}."""
     return frozenset(
         (ref['apiVersion'], ref['kind'], ref['name'],
          bool(ref.get('controller')))
@@ -56,7 +56,7 @@ def finalizers(body):
 
 
 def rule(kind, body):
-    """Return (kinds of which one must own an object, as controller), or None.
+    """Return (kinds of its owner, whether that is its controller), or None.
 
     :param kind: of the object.
     """
@@ -70,7 +70,7 @@ def rule(kind, body):
 
 
 def misowned(objects):
-    """Return what is wrong with the owners of objects, list of sentences.
+    """Return what is wrong with the owners of objects, a list of sentences.
 
     :param objects: of capi_objects.Found.
     """
@@ -90,16 +90,16 @@ def misowned(objects):
 
 
 def unfinalized(objects):
-    """Return which objects lack their finalizer, list of sentences."""
-    return [f'{obj} has not the finalizer {_FINALIZERS[obj.kind]}'
+    """Return which objects lack their finalizer, a list of sentences."""
+    return [f'{obj} lacks the finalizer {_FINALIZERS[obj.kind]}'
             for obj in objects if obj.kind in _FINALIZERS
             and _FINALIZERS[obj.kind] not in finalizers(obj.body)]
 
 
 def lost(before, after, part):
-    """Return what objects had and have no more, list of sentences.
+    """Return what objects had before and have lost, a list of sentences.
 
-    Objects that are gone altogether have lost nothing.
+    Objects that are gone altogether are not counted.
 
     :param before, after: lists of capi_objects.Found.
     :param part: :func:`owners` or :func:`finalizers`.
@@ -111,10 +111,10 @@ def lost(before, after, part):
 
 
 def changes(before, after):
-    """Return what changed between two looks, list of sentences.
+    """Return what changed between two moments, a list of sentences.
 
-    :param before, after: lists of capi_objects.Found. An object is another one
-        when its resourceVersion is another.
+    :param before, after: lists of capi_objects.Found. An object has changed
+        if its resourceVersion has.
     """
     old = {obj.path: obj for obj in before}
     new = {obj.path: obj for obj in after}
@@ -123,15 +123,15 @@ def changes(before, after):
         *(f'{old[path]} is gone' for path in sorted(old.keys() - new)),
         *(f'{new[path]} was written: '
           + (', '.join(differences(old[path].body, new[path].body))
-             or 'nothing in it is another')
+             or 'nothing else changed')
           for path in sorted(new.keys() & old)
           if _version(new[path]) != _version(old[path]))]
 
 
 def differences(before, after, where=''):
-    """Return the paths of what differs between two bodies, sorted.
+    """Return the paths of the differences between two bodies, sorted.
 
-    Values are left out: there are secrets among them.
+    Values are omitted: some are secrets.
     """
     if isinstance(before, dict) and isinstance(after, dict):
         return sorted(

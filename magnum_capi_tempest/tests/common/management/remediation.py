@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What tests of lost machines share: a view from behind, and its waits."""
+"""The base of tests that lose machines: management access and waits."""
 
 import functools
 import os
@@ -18,13 +18,13 @@ from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
 
-#: Seconds without a change after which a cluster has come to rest: Magnum asks
-#: for its status every 10, and a driver may look closely every third time.
+#: Seconds without a change after which a cluster is at rest: Magnum polls its
+#: status every 10, and a driver may check it thoroughly every third time.
 COMES_TO_REST = 35
 
 
 class BaseWorkloadTest(operations.BaseOperationsTest):
-    """A test of what is done within clusters."""
+    """A test that acts inside clusters."""
 
     def workload(self, cluster):
         """Return a capi_objects.Workload for a cluster."""
@@ -35,17 +35,17 @@ class BaseWorkloadTest(operations.BaseOperationsTest):
 
     @classmethod
     def until_complete(cls, uuid):
-        """Wait until a cluster is complete, be it after a failure."""
+        """Wait until a cluster is complete, even if it has failed before."""
         return cls.until(
             uuid, lambda look: observations.is_complete(look.status),
             f'cluster {uuid} to be complete after all').cluster
 
     @classmethod
     def until(cls, uuid, done, what, timeout=None):
-        """Wait until a condition holds for a look at a cluster; that look.
+        """Wait until a condition holds for a cluster; return the last Look.
 
         :param done: called with an observations.Look.
-        :param what: is waited for, in messages.
+        :param what: what is waited for, in messages.
         :param timeout: seconds, build_timeout if None.
         """
         return waiting.wait_for(
@@ -54,7 +54,7 @@ class BaseWorkloadTest(operations.BaseOperationsTest):
             pace=cls.pace(), what=what, describe=str)
 
     def assert_unimpressed(self, cluster, masters, workers):
-        """Assert that Magnum has the cluster as it was, and that it works."""
+        """Assert that Magnum shows the cluster unchanged, and it works."""
         look = self.waiter.until_settled(
             cluster['uuid'], operations.WORKERS)
         self.assertRegex(look.status, '_COMPLETE$')
@@ -70,9 +70,10 @@ class BaseWorkloadTest(operations.BaseOperationsTest):
 
 
 class BaseManagementTest(BaseWorkloadTest):
-    """A test of what happens behind Magnum's back.
+    """A test of changes behind Magnum's back.
 
-    :cvar cluster_api: capi_objects.Management, beside the reader of the base.
+    :cvar cluster_api: capi_objects.Management, in addition to the reader of
+        the base.
     """
 
     required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig',
@@ -88,10 +89,10 @@ class BaseManagementTest(BaseWorkloadTest):
         return self.cluster_api.machines(stack_id(cluster))
 
     def a_machine(self, cluster, control_plane=False):
-        """Return one of the machines that run, and the names of them all.
+        """Return a running machine, and the names of all of them.
 
-        A cluster that is COMPLETE may have none yet: whether that is right is
-        asked elsewhere.
+        A COMPLETE cluster may not have any yet. Other tests check whether that
+        is right.
         """
         def running(machines):
             return [m for m in machines if m.phase == 'Running'
@@ -105,11 +106,11 @@ class BaseManagementTest(BaseWorkloadTest):
         return running(machines)[0], {m.name for m in machines}
 
     def wait_for_replacement(self, cluster, lost, before):
-        """Wait until another machine is in the place of a lost one.
+        """Wait until another machine has replaced a lost one.
 
         :param lost: capi_objects.Machine.
-        :param before: names of all machines, from before it was lost.
-        :returns: the capi_objects.Machine that came.
+        :param before: names of all machines before it was lost.
+        :returns: the new capi_objects.Machine.
         """
         return capi_objects.replacement(before, lost, waiting.wait_for(
             functools.partial(self.machines, cluster),
@@ -120,10 +121,10 @@ class BaseManagementTest(BaseWorkloadTest):
             describe=lambda found: ', '.join(map(str, found)) or 'none'))
 
     def fail_until_noticed(self, cluster, lost):
-        """Have a node fail until Cluster API takes its machine away.
+        """Make a node fail until Cluster API deletes its machine.
 
-        A kubelet that lives, and the sandbox, report the node as ready
-        again: whoever remediates may come too late for one failure.
+        A running kubelet, or the sandbox, reports the node as ready again, so
+        remediation may miss a single failure.
         """
         inside = self.workload(cluster)
 
@@ -140,7 +141,7 @@ class BaseManagementTest(BaseWorkloadTest):
             what=f'{lost.name} to be taken away', describe=str)
 
     def assert_holds(self, seconds, poll, wrong, what):
-        """Watch something for a time, in which nothing may go wrong.
+        """Watch something for a time in which nothing may go wrong.
 
         :param poll: function that returns a state.
         :param wrong: function of a state: what is wrong with it, or None.
@@ -154,9 +155,9 @@ class BaseManagementTest(BaseWorkloadTest):
             describe=lambda state: wrong(state) or 'nothing wrong')
 
     def assert_rests(self, stack_id, seconds):
-        """Assert that a cluster comes to rest, and that it stays so.
+        """Assert that a cluster comes to rest, and stays at rest.
 
-        :param seconds: for which nothing may be written, then.
+        :param seconds: for which nothing may be written after that.
         """
         def look():
             return (self.cluster_api.objects(stack_id)
@@ -180,10 +181,10 @@ class BaseManagementTest(BaseWorkloadTest):
         self.assert_holds(
             seconds, look,
             lambda now: '; '.join(graph.changes(before, now)) or None,
-            f'nothing to be written of {stack_id}')
+            f'nothing to be written to objects of {stack_id}')
 
 
 def stack_id(cluster):
-    """Return the name of the Cluster of Cluster API of a cluster's body."""
+    """Return the name of the Cluster API Cluster for a cluster's body."""
     # Microversion 1.13 renamed the field.
     return cluster.get('stack_id') or cluster['cluster_id']

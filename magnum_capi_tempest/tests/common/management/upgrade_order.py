@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""Was an upgrade in order? Judged from the machines of many moments. Pure.
+"""Was an upgrade in order? Judged from the machines over time. Pure.
 
 The order is that of Kubernetes (https://kubernetes.io/releases/
 version-skew-policy/#supported-component-upgrade-order): API servers first,
@@ -27,9 +27,9 @@ def groups(machines):
 
 
 def state(before, machines):
-    """Return whether machines are those of before, others, or in between.
+    """Return whether machines are the old ones, new ones, or a mix.
 
-    One that is on its way out, when all others are there, changes nothing.
+    A machine that is being deleted does not count if all others are there.
 
     :param before, machines: lists of capi_objects.Machine.
     """
@@ -44,10 +44,10 @@ def state(before, machines):
 
 
 def disorder(before, moments):
-    """Return what was not in order, texts, each once.
+    """Return what was out of order, texts without duplicates.
 
-    :param before: list of capi_objects.Machine, from before the upgrade.
-    :param moments: such lists, in the order of time.
+    :param before: list of capi_objects.Machine from before the upgrade.
+    :param moments: such lists, in chronological order.
     """
     known, found = groups(before), {}
     for machines in moments:
@@ -65,7 +65,7 @@ def disorder(before, moments):
 
 
 def skew(moments):
-    """Return what no kubelet may be: newer than an API server; texts."""
+    """Return which kubelets were newer than an API server; texts."""
     found = {}
     for machines in moments:
         now = groups(machines)
@@ -80,7 +80,7 @@ def skew(moments):
 
 
 def fewest(moments, control_plane=False):
-    """Return the least number of machines in service, by group."""
+    """Return the lowest number of machines in service, by group."""
     found = {}
     for machines in moments:
         now = groups(machines)

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Requests that Magnum must refuse, and what it answers to them."""
+"""Requests that Magnum must refuse, and its answers to them."""

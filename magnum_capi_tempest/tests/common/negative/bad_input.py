@@ -1,26 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Values that requests to Magnum should not have, and what must be answered.
+"""Invalid values in requests to Magnum, and the answers they must get.
 
 Pure: no requests. :mod:`.common.refusals` sends them.
 
-A field is of a kind; the kind says which values cannot be right. They must be
-refused, with a status of :data:`REFUSED` and an error that a program can read.
-Where a Magnum does something else, :mod:`.known_answers` has what was
-measured.
+A field has a kind, which defines the values that are invalid. They must be
+refused with a status in :data:`REFUSED` and an error that a program can read.
+Where a Magnum answers otherwise, :mod:`.known_answers` has what was measured.
 """
 
 import dataclasses
 
-#: Statuses of a refusal of what was sent. Not 401 and 403: then nobody looked
-#: at it.
+#: Statuses of a refusal of the input. Not 401 and 403: with these, Magnum did
+#: not even check the input.
 REFUSED = frozenset((400, 404, 409, 413, 415, 422))
 
-#: Statuses of a refusal of the user: it is not in the project, or the role
-#: does not allow it.
+#: Statuses of a refusal of the user, who is not in the project or lacks the
+#: role.
 DENIED = frozenset((403, 404))
 
-#: Texts that end lines, statements, strings, tags and formats somewhere.
+#: Texts that end lines, statements, strings, tags or formats somewhere.
 TEXTS = {
     'letters of the world': 'H\u00f6rst \u6771\u4eac \u05e9\u05dc\u05d5\u05dd',
     'an emoji': 'tada \U0001f389',
@@ -33,7 +32,7 @@ TEXTS = {
     'half a surrogate pair': 'one\ud800',
 }
 
-#: What is no text, or none of a possible length.
+#: Values that are no text, or a text of an invalid length.
 NO_TEXTS = {
     'a number': 7,
     'a fraction': 1.5,
@@ -55,22 +54,22 @@ _NO_NUMBERS = {
     'a negative number': -1,
 }
 
-#: kind -> name of the value -> value: none of them can be right.
+#: kind -> name of the value -> value: all of them are invalid.
 KINDS = {
-    # A name of something in another service, or of a fixed choice.
+    # The name of something in another service, or of a fixed choice.
     'reference': {**NO_TEXTS, **TEXTS},
-    # The same where an answer takes long.
+    # The same for fields whose answers take long.
     'slow reference': {**NO_TEXTS, **{name: TEXTS[name] for name in (
         'control characters', 'SQL', 'half a surrogate pair')}},
-    # Any text is right.
+    # Every text is valid.
     'text': NO_TEXTS,
     'tags': {name: value for name, value in NO_TEXTS.items()
              if name != 'an empty text'},
     'addresses': {**NO_TEXTS, **TEXTS},
-    # From 1 on, as sizes.
+    # 1 and above, like sizes.
     'number': {**_NO_NUMBERS, 'zero': 0, 'a fraction': 1.5,
                'more than 64 bits': 2 ** 64},
-    # From 0 on. What would be taken makes a cluster: no fraction.
+    # 0 and above. A fraction would be accepted and create a cluster.
     'count': _NO_NUMBERS,
     'boolean': {
         'a number': 7, 'a fraction': 1.5, 'a list': [True],
@@ -80,12 +79,12 @@ KINDS = {
         'a text': 'one=two', 'an object of lists': {'one': ['two']},
         'an object of objects': {'one': {'two': 'three'}},
         'an object of nulls': {'one': None}},
-    # What only Magnum says.
+    # Fields that only Magnum sets.
     'read-only': {'a number': 7, 'a text': 'one', 'a list': ['one'],
                   'an object': {'one': 'two'}},
     'date': {'a number': 7, 'a text': 'one', 'a list': ['one']},
     'links': {'a number': 7, 'a text': 'one', 'a list': ['one']},
-    # Names of what Magnum, Glance and Keystone look up in their databases; a
+    # Names that Magnum, Glance and Keystone look up in their databases; a
     # cluster's in the body, not in the path.
     **{kind: {**NO_TEXTS, **TEXTS}
        for kind in ('cluster', 'template', 'image', 'project')},
@@ -93,33 +92,33 @@ KINDS = {
     'signing request': {**NO_TEXTS, **TEXTS, 'PEM of nothing': (
         '-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n'
         '-----END CERTIFICATE REQUEST-----\n')},
-    # No field at all.
+    # A field that does not exist.
     'unknown': {'a number': 7, 'a text': 'one', 'an object': {'one': 'two'},
                 'null': None},
 }
 
-#: What an error must not tell: it is written for users.
+#: What an error must not contain, as it is written for users.
 _INSIDE = ('Traceback (most recent call last)', '[SQL:', 'site-packages')
 
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
-    """What came back.
+    """The answer to a request.
 
     :param status: of HTTP.
-    :param body: parsed JSON; None when it was none.
+    :param body: parsed JSON; None if it is not JSON.
     """
 
     status: int
     body: object = None
 
     def __str__(self):
-        # What was sent comes back in it: no control characters, and no
-        # halves of characters, which cannot be written anywhere.
+        # It repeats what was sent, so there may be control characters in it,
+        # and lone surrogates, which cannot be written anywhere.
         return f'{self.status} {ascii(self.text() or self.body)[:300]}'
 
     def text(self):
-        """Return what the error says, '' when it says nothing."""
+        """Return the text of the error, '' if it has none."""
         # tempest unwraps objects of one member.
         errors = (self.body.get('errors') if isinstance(self.body, dict)
                   else self.body)
@@ -133,7 +132,7 @@ class Answer:
 def complaint(answer, expected=REFUSED):
     """Return what is wrong with a refusal, or None.
 
-    :param expected: statuses of a good one.
+    :param expected: statuses of a good refusal.
     """
     if answer.status >= 500:
         return f'is no answer: {answer}'
@@ -150,5 +149,5 @@ def complaint(answer, expected=REFUSED):
 
 
 def tells_inside(answer):
-    """Return the words of a refusal that are not for users."""
+    """Return the internal words in a refusal."""
     return [words for words in _INSIDE if words in answer.text()]

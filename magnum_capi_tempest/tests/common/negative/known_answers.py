@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What releases of Magnum are known to answer instead of a good refusal.
+"""The answers that releases of Magnum are known to give to invalid input.
 
-``known_answers.csv`` has what was measured: a line for each test, kind of
+``known_answers.csv`` contains measured answers: a line for each test, kind of
 field and request, and a column for the highest microversion of the releases.
-``python -m tests.known_answers`` records it. Pure, but for reading the file.
+``python -m tests.known_answers`` records it. Pure, except for reading the
+file.
 """
 
 import csv
@@ -19,7 +20,7 @@ MEASURED = pathlib.Path(__file__).with_name('known_answers.csv')
 
 KEY = ('test', 'kind', 'request')
 
-#: Stands for every test: where it was measured only by kind and value.
+#: Stands for every test, where answers were measured only by kind and value.
 ANY = '*'
 
 
@@ -35,8 +36,8 @@ class KnownAnswers:
     def has(self, test, kind, request, answer) -> bool:
         """Return whether Magnum is known to answer like this.
 
-        A status of 400 and above stands for a refusal with words from
-        inside, one of success for all of them.
+        A known status of 400 or above stands for a refusal with internal
+        words, a success status for any success.
         """
         known = self.statuses.get((test, kind, request))
         if known is None:
@@ -49,9 +50,9 @@ class KnownAnswers:
             known >= 500 or bool(bad_input.tells_inside(answer)))
 
     def _anywhere(self, kind, request):
-        """Return the status of a line that is not about one test.
+        """Return the status of a line for all tests.
 
-        Its request is the value alone, which ends every request.
+        Its request is the value alone, which every request ends with.
         """
         for (test, of, value), status in self.statuses.items():
             if test == ANY and of == kind and (
@@ -63,9 +64,9 @@ class KnownAnswers:
 def read(path, microversion) -> KnownAnswers:
     """Read a table.
 
-    :param microversion: the highest one of a Magnum; its column is that, or
-        the next lower one. None: the last column.
-    :raises UsageError: there is no such file, or it is no such table.
+    :param microversion: the highest one of a Magnum; selects its column, or
+        that of the next lower one. None: the last column.
+    :raises UsageError: the file does not exist, or is not such a table.
     """
     try:
         with open(path, newline='', encoding='utf-8') as file:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Sends what must be refused, and says all that is wrong with the answers.
+"""Sends requests that must be refused, and reports all wrong answers.
 
-One test is about one field: it tries every value that cannot be right, so
-that one run shows all of them.
+A test is about one field and tries every invalid value of it, so that a
+single run shows all of them.
 """
 
 import dataclasses
@@ -23,25 +23,25 @@ from magnum_capi_tempest.tests.common.negative import known_answers
 
 CONF = config.CONF
 
-#: Another one in each run; the table of known answers has none.
+#: It differs in each run; the table of known answers has a placeholder.
 _UUID = re.compile('[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 
-#: Detail of a test with what ``tests.known_answers`` records: a line of JSON
-#: for each answer, [kind, request, status].
+#: Detail of a test that ``tests.known_answers`` records: a line of JSON for
+#: each answer, [kind, request, status].
 ANSWERS = 'answers that are no refusals'
 
 
 def answer(send, *args, **kwargs):
-    """Send a request and return the answer, whatever it is.
+    """Send a request and return its answer, be it a success or an error.
 
-    :param send: method of a client, or a function that calls one; what it
-        returns may be the answer already.
+    :param send: method of a client, or a function that calls one; may also
+        return the answer itself.
     :returns: bad_input.Answer.
     """
     try:
         body = send(*args, **kwargs)
     except lib_exc.InvalidHTTPResponseBody as e:
-        # Only 500 and 501 are read like this.
+        # Tempest raises it for 500 and 501 only.
         return bad_input.Answer(500, str(e))
     except lib_exc.RestClientException as e:
         if not hasattr(e, 'resp'):
@@ -63,7 +63,7 @@ def _parsed(body):
 
 @dataclasses.dataclass(frozen=True)
 class Deviation:
-    """An answer that is no good refusal.
+    """An answer that is not a good refusal.
 
     :param request: what was sent, as the table of known answers names it.
     :param trouble: end of a sentence that begins with the request.
@@ -83,11 +83,11 @@ def tried(cases, expected=bad_input.REFUSED, known=None):
     """Send requests and yield a Deviation for each that is not refused well.
 
     :param cases: iterable of (kind, name of the value, send, where): send is
-        a function without parameters that sends the request; where tells
-        requests of one value apart, and may be missing.
+        a function without parameters that sends the request; where
+        distinguishes requests with the same value, and may be missing.
     :param expected: statuses of a good refusal.
-    :param known: function of (kind, request, answer) that says whether this
-        Magnum is known to answer so; by default none is.
+    :param known: function of (kind, request, answer) that returns whether
+        this Magnum is known to answer so; by default, nothing is known.
     """
     for kind, value, send, *where in cases:
         found = answer(send)
@@ -99,11 +99,11 @@ def tried(cases, expected=bad_input.REFUSED, known=None):
 
 
 class BaseRefusalsTest(base.BaseMagnumCapiTest):
-    """A test of what must be refused.
+    """A test of requests that must be refused.
 
-    What this release of Magnum is known to do instead is no failure unless
-    [magnum_capi_feature_enabled] bad_input_refused is true. It is attached to
-    the result in any case, and reports count it.
+    Known wrong answers of this release of Magnum are no failures unless
+    [magnum_capi_feature_enabled] bad_input_refused is true. They are always
+    attached to the result, and reports count them.
     """
 
     @classmethod
@@ -117,21 +117,21 @@ class BaseRefusalsTest(base.BaseMagnumCapiTest):
 
     @flags.stricter('bad_input_refused')
     def assert_refused_all(self, cases, expected=bad_input.REFUSED):
-        """Assert that requests are refused as they should be: tried()."""
+        """Assert that requests are refused properly, see tried()."""
         self.assert_none(tried(cases, expected, self.is_known))
 
     def assert_field_refuses(self, kind, send):
-        """Assert that a field refuses the values of its kind.
+        """Assert that a field refuses the invalid values of its kind.
 
         :param kind: one of bad_input.KINDS.
-        :param send: function of a value.
+        :param send: function of a value that sends it.
         """
         self.assert_refused_all(
             (kind, name, lambda value=value: send(value))
             for name, value in bad_input.KINDS[kind].items())
 
     def assert_none(self, deviations):
-        """Assert that all deviations are known; say which there are."""
+        """Assert that all deviations are known, and attach them."""
         deviations = list(deviations)
         known = [str(one) for one in deviations if one.known]
         if known:

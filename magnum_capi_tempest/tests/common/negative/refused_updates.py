@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Sends to a living cluster what it refuses, and says that nothing changed.
+"""Sends changes that a cluster must refuse, and checks that it is unchanged.
 
-One cluster for all tests of a class: a refusal leaves it as it was.
+All tests of a class share one cluster, as a refusal leaves it unchanged.
 """
 
 from magnum_capi_tempest.tests.common import factories
@@ -17,9 +17,9 @@ def replace(path, value):
 
 class BaseLivingClusterTest(refusals.BaseRefusalsTest,
                             operations.BaseSharedClusterTest):
-    """A test of what is refused for a cluster that is there.
+    """A test of what an existing cluster refuses.
 
-    ``uuid``: of the cluster; ``template``: uuid of what it is made of;
+    ``uuid``: of the cluster; ``template``: uuid of its template;
     ``project_admin``: clients of the administrator of its project.
     """
 
@@ -39,7 +39,7 @@ class BaseLivingClusterTest(refusals.BaseRefusalsTest,
         self.template = self.cluster['cluster_template_id']
 
     def group(self, microversion=None, **fields):
-        """Ask for a node group that should be refused."""
+        """Request a node group that should be refused."""
         group = self.magnum.nodegroups.create_nodegroup(
             self.uuid, microversion=microversion,
             **{'name': 'refused', 'node_count': 1, **fields})
@@ -53,7 +53,7 @@ class BaseLivingClusterTest(refusals.BaseRefusalsTest,
         self.assert_no_new_group()
 
     def assert_groups_refused(self, *bodies, microversion=None):
-        """Assert that no node group is made of these fields."""
+        """Assert that no node group with such fields is created."""
         self.assert_refused_all(
             ('node group', repr(body),
              lambda body=body: self.group(microversion, **body))
@@ -66,9 +66,9 @@ class BaseLivingClusterTest(refusals.BaseRefusalsTest,
             g['is_default'] for g in listed['nodegroups']])
 
     def assert_patches_refused(self, ask, *patches):
-        """Assert that fields cannot be set.
+        """Assert that fields cannot be changed.
 
-        :param ask: function of a JSON patch that sends it.
+        :param ask: function that sends a JSON patch.
         :param patches: (path, value) pairs.
         """
         self.assert_refused_all(

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What of tempest.conf does not fit the cloud, in words.
+"""Mismatches between tempest.conf and the cloud, in words.
 
-Each check returns a sentence, or None when there is nothing to say. A person
-with a new cloud gets all of them on one screen, not one a run.
+Each check returns a sentence, or None if all is well. With a new cloud, all
+problems are on one screen, not one per run.
 """
 
 import collections.abc
@@ -26,14 +26,14 @@ from magnum_capi_tempest.tests.common import rbac
 
 
 class Cloud:
-    """What the checks look at.
+    """What the checks examine.
 
     :param conf: tempest's configuration.
     :param manager: tempest client manager of a user.
     :param magnum: factories.Magnum of the user.
-    :param admin_magnum: the same of an admin; None when there is none.
+    :param admin_magnum: the same for an admin; None if there is none.
     :param microversion: of a user's requests to Magnum.
-    :param cleanup: ``self.addCleanup`` of the test, for what checks make.
+    :param cleanup: ``self.addCleanup`` of the test, for created resources.
     """
 
     def __init__(self, conf, manager, magnum, admin_magnum, microversion,
@@ -49,10 +49,10 @@ class Cloud:
 
 @contextlib.contextmanager
 def identity(uri: str) -> collections.abc.Iterator[None]:
-    """Say in one line that Keystone does not let Tempest in.
+    """Turn a failed login to Keystone into an error of one line.
 
     :param uri: [identity] uri_v3.
-    :raises EnvironmentProblem: it does not answer, fails or refuses.
+    :raises EnvironmentProblem: it does not answer, fails, or refuses.
     """
     try:
         yield
@@ -61,7 +61,7 @@ def identity(uri: str) -> collections.abc.Iterator[None]:
         raise errors.EnvironmentProblem(
             'Keystone does not let Tempest in', where=uri,
             last_seen=' '.join(str(e).split()),
-            hint='Look at [identity] and [auth] of tempest.conf') from None
+            hint='Check [identity] and [auth] of tempest.conf') from None
 
 
 def required_options(cloud):
@@ -114,8 +114,8 @@ def image(cloud):
     wanted = cloud.options.image_id
     if not wanted:
         return None
-    # Made by tempest; another one made here would get the endpoint of
-    # [image] alternate_image_endpoint: ClientsFactory keeps what its last
+    # This client is tempest's own; one created here would change the endpoint
+    # of [image] alternate_image_endpoint: ClientsFactory keeps what its last
     # caller gave (tempest/lib/services/clients.py, partial_class).
     client = getattr(cloud.manager, 'image_client_v2', None)
     if not client:
@@ -201,11 +201,11 @@ def _heeds(counts, what):
 
 
 def roles(cloud):
-    """Say whether roles_enforced is true of this Magnum."""
+    """Report if roles_enforced is wrong for this Magnum."""
     try:
         reader = rbac.reader(cloud.manager, cloud.microversion, cloud.cleanup)
     except lib_exc.TempestException as e:
-        # Needed by nothing else.
+        # Nothing else needs it.
         return cloud.conf.magnum_capi_feature_enabled.roles_enforced and (
             'Keystone makes no application credential with the role reader, '
             'which tests of roles need; or set roles_enforced to false. It '
@@ -218,24 +218,24 @@ def roles(cloud):
 
 
 def _flag(cloud, flag, found, said):
-    """Say that a flag is not what was found of this Magnum, if it is not."""
+    """Report a flag that does not match this Magnum."""
     if found != cloud.conf.magnum_capi_feature_enabled[flag]:
         return (f'[magnum_capi_feature_enabled] {flag} is '
                 f'{str(not found).lower()}, and this Magnum {said}. Set it to '
                 f'{str(found).lower()}')
 
 
-#: In the order in which a person would mend them.
+#: In the order in which an operator would fix them.
 CHECKS = (required_options, endpoint, microversion, conductor, image,
           flavors, external_network, evidence, *options.CHECKS,
           quotas.quotas)
 
-#: They make cluster templates, which a cloud must fit.
+#: They create cluster templates, which have to fit the cloud.
 TRIALS = (template_driver, image_driver, roles)
 
 
 def problems(cloud):
-    """Return what does not fit, a list of sentences."""
+    """Return the mismatches, a list of sentences."""
     return (_found(cloud, CHECKS)
             or _found(cloud, options.TRIALS)
             or _found(cloud, TRIALS))

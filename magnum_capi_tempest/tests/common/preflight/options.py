@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Options of single tests that do not fit the cloud, in words.
+"""Options for single tests that do not fit the cloud, in words.
 
-Checks of :mod:`.preflight.checks`: what is empty is not tested, and no
-problem; what is wrong would fail a test an hour later.
+Checks of :mod:`.preflight.checks`. An empty option is not tested and no
+problem; a wrong one would fail a test an hour later.
 """
 
 import re
@@ -15,14 +15,14 @@ from tempest.lib import exceptions as lib_exc
 from magnum_capi_tempest import promises
 from magnum_capi_tempest.tests.common import factories
 
-#: Flavors of single tests.
+#: Flavors for single tests.
 FLAVORS = ('slow_flavor', 'failing_flavor', 'stuck_flavor', 'late_flavor')
 
 _VERSION = re.compile(r'v?(\d+)\.(\d+)\.(\d+)')
 
 
 def upgrade_image(cloud) -> str | None:
-    """Say what keeps upgrade_image_id from being an upgrade."""
+    """Report why upgrade_image_id is not an upgrade."""
     wanted = cloud.options.upgrade_image_id
     client = getattr(cloud.manager, 'image_client_v2', None)
     if not wanted or not client:
@@ -34,14 +34,14 @@ def upgrade_image(cloud) -> str | None:
                 'list')
     first = images(client, cloud.options.image_id)
     if len(first) != 1:
-        # Said of image_id already.
+        # Already reported for image_id.
         return None
     return upgrade_problem(first[0], found[0], cloud.options.labels,
                            cloud.options.upgrade_labels)
 
 
 def images(client, wanted: str) -> list[dict]:
-    """Return the images of a name or an id."""
+    """Return the images with a name or id."""
     try:
         return [client.show_image(wanted)]
     except lib_exc.NotFound:
@@ -50,14 +50,14 @@ def images(client, wanted: str) -> list[dict]:
 
 def upgrade_problem(first: dict, second: dict, labels: dict,
                     upgrade_labels: dict) -> str | None:
-    """Say why a template of one image is no upgrade of another's. Pure.
+    """Return why one image's template is no upgrade of another's. Pure.
 
-    Versions that neither image nor label tells are not compared.
+    Versions that neither image nor label has are not compared.
 
     :param first: properties of the image of image_id.
-    :param second: of that of upgrade_image_id.
+    :param second: properties of the image of upgrade_image_id.
     :param labels: of all cluster templates.
-    :param upgrade_labels: more of those to upgrade to.
+    :param upgrade_labels: additional ones of those to upgrade to.
     """
     if first.get('os_distro') != second.get('os_distro'):
         return ('os_distro of upgrade_image_id is '
@@ -80,7 +80,7 @@ def _parsed(version):
 
 
 def clashing_drivers(cloud) -> str | None:
-    """Say why clashing_drivers names no clash."""
+    """Report why clashing_drivers contains no clash."""
     names = cloud.options.clashing_drivers
     if names and len(set(names)) < 2:
         return (f'clashing_drivers is {",".join(names)!r}, and must name two '
@@ -88,7 +88,7 @@ def clashing_drivers(cloud) -> str | None:
 
 
 def template(cloud) -> str | None:
-    """Say what Magnum has against a cluster template of these options."""
+    """Report why Magnum refuses a cluster template with these options."""
     answer = _refused(cloud)
     if answer and 'etwork driver' in answer:
         return (f'network_driver is {cloud.options.network_driver!r}, which '
@@ -99,9 +99,9 @@ def template(cloud) -> str | None:
 
 
 def clashing_templates(cloud) -> str | None:
-    """Say which of clashing_drivers Magnum does not take for a template."""
+    """Report which of clashing_drivers Magnum refuses for a template."""
     if not cloud.options.clashing_drivers or _refused(cloud):
-        # Said of the template already.
+        # Already reported for the template.
         return None
     wrong = [f'{name!r}: {answer}'
              for name in cloud.options.clashing_drivers
@@ -124,7 +124,7 @@ def _refused(cloud, **changes):
 
 
 def _said(error):
-    """Return what Magnum has to say in an error, one line without a stop."""
+    """Return Magnum's message in an error, one line without a stop."""
     try:
         said = '; '.join(one['detail'] for one in error.resp_body)
     except (AttributeError, KeyError, TypeError):
@@ -133,7 +133,7 @@ def _said(error):
 
 
 def not_promised(cloud) -> str | None:
-    """Name ids that would silently leave nothing out."""
+    """Report unknown ids, which would silently exclude nothing."""
     wrong = promises.strangers(cloud.options.not_promised)
     if wrong:
         return (f'not_promised: there is no promise {", ".join(wrong)}. All '
@@ -141,7 +141,7 @@ def not_promised(cloud) -> str | None:
 
 
 def replaced_flags(cloud) -> str | None:
-    """Name false flags that oslo.config no longer knows, nor reads."""
+    """Report false flags that oslo.config no longer reads."""
     sections: dict[str, dict] = {}
     for path in cloud.conf.config_file:
         cfg.ConfigParser(path, sections).parse()
@@ -158,8 +158,8 @@ def replaced_flags(cloud) -> str | None:
                 + ','.join(names[name] for name in found))
 
 
-#: They look only.
+#: They only read.
 CHECKS = (upgrade_image, clashing_drivers, not_promised, replaced_flags)
 
-#: They make cluster templates, for a moment, which a cloud must fit.
+#: They create cluster templates briefly, which have to fit the cloud.
 TRIALS = (template, clashing_templates)

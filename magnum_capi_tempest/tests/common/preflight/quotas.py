@@ -2,16 +2,16 @@
 
 """Whether a project has room for the clusters of a class of tests, in words.
 
-A check of :mod:`.preflight.checks`. Tempest makes a project for each class of
-tests, which has the quotas that are the default of the cloud; accounts of its
-own an operator must give room for all classes that run at once.
+A check of :mod:`.preflight.checks`. Tempest creates a project for each class
+of tests, with the cloud's default quotas. Pre-provisioned accounts need quotas
+for all classes that run at the same time.
 """
 
 from tempest.lib import exceptions as lib_exc
 
-#: Clusters that a class has at one time, the most, and nodes by which a test
-#: lets one grow. A unit test holds them against magnum_capi_tempest.scorecard,
-#: which no test may import.
+#: The most clusters that a class has at one time, and the most nodes that a
+#: test adds to one. A unit test compares them with
+#: magnum_capi_tempest.scorecard, which tests may not import.
 CLUSTERS = 2
 GROWTH = 5
 
@@ -20,7 +20,7 @@ _QUOTAS = '1.6'
 
 
 def quotas(cloud) -> str | None:
-    """Say what the quotas of the project have no room for."""
+    """Report for what the quotas of the project have no room."""
     wanted = needs(cloud.options, _flavors(cloud))
     limits = _clusters(cloud)
     if cloud.conf.magnum_capi_feature_enabled.real_nodes:
@@ -32,10 +32,10 @@ def quotas(cloud) -> str | None:
 
 
 def needs(options, flavors: dict[str, dict]) -> dict[str, int]:
-    """Return what the largest class makes, by the names of :func:`lacking`.
+    """Return what the largest class creates, by the names of :func:`lacking`.
 
     :param options: [magnum_capi].
-    :param flavors: bodies by name and by id.
+    :param flavors: bodies, by name and by id.
     """
     clusters = max(CLUSTERS, options.many_clusters)
     masters = clusters * options.master_count
@@ -52,10 +52,10 @@ def needs(options, flavors: dict[str, dict]) -> dict[str, int]:
 
 def lacking(wanted: dict[str, int],
             limits: dict[str, tuple[int, int]]) -> list[str]:
-    """Return what there is no room for, in words.
+    """Return what exceeds the quotas, in words.
 
-    :param limits: pairs of what a project may have and what it has; a
-        negative one is none.
+    :param limits: pairs of a quota and what is in use; a negative quota is
+        unlimited.
     """
     return [f'{wanted[name]} {name}, of {limit} there are {used} in use'
             for name, (limit, used) in limits.items()
@@ -74,7 +74,7 @@ def _clusters(cloud):
         quota = cloud.magnum.quotas.show_quota(
             project, microversion=_QUOTAS)
     except (lib_exc.NotFound, lib_exc.NotAcceptable):
-        # Older than quotas, or without one.
+        # Older than quotas, or no quota is set.
         return {}
     there = cloud.magnum.clusters.list_clusters()['clusters']
     return {'clusters': (quota['hard_limit'], len(there))}

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A workload that serves traffic in a cluster, and for how long it did not."""
+"""A workload that serves traffic in a cluster, and its downtime."""

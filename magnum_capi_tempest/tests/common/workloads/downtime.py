@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""How long did a workload give no answer? From its clients' logs. Pure."""
+"""Computes the downtime of a workload from the logs of its clients. Pure."""
 
 import dataclasses
 import datetime
 import re
 
-#: How the clients ask: by the address of the service, and by its name.
+#: How the clients address the service: by its address, and by its name.
 WAYS = ('address', 'name')
 
 _LINE = re.compile(r'(\S+) address=(ok|no) name=(ok|no)$')
@@ -18,7 +18,7 @@ class Round:
     """One round of a client.
 
     :param at: seconds since the epoch, of its node's clock.
-    :param answered: the ways that had an answer.
+    :param answered: the ways that got an answer.
     """
 
     at: float
@@ -30,11 +30,11 @@ class Round:
 class Summary:
     """What the clients saw of one way.
 
-    :param rounds: how often they asked.
-    :param failed: how often there was no answer.
-    :param gap: the longest time in which none of them had one, seconds.
-    :param worst: the longest time in which one client had none while it
-        asked, seconds: (client, seconds).
+    :param rounds: number of rounds.
+    :param failed: number of rounds without an answer.
+    :param gap: the longest time without an answer to any client, seconds.
+    :param worst: the longest time that one client asked without getting an
+        answer, seconds: (client, seconds).
     """
 
     rounds: int = 0
@@ -51,9 +51,9 @@ class Summary:
 
 
 def parse(log, client):
-    """Rounds of a client out of its log with time stamps; others are left.
+    """Rounds in a client's log with time stamps; other lines are ignored.
 
-    :param log: text as ``timestamps=true`` gives it: RFC 3339 with
+    :param log: text in the form of ``timestamps=true``: RFC 3339 with
         nanoseconds, a blank, and the line.
     """
     for line in log.splitlines():
@@ -67,11 +67,11 @@ def parse(log, client):
 
 
 def summarise(rounds, way, begin, end) -> Summary:
-    """What the rounds between two moments tell of a way.
+    """Summarise the rounds between two moments for one way.
 
-    The time before the first answer and behind the last one counts.
+    The time before the first answer and after the last one counts.
 
-    :param begin: seconds since the epoch; ``end`` too.
+    :param begin: seconds since the epoch; likewise ``end``.
     """
     rounds = sorted(r for r in rounds if begin <= r.at <= end)
     answered = [r.at for r in rounds if way in r.answered]
@@ -87,7 +87,7 @@ def _worst(rounds, way):
         if way in one.answered:
             since.pop(one.client, None)
             continue
-        # Its first answer tells that a new client's node is all there.
+        # The first answer shows that a new client's node is fully up.
         began = since.setdefault(one.client, one.at)
         if one.at - began > worst[1]:
             worst = one.client, one.at - began

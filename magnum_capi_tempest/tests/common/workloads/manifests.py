@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""What a workload that serves traffic consists of: Kubernetes objects. Pure.
+"""The Kubernetes objects of a workload that serves traffic. Pure.
 
-Two replicas of a web server with a disruption budget, and on every node, also
-of the control plane, a client that asks for it without end and writes down
-each answer. The clients are there for measuring: what they wrote survives an
-API server that is away. All of it runs from one image, agnhost of Kubernetes
-(test/images/agnhost): its ``netexec`` serves, and has another server ask.
+It consists of two replicas of a web server with a disruption budget, and a
+client on every node, including the control plane, that queries the server
+continuously and logs each answer. The clients are for measuring: their logs
+survive an outage of the API server. All containers use one image, agnhost of
+Kubernetes (test/images/agnhost): its ``netexec`` serves, and can have another
+server query a third.
 """
 
 #: Namespace of the objects.
@@ -16,13 +17,13 @@ WEB, CLIENT = 'web', 'client'
 REPLICAS = 2
 PORT = 8080
 
-#: Of nodes of the control plane.
+#: For nodes of the control plane.
 _TOLERATIONS = [{'key': key, 'operator': 'Exists', 'effect': 'NoSchedule'}
                 for key in ('node-role.kubernetes.io/control-plane',
                             'node-role.kubernetes.io/master')]
 
-#: A line for every round: how it went by address and by name. The time is
-#: that of the container's log. A round without answer takes two seconds.
+#: Logs a line per round: the result by address and by name. The time comes
+#: from the container's log. A round without an answer takes two seconds.
 _ASK = '''
 ask() {
   curl -fs -m 1 -o /dev/null "http://$1/hostname" && echo ok || echo no
@@ -35,16 +36,16 @@ done
 
 
 def objects(image):
-    """What to create, in this order: (path of the API, object) pairs.
+    """What to create, in this order: (API path, object) pairs.
 
-    :param image: agnhost, or what has its ``netexec``, a shell and curl.
+    :param image: agnhost, or an image with ``netexec``, a shell and curl.
     """
     core = f'/api/v1/namespaces/{NAMESPACE}'
     apps = f'/apis/apps/v1/namespaces/{NAMESPACE}'
     policy = f'/apis/policy/v1/namespaces/{NAMESPACE}'
     return [
         ('/api/v1/namespaces', _object('v1', 'Namespace', NAMESPACE)),
-        # Before the clients: they get its address as a variable.
+        # Before the clients: they get its address in a variable.
         (f'{core}/services', _service()),
         (f'{apps}/deployments', _web(image)),
         (f'{policy}/poddisruptionbudgets', _budget()),
@@ -89,14 +90,14 @@ def _template(name, containers, **spec):
 
 
 def _web(image):
-    # It goes on answering until every node knows that it leaves.
+    # It keeps answering until every node knows that it is going away.
     server = {**_server(image), 'lifecycle': {'preStop': {
         'exec': {'command': ['sleep', '5']}}}}
     return _object('apps/v1', 'Deployment', WEB, {
         'replicas': REPLICAS,
         'selector': {'matchLabels': _labels(WEB)},
-        # A cluster of one worker may be without it while it is replaced:
-        # charts delete it first, to take no more room.
+        # With a single worker, the service may be down while that is
+        # replaced: charts delete it first, to need no more room.
         'template': _template(
             WEB, [server], tolerations=_TOLERATIONS,
             topologySpreadConstraints=[{
@@ -111,7 +112,7 @@ def _client(image):
             'command': ['/bin/sh', '-c', _ASK]}
     return _object('apps/v1', 'DaemonSet', CLIENT, {
         'selector': {'matchLabels': _labels(CLIENT)},
-        # Of a node that is being made, or left, nobody expects anything.
+        # Nodes that are being created or deleted need not answer.
         'updateStrategy': {'rollingUpdate': {'maxUnavailable': '100%'}},
         'template': _template(CLIENT, [_server(image), asks],
                               tolerations=_TOLERATIONS)})

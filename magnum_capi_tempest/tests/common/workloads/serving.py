@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""A workload that serves traffic in a cluster, and those who watch it."""
+"""A workload that serves traffic in a cluster, and its observation."""
 
 import contextlib
 import dataclasses
@@ -18,22 +18,22 @@ from magnum_capi_tempest.tests.common.workloads import manifests
 _CORE = f'/api/v1/namespaces/{manifests.NAMESPACE}'
 _APPS = f'/apis/apps/v1/namespaces/{manifests.NAMESPACE}'
 
-#: Seconds between two readings of the clients' logs: as much is lost of a
-#: client whose node goes away.
+#: Seconds between two readings of the clients' logs: this much of a log is
+#: lost with a node that disappears.
 _PAUSE = 2
 
-#: Seconds after which what a change left behind is no excuse any more: a
-#: node that is gone is noticed by Kubernetes within 40 to 50 s.
+#: Seconds after which the aftermath of a change no longer excuses anything:
+#: Kubernetes notices a lost node within 40 to 50 s.
 SETTLED = 120
 
 
 @dataclasses.dataclass(frozen=True)
 class Watched:
-    """What was seen of a workload while something was done.
+    """What was observed of a workload during an operation.
 
-    :param seconds: how long that took.
-    :param ways: way -> :class:`.answers.Summary`.
-    :param api: the longest time without an answer of the Kubernetes API.
+    :param seconds: duration of the operation.
+    :param ways: way -> :class:`.downtime.Summary`.
+    :param api: longest time without an answer from the Kubernetes API.
     """
 
     seconds: float
@@ -63,10 +63,10 @@ class Serving:
         self._hands = kube.Client(kubeconfig)
 
     def start(self):
-        """Create it and wait until it serves on every node.
+        """Create it and wait until it is served on every node.
 
         :raises KubeError: the API refused.
-        :raises WaitTimeout: it does not become ready; says why.
+        :raises WaitTimeout: it does not become ready; the error says why.
         """
         for path, obj in manifests.objects(self._image):
             self._hands.ask('POST', path, obj)
@@ -105,13 +105,13 @@ class Serving:
         return found
 
     def reach_each_other(self):
-        """Wait until every node's pods reach those of all other nodes.
+        """Wait until every node's pods can reach those of all other nodes.
 
-        Right after a change a pod may still be listed whose node is gone.
+        Right after a change, a pod of a deleted node may still be listed.
 
-        :returns: the number of pairs of nodes that were asked.
+        :returns: number of pairs of nodes that were checked.
         :raises KubeError: the API refused.
-        :raises WaitTimeout: some do not; names each pair.
+        :raises WaitTimeout: some cannot; the error names each pair.
         """
         _, asked = waiting.wait_for(
             self._look, done=lambda found: not found[0],
@@ -120,7 +120,7 @@ class Serving:
         return asked
 
     def _look(self):
-        """As silent_pairs, but waits for an API that is away."""
+        """Like silent_pairs, but tolerates an unavailable API."""
         try:
             return self.silent_pairs()
         except kube.KubeError as e:
@@ -129,12 +129,12 @@ class Serving:
             return [str(e)], 0
 
     def silent_pairs(self):
-        """Pairs of nodes between which there is no traffic, and why.
+        """Pairs of nodes without traffic between them, and why.
 
-        Every node's client has its server ask those of all other nodes,
+        The client on each node has its server query those of all other nodes,
         from pod to pod.
 
-        :returns: list of str, and the number of pairs that were asked.
+        :returns: list of str, and the number of pairs that were checked.
         """
         nodes = {n['metadata']['name'] for n in self._hands.nodes()}
         clients = [c for c in self.clients() if c['spec']['nodeName'] in nodes]
@@ -164,7 +164,7 @@ class Serving:
         return heard.pop() if len(heard) == 1 else str(answer)
 
     def clients(self):
-        """Pods of clients that run, one a node."""
+        """Running client pods, one per node."""
         found = self._hands.ask(
             'GET', f'{_CORE}/pods?labelSelector=app%3D{manifests.CLIENT}')
         return [p for p in found['items']
@@ -173,9 +173,9 @@ class Serving:
 
     @contextlib.contextmanager
     def watched(self):
-        """Watch the workload as long as the block lasts.
+        """Observe the workload until the block ends.
 
-        Yields a :class:`Watch`; ``stop`` ends it before the block does.
+        Yields a :class:`Watch`; its ``stop`` ends it earlier.
         """
         watch = Watch(self.clients, self._hands)
         watch.start()
@@ -186,13 +186,13 @@ class Serving:
 
 
 class Watch:
-    """Reads the clients' logs, from a thread, until it is stopped.
+    """Reads the clients' logs in a thread, until it is stopped.
 
     :param clients: function without arguments: the pods of the clients.
-    :param reader: of logs, :class:`~..kubeclient.kube.Client`.
+    :param reader: for logs, :class:`~..kubeclient.kube.Client`.
     """
 
-    #: :class:`Watched`, when it was stopped.
+    #: :class:`Watched`, once it was stopped.
     seen = None
 
     def __init__(self, clients, reader):
@@ -241,13 +241,13 @@ class Watch:
                     container=manifests.CLIENT, timestamps='true',
                     sinceSeconds=self._since(name))
             except kube.KubeError:
-                # Its node leaves or is new; others are asked, too.
+                # Its node is leaving or new; others are still read.
                 continue
             for one in downtime.parse(log, name):
                 self._rounds[one.client, one.at] = one
                 self._newest[name] = max(one.at, self._newest.get(name, 0))
 
     def _since(self, name):
-        """Seconds of a client's log that are not known yet, and some more."""
+        """How much of a client's log to read again, in seconds."""
         newest = self._newest.get(name, self._began)
         return int(time.time() - newest) + 5

@@ -72,7 +72,7 @@ class FinalizersTest(testtools.TestCase):
 
     def test_those_of_cluster_api(self):
         self.assertEqual(
-            ['Machine c1 has not the finalizer machine.cluster.x-k8s.io'],
+            ['Machine c1 lacks the finalizer machine.cluster.x-k8s.io'],
             graph.unfinalized([
                 obj('Cluster', finalizers=['cluster.cluster.x-k8s.io']),
                 obj('Machine', finalizers=['example.com/other']),
@@ -101,7 +101,7 @@ class ChangesTest(testtools.TestCase):
 
     def test_a_write_that_changes_nothing(self):
         self.assertEqual(
-            ['Cluster c1 was written: nothing in it is another'],
+            ['Cluster c1 was written: nothing else changed'],
             graph.changes([obj('Cluster')], [obj('Cluster', version='2')]))
 
     def test_the_same(self):
