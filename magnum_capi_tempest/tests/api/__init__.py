@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""One question to the Magnum API a test; no cluster is created."""
+"""Tests that check the Magnum API with single requests, without clusters."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Requests whose bodies are no JSON, not the JSON of the API, or no body.
+"""Requests with bodies that are no JSON, unexpected JSON, or missing.
 
-Nothing they name exists: what is taken by mistake is a 404.
+They refer to nothing that exists: a body that is wrongly accepted gets a 404.
 """
 
 import itertools
@@ -13,7 +13,7 @@ from tempest.lib import decorators
 from magnum_capi_tempest.tests.common.negative import bad_input
 from magnum_capi_tempest.tests.common.negative import refusals
 
-#: What is no JSON.
+#: Bodies that are no JSON.
 GARBAGE = {
     'an open bracket': '{',
     'a word': 'name=one',
@@ -22,13 +22,13 @@ GARBAGE = {
     'a comma too much': '{"name": "one",}',
 }
 
-#: JSON of another shape than an object.
+#: JSON that is not an object.
 NO_OBJECTS = {
     'null': 'null', 'a number': '7', 'a text': '"one"', 'a list': '[]',
     'a list of objects': '[{"name": "one"}]',
 }
 
-#: JSON of another shape than a list of objects.
+#: JSON that is not a list of objects.
 NO_PATCHES = {
     'null': 'null', 'a number': '7', 'a text': '"one"',
     'an object': '{"op": "replace"}', 'a list of nulls': '[null]',
@@ -36,15 +36,15 @@ NO_PATCHES = {
     'a list of lists': '[[]]',
 }
 
-#: Deeper than any parser goes.
+#: Deeper than any parser supports.
 DEEP = '[' * 5000
 
 
 class BodiesTest(refusals.BaseRefusalsTest):
 
-    # The highest microversion that added a resource.
+    # The highest microversion that added one of the resources.
     min_microversion = '1.9'
-    # Members set no quotas, whatever the body is.
+    # Members cannot set quotas, whatever the body.
     credentials = ['primary', 'admin']
     required_options = ()
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Requests about certificates of clusters that do not exist.
+"""Requests for certificates of clusters that do not exist.
 
-What the certificates of a living cluster refuse is in the scenario tests.
+Requests that existing clusters must refuse are in the scenario tests.
 """
 
 from tempest.lib.common.utils import data_utils

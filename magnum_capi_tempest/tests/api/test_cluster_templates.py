@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Cluster templates: what a member and what an admin can do with them."""
+"""Operations of members and admins on cluster templates."""
 
 from tempest import config
 from tempest.lib import decorators
@@ -25,8 +25,8 @@ class ClusterTemplatesTest(base.BaseMagnumCapiTest):
         template = factories.create_template(
             CONF, self.magnum, self.addCleanup, body)
 
-        # The filter of driver discovery has the id stored of an image that
-        # a request names; Magnum alone stores the name.
+        # The filter of driver discovery replaces the name of an image in a
+        # request by its id; Magnum alone stores the name.
         image = body.pop('image_id')
         self.assertEqual(body, {key: template[key] for key in body})
         self.assertIn(template['image_id'], (image, images.find(

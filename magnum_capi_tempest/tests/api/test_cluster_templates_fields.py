@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What cluster templates keep of what they are given, and what they add."""
+"""Fields that cluster templates store, and fields that Magnum adds."""
 
 import time
 
@@ -17,7 +17,7 @@ CONF = config.CONF
 class ClusterTemplateFieldsTest(base.BaseMagnumCapiTest):
 
     def create_and_show(self, **fields):
-        """Create a template and return it as it was kept, not as answered."""
+        """Create a template; return it as stored, not as answered."""
         template = self.create_template(**fields)
         return self.magnum.templates.show_cluster_template(template['uuid'])
 
@@ -106,8 +106,8 @@ class ClusterTemplateFieldsTest(base.BaseMagnumCapiTest):
     @decorators.idempotent_id('6132f4dc-6408-4a95-9168-b21617e6679b')
     def test_it_says_when_it_was_made_and_changed(self):
         made = self.create_and_show()
-        # MySQL keeps whole seconds, and the filter of driver discovery
-        # changes a template that was just made.
+        # MySQL stores whole seconds, and the filter of driver discovery
+        # changes a template that was just created.
         second = time.monotonic() + 1
         waiting.wait_for(time.monotonic, done=lambda now: now > second,
                          timeout=5, what='the next second')

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Cluster templates with values that no field of them can have.
+"""Cluster templates with invalid values of their fields.
 
-One test a field; the values are those of its kind in
-:mod:`.common.bad_input`.
+There is one test per field; :mod:`.common.bad_input` has the values for its
+kind.
 """
 
 from tempest import config
@@ -16,7 +16,7 @@ from magnum_capi_tempest.tests.common.negative import refusals
 
 CONF = config.CONF
 
-#: Fields that nobody reads before a cluster is made of the template.
+#: Fields that nothing reads before the template is used for a cluster.
 FREE_TEXTS = ('name', 'keypair_id', 'http_proxy', 'https_proxy', 'no_proxy',
               'insecure_registry', 'docker_storage_driver', 'tags')
 

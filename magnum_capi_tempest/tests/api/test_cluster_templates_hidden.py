@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Who sees cluster templates that are public, hidden, both or neither."""
+"""Visibility of cluster templates: public, hidden, both or neither."""
 
 from tempest import config
 from tempest.lib import decorators
@@ -87,7 +87,7 @@ class HiddenClusterTemplatesTest(base.BaseMagnumCapiTest):
             template['uuid'],
             [{'op': 'replace', 'path': '/hidden', 'value': 'true'}])
 
-        # It is the member's own: hidden from others.
+        # It belongs to the member, and is hidden from others.
         found = self.magnum.templates.show_cluster_template(template['uuid'])
         self.assertIs(True, found['hidden'])
 

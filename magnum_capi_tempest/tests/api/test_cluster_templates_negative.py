@@ -2,7 +2,7 @@
 
 """Cluster templates that Magnum must refuse, at once and with a reason.
 
-The texts of Magnum's answers change between releases; tests look at the
+The texts of Magnum's answers differ between releases, so tests check the
 status code.
 """
 

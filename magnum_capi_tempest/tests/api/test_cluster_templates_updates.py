@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What may be changed in a cluster template that no cluster uses."""
+"""Permitted updates of cluster templates that no cluster uses."""
 
 from tempest.lib import decorators
 
@@ -11,7 +11,7 @@ from magnum_capi_tempest.tests.common import flags
 class ClusterTemplateUpdatesTest(base.BaseMagnumCapiTest):
 
     def update(self, template, *operations):
-        """Apply a JSON patch and return the template as it was kept.
+        """Apply a JSON patch and return the template as stored.
 
         :param operations: (op, path) or (op, path, value).
         """
@@ -44,7 +44,8 @@ class ClusterTemplateUpdatesTest(base.BaseMagnumCapiTest):
     @decorators.idempotent_id('c53812a4-337c-47ec-932a-5cdc7be7aa9a')
     def test_what_is_not_named_stays(self):
         uuid = self.create_template(labels={'one': 'two'})['uuid']
-        # The answer to a creation has times that MariaDB does not keep.
+        # The answer to the creation has times with a precision that MariaDB
+        # does not store.
         template = self.magnum.templates.show_cluster_template(uuid)
 
         found = self.update(template, ('replace', '/tags', 'one'))
@@ -75,7 +76,7 @@ class ClusterTemplateUpdatesTest(base.BaseMagnumCapiTest):
     def test_all_labels_are_replaced(self):
         template = self.create_template(labels={'one': 'two'})
 
-        # As python-magnumclient writes it.
+        # In the format of python-magnumclient.
         found = self.update(
             template, ('replace', '/labels', "{'three': 'four'}"))
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What must not be changed in a cluster template."""
+"""Updates of cluster templates that must be refused."""
 
 from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
@@ -23,7 +23,7 @@ class ClusterTemplateUpdatesTest(refusals.BaseRefusalsTest):
                 for operation in operations])
 
     def assert_all_refused(self, *operations, kind='patch'):
-        """Assert that each of these is refused, and the template stays."""
+        """Assert that all are refused, and the template does not change."""
         self.assert_refused_all(
             (kind, ' '.join(map(repr, operation)),
              lambda operation=operation: self.update(operation))

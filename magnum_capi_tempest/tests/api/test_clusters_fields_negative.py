@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Clusters with values that no field of them can have.
+"""Clusters with invalid values of their fields.
 
-One test a field; the values are those of its kind in
-:mod:`.common.bad_input`. What Magnum takes by mistake is a
-cluster: those are deleted, as all others.
+There is one test per field; :mod:`.common.bad_input` has the values for its
+kind. A wrongly accepted value creates a cluster, which is deleted like all
+others.
 """
 
 from tempest.lib import decorators
@@ -14,7 +14,7 @@ from magnum_capi_tempest.tests.common.negative import refusals
 
 class ClusterFieldsTest(refusals.BaseRefusalsTest):
 
-    # Up to 1.9 the template that does not exist is a 400.
+    # Up to 1.9, a template that does not exist is a 400.
     min_microversion = '1.10'
 
     @classmethod
@@ -23,7 +23,7 @@ class ClusterFieldsTest(refusals.BaseRefusalsTest):
         cls.template = cls.create_class_template()
 
     def create(self, **fields):
-        """Ask for a cluster; a wrongly accepted one is cleaned up."""
+        """Request a cluster; a wrongly accepted one is cleaned up."""
         uuid = self.request_cluster(self.template, **fields)
         return self.magnum.clusters.show_cluster(uuid)
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Clusters that Magnum must refuse before anything is made.
+"""Clusters that Magnum must refuse before anything is created.
 
-A request that is accepted by mistake is cleaned up: all go through the
-factory of the base class.
+All requests go through the factory of the base class, so that clusters that
+are accepted by mistake are cleaned up.
 """
 
 from tempest.lib.common.utils import data_utils
@@ -20,8 +20,7 @@ class ClustersNegativeTest(base.BaseMagnumCapiTest):
     def resource_setup(cls):
         super().resource_setup()
         # Without a load balancer Magnum itself refuses two masters, whatever
-        # the driver says (magnum/api/attr_validator.py,
-        # validate_master_count).
+        # the driver (magnum/api/attr_validator.py, validate_master_count).
         cls.template = cls.create_class_template(master_lb_enabled=True)
 
     def assert_refused(self, error=lib_exc.BadRequest, template=None,

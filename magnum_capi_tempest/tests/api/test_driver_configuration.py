@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Drivers of a Magnum whose configuration is changed.
+"""Driver discovery when Magnum's configuration changes.
 
 The classes are serial: no other test runs while Magnum restarts or chooses
-otherwise. They wait for the classes that run then. Here, among those of the
-API, they are short; some scenarios take minutes.
+drivers differently. They wait for the classes that are running. Those of the
+API, where these tests are, are short, while some scenarios take minutes.
 """
 
 from tempest import config
@@ -24,7 +24,7 @@ class RestartedTest(discovery.BaseDiscoveryTest):
     min_microversion = '1.9'
     required_options = (*discovery.BaseDiscoveryTest.required_options,
                         'clashing_drivers', 'configure_command')
-    # A cluster, and restarts.
+    # One cluster, and several restarts.
     TIMEOUT_SCALING_FACTOR = 4
 
     def setUp(self):
@@ -34,7 +34,7 @@ class RestartedTest(discovery.BaseDiscoveryTest):
             self, CONF.magnum_capi.configure_command)
 
     def disable_too(self, driver):
-        """Disable a driver besides the one that always is."""
+        """Disable a driver in addition to the one that always is."""
         names = filter(None, (CONF.magnum_capi.disabled_driver, driver))
         self.configuration.set(disabled_drivers=','.join(names))
 
@@ -104,7 +104,7 @@ class RestartedTest(discovery.BaseDiscoveryTest):
 
 @decorators.serial
 class ReconfiguredTest(discovery.BaseDiscoveryTest):
-    """Files of Magnum change; Magnum is not restarted."""
+    """Magnum's files change, but Magnum is not restarted."""
 
     required_options = (*discovery.BaseDiscoveryTest.required_options,
                         'clashing_drivers', 'configure_live_command')

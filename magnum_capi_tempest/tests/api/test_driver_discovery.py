@@ -2,10 +2,9 @@
 
 """Which driver does a cluster template get?
 
-The rules are those of the specification improve-driver-discovery, in the
-words of magnum-capi/magnum_capi/discovery/resolve.py. What Magnum answers
-changes between releases; tests look at the status code, except where the
-text itself is promised.
+The rules are those of the specification improve-driver-discovery, as worded in
+magnum-capi/magnum_capi/discovery/resolve.py. Magnum's answers differ between
+releases, so tests check the status code, unless the text itself is promised.
 """
 
 import itertools
@@ -86,7 +85,7 @@ class TwoDriversTest(discovery.BaseDiscoveryTest):
 
 
 class OneDriverTest(discovery.BaseDiscoveryTest):
-    """One driver only provides a type."""
+    """Only one driver provides a type."""
 
     required_options = (*discovery.BaseDiscoveryTest.required_options,
                         'sole_distro', 'sole_driver')
@@ -141,7 +140,7 @@ class OneDriverTest(discovery.BaseDiscoveryTest):
 
 
 class UnusableDriverTest(discovery.BaseDiscoveryTest):
-    """A driver is named that cannot be used."""
+    """An unusable driver is named."""
 
     def assert_refused_by_template(self, driver, **changes):
         self.assert_refused(self.create_image(**changes), driver)
@@ -232,7 +231,7 @@ class UnusableDriverTest(discovery.BaseDiscoveryTest):
 
 
 class UnknownTypeTest(discovery.BaseDiscoveryTest):
-    """Nobody provides the type, whatever the request says."""
+    """No driver provides the type, whatever the request says."""
 
     @decorators.attr(type=['smoke', 'negative', 'magnum-d2'])
     @discovery.promised('driver_must_provide_type')
@@ -262,7 +261,7 @@ class UnknownTypeTest(discovery.BaseDiscoveryTest):
 
 
 class MagnumDistroTest(discovery.BaseDiscoveryTest):
-    """The operating system of an image, in words of Magnum."""
+    """The operating system of an image by Magnum's own name."""
 
     def assert_distro(self, expected, image, driver):
         template = self.create_template_of(image, driver)
@@ -323,8 +322,8 @@ class MagnumDistroTest(discovery.BaseDiscoveryTest):
     @discovery.configured('magnum_distro_image')
     @decorators.idempotent_id('7dc699cd-1597-4071-a23a-8f73e990ab27')
     def test_it_is_enough(self):
-        # Not an image of this test: the way out is to mend images, and
-        # then this one passes.
+        # No image of this test: the workaround is to fix the images, and then
+        # this one passes.
         image = images.find(self.os_primary.image_client_v2,
                             CONF.magnum_capi.magnum_distro_image)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Cluster templates that are changed, and must still have a driver."""
+"""Updates of cluster templates, which must still have a driver afterwards."""
 
 from tempest import config
 from tempest.lib import decorators
@@ -12,7 +12,7 @@ CONF = config.CONF
 
 
 class UpdatedTemplateTest(discovery.BaseDiscoveryTest):
-    """A template is changed, and must still be one that works."""
+    """A template is updated, and must still be usable."""
 
     required_options = (*discovery.BaseDiscoveryTest.required_options,
                         'clashing_drivers')
@@ -24,7 +24,7 @@ class UpdatedTemplateTest(discovery.BaseDiscoveryTest):
             self.create_image(), self.driver)
 
     def replace(self, field, value, template=None):
-        """Replace a field and return the template as it is now."""
+        """Replace a field and return the updated template."""
         template = template or self.template
         self.magnum.templates.update_cluster_template(
             template['uuid'],

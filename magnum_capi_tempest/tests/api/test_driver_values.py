@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Images whose properties are texts that nobody expects.
+"""Images with unexpected texts in their properties.
 
-A user who may upload an image may write anything into its properties.
+A user who may upload an image can put anything in its properties.
 """
 
 from tempest.lib import decorators
@@ -12,17 +12,17 @@ from magnum_capi_tempest.tests.common import discovery
 
 
 class HostileValuesTest(discovery.BaseDiscoveryTest):
-    """Properties of images are anybody's texts."""
+    """Properties of images are untrusted texts."""
 
-    #: Longer than any name, and than what a person reads.
+    #: Longer than any name, and too long to read.
     LONG = 'w' * 4096
-    #: Ends lines, clears terminals, turns the direction of writing.
+    #: Ends lines, clears terminals, reverses the direction of writing.
     CONTROLS = 'one\r\ntwo\x1b[2J\x07\u202eeerht\x7f'
     HTML = '<script>alert(1)</script><img src=x onerror=alert(1)>'
     FORMATS = '%s%n%(name)s{0}{name.__class__}$HOME`id`'
 
     def create_hostile_image(self, **changes):
-        """Create an image; Glance may know better than to take it."""
+        """Create an image; Glance may rightly refuse it."""
         try:
             return self.create_image(**changes)
         except lib_exc.BadRequest as e:
@@ -32,7 +32,7 @@ class HostileValuesTest(discovery.BaseDiscoveryTest):
         self.magnum.templates.list_cluster_templates()
 
     def assert_clean(self, error):
-        """The texts of a refusal can be shown and logged as they are."""
+        """Assert that the texts of an error are safe to show and log."""
         for text in discovery.texts(error.resp_body):
             self.assertTrue(text.isprintable(), ascii(text))
             self.assertLess(len(text), 2000)

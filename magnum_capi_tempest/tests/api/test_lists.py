@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Lists of cluster templates: pages, order, nothing lost, nothing twice."""
+"""Lists of cluster templates: paging, order, completeness, no duplicates."""
 
 from urllib import parse
 
@@ -9,31 +9,31 @@ from tempest.lib import exceptions as lib_exc
 
 from magnum_capi_tempest.tests.common import base
 
-#: Times that pages are read from the beginning, as others delete theirs.
+#: How often paging is restarted because others delete their templates.
 TRIES = 3
 
 
 class OthersGone(lib_exc.NotFound):
-    """The end of a page is not there any more, and was none of ours."""
+    """The last item of a page was deleted, and was not ours."""
 
 
 class ListsTest(base.BaseMagnumCapiTest):
-    """All templates of the class share one project with nobody."""
+    """The templates of the class have a project to themselves."""
 
     @classmethod
     def resource_setup(cls):
         super().resource_setup()
         prefix = cls.rand_name('page')
-        # Made in another order than that of their names.
+        # Created in an order that differs from that of their names.
         cls.templates = [
             cls.create_class_template(name=f'{prefix}-{letter}')
             for letter in 'cadb']
         cls.ours = [t['uuid'] for t in cls.templates]
 
     def listed(self, **params):
-        """Return the uuids of ours in a list, in its order.
+        """Return the uuids of our templates in a list, in its order.
 
-        Public templates of other projects are in it as well.
+        The list also contains public templates of other projects.
         """
         return [uuid for uuid in self.uuids(
             self.magnum.templates.list_cluster_templates(**params))
@@ -48,10 +48,10 @@ class ListsTest(base.BaseMagnumCapiTest):
             self.templates, key=lambda t: t[key], reverse=reverse)]
 
     def pages(self, ask, **params):
-        """Return pages of uuids as the links "next" lead through them.
+        """Return pages of uuids, following the links "next".
 
-        Somebody may delete the public template at the end of a page before
-        the next one is asked for; Magnum does not find that marker then.
+        Someone may delete the public template at the end of a page before the
+        next page is requested; Magnum then does not find that marker.
         """
         for _ in range(TRIES - 1):
             try:
@@ -107,7 +107,7 @@ class ListsTest(base.BaseMagnumCapiTest):
 
     @decorators.idempotent_id('5861ba71-1117-4726-b144-e42d4a698648')
     def test_a_list_that_is_no_page_has_no_next(self):
-        # What others publish meanwhile comes after ours.
+        # Templates that others publish meanwhile come after ours.
         answer = self.magnum.templates.list_cluster_templates(
             limit=10 ** 20, marker=self.ours[-1])
 

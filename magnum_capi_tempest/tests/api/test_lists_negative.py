@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Lists that nobody can make: pages, orders and filters that are none."""
+"""Lists with invalid pages, orders and filters."""
 
 from tempest.lib.common.utils import data_utils
 from tempest.lib import decorators

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What each microversion added, just below and at its number.
+"""What each microversion added, tested just below and at its number.
 
 Sources: magnum/api/rest_api_version_history.rst and the decorators
-``api_version`` of magnum/api/controllers/v1 (magnum 23.0.0). A test asks on
-both sides of an edge for something that does not exist: a 404 is the answer
-of a request that was understood. Only whether an answer waits for the work
-needs a cluster.
+``api_version`` of magnum/api/controllers/v1 (magnum 23.0.0). On both sides of
+an edge, a test requests something that does not exist: a 404 means that the
+request was understood. Only whether an answer waits for the operation needs a
+cluster.
 """
 
 from tempest.lib.common.utils import data_utils
@@ -16,7 +16,7 @@ from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.negative import refusals
 
-#: Statuses of a request that does not exist in a microversion.
+#: Statuses of a request that is unknown in a microversion.
 UNKNOWN = (400, 404, 406)
 
 
@@ -36,7 +36,7 @@ class EdgesTest(BaseMicroversionsTest):
 
     def assert_added(self, microversion, before, ask, *args, understood=404,
                      unknown=406, **kwargs):
-        """Assert that a request exists from one on, and not before."""
+        """Assert that a request exists as of a microversion only."""
         self.require_microversions(before, microversion)
         self.assertEqual(
             (unknown, understood),
@@ -47,7 +47,7 @@ class EdgesTest(BaseMicroversionsTest):
     @decorators.attr(type='slow')
     @flags.configured(*base.TEMPLATE_OPTIONS)
     def test_1_2_answers_before_the_work_is_done(self):
-        # Up to 1.1 it answered later; Magnum 23 does so at once in both.
+        # Up to 1.1 it answered later; Magnum 23 answers at once in both.
         self.require_microversions('1.2')
 
         uuid = self.request_cluster(
@@ -56,7 +56,7 @@ class EdgesTest(BaseMicroversionsTest):
 
         cluster = self.magnum.clusters.show_cluster(uuid)
         self.assertEqual('CREATE_IN_PROGRESS', cluster['status'])
-        # Not every driver bears the end of a cluster in the making.
+        # Not every driver supports deleting a cluster during its creation.
         self.waiter.until_created(uuid)
 
     @decorators.idempotent_id('f81907e3-5ca7-4a94-99d3-45ff1e2df915')
@@ -123,7 +123,7 @@ class EdgesTest(BaseMicroversionsTest):
             cluster_template=template, microversion=microversion)
             for microversion in ('1.6', '1.8'))
 
-        # A filter in front of Magnum may look the cluster up first.
+        # A filter in front of Magnum may look up the cluster first.
         self.assertIn(before, UNKNOWN)
         self.assertEqual(404, after)
 
@@ -203,7 +203,7 @@ class ZeroNodesTest(BaseMicroversionsTest):
     def test_1_10_creates_clusters_without_workers(self):
         self.require_microversions('1.9', '1.10')
         template = self.create_template()
-        # Nothing is made: the key does not exist, which is looked at last.
+        # Nothing is created: the key, which is checked last, does not exist.
         body = {'name': 'one', 'cluster_template_id': template['uuid'],
                 'node_count': 0, 'keypair': self.rand_name('nobody')}
 

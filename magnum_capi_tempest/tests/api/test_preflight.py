@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Does tempest.conf fit this cloud? The test to run, and to read, first."""
+"""Does tempest.conf fit this cloud? Run and read this test first."""
 
 from tempest import config
 from tempest.lib import decorators
@@ -14,12 +14,12 @@ CONF = config.CONF
 
 class PreflightTest(base.BaseMagnumCapiTest):
 
-    # What is missing is for the test to report, not to be skipped for.
+    # The test reports missing options; it must not be skipped for them.
     required_options = ()
 
     @classmethod
     def setup_credentials(cls):
-        # A cloud can be tested without an admin, with fewer checks.
+        # A cloud can be tested without an admin, but with fewer checks.
         if cls.is_admin_available():
             cls.credentials = ['primary', 'admin']
         with checks.identity(CONF.identity.uri_v3):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How many clusters a project may have, and who says so."""
+"""Quotas of clusters per project, and who may set them."""
 
 from tempest import config
 from tempest.lib import decorators

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Quotas that nobody can set, show or delete."""
+"""Quotas that cannot be set, shown or deleted."""
 
 from tempest.lib.common.utils import data_utils
 from tempest.lib import decorators
@@ -132,7 +132,7 @@ class QuotasTest(refusals.BaseRefusalsTest):
     @decorators.idempotent_id('5c61fba5-819d-40e1-a4a4-12d6d75e7385')
     @decorators.attr(type='negative')
     def test_member_sets_none(self):
-        # Where members may, it is this one that they change and delete.
+        # If members could, they would change and delete this one.
         self.create_own()
 
         self.assert_refused_all([

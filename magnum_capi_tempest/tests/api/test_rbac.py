@@ -2,7 +2,7 @@
 
 """Who may do what with templates, quotas, stats and services.
 
-Every test asks all personas of :mod:`.common.personas`.
+Every test tries all personas of :mod:`.common.personas`.
 """
 
 from tempest import config
@@ -29,7 +29,7 @@ class TemplatesTest(rbac.BaseRbacTest):
         self.template = self.create_template()['uuid']
 
     def delete(self, magnum):
-        """Delete a template that is there again for the next persona."""
+        """Delete a template and recreate it for the next persona."""
         answer = magnum.templates.delete_cluster_template(self.template)
         self.template = self.create_template()['uuid']
         return answer
@@ -132,7 +132,7 @@ class RestTest(rbac.BaseRbacTest):
         quota = magnum.quotas.create_quota(
             project_id=self.project, resource='Cluster',
             hard_limit=quotas.PLENTY)
-        # It is not there for the next persona.
+        # It must not exist for the next persona.
         self.addCleanup(quotas.delete, self.by[personas.ADMIN], quota)
         quotas.delete(self.by[personas.ADMIN], quota)
         return quota
@@ -164,7 +164,7 @@ class RestTest(rbac.BaseRbacTest):
     @decorators.idempotent_id('3a9b4a97-e565-41b3-a863-16b105574a71')
     @flags.stricter('bad_input_refused')
     def test_create_quota(self):
-        # Magnum 23 looks for the project as the user before it looks at the
+        # Magnum 23 looks up the project as the user before it checks the
         # user's roles, and fails with 500.
         self.assert_rule(
             'create quota', self.create_quota, leave_out=(

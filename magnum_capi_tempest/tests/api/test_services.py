@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Who may see Magnum's own services, and what they show."""
+"""Who may list Magnum's own services, and what the list shows."""
 
 from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc

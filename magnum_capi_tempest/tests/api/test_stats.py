@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How many clusters and nodes there are."""
+"""Numbers of clusters and nodes."""
 
 from tempest.lib.common.utils import data_utils
 from tempest.lib import decorators
@@ -19,7 +19,7 @@ class StatsTest(base.BaseMagnumCapiTest):
     required_options = ()
 
     def require_no_clusters(self):
-        """Skip where the project has some, as those of accounts.yaml may."""
+        """Skip if the project has clusters, as those of accounts.yaml may."""
         found = self.magnum.clusters.list_clusters()['clusters']
         if found:
             self.skipTest(f'The project has {len(found)} clusters already')

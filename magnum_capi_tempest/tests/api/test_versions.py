@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which microversions there are, who may ask, and how they are named."""
+"""Microversions: which exist, who may list them, how they are named."""
 
 import re
 
@@ -17,7 +17,7 @@ class VersionsTest(base.BaseMagnumCapiTest):
     required_options = ()
 
     def listed(self):
-        """Return what Magnum says of v1, a dict."""
+        """Return what Magnum says about v1, a dict."""
         versions = self.magnum.versions.list_versions()['versions']
         return {v['id']: v for v in versions}['v1']
 

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Stories that a user of Magnum lives through, with real clusters."""
+"""Tests of complete user stories, with real clusters."""

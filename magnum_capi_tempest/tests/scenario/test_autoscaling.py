@@ -16,7 +16,7 @@ from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
 
-#: Bounds that no default is.
+#: Bounds that are nobody's defaults.
 LOW, HIGH = 1, 7
 
 
@@ -30,7 +30,7 @@ class AutoscalingTest(operations.BaseOperationsTest):
     @classmethod
     def resource_setup(cls):
         super().resource_setup()
-        # Of the default group: not all drivers get along with Magnum's own
+        # For the default group: some drivers do not support Magnum's own
         # minimum, 0, which test_no_minimum is about.
         cls.cluster = cls.create_class_cluster(cls.create_class_template(
             labels={**CONF.magnum_capi.labels, 'min_node_count': '1',
@@ -136,9 +136,9 @@ class AutoscalingTest(operations.BaseOperationsTest):
                 followed_since = time.monotonic()
             return bounds
 
-        # For some time: a driver may still be at work when it says that the
-        # cluster is complete, which is not judged here, and a deletion would
-        # fail meanwhile.
+        # For some time: a driver may still be busy after it reports the
+        # cluster as complete, which is not judged here, and a deletion would
+        # then fail.
         waiting.wait_for(
             poll, done=lambda _: followed_since is not None and (
                 time.monotonic() - followed_since >= operations.STAYS_AWAY),
@@ -152,7 +152,7 @@ class AutoscalingTest(operations.BaseOperationsTest):
     @flags.promise('autoscaling.bounds.no-minimum')
     @decorators.idempotent_id('e4bb953b-7e1a-4f20-b273-2a726ec8a235')
     def test_no_minimum(self):
-        # Magnum's own is 0.
+        # Magnum's own default is 0.
         group = self.create_group(
             self.cluster, node_count=1, max_node_count=HIGH)
 

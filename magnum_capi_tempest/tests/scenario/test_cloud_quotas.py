@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A quota of the cloud has no room for a cluster, and then it has.
+"""A quota of the cloud has no room for a cluster at first, but later.
 
-For nodes that are servers of the cloud. The quotas are those of a project
-that Tempest has made for these tests.
+For nodes that are servers of the cloud. The quotas are those of a project that
+Tempest created for these tests.
 """
 
 import json
@@ -22,7 +22,7 @@ CONF = config.CONF
 
 
 class _Balancers:
-    """Quotas of Octavia, of which Tempest has no client."""
+    """Quotas of Octavia, for which Tempest has no client."""
 
     def __init__(self, manager, region):
         self._client = rest_client.RestClient(
@@ -40,7 +40,7 @@ class _Balancers:
 @testtools.skipUnless(
     CONF.auth.use_dynamic_credentials,
     '[auth] use_dynamic_credentials is false: the quotas of a project that '
-    'Tempest has not made are not changed')
+    'Tempest did not create are not changed')
 class CloudQuotasTest(remediation.BaseWorkloadTest):
 
     credentials = ['primary', 'admin']
@@ -62,11 +62,11 @@ class CloudQuotasTest(remediation.BaseWorkloadTest):
         cls.template = cls.create_class_template()
 
     def request_without_room(self, service, what, limit=0):
-        """Ask for a cluster that a quota does not let be; its uuid.
+        """Request a cluster that exceeds a quota; return its uuid.
 
-        :param service: how its quotas are updated and reset.
+        :param service: client that updates and resets the quotas.
         :param what: name of the quota.
-        :param limit: what of it there is already.
+        :param limit: how much of it is in use already.
         """
         update, reset = service
         project = self.os_primary.credentials.project_id
@@ -77,7 +77,7 @@ class CloudQuotasTest(remediation.BaseWorkloadTest):
             self.template, keypair=self.create_keypair())
 
     def reasons(self, look):
-        """What Magnum says of a cluster's state, one text."""
+        """Magnum's reasons for the state of a cluster, one text."""
         cluster = look.cluster
         return ' '.join(map(str, filter(None, (
             cluster['status_reason'],
@@ -91,9 +91,9 @@ class CloudQuotasTest(remediation.BaseWorkloadTest):
         self.assertFalse(observations.is_complete(look.status), look)
 
     def assert_recovers(self, service, what, limit=0):
-        """Not with servers: Cluster API's provider asks for each once."""
+        """Not for servers: Cluster API's provider requests each only once."""
         uuid = self.request_without_room(service, what, limit)
-        # Long enough for a driver to give up what it cannot have.
+        # Long enough for a driver to give up.
         self.assertRaises(
             errors.WaitTimeout, self.until, uuid,
             lambda look: observations.is_complete(look.status),
@@ -145,7 +145,7 @@ class CloudQuotasTest(remediation.BaseWorkloadTest):
     @flags.promise('resilience.quota.recovers')
     @decorators.idempotent_id('c44c8eb3-f447-436e-956d-201d287f65d9')
     def test_security_groups(self):
-        # Neutron has made one for the project.
+        # Neutron created one for the project.
         self.assert_recovers(self.network, 'security_group', limit=1)
 
     @decorators.attr(type=['slow', 'life'])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The health of clusters whose credentials the cloud no longer accepts."""
+"""Health of clusters whose credentials the cloud no longer accepts."""
 
 from tempest import config
 from tempest.lib import decorators
@@ -19,9 +19,9 @@ WORKERS = operations.WORKERS
 
 
 class BaseInvalidCredentialTest(operations.BaseOperationsTest):
-    """What a cluster reaches the cloud with is refused there.
+    """The credential of a cluster becomes invalid.
 
-    Magnum asks for the health of clusters every [kubernetes]
+    Magnum checks the health of clusters every [kubernetes]
     health_polling_interval seconds, 60 by default.
     """
 
@@ -37,7 +37,7 @@ class BaseInvalidCredentialTest(operations.BaseOperationsTest):
         self.wait_for_health('HEALTHY')
 
     def wait_for_health(self, wanted):
-        """Wait, and return the reason; as an admin, who always may look."""
+        """Wait, and return the reason; asks as an admin, who always may."""
         return waiting.wait_for(
             lambda: self.admin_magnum.clusters.show_cluster(
                 self.cluster['uuid']),
@@ -70,7 +70,7 @@ class InvalidCredentialTest(BaseInvalidCredentialTest):
             before.nodegroup['node_count'])
 
     def restore(self):
-        """Give the user back what a test took from them."""
+        """Give back to the user what a test took away."""
 
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('2cc31349-5074-413b-ba09-a8f678c87ff5')
@@ -84,8 +84,8 @@ class InvalidCredentialTest(BaseInvalidCredentialTest):
     @decorators.idempotent_id('4dd2a644-dbd3-4b1d-b402-dcfd7c73613e')
     @testtools.skipUnless(
         CONF.auth.use_dynamic_credentials,
-        '[auth] use_dynamic_credentials is false: a user that Tempest has not '
-        'made keeps its roles')
+        '[auth] use_dynamic_credentials is false: a user that Tempest did not '
+        'create keeps its roles')
     def test_its_user_lost_all_roles(self):
         taken = self.take_roles()
         self.restore = lambda: self.give_roles(taken)
@@ -93,7 +93,7 @@ class InvalidCredentialTest(BaseInvalidCredentialTest):
         self.assert_shown_and_cured()
 
     def take_roles(self):
-        """Take the user's roles in the project; they come back at the end."""
+        """Revoke the user's roles in the project; restored at the end."""
         user = self.os_primary.credentials
         client = self.os_admin.roles_v3_client
         roles = [role['id'] for role in client.list_user_roles_on_project(
@@ -109,7 +109,7 @@ class InvalidCredentialTest(BaseInvalidCredentialTest):
         for role in roles:
             self.os_admin.roles_v3_client.create_user_role_on_project(
                 user.project_id, user.user_id, role)
-        # Keystone has revoked the tokens that the user had.
+        # Keystone has revoked the user's tokens.
         self.os_primary.auth_provider.clear_auth()
 
 

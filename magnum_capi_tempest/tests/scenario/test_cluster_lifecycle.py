@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The life of a cluster, as its owner sees it, through the real driver."""
+"""The life of a cluster from its owner's view, with the real driver."""
 
 from tempest import config
 from tempest.lib import decorators

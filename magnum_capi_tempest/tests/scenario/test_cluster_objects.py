@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What Cluster API has of a cluster heals, and rests when nothing happens.
+"""A cluster's Cluster API objects heal, and are left alone when idle.
 
-As the spec quick_start of Cluster API's own end-to-end tests asks of what
-is in a management cluster, with a driver of Magnum on top.
+The tests follow the spec quick_start of Cluster API's own end-to-end tests,
+with a driver of Magnum on top.
 """
 
 from tempest import config
@@ -18,18 +18,18 @@ from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
 
-#: Seconds in which Cluster API repairs what was done to it; its own tests
-#: allow five minutes.
+#: Seconds in which Cluster API must repair the damage; its own tests allow
+#: five minutes.
 REPAIRED = 300
 
-#: A version that no API ever had.
+#: An API version that never existed.
 _NO_VERSION = 'v1alpha1'
 
 
 @flags.promise('resilience.objects.come-back')
 class ObjectsTest(remediation.BaseManagementTest,
                   operations.BaseSharedClusterTest):
-    """All tests share a cluster; what they do to it goes by."""
+    """All tests share a cluster; the damage they do is temporary."""
 
     @classmethod
     def resource_setup(cls):
@@ -37,16 +37,17 @@ class ObjectsTest(remediation.BaseManagementTest,
         cls.stack_id = remediation.stack_id(cls.cluster)
 
     def objects(self):
-        """Return what Cluster API has, and the Secrets that it owns."""
+        """Return the Cluster API objects, and the Secrets they own."""
         return self.cluster_api.objects(self.stack_id) + [
             secret for secret in self.cluster_api.secrets(self.stack_id)
             if {kind for _, kind, *_ in graph.owners(secret.body)}
             & graph.SECRET_OWNERS]
 
     def damage(self, objects, operation):
-        """Change objects while Cluster API looks away, as upstream does.
+        """Change objects while Cluster API is paused, as upstream does.
 
-        :param operation: function of a body: that of a JSON patch, or None.
+        :param operation: function of a body; returns an operation of a JSON
+            patch, or None.
         """
         self.cluster_api.pause(self.stack_id, True)
         self.addCleanup(self.cluster_api.pause, self.stack_id, False)
@@ -57,7 +58,7 @@ class ObjectsTest(remediation.BaseManagementTest,
         self.cluster_api.pause(self.stack_id, False)
 
     def assert_repaired(self, before, wrong):
-        """Wait until nothing is wrong, and see that Magnum did not mind.
+        """Wait until nothing is wrong; assert that Magnum was not affected.
 
         :param wrong: function of the objects: list of sentences.
         """
@@ -85,7 +86,7 @@ class ObjectsTest(remediation.BaseManagementTest,
                         graph.owners)])
 
     def with_secrets(self, before, after):
-        """Add the Secrets that nobody owns now."""
+        """Add the Secrets that nothing owns now."""
         known = {obj.path for obj in after}
         return after + [
             secret for secret in self.cluster_api.secrets(self.stack_id)
@@ -131,7 +132,7 @@ class ObjectsTest(remediation.BaseManagementTest,
 
 @flags.promise('resilience.objects.rest')
 class WaitingTest(remediation.BaseManagementTest):
-    """A driver looks after a cluster that is not complete, and writes not."""
+    """A driver only reads while it watches an incomplete cluster."""
 
     required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig',
                         'stuck_flavor')
@@ -155,7 +156,7 @@ class WaitingTest(remediation.BaseManagementTest):
             what=f'cluster {uuid} to have a stack', describe=str).stack_id
 
     def wait_for_workers(self, stack_id):
-        """Wait until all has been done but for nodes to become ready."""
+        """Wait until only the readiness of the nodes is missing."""
         wanted = CONF.magnum_capi.node_count
         waiting.wait_for(
             lambda: [m for m in self.cluster_api.machines(stack_id)

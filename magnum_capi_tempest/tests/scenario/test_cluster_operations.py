@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What owners do to a cluster that works: it goes on working."""
+"""Owners' operations on a running cluster, which must keep working."""
 
 from tempest import config
 from tempest.lib import decorators
@@ -18,10 +18,10 @@ WORKERS = operations.WORKERS
 
 
 class SharedClusterTest(operations.BaseSharedClusterTest):
-    """Changes that a cluster survives, all of one cluster."""
+    """Changes that a cluster survives; all tests share one."""
 
     def resize(self, workers):
-        """Resize, and see the nodes and machines of that number."""
+        """Resize, and check the number of nodes and machines."""
         masters = CONF.magnum_capi.master_count
         cluster = self.resize_cluster(self.cluster, workers, WORKERS)
         self.assert_usable(cluster, masters, workers)
@@ -50,7 +50,7 @@ class SharedClusterTest(operations.BaseSharedClusterTest):
         workers = CONF.magnum_capi.node_count
         self.resize(workers + 3)
         names = self.worker_names()
-        # So few of so many are seldom chosen by chance.
+        # With so few of so many, a hit by chance is unlikely.
         going = sorted(names)[1:3]
         before = self.waiter.before(self.cluster['uuid'], WORKERS)
 
@@ -73,7 +73,7 @@ class SharedClusterTest(operations.BaseSharedClusterTest):
         workers = CONF.magnum_capi.node_count
         self.resize(workers + 2)
         names = self.worker_names()
-        # Of machines that are marked alike Cluster API takes the first.
+        # Of machines with the same mark, Cluster API removes the first.
         spared, *_, going = sorted(names)
         self.refused_resize(workers, [spared, 'nobody'])
         before = self.waiter.before(self.cluster['uuid'], WORKERS)
@@ -89,7 +89,7 @@ class SharedClusterTest(operations.BaseSharedClusterTest):
         self.resize(workers)
 
     def refused_resize(self, count, nodes):
-        """Ask for a resize that must fail, and wait until it has."""
+        """Request a resize that must fail, and wait until it has."""
         try:
             self.magnum.clusters.resize_cluster(
                 self.cluster['uuid'], node_count=count, nodegroup=WORKERS,
@@ -149,7 +149,7 @@ class SharedClusterTest(operations.BaseSharedClusterTest):
 
 @flags.promise('lifecycle.authority.rotation-safe')
 class RotateAuthorityTest(operations.BaseOperationsTest):
-    """Rotation of the CA has a cluster of its own: it may be its end."""
+    """Rotation of the CA needs its own cluster, as it may destroy it."""
 
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('f4fbe34c-a5fc-4f37-95eb-908fdc35fa97')
@@ -159,10 +159,10 @@ class RotateAuthorityTest(operations.BaseOperationsTest):
         try:
             self.magnum.certificates.rotate_ca_certificate(cluster['uuid'])
         except lib_exc.ClientRestClientException:
-            # Refused. That must not have changed anything.
+            # Refused. In that case nothing may have changed.
             pass
 
-        # When it is refused, Magnum itself makes the cluster UPDATE_FAILED
+        # If the driver refuses it, Magnum itself sets UPDATE_FAILED
         # (magnum/conductor/handlers/ca_conductor.py, rotate_ca_certificate).
         self.waiter.until_settled(cluster['uuid'])
         masters = CONF.magnum_capi.master_count
@@ -183,7 +183,7 @@ class RotateAuthorityTest(operations.BaseOperationsTest):
             lib_exc.ClientRestClientException,
             self.magnum.certificates.rotate_ca_certificate, cluster['uuid'])
 
-        # Magnum itself makes it UPDATE_FAILED at first, see above.
+        # Magnum itself sets UPDATE_FAILED first, see above.
         waiting.wait_for(
             lambda: self.waiter.look(cluster['uuid']),
             done=lambda look: observations.is_complete(look.status),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Requests that overtake each other: the last one counts."""
+"""Requests that overtake each other: the last one wins."""
 
 import uuid
 
@@ -22,7 +22,7 @@ class DeleteDuringCreateTest(operations.BaseOperationsTest):
     @decorators.idempotent_id('e6f44f89-3c5a-48b8-896a-e928e5bdc788')
     def test_nothing_is_left(self):
         credentials = self.application_credentials()
-        # Short enough that no driver cuts it: objects are found by it.
+        # Short enough that no driver truncates it: objects are found by it.
         name = f'n{uuid.uuid4().hex[:20]}'
         cluster = self.request_cluster(
             self.create_template(), keypair=self.create_keypair(), name=name)

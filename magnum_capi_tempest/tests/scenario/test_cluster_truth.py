@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What Magnum says of a cluster is true, and what cannot be is refused."""
+"""Magnum reports the truth about clusters, and refuses the impossible."""
 
 from tempest import config
 from tempest.lib import decorators
@@ -18,7 +18,7 @@ TIMEOUT = 'lifecycle.cluster.create-timeout'
 
 @flags.promise('lifecycle.cluster.complete-means-ready')
 class CompleteTest(operations.BaseOperationsTest):
-    """All tests share a cluster whose workers are slow."""
+    """All tests share a cluster with slow workers."""
 
     required_options = (*base.TEMPLATE_OPTIONS, 'slow_flavor')
     required_flags = ('workload_api',)
@@ -42,7 +42,7 @@ class CompleteTest(operations.BaseOperationsTest):
             self.cluster['uuid'], operations.WORKERS)
 
     def workers_to_come(self):
-        """Return one node more than there are; later there are as many."""
+        """Return one node more than there are; later, as many as there are."""
         workers = self.before.nodegroup['node_count']
         self.addCleanup(self.resize_cluster, self.cluster, workers,
                         operations.WORKERS)
@@ -102,10 +102,9 @@ class CompleteTest(operations.BaseOperationsTest):
 
 @flags.promise('lifecycle.cluster.failure-reported')
 class FailureTest(operations.BaseOperationsTest):
-    """What cannot become ready is said to have failed.
+    """Clusters that cannot become ready are reported as failed.
 
-    The minute that a cluster is given to be created goes by while the other
-    tests run.
+    The minute of create_timeout passes while the other tests run.
     """
 
     @classmethod
@@ -113,11 +112,11 @@ class FailureTest(operations.BaseOperationsTest):
         super().resource_setup()
         stuck_flavor = CONF.magnum_capi.stuck_flavor
         if stuck_flavor and not flags.not_promised(TIMEOUT):
-            # A minute is the least.
+            # A minute is the minimum.
             cls.stuck = cls.request_class_cluster(
                 cls.create_class_template(flavor_id=stuck_flavor),
                 create_timeout=1)
-            # What is made for it is not a leak of the test that runs then.
+            # Resources created for it are not a leak of the current test.
             with cls.explained([cls.stuck]):
                 cls.new_waiter().until_handed_over(cls.stuck)
 
@@ -151,7 +150,7 @@ class FailureTest(operations.BaseOperationsTest):
         self.assert_creation_fails(self.request_cluster(
             template, keypair=self.create_keypair()))
 
-    # The last one by its name.
+    # Last by name.
     @decorators.attr(type=['slow', 'life'])
     @flags.configured('stuck_flavor')
     @flags.promise(TIMEOUT)
@@ -168,7 +167,8 @@ class RefusalTest(operations.BaseOperationsTest):
     @flags.promise('lifecycle.refusal.network-driver')
     @decorators.idempotent_id('d9d7482d-25ac-4275-b156-98cd9e32f80e')
     def test_network_driver(self):
-        # Magnum's own default, which no chart of Cluster API drivers knows.
+        # Magnum's own default, which no chart of a Cluster API driver
+        # supports.
         self.assertIn('flannel', self.refusal(network_driver='flannel'))
 
     @decorators.attr(type=['slow', 'life', 'negative'])

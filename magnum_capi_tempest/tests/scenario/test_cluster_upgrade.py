@@ -21,7 +21,7 @@ class NamelessTest(operations.BaseOperationsTest):
                         'nameless_os_distro')
 
     def create_nameless_template(self, option):
-        """Create a template whose driver Magnum takes by its type."""
+        """Create a template for which Magnum chooses the driver by type."""
         image = self.create_image_like(
             option, os_distro=CONF.magnum_capi.nameless_os_distro)
         template = self.create_template(image_id=image['id'])
@@ -49,7 +49,7 @@ class NamelessTest(operations.BaseOperationsTest):
 
 @flags.promise('lifecycle.cluster.remembers-version')
 class RememberTest(operations.BaseOperationsTest):
-    """Only an upgrade changes what a cluster was made of."""
+    """Only an upgrade changes the version of a cluster."""
 
     required_options = (*base.TEMPLATE_OPTIONS, 'upgrade_image_id')
     required_flags = ('resize',)
@@ -78,7 +78,7 @@ class RememberTest(operations.BaseOperationsTest):
 
 
 class UpgradeTest(operations.BaseOperationsTest):
-    """All tests share a cluster, which the first of them upgrades."""
+    """All tests share a cluster, which the first test upgrades."""
 
     required_options = (*base.TEMPLATE_OPTIONS, 'upgrade_image_id')
 
@@ -96,11 +96,11 @@ class UpgradeTest(operations.BaseOperationsTest):
         self.explain(self.cluster)
 
     def upgraded(self):
-        """Return the cluster after the upgrade, whichever test is first."""
+        """Return the upgraded cluster, whichever test runs first."""
         cluster = self.magnum.clusters.show_cluster(self.cluster['uuid'])
         if cluster['cluster_template_id'] == self.new['uuid']:
             return cluster
-        # COMPLETE of some drivers comes before there is a control plane.
+        # Some drivers report COMPLETE before there is a control plane.
         self.assert_well(cluster)
         return self.upgrade_cluster(cluster, self.new)
 
@@ -119,7 +119,7 @@ class UpgradeTest(operations.BaseOperationsTest):
             (cluster['cluster_template_id'], cluster['status']))
         cluster = self.with_new_version(cluster)
         self.assertNotEqual(self.old_version, cluster['coe_version'])
-        # All nodes have the version that Magnum tells now.
+        # All nodes now have the version that Magnum reports.
         self.assert_well(cluster)
 
     @decorators.attr(type=['slow', 'life'])
@@ -138,7 +138,7 @@ class UpgradeTest(operations.BaseOperationsTest):
     def test_unusable_image_is_refused(self):
         cluster = self.magnum.clusters.show_cluster(self.cluster['uuid'])
 
-        # Without a version, and with one that is a long way off.
+        # Without a version, and with one that is far ahead.
         for version in (None, 'v1.99.0'):
             image = self.create_image_of_version(version)
             self.assert_upgrade_refused(

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What was asked for, and must arrive: it is easily lost without a word.
+"""Values from requests that are easily lost on the way, without an error.
 
-Most of it shows in the management cluster only: see management_kubeconfig.
+Most of them are only visible in the management cluster: see
+management_kubeconfig.
 """
 
 from tempest import config
@@ -14,17 +15,17 @@ from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
 
-#: A network of documentation (RFC 5737): nobody comes from there.
+#: A documentation network (RFC 5737), which no client is in.
 ALLOWED = '192.0.2.0/24'
 
-#: Another one, which the overlay of [magnum_capi] value_overlay lets in.
+#: Another one, which the overlay of [magnum_capi] value_overlay allows.
 OPERATORS = '203.0.113.0/24'
 
 
 class ApiServerTest(operations.BaseOperationsTest):
-    """Both tests look at one cluster, whose API is as private as it can be.
+    """Both tests check one cluster, whose API is as private as possible.
 
-    Read as Cluster API Provider OpenStack has it.
+    They read the objects of Cluster API Provider OpenStack.
     """
 
     required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
@@ -60,7 +61,7 @@ class ApiServerTest(operations.BaseOperationsTest):
 
 @flags.promise('network.api.overlay-merged')
 class OverlayTest(operations.BaseOperationsTest):
-    """What an operator adds to a list must not drop what is in it."""
+    """Operators' additions to a list must not replace its items."""
 
     required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig',
                         'value_overlay')

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""Does a cluster of Magnum's conform to Kubernetes, and does it stay so?"""
+"""Do Magnum's clusters conform to Kubernetes, and stay conformant?"""
 
 from tempest import config
 from tempest.lib import decorators
@@ -21,7 +21,7 @@ class ConformanceTest(conformance.BaseConformanceTest):
     @decorators.idempotent_id('d3a29b0e-60b4-4f0c-9c5e-2e1f6a7c8d41')
     def test_conformance(self):
         cluster = self.create_cluster(self.create_template())
-        # That a complete cluster has its nodes is the promise of other tests.
+        # Other tests judge whether a complete cluster has all of its nodes.
         self.assert_usable(cluster, CONF.magnum_capi.master_count,
                            CONF.magnum_capi.node_count)
 
@@ -30,13 +30,13 @@ class ConformanceTest(conformance.BaseConformanceTest):
 
 @flags.promise('lifecycle.cluster.conformance')
 class ConformanceLifeTest(conformance.BaseConformanceTest):
-    """A cluster conforms and serves, whatever is done to it."""
+    """A cluster conforms and serves, whatever happens to it."""
 
     required_options = (*base.TEMPLATE_OPTIONS, 'conformance_mode',
                         'upgrade_image_id', 'workload_image')
     required_flags = ('resize', 'workload_api')
-    # Nodes are made for an upgrade and for a node group, and the tests run
-    # twice.
+    # Nodes are created for an upgrade and for a node group, and the
+    # conformance tests run twice.
     TIMEOUT_SCALING_FACTOR = 6
 
     @decorators.attr(type=['slow', 'conformance'])
@@ -44,7 +44,7 @@ class ConformanceLifeTest(conformance.BaseConformanceTest):
     def test_life(self):
         masters = CONF.magnum_capi.master_count
         workers = CONF.magnum_capi.node_count
-        # Both before the cluster, so that it is deleted before them.
+        # Both are created before the cluster, and so deleted after it.
         older = self.create_template()
         newer = self.create_template(
             **factories.upgrade_changes(CONF))
@@ -76,5 +76,5 @@ class ConformanceLifeTest(conformance.BaseConformanceTest):
             self.assert_serves(workload)
 
         with self.phase('delete'):
-            # What is left of it fails the test, as of every other one.
+            # Leftovers fail this test, like every other one.
             self.delete_cluster(upgraded)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Clusters of drivers that provide the same type, and what Magnum mixes up."""
+"""Clusters of drivers that provide the same type, and how Magnum mixes up."""
 
 from tempest import config
 from tempest.lib import decorators
@@ -18,12 +18,12 @@ WORKERS = waiters.WORKERS
 
 
 class ClashTest(base.BaseMagnumCapiTest):
-    """Clusters of two drivers, in one cloud at one time."""
+    """Clusters of two drivers, in one cloud at the same time."""
 
     # Node groups came with 1.9.
     min_microversion = '1.9'
     required_options = (*base.TEMPLATE_OPTIONS, 'clashing_drivers')
-    # Two clusters, created, resized and deleted.
+    # Two clusters are created, resized and deleted.
     TIMEOUT_SCALING_FACTOR = 4
 
     def setUp(self):
@@ -31,7 +31,7 @@ class ClashTest(base.BaseMagnumCapiTest):
         self.driver, self.other = CONF.magnum_capi.clashing_drivers[:2]
 
     def assert_served_by(self, driver, cluster):
-        """The cluster's template is of this driver, and it is well."""
+        """Assert that the cluster's template has this driver, and it works."""
         cluster = self.magnum.clusters.show_cluster(cluster['uuid'])
         template = self.magnum.templates.show_cluster_template(
             cluster['cluster_template_id'])
@@ -78,7 +78,7 @@ class ClashTest(base.BaseMagnumCapiTest):
         self.addCleanup(self.delete_application_credentials)
         cluster = self.create_cluster(template)
 
-        # If Magnum accepts, the cluster is the other driver's from now on.
+        # If Magnum accepts, the other driver owns the cluster from now on.
         self.assertRaises(
             lib_exc.BadRequest, self.request_upgrade, cluster, of_other)
 
@@ -90,10 +90,10 @@ class ClashTest(base.BaseMagnumCapiTest):
         self.upgrade(cluster, of_same)
 
     def delete_application_credentials(self):
-        """Delete what is left when the other driver deletes nothing.
+        """Delete leftovers in case the other driver deletes nothing.
 
-        A cluster may be lost to it; a secret with the rights of the user
-        must not stay in Keystone, too.
+        It may not know the cluster, but a secret with the rights of the user
+        must not stay in Keystone.
         """
         for cluster in self._own_watch.clusters():
             app_credentials.delete_of_cluster(self.os_primary, cluster.ident)
@@ -116,11 +116,11 @@ class ClashTest(base.BaseMagnumCapiTest):
 class ShadowedDriverTest(discovery.BaseDiscoveryTest):
     """Magnum asks the driver that was registered last for the type.
 
-    The images have no data: what counts is whether Magnum accepts a cluster,
-    which goes away at once.
+    The images have no data: these tests only check whether Magnum accepts a
+    cluster, which is then deleted at once.
     """
 
-    # Node groups, by which the end of a creation is seen, came with 1.9.
+    # Node groups, which show the end of a creation, came with 1.9.
     min_microversion = '1.9'
 
     @decorators.attr(type=['slow', 'magnum-d5', 'uncured'])

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a living cluster refuses: nothing of it changes by that.
+"""Requests that an existing cluster must refuse, without any change to it.
 
-Its node groups, resizes, upgrades and certificates, and the template it is
-made of, which others cannot change or delete as long as it lives.
+They are about its node groups, resizes, upgrades and certificates, and about
+its template, which cannot be changed or deleted while the cluster exists.
 """
 
 from tempest.lib import decorators
@@ -124,7 +124,7 @@ class LivingClusterTest(refused_updates.BaseLivingClusterTest):
     def test_node_group_labels_of_kubernetes(self):
         self.require_microversions(microversions.NODE_LABELS)
 
-        # kubelet does not start with them.
+        # kubelet would not start with them.
         self.assert_groups_refused(
             {'node_labels': {'kubernetes.io/one': 'two'}},
             {'node_labels': {'one.k8s.io/two': 'three'}},
@@ -288,7 +288,7 @@ class LivingClusterTest(refused_updates.BaseLivingClusterTest):
     @decorators.attr(type=['slow', 'negative'])
     @decorators.idempotent_id('ea98767a-5782-4282-88fc-ae5862503c97')
     def test_upgrade_of_microversion_1_7(self):
-        # The resource is there, but it does nothing.
+        # The resource exists, but does nothing.
         self.assertRaises(
             lib_exc.BadRequest, self.magnum.clusters.upgrade_cluster,
             self.uuid, cluster_template=self.template, max_batch_size=1,
@@ -381,7 +381,7 @@ class LivingClusterTest(refused_updates.BaseLivingClusterTest):
 
         found = self.magnum.templates.show_cluster_template(self.template)
         self.assertIs(True, found['public'])
-        # Somebody may have made a cluster of it meanwhile.
+        # Another project may have created a cluster from it meanwhile.
         self.assertRaises(
             lib_exc.BadRequest,
             self.project_admin.templates.update_cluster_template,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What takes longer than create_timeout, or fails on its way, ends well.
+"""Operations that exceed create_timeout, or fail temporarily, succeed.
 
-create_timeout has a minute here, which is the least that Magnum takes.
+create_timeout is a minute here, the minimum of Magnum.
 """
 
 import functools
@@ -33,17 +33,17 @@ class BaseLongTest(remediation.BaseWorkloadTest):
 
     @classmethod
     def request_short_cluster(cls, **template):
-        """Ask for a cluster with the shortest create_timeout."""
+        """Request a cluster with the shortest create_timeout."""
         uuid = cls.request_class_cluster(
             cls.create_class_template(**template),
             create_timeout=CREATE_TIMEOUT)
-        # What is made for it is not a leak of the test that runs then.
+        # Resources created for it are not a leak of the current test.
         with cls.explained([uuid]):
             cls.new_waiter().until_handed_over(uuid)
         return uuid
 
     def create_late_group(self, cluster):
-        """Ask for a node group whose machine takes its time."""
+        """Request a node group whose machine is slow to become ready."""
         return self.magnum.nodegroups.create_nodegroup(
             cluster['uuid'], name='late', node_count=1,
             flavor_id=CONF.magnum_capi.late_flavor)
@@ -59,7 +59,7 @@ class BaseLongTest(remediation.BaseWorkloadTest):
 
 
 class LateClusterTest(BaseLongTest):
-    """The workers of these clusters are late, and go as late."""
+    """The workers of these clusters are slow to come and to go."""
 
     @classmethod
     def resource_setup(cls):
@@ -89,7 +89,7 @@ class LateClusterTest(BaseLongTest):
     @decorators.idempotent_id('c1f3b7d2-0e64-4a58-9f8b-3b7d5e2a9c16')
     def test_a_deletion_takes_as_long_as_it_needs(self):
         self.explain({'uuid': self.doomed})
-        # What is not there yet is soon gone.
+        # Machines that do not exist yet would be deleted quickly.
         self.until_complete(self.doomed)
         before = self.waiter.before(self.doomed)
 
@@ -122,13 +122,13 @@ class MachineFailsTest(BaseLongTest, remediation.BaseManagementTest):
     @classmethod
     def resource_setup(cls):
         super().resource_setup()
-        # So that the failure is there for long enough to be seen.
+        # So that the failure lasts long enough to be seen.
         cls.cluster = cls.create_class_cluster(cls.create_class_template(
             labels={**CONF.magnum_capi.labels,
                     'auto_healing_enabled': 'false'}))
 
     def assert_grows_old(self):
-        """Assert that the update goes on for a time."""
+        """Assert that the update stays in progress for some time."""
         began = False
 
         def ended(look):
@@ -142,7 +142,7 @@ class MachineFailsTest(BaseLongTest, remediation.BaseManagementTest):
             ended, 'the update to go on')
 
     def until_told(self):
-        """Wait until Magnum tells of the failure, or the update is over."""
+        """Wait until Magnum reports the failure, or the update is over."""
         waiting.wait_for(
             functools.partial(self.waiter.look, self.cluster['uuid']),
             done=lambda look: FAILURE in (look.status_reason or '') or not (

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Machines and nodes that are lost come back, and others stay.
+"""Lost machines and nodes are replaced, and others stay.
 
-As in the specs md_remediations, kcp_remediations and node_drain of Cluster
-API's own end-to-end tests, seen through Magnum.
+The tests follow the specs md_remediations, kcp_remediations and node_drain of
+Cluster API's own end-to-end tests, through Magnum.
 """
 
 from tempest import config
@@ -19,8 +19,8 @@ CONF = config.CONF
 
 WORKERS = operations.WORKERS
 
-#: Cluster API waits for a pod with this label when it drains a node (its
-#: book, "Machine deletions").
+#: When it drains a node, Cluster API waits for pods with this label (its book,
+#: "Machine deletions").
 WAITED_FOR = {'cluster.x-k8s.io/drain': 'wait-completed'}
 
 #: Seconds for which a pod holds up a resize: more than one status tick.
@@ -29,7 +29,7 @@ HELD = 15
 
 class WorkersTest(remediation.BaseManagementTest,
                   operations.BaseSharedClusterTest):
-    """All tests share a cluster with workers, which they lose."""
+    """All tests share a cluster, whose workers they delete."""
 
     required_flags = ('workload_api',)
 
@@ -80,7 +80,7 @@ class WorkersTest(remediation.BaseManagementTest,
     def test_a_resize_waits_for_the_drain(self):
         self.resize_cluster(self.cluster, self.workers + 1, WORKERS)
         inside = self.workload(self.cluster)
-        # Which node goes is not known: there is a pod on each.
+        # It is unknown which node will go, so there is a pod on each.
         pods = self.create_pods(inside)
         before = self.waiter.before(self.cluster['uuid'], WORKERS)
 
@@ -115,7 +115,7 @@ class WorkersTest(remediation.BaseManagementTest,
         return next(m for m in machines if m.going)
 
     def assert_held(self, going):
-        """Assert that for a time a machine stays, and Magnum says so."""
+        """Assert that a machine stays for some time, and Magnum shows it."""
         began = False
 
         def wrong(look):
@@ -123,7 +123,7 @@ class WorkersTest(remediation.BaseManagementTest,
             if going.name not in {m.name for m in self.machines(
                     self.cluster)}:
                 return f'{going.name} is gone, with a pod on its node'
-            # For seconds after the request, Magnum shows the old status.
+            # Magnum shows the old status for seconds after the request.
             if began and not observations.is_in_progress(look.status):
                 return f'the cluster is {look.status} already'
             began = began or observations.is_in_progress(look.status)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Many clusters at a time, as the spec scale of Cluster API's own tests.
+"""Many clusters at a time, like the spec scale of Cluster API's own tests.
 
-They are asked for one shortly after the other, as users do, and not at once.
-Upstream's own test runs with rate limiting of reconcilers, its default. A
-sandbox has that off, unless it is made for this:
+They are requested in quick succession, as by users, not all at once. The
+upstream test runs with rate limiting of reconcilers, which is the default.
+A sandbox has it disabled, unless it is created with:
 
   magnum-capi sandbox up --rate-limiting
   magnum-capi sandbox tempest -r test_many_clusters --option many_clusters=20
@@ -24,7 +24,7 @@ from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
 
-#: Seconds between two of them.
+#: Seconds between two requests.
 STAGGER = 3
 
 
@@ -60,7 +60,7 @@ class ManyClustersTest(operations.BaseOperationsTest):
             timeout=STAGGER + 1, pace=waiting.Pace(first=0.2, most=0.2))
 
     def wait_for_all(self, asked, began):
-        """Return the seconds by uuid, from the first request on."""
+        """Return seconds by uuid, counted from the first request."""
         took = {}
 
         def poll():
@@ -83,19 +83,19 @@ class ManyClustersTest(operations.BaseOperationsTest):
 
     @staticmethod
     def failures(look):
-        """Return which clusters have failed, and how; '' when none."""
+        """Return which clusters have failed, and how; '' if none."""
         return '; '.join(f'{uuid} is {one}' for uuid, one in look.items()
                          if observations.is_failed(one.status))
 
     @staticmethod
     def counted(look):
-        """Return how many clusters are in which status, a text."""
+        """Return how many clusters have which status, a text."""
         found = [str(one.status) for one in look.values()]
         return ', '.join(f'{found.count(status)} {status}'
                          for status in sorted(set(found)))
 
     def assert_all_go(self, asked):
-        """Delete all at once; that all are gone is the clean-up's to see."""
+        """Delete all at once; the cleanup checks that all are gone."""
         for uuid in asked:
             self.magnum.clusters.delete_cluster(uuid)
         waiting.wait_for(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A cluster on networks of its owner, which are named by their uuids.
+"""A cluster on networks of its owner, named by their UUIDs.
 
-Read as Cluster API Provider OpenStack has it.
+The tests read the objects of Cluster API Provider OpenStack.
 """
 
 from tempest import config
@@ -30,9 +30,9 @@ class BaseNetworksTest(operations.BaseOperationsTest):
 
     @classmethod
     def create_network(cls, manager=None, name=None):
-        """Create a network that goes with the class.
+        """Create a network that is deleted with the class.
 
-        :param manager: tempest client manager of its owner, None: primary.
+        :param manager: tempest client manager of its owner; None: primary.
         """
         client = (manager or cls.os_primary).networks_client
         network = client.create_network(
@@ -44,7 +44,7 @@ class BaseNetworksTest(operations.BaseOperationsTest):
 
     @classmethod
     def connect(cls, subnet):
-        """Give a subnet a router, which goes with the class."""
+        """Connect a subnet to a router, which is deleted with the class."""
         external = networks.external(
             cls.os_primary.networks_client, CONF.magnum_capi.external_network)
         networks.connect(cls.os_primary, cls.addClassResourceCleanup,
@@ -67,7 +67,7 @@ class BaseNetworksTest(operations.BaseOperationsTest):
 
 @flags.promise('network.cluster.name-of-the-project')
 class NamesTest(BaseNetworksTest):
-    """Another project has a network that is called like the own one."""
+    """Another project has a network with the same name."""
 
     credentials = ['primary', 'admin']
 
@@ -89,14 +89,14 @@ class NamesTest(BaseNetworksTest):
 
 @flags.promise('network.cluster.own')
 class NetworksTest(BaseNetworksTest, remediation.BaseManagementTest):
-    """All tests look at one cluster."""
+    """All tests check one cluster."""
 
     required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
 
     @classmethod
     def resource_setup(cls):
         super().resource_setup()
-        # Networks first: they are deleted last.
+        # Networks first, so that they are deleted last.
         cls.network = cls.create_network()
         cls.subnet = cls.create_subnet(cls.network, '10.99.1.0/24')
         cls.connect(cls.subnet)
@@ -137,7 +137,7 @@ class NetworksTest(BaseNetworksTest, remediation.BaseManagementTest):
         self.assertEqual(
             [True], [networks.means(one, self.subnet) for one in found],
             found)
-        # No other one is made then.
+        # Then no other one may be created.
         self.assertFalse(self.spec.get('managedSubnets'))
 
     @decorators.attr(type=['slow', 'life'])

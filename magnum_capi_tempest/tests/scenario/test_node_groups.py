@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Node groups of a living cluster, from their creation to their end."""
+"""Node groups of a running cluster, from creation to deletion."""
 
 import uuid
 
@@ -22,7 +22,7 @@ class NodeGroupsTest(operations.BaseSharedClusterTest):
     required_flags = ('resize',)
 
     def assert_more_nodes(self, count):
-        """The cluster has so many nodes besides those of the default."""
+        """Assert this many nodes in addition to the default ones."""
         masters = CONF.magnum_capi.master_count
         workers = CONF.magnum_capi.node_count + count
         self.assert_usable(self.cluster, masters, workers)
@@ -51,7 +51,7 @@ class NodeGroupsTest(operations.BaseSharedClusterTest):
     @decorators.idempotent_id('2bf8b222-247c-4ad0-abe8-a4b3a0f812b1')
     def test_labels_and_taints(self):
         self.require_microversions(microversions.NODE_LABELS)
-        # Two nodes: each has them.
+        # Two nodes: each must have them.
         group = self.create_group(
             self.cluster, name='marked', node_count=2,
             microversion=microversions.NODE_LABELS,
@@ -71,13 +71,13 @@ class NodeGroupsTest(operations.BaseSharedClusterTest):
 
 @flags.promise('lifecycle.cluster.any-name')
 class HardNamesTest(operations.BaseOperationsTest):
-    """Names that Magnum accepts and Kubernetes does not."""
+    """Names that are valid for Magnum, but not for Kubernetes."""
 
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('79b50f04-e63e-44b0-8029-477e24c494df')
     def test_cluster(self):
-        # Drivers cut names, so that a hyphen may become the last character
-        # of what another hyphen follows: magnum-capi-helm at 30.
+        # Drivers truncate names, so that a hyphen may become the last
+        # character in front of another hyphen: magnum-capi-helm does so at 30.
         name = f'N{uuid.uuid4().hex[:28]}-._--odd_'
 
         cluster = self.create_cluster(self.create_template(), name=name)
@@ -89,9 +89,10 @@ class HardNamesTest(operations.BaseOperationsTest):
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('1d6da142-9461-47b0-bb49-4084b9e05b32')
     def test_node_groups(self):
-        # Short; alike but for what Kubernetes does not take; not ASCII; long:
-        # a driver may look for a machine deployment whose name its chart has
-        # cut, as magnum-capi-helm and capi-helm-charts do at 63 characters.
+        # Short; equal except for characters that Kubernetes forbids; not
+        # ASCII; long: a driver may look for a machine deployment whose name
+        # its chart truncated, as magnum-capi-helm and capi-helm-charts do at
+        # 63.
         names = ('x', 'A_b', 'a-b', 'gr\u00f6\u00dfe 1', 'long' * 20)
         cluster = self.create_cluster(self.create_template())
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A change of one node group is none of the others.
+"""A change of one node group does not affect the others.
 
-To count the nodes of a cluster is not enough: a driver that takes one group
-for another one keeps the sum.
+Counting the nodes of a cluster is not enough: a driver that mixes up two
+groups keeps the sum.
 """
 
 from tempest import config
@@ -23,7 +23,7 @@ class NodeGroupsApartTest(operations.BaseSharedClusterTest):
     required_flags = ('resize', 'workload_api')
 
     def wait_for_nodes(self, count):
-        """Wait for so many more nodes, and return the names of all."""
+        """Wait for this many additional nodes; return the names of all."""
         self.assert_usable(self.cluster, CONF.magnum_capi.master_count,
                            CONF.magnum_capi.node_count + count)
         return {node.name for node in self.look_at_nodes(self.cluster).nodes}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What Kubernetes asks the cloud for comes, and goes with its cluster.
+"""Cloud resources that Kubernetes requests are created, and cleaned up.
 
-For nodes that are servers of the cloud: see real_nodes; what its cloud
-provider does needs pods, too: see cloud_provider.
+For nodes that are servers of the cloud: see real_nodes. The resources of the
+cloud provider also need pods: see cloud_provider.
 """
 
 from tempest import config
@@ -20,7 +20,7 @@ CONF = config.CONF
 
 
 class OpenStackNodesTest(remediation.BaseWorkloadTest):
-    """All tests share a cluster; what is left of them goes with it."""
+    """All tests share a cluster; leftovers are deleted with it."""
 
     required_flags = ('real_nodes', 'workload_api')
 
@@ -50,7 +50,7 @@ class OpenStackNodesTest(remediation.BaseWorkloadTest):
         return found.things
 
     def wait_for_change(self, kind, before, more):
-        """Wait for as many things more or, with a negative number, fewer."""
+        """Wait for so many more things, or fewer if negative."""
         return waiting.wait_for(
             lambda: self.things(kind) - before,
             done=lambda new: len(new) == more,
@@ -117,7 +117,7 @@ class OpenStackNodesTest(remediation.BaseWorkloadTest):
     @flags.promise('network.service.balancer')
     @decorators.idempotent_id('c95cf11e-8e04-4de5-a622-4848f776a690')
     def test_a_load_balancer_goes_with_its_cluster(self):
-        # The class looks for it when its cluster is gone.
+        # The class checks for it when its cluster is gone.
         before = self.things(model.BALANCER)
 
         self.inside.create_service(self.rand_name('service').lower())
@@ -134,7 +134,7 @@ class OpenStackNodesTest(remediation.BaseWorkloadTest):
         name = self.rand_name('claim').lower()
         self.addCleanup(self.inside.delete_claim, name)
         self.inside.create_claim(name)
-        # Volumes are made for the pod that uses them first.
+        # Volumes are created for the first pod that uses them.
         self.addCleanup(self.inside.delete_pod, name)
         self.inside.create_pod(name, claim=name)
 

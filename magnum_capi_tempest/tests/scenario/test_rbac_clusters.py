@@ -2,9 +2,9 @@
 
 """Who may do what with a cluster, its certificates and its node groups.
 
-Every test asks all personas of :mod:`.common.personas`. Who
-is allowed asks for what the cluster then refuses, so that it lives on; who is
-denied is denied before that.
+Every test tries all personas of :mod:`.common.personas`. Requests of allowed
+personas are invalid, so that the cluster refuses them and survives; other
+personas are denied before that.
 """
 
 from tempest.lib import decorators
@@ -17,7 +17,7 @@ from magnum_capi_tempest.tests.common import operations
 from magnum_capi_tempest.tests.common import personas
 from magnum_capi_tempest.tests.common import rbac
 
-#: Those whose wish would be granted are not asked.
+#: Personas whose request would be granted, and who are not tried.
 ALLOWED = frozenset((
     personas.MEMBER, personas.PROJECT_ADMIN, personas.ADMIN))
 
@@ -134,7 +134,7 @@ class ClustersTest(rbac.BaseRbacTest, operations.BaseSharedClusterTest):
     @decorators.attr(type='slow')
     @decorators.idempotent_id('f52ac605-af66-45ac-b6ed-31eadcb52048')
     def test_create_node_group(self):
-        # There is one of this name.
+        # There is one with this name already.
         self.assert_rule('create node group', lambda magnum: (
             magnum.nodegroups.create_nodegroup(
                 self.uuid, name=operations.WORKERS)))
@@ -142,7 +142,7 @@ class ClustersTest(rbac.BaseRbacTest, operations.BaseSharedClusterTest):
     @decorators.attr(type='slow')
     @decorators.idempotent_id('95bc57fc-20da-452d-a9b7-bdb7334ccba6')
     def test_update_node_group(self):
-        # It has fewer nodes.
+        # It has fewer nodes than that.
         self.assert_rule('update node group', lambda magnum: (
             magnum.nodegroups.update_nodegroup(
                 self.uuid, operations.WORKERS, [
@@ -152,7 +152,7 @@ class ClustersTest(rbac.BaseRbacTest, operations.BaseSharedClusterTest):
     @decorators.attr(type='slow')
     @decorators.idempotent_id('993d78da-1cd7-47d4-b94f-cf823509dfa7')
     def test_delete_node_group(self):
-        # It is a default one.
+        # It is a default group.
         self.assert_rule('delete node group', lambda magnum: (
             magnum.nodegroups.delete_nodegroup(
                 self.uuid, operations.WORKERS)))

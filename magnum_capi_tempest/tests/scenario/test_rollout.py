@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""An upgrade replaces machines a few at a time, and the API goes on.
+"""An upgrade replaces machines a few at a time, while the API stays up.
 
-As the specs md_rollout and kcp_md_rollout of Cluster API's own end-to-end
-tests, seen through Magnum's max_batch_size.
+The tests follow the specs md_rollout and kcp_md_rollout of Cluster API's own
+end-to-end tests, with Magnum's max_batch_size.
 """
 
 import time
@@ -25,17 +25,17 @@ CONF = config.CONF
 
 WORKERS = operations.WORKERS
 
-#: Nodes that may be replaced at once, of twice as many.
+#: Nodes that may be replaced at once, out of twice as many.
 BATCH = 2
 
 
 class BaseRolloutTest(remediation.BaseManagementTest):
-    """A cluster that is upgraded before the tests, and looked at.
+    """A cluster that is upgraded and observed before the tests.
 
-    :cvar node_count: of default workers.
-    :cvar groups: bodies of more node groups.
+    :cvar node_count: number of default workers.
+    :cvar groups: bodies of additional node groups.
     :cvar before: list of capi_objects.Machine.
-    :cvar seen: such lists, one a moment of the upgrade.
+    :cvar seen: such lists, one for each moment of the upgrade.
     """
 
     required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig',
@@ -63,9 +63,10 @@ class BaseRolloutTest(remediation.BaseManagementTest):
 
     @classmethod
     def upgrade(cls, template):
-        """Upgrade the cluster, and look on.
+        """Upgrade the cluster and observe it.
 
-        :returns: the cluster, and lists of capi_objects.Machine, one a moment.
+        :returns: the cluster, and lists of capi_objects.Machine, one for each
+            moment.
         """
         uuid, seen, waiter = cls.cluster['uuid'], [], cls.new_waiter()
         before = waiter.before(uuid, WORKERS)
@@ -81,20 +82,20 @@ class BaseRolloutTest(remediation.BaseManagementTest):
             return update
 
         def over(update):
-            # COMPLETE of some drivers comes before anything has happened:
-            # Readiness is for the tests of complete-means-ready.
+            # Some drivers report COMPLETE before anything has happened, which
+            # is left to the tests of complete-means-ready.
             return update.is_over() and cls.is_replaced(seen[-1])
 
         return waiter.outcome(waiting.wait_for(
             poll, done=over, failed=observations.Update.failure,
             timeout=CONF.magnum_capi.build_timeout, describe=str,
             what=f'cluster {uuid} to be upgraded, and its machines replaced',
-            # What happens in between must be seen.
+            # Intermediate states must be seen.
             pace=waiting.Pace(first=0.2, most=0.5))), seen
 
     @classmethod
     def is_replaced(cls, machines):
-        """Return whether there are others now, as many as before."""
+        """Return whether all machines were replaced by as many others."""
         return len(machines) == len(cls.before) and not (
             {m.name for m in machines} & {m.name for m in cls.before})
 
@@ -152,7 +153,7 @@ class RolloutTest(BaseRolloutTest):
 
 @flags.promise('upgrade.rollout.in-order')
 class InOrderTest(BaseRolloutTest):
-    """Node groups of one node each: whoever has a workload there sees it."""
+    """Node groups of one node each, so any disorder interrupts workloads."""
 
     node_count = 1
     groups = ({'name': 'second', 'node_count': 1},)

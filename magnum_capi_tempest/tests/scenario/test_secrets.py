@@ -2,8 +2,8 @@
 
 """Secrets of a cluster are where they must be, and nowhere else.
 
-What a cluster has of secrets is read in the management cluster: the keys of
-its authorities, its application credential, kubeconfigs.
+The secrets are read in the management cluster: the keys of its authorities,
+its application credential, kubeconfigs.
 """
 
 import json
@@ -32,7 +32,7 @@ class SecretsTest(remediation.BaseManagementTest,
     def resource_setup(cls):
         cls.logs = disclosure.Logs(CONF.magnum_capi.log_files)
         super().resource_setup()
-        # Those that the cluster had, too, once it has others.
+        # They must stay hidden even after others have replaced them.
         cls.secrets = cls.read_secrets()
 
     @classmethod
@@ -85,7 +85,7 @@ class SecretsTest(remediation.BaseManagementTest,
 
 @flags.promise('lifecycle.credential.proxy-passwords')
 class ProxyTest(remediation.BaseManagementTest):
-    """The proxy of a template has a password, which is the template's."""
+    """The proxy of a template has a password, which must stay secret."""
 
     required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
 
@@ -104,7 +104,7 @@ class ProxyTest(remediation.BaseManagementTest):
         self.assertTrue(self.has_bootstrap_data(stack_id, password))
 
     def has_bootstrap_data(self, stack_id, password):
-        """Return whether nodes are told a password, when they are made."""
+        """Return whether the bootstrap data of nodes contains a password."""
         known = {found.name for found in self.cluster_api.secrets(stack_id)}
         return any(
             password in text for obj in self.cluster_api.core('secrets')

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Two clusters of different owners: neither opens the other's.
+"""Two clusters of different owners: neither gives access to the other.
 
-One is of a member of a project, the other one of an admin of another
+One belongs to a member of a project, the other to an admin of another
 project.
 """
 
@@ -58,10 +58,10 @@ class StrangersTest(operations.BaseSharedClusterTest):
             cls.os_admin.credentials.user_id)['application_credentials']
 
     def status_of(self, server, authority, certificate):
-        """Return how a cluster answers a certificate: 200, 401 or 403.
+        """Return a cluster's answer to a certificate: 200, 401 or 403.
 
-        :param server: body of the cluster that is asked.
-        :param authority: PEM of the CA that is trusted.
+        :param server: body of the cluster to connect to.
+        :param authority: PEM of the CA to trust.
         :param certificate: pair of a certificate and its key, PEM.
         """
         path = os.path.join(

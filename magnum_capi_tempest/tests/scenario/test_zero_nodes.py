@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Clusters without workers: made so, grown, and shrunk to nothing."""
+"""Clusters without workers: created empty, grown, and shrunk to none."""
 
 from tempest import config
 from tempest.lib import decorators
