@@ -2,9 +2,9 @@
 
 """``magnum-capi conformance submission check``.
 
-Apart from the commands that write: what these import takes longer than a
-check. Exit codes: 0 it can be submitted, 1 it breaks a rule, 2 the command
-line makes no sense.
+In a module apart from the commands that write: their imports take longer than
+a check. Exit codes: 0 it can be submitted, 1 it breaks a rule, 2 the command
+line is invalid.
 """
 
 import pathlib

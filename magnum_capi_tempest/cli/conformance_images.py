@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""``magnum-capi conformance images``: a run without upstream's registries."""
+"""``magnum-capi conformance images``: a run without upstream registries."""
 
 import json
 import pathlib
@@ -16,7 +16,7 @@ from magnum_capi_tempest.conformance.mirroring import registry
 from magnum_capi_tempest.conformance.mirroring import suite as suite_
 from magnum_capi_tempest.conformance import model
 
-#: Host, port and path; nothing else, above all no password.
+#: Host, port and path; nothing else, in particular no password.
 _MIRROR = re.compile(r'([a-zA-Z0-9][a-zA-Z0-9.-]*(?::\d{1,5})?)'
                      r'(/[a-z0-9][a-z0-9._/-]*)?')
 
@@ -88,7 +88,7 @@ class Images(base.Judging):
 
 
 def _host(args):
-    """The host of the mirror, empty without one."""
+    """The host of the mirror, empty if there is none."""
     if not args.mirror:
         if args.check or args.repo_list:
             raise errors.UsageError('--check and --repo-list need a mirror',
@@ -96,7 +96,7 @@ def _host(args):
         return ''
     match = _MIRROR.fullmatch(args.mirror)
     if not match:
-        # Not quoted: it may have a password.
+        # Not quoted, as it may contain a password.
         raise errors.UsageError(
             'The value of --mirror is not a host with an optional port and '
             'path', hint='For example registry.example.org:5000/k8s; without '

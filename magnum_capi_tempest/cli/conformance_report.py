@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``magnum-capi conformance report | compare``: what runs have shown."""
+"""``magnum-capi conformance report | compare``: the results of runs."""
 
 import pathlib
 
@@ -86,7 +86,7 @@ class Compare(base.Judging):
 
 
 def add_output(parser, what, forms):
-    """Options for what to print and what to write."""
+    """Options for what to print and which files to write."""
     parser.add_argument(
         '-f', '--format', choices=_FORMATS, default='text',
         help='Output format (default: text).')

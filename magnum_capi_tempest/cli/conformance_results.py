@@ -36,7 +36,7 @@ class Results(base.Judging):
             '--kubernetes-version', metavar='VERSION', default='',
             help='Kubernetes version of the cluster, for files of Hydrophone, '
                  'which do not record it.')
-        # Once kept what was read beside the archive.
+        # An obsolete option, which used to keep files beside the archive.
         parser.add_argument('--keep', action='store_true',
                             help=argparse.SUPPRESS)
         return parser
@@ -48,7 +48,7 @@ class Results(base.Judging):
 
 def show(record, *, as_json=False, verified=False, kubernetes='',
          stream=None):
-    """Print a record's verdict; returns the exit code.
+    """Print a record's verdict; return the exit code.
 
     :param stream: text stream, standard output by default.
     """
@@ -74,7 +74,7 @@ def _print(pairs, stream):
         for line, _ in pairs:
             print(line, file=stream)
         return
-    # Imported only where there are colours to show.
+    # Imported only if there are colours to show.
     import rich.console
     from rich.text import Text
     console = rich.console.Console(file=stream, highlight=False)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""``magnum-capi conformance run`` and what belongs to a run.
+"""``magnum-capi conformance run`` and commands for existing runs.
 
-Exit codes: 0 passed, 1 tests failed, 2 incomplete (or a command line that
-makes no sense), 3 the harness failed and nothing is known of the cluster.
+Exit codes: 0 passed, 1 tests failed, 2 incomplete (or an invalid command
+line), 3 the harness failed and nothing is known about the cluster.
 """
 
 import argparse
@@ -34,8 +34,8 @@ _HARNESS = verdict.EXIT_CODES[verdict.HARNESS_ERROR]
 
 class _OfRun(base.Judging):
 
-    #: Without any argument, and with no run left by this machine, the one in
-    #: the cluster of $KUBECONFIG is meant.
+    #: Without arguments, and if this machine has left no run, the run in the
+    #: cluster of $KUBECONFIG is used.
     implied = True
 
     def get_parser(self, prog_name):
@@ -148,7 +148,7 @@ class Retrieve(_Fetching):
 class Logs(_OfRun):
     """Print what the tests of a run have written so far.
 
-    Secrets and control characters are taken out.
+    Secrets and control characters are removed.
     """
 
     def get_parser(self, prog_name):
@@ -243,7 +243,7 @@ class Status(_OfRun):
 
 
 def show(ending: outcome.Outcome, console=None) -> int:
-    """Show how a run ended; returns the exit code of its verdict."""
+    """Show how a run ended; return the exit code of its verdict."""
     terminal.show(presentation.run(ending.result, ending.verdict),
                   console=console)
     if ending.source:
@@ -252,7 +252,7 @@ def show(ending: outcome.Outcome, console=None) -> int:
 
 
 def request_of(args) -> lifecycle.RunRequest:
-    """What the arguments of ``conformance run`` ask for.
+    """The run that the arguments of ``conformance run`` ask for.
 
     :raises UsageError: they contradict each other.
     """

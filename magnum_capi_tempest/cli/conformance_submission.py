@@ -3,7 +3,7 @@
 """``magnum-capi conformance submission build`` and ``conformance publish``.
 
 Exit codes of ``build``: 0 it can be submitted, 1 it breaks a rule, 2 the
-command line makes no sense.
+command line is invalid.
 """
 
 import pathlib

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The cluster of a command: of Magnum's, or of any kubeconfig."""
+"""The cluster of a command: a Magnum cluster, or that of a kubeconfig."""
 
 import os
 import pathlib
@@ -31,7 +31,7 @@ def add(parser, default):
 
 
 def named(args) -> runs.Target | None:
-    """The cluster that the arguments name; None when they name none.
+    """The cluster that the arguments name; None if they name none.
 
     :raises UsageError: they contradict each other.
     """

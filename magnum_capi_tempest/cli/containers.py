@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""``magnum-capi containers``: a container engine of its own."""
+"""``magnum-capi containers``: a separate container engine."""
 
 import pathlib
 import shlex
@@ -8,7 +8,7 @@ import shlex
 from magnum_capi.cli import base
 from magnum_capi import progress
 
-# What a command calls is imported when it runs: "magnum-capi --help" loads
+# Commands import what they call only when they run: "magnum-capi --help" loads
 # every command.
 
 
@@ -44,7 +44,7 @@ class Check(base.Command):
 
 
 class Up(_OfDirectory):
-    """Start a container engine in namespaces of its own.
+    """Start a container engine in separate namespaces.
 
     Prints the environment variables for docker and other clients, to use with
     "eval". Does nothing if the engine is already up.

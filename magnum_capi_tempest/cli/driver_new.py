@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""``magnum-capi driver new``: a driver to begin with."""
+"""``magnum-capi driver new``: the start of a new driver."""
 
 import pathlib
 import re
@@ -9,7 +9,7 @@ from magnum_capi.cli import base
 from magnum_capi import errors
 from magnum_capi_tempest import resources
 
-#: A distribution that can be installed as it is; its name is in the names and
+#: A distribution that can be installed as is; its name occurs in the names and
 #: texts of its files.
 SKELETON = 'drivers/skeleton'
 _WORD = 'skeleton'
@@ -39,7 +39,7 @@ class New(base.Command):
         return parser
 
     def take_action(self, args):
-        # A package, a distribution, an entry point and a folder are called so.
+        # It names a package, a distribution, an entry point and a folder.
         if not re.fullmatch('[a-z][a-z0-9]{0,29}', args.name):
             raise errors.UsageError(
                 f'{args.name!r} is not a valid name for a driver',
@@ -56,7 +56,7 @@ class New(base.Command):
 
 
 def write(name, folder) -> list[pathlib.Path]:
-    """Write the skeleton under another name; returns its files, sorted.
+    """Write the skeleton under another name; return its files, sorted.
 
     :raises UsageError: the folder cannot be written, or is not empty.
     """
@@ -74,7 +74,7 @@ def write(name, folder) -> list[pathlib.Path]:
                 _WORD, name)
             target.parent.mkdir(parents=True, exist_ok=True)
             text = path.read_text(encoding='utf-8')
-            # The line below a title is as long as the title.
+            # The underline of a title is as long as the title.
             target.write_text(
                 text.replace('=' * len(f'magnum-{_WORD}'),
                              '=' * len(f'magnum-{name}'))

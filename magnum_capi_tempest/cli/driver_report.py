@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What commands about reports of drivers share."""
+"""Common parts of the commands for reports of drivers."""
 
 import hashlib
 import importlib.metadata
@@ -17,7 +17,7 @@ from magnum_capi_tempest.scorecard import report
 
 
 def publish(found: report.Report, folder: pathlib.Path) -> None:
-    """Write a report in every form, and show it in the terminal.
+    """Write a report in every format, and show it in the terminal.
 
     :raises EnvironmentProblem: the folder cannot be written.
     """
@@ -31,31 +31,31 @@ def publish(found: report.Report, folder: pathlib.Path) -> None:
 
 
 def digest(stream: pathlib.Path) -> str:
-    """Of a recorded run, as a report names it."""
+    """The digest by which a report refers to a recorded run."""
     return f'sha256:{hashlib.sha256(stream.read_bytes()).hexdigest()}'
 
 
 def described_by(path: pathlib.Path | None
                  ) -> driver_info.Description | None:
-    """The description in a file; None: no file is given.
+    """The description in a file; None without a file.
 
-    :raises UsageError: it cannot be read, or is none.
+    :raises UsageError: it cannot be read, or is not a description.
     """
     return path and driver_info.parse(driver_info.text_of(path), path)
 
 
 def description(path: pathlib.Path | None, driver: str
                 ) -> driver_info.Description | None:
-    """That in a file, of an installed distribution, or of others' drivers.
+    """The description in a file, of an installed driver, or of a known one.
 
-    :raises UsageError: it cannot be read, or is none.
+    :raises UsageError: it cannot be read, or is not a description.
     """
     return (described_by(path) or driver_info.of(driver)
             or descriptions.of_driver(driver))
 
 
 def suite_version() -> str:
-    """Version of the suite, and its commit where it is a checkout."""
+    """Version of the suite, and its commit in a checkout."""
     version = importlib.metadata.version('magnum-capi-tempest')
     top = pathlib.Path(__file__).resolve().parents[2]
     try:

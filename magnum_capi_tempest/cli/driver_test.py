@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""``magnum-capi driver test``: what does a driver keep of its promises?"""
+"""``magnum-capi driver test``: which promises does a driver keep?"""
 
 import contextlib
 import pathlib
@@ -105,7 +105,7 @@ class Test(base.Judging):
 
 
 class _Ended:
-    """Holds back a signal to end while there is something to report on."""
+    """Delays a signal to end until there is a report."""
 
     def __init__(self) -> None:
         self._by: BaseException | None = None
@@ -115,7 +115,7 @@ class _Ended:
 
     @contextlib.contextmanager
     def run(self, stream):
-        """For the run that records into this stream."""
+        """Handle signals during the run that is recorded in this stream."""
         try:
             yield
         except (KeyboardInterrupt, SystemExit) as e:
@@ -153,7 +153,7 @@ def of_sandbox(args, folder, ended) -> report.Report:
 
 @contextlib.contextmanager
 def _box(args):
-    """A sandbox that is up: the user's own, or one for this test."""
+    """A running sandbox: the user's own, or one for this test."""
     if args.directory:
         yield sandbox.Sandbox(args.directory)
         return
@@ -171,7 +171,7 @@ def _box(args):
 
 
 def _only(args, made, usable):
-    """The driver that is under test, when nobody names it."""
+    """The driver to test if none is named."""
     found = [name for name in (
         made.of(drivers.distribution(args.what)) if args.what else usable)
         if name in usable]
@@ -208,10 +208,10 @@ def of_cloud(args, folder, ended) -> report.Report:
 
 
 def _asked(args, described):
-    """Profiles to try.
+    """Profiles to test.
 
-    :raises UsageError: the description speaks of promises that are none: it
-        would leave nothing out.
+    :raises UsageError: the description names unknown promises, which would
+        exclude nothing.
     """
     wrong = described and promises.strangers(
         (*described.unsupported, *described.known_issues))
@@ -225,7 +225,7 @@ def _asked(args, described):
 
 
 def regex(args, asked) -> str:
-    """Expression for the tests that a report needs."""
+    """Regular expression of the tests that a report needs."""
     if args.everything:
         return tempest_run.DEFAULT
     known = promises.known()
@@ -237,7 +237,7 @@ def regex(args, asked) -> str:
 
 def judged(stream, about, described, made, kind, asked,
            ended=False) -> report.Report:
-    """Judge a recorded run; writes the reports of its tests beside it.
+    """Judge a recorded run, and write the reports of its tests beside it.
 
     :param ended: not all of its tests have run.
     """

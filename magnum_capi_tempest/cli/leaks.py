@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""``magnum-capi tempest snapshot|leaks``: what a run of tests left behind.
+"""``magnum-capi tempest snapshot|leaks``: leftovers of a test run.
 
-A snapshot before the run and a comparison after it: a job of Zuul does so in
-its pre-run and post-run playbooks, a person in two lines.
+A snapshot before the run is compared with the state after it. A Zuul job does
+so in its pre-run and post-run playbooks, a person with two commands.
 """
 
 import pathlib

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""``magnum-capi management``: a management cluster of its own."""
+"""``magnum-capi management``: a separate management cluster."""
 
 import pathlib
 import sys
@@ -9,7 +9,7 @@ from magnum_capi.cli import base
 from magnum_capi import errors
 from magnum_capi import progress
 
-# What a command calls is imported when it runs: "magnum-capi --help" loads
+# Commands import what they call only when they run: "magnum-capi --help" loads
 # every command.
 
 #: Options of :class:`..management.hosted.Options`.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""``magnum-capi report``: show a result that is there already."""
+"""``magnum-capi report``: show existing results."""
 
 import json
 import pathlib
@@ -50,7 +50,7 @@ class Show(base.Command):
 
 
 def show(stream, *, title, page=None, folder=None, console=None):
-    """Show a stream and write what was asked for; returns the exit code."""
+    """Show a stream and write the requested files; return the exit code."""
     run = subunit.read(stream, title=title)
     written = None
     if folder:

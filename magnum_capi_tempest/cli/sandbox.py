@@ -139,8 +139,8 @@ class Status(_OfSandbox, base.Lister):
         try:
             found = box.status()
         except errors.UsageError as e:
-            # Not the exit code of a wrong call: who brings one up if there is
-            # none may have nothing but this code to tell them apart.
+            # Not the exit code of an invalid command line: scripts that start
+            # a sandbox if there is none must be able to tell these apart.
             raise errors.MagnumCapiError(
                 e.what, where=e.where, hint=e.hint) from e
         self._bad = not found or any(s.state != 'RUNNING' for s in found)
@@ -229,7 +229,7 @@ class Upgrade(_OfSandbox, base.Command):
 
 
 class Rehearse(_OfSandbox, base.Lister):
-    """Rehearse an upgrade of Magnum with living clusters.
+    """Rehearse an upgrade of Magnum with running clusters.
 
     Starts a sandbox of the profile "full" with the first release, creates two
     clusters, and upgrades Magnum by the steps that OpenStack supports. Resizes
@@ -346,7 +346,7 @@ class Tempest(_OfSandbox, base.Command):
 
 
 def _lines(word):
-    """The word, or the lines of standard input where it is "-"."""
+    """The word, or the lines of standard input if it is "-"."""
     return [word] if word != '-' else [
         line for line in sys.stdin.read().splitlines() if line]
 
@@ -358,7 +358,7 @@ def options(text):
 
 def option(text):
     """A word NAME=VALUE as (name, value), for argparse."""
-    # Only here is oslo.config needed.
+    # oslo.config is needed only here.
     from magnum_capi_tempest import config
     name, equals, value = text.partition('=')
     if not (name.isidentifier() and equals and value.isprintable()):
@@ -372,19 +372,19 @@ def option(text):
 
 
 def tempest(box, order) -> int:
-    """Run Tempest, show the result; 0 when everything has passed."""
+    """Run Tempest, show the result; return 0 if everything has passed."""
     before = snapshot(box)
     stream, facts = tempest_run.run(box, order)
     left = leaks.compare(before, snapshot(box),
                          stream.parent / tempest_run.ARTEFACTS, strict=True)
     ok = report.summarise(stream, stream.parent, 'tempest run', facts).ok
     print(left)
-    # What others' tests leave is said, but it is not for us to mend.
+    # Leftovers of third-party tests are shown, but are not our failure.
     return 0 if ok and (order.third_party or not left.leaks) else 1
 
 
 def snapshot(box):
-    """What there is in a sandbox: nobody else works there."""
+    """What exists in a sandbox, which nobody else uses."""
     layout = box.layout()
     return leaks.take(
         'sandbox-admin', layout.kubeconfig,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""``magnum-capi tempest``: test a cloud that is there already."""
+"""``magnum-capi tempest``: test an existing cloud."""
 
 import argparse
 import os
@@ -53,7 +53,7 @@ class Init(base.Command):
 
 
 def add_more(parser):
-    """Options that say what else tempest.conf has."""
+    """Options for other settings in tempest.conf."""
     parser.add_argument(
         '--label', type=_label, action='append', default=[],
         metavar='NAME=VALUE',
@@ -91,7 +91,7 @@ def _label(text):
 
 def feature(text):
     """A word NAME or NAME=false as (name, bool), for argparse."""
-    # Only here is oslo.config needed.
+    # oslo.config is needed only here.
     from magnum_capi_tempest import config
     name, _, value = text.partition('=')
     if value not in ('', 'true', 'false'):
@@ -111,7 +111,7 @@ def _kubeconfig(path):
 
 
 def add_cloud(parser, required):
-    """Options that say which cloud, and what to test it with."""
+    """Options for the cloud, and for what to test it with."""
     parser.add_argument(
         '--cloud', action='append', default=[], metavar='NAME',
         required=required,
@@ -140,7 +140,7 @@ def add_cloud(parser, required):
 
 
 def init(folder, args, driver='', *, overwrite=False, **more):
-    """Make the workspace that options of :func:`add_cloud` describe.
+    """Create the workspace that options of :func:`add_cloud` describe.
 
     :param more: fields of workspace.selection.Preferences.
     """

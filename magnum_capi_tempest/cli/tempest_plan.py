@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""``magnum-capi tempest plan``: what will a run take of a cloud?"""
+"""``magnum-capi tempest plan``: what does a run need from a cloud?"""
 
 from magnum_capi.cli import base
 from magnum_capi_tempest.scorecard import plan
