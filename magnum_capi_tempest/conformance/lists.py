@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Makes lists of required tests from Kubernetes' published Go modules.
+"""Creates lists of required tests from Kubernetes' published Go modules.
 
 A list is ``test/conformance/testdata/conformance.yaml`` of the module
-k8s.io/kubernetes, which is what CNCF's bot compares with. The hash of every
-module that was looked at is kept in the head of its list: what is looked at
-again must be the same. The checksum database of Go does not know all of these
-modules, and proxies list only some of the versions that they serve.
+k8s.io/kubernetes, which CNCF's bot compares with as well. The head of a list
+records the hash of each module that was read; a module that is read again must
+have the same hash. Go's checksum database does not know all of these modules,
+and proxies list only some of the versions that they serve.
 """
 
 import dataclasses
@@ -26,7 +26,7 @@ from magnum_capi_tempest.toolchain import pins
 
 MODULE = 'k8s.io/kubernetes'
 SOURCE = 'test/conformance/testdata/conformance.yaml'
-#: Seconds for the list of versions.
+#: Timeout for the list of versions, in seconds.
 _ASK = 60
 
 
@@ -34,10 +34,10 @@ _ASK = 60
 class Found:
     """The tests of one version.
 
-    :param date: when it was published, ISO 8601.
+    :param date: of publication, ISO 8601.
     :param h1: hash of the module.
-    :param vouched: the checksum database of Go, or an earlier look, says that
-        this is the hash.
+    :param vouched: Go's checksum database, or an earlier reading, confirms
+        the hash.
     """
 
     version: str
@@ -49,11 +49,11 @@ class Found:
 
 @dataclasses.dataclass(frozen=True)
 class Updated:
-    """What became of a version.
+    """The result of updating a version.
 
     :param path: file of its list.
     :param before: version that it is compared with, empty without one.
-    :param added: tests that are required now; ``dropped`` likewise.
+    :param added: newly required tests; ``dropped`` likewise.
     """
 
     found: Found
@@ -64,7 +64,7 @@ class Updated:
 
 
 def unseen() -> list[str]:
-    """Versions that the module proxy lists and whose tests nobody knows.
+    """Versions that the module proxy lists and whose tests are unknown.
 
     :raises CommandFailed: the proxy does not answer.
     """
@@ -78,13 +78,13 @@ def unseen() -> list[str]:
 
 
 def update(version, folder, progress=None) -> Updated:
-    """Look at a version, and keep its list.
+    """Read a version, and store its list.
 
     :param version: ``v1.36.5``.
     :param folder: of the lists.
-    :raises UsageError: that is no version.
-    :raises EnvironmentProblem: it is not what it was when it was looked at.
-    :raises CommandFailed: the module cannot be had.
+    :raises UsageError: it is not a version.
+    :raises EnvironmentProblem: it differs from what was read before.
+    :raises CommandFailed: the module cannot be downloaded.
     """
     number = _number(version)
     known = {one.number: one for one in required.looked_at()}
@@ -142,9 +142,9 @@ def look(version, pin='', progress=None) -> Found:
 
 
 def source(version, progress=None) -> pathlib.Path:
-    """The files of a version of Kubernetes, as far as its module has them.
+    """The files of a version of Kubernetes that its module contains.
 
-    :raises: as :func:`update`.
+    :raises: like :func:`update`.
     """
     number = _number(version)
     pin = next((one.h1 for one in required.looked_at()
@@ -153,7 +153,7 @@ def source(version, progress=None) -> pathlib.Path:
 
 
 def _module(version, pin, progress):
-    """Folder of the module, what Go says of it, and whether it is vouched."""
+    """The module's folder, Go's data on it, and whether it is vouched for."""
     progress = progress or progress_.Progress()
     program = go.find_go(progress)
     env = go.environment(program)

@@ -3,10 +3,10 @@
 """What a conformance run left behind, whatever program drove it.
 
 A Result is read from a Sonobuoy archive or from Hydrophone's two files. It
-carries what was found, without judging: the verdict is
-:mod:`magnum_capi_tempest.conformance.verdict`'s.
+contains what was found, without judging it; that is left to
+:mod:`magnum_capi_tempest.conformance.verdict`.
 
-Three kinds of entry share one JUnit file and must not be mixed up:
+Three kinds of entry share one JUnit file and must not be confused:
 
 * a *spec*, ``[It] [sig-apps] ...``: a test of the cluster. Only these count.
 * a *suite node*, ``[ReportAfterSuite] ...``: machinery of Ginkgo, which
@@ -25,12 +25,12 @@ import types
 PASSED = 'passed'
 FAILED = 'failed'
 SKIPPED = 'skipped'
-#: It began and the suite was stopped before its end, or its process died.
+#: It began, but the suite was stopped before its end, or its process died.
 UNFINISHED = 'unfinished'
-#: Detail of a spec that was chosen, began, and called it off by itself:
-#: "only supported for providers [gce]".
+#: Detail of a selected spec that began and then skipped itself: "only
+#: supported for providers [gce]".
 SKIPPED_ITSELF = 'skipped itself'
-#: Every status of a spec, the ones to look at first in front.
+#: Every status of a spec, the most important first.
 STATUSES = (FAILED, UNFINISHED, SKIPPED, PASSED)
 
 #: The plugin whose test cases are specs.
@@ -41,18 +41,18 @@ HYDROPHONE = 'hydrophone'
 
 QUICK = 'quick'
 NON_DISRUPTIVE = 'non-disruptive-conformance'
-#: Side by side, without what takes long; Sonobuoy knows what that is.
+#: Parallel, without slow tests, as Sonobuoy defines them.
 LITE = 'conformance-lite'
 CERTIFIED = 'certified-conformance'
-#: Focus and skip expressions of the caller.
+#: The user's own focus and skip expressions.
 FOCUSED = 'focus'
-#: What was asked for is not recorded.
+#: The record does not say what was requested.
 UNKNOWN = 'unknown'
 
-#: Set in the environment of the e2e plugin, and so in its definition, by
-#: whoever runs images that are stand-ins for upstream's.
+#: Set in the environment of the e2e plugin, and so in its definition, if the
+#: images are stand-ins for upstream's.
 STAND_IN_VARIABLE = 'MAGNUM_CAPI_IMAGES'
-#: Its value; and a word in what nodes of such images say of their system.
+#: Its value, and a word in the system description of nodes with such images.
 STAND_IN = 'stand-in'
 
 
@@ -60,15 +60,14 @@ STAND_IN = 'stand-in'
 class Spec:
     """One test of the suite and how it ended.
 
-    :param name: without ``[It]`` and without blanks around it, control
-        characters removed.
+    :param name: without ``[It]``, surrounding blanks and control characters.
     :param status: one of STATUSES. A panicked, interrupted, aborted or timed
-        out spec is FAILED, or UNFINISHED where it was not given its time.
+        out spec is FAILED, or UNFINISHED if it was not given its time.
     :param detail: Ginkgo's own word for the status (``timedout``,
-        ``panicked`` ...), empty when it adds nothing.
-    :param seconds: None when the record does not say.
+        ``panicked`` ...), empty if it adds nothing.
+    :param seconds: None if the record does not say.
     :param failure: message and location of the failure, without colours.
-    :param output: what the spec wrote, the end of it; bounded by the reader.
+    :param output: end of the spec's output, up to the reader's limit.
     """
 
     name: str
@@ -80,7 +79,7 @@ class Spec:
 
     @property
     def conformance(self) -> bool:
-        """Is it one of the tests that certify a cluster?"""
+        """Is it one of the tests that certification requires?"""
         return '[Conformance]' in self.name
 
     @property
@@ -96,7 +95,7 @@ class Spec:
 
 @dataclasses.dataclass(frozen=True)
 class SuiteNode:
-    """Machinery of Ginkgo around the specs: set-up, tear-down, reports."""
+    """Machinery of Ginkgo around the specs: setup, teardown, reports."""
 
     name: str
     status: str
@@ -105,13 +104,13 @@ class SuiteNode:
 
 @dataclasses.dataclass(frozen=True)
 class InfraError:
-    """The harness failed somewhere; no statement about the cluster.
+    """The harness failed somewhere; says nothing about the cluster.
 
     :param kind: ``timeout``, ``image-pull``, ``evicted``, ``crashed``,
         ``lost`` (pod or node gone), ``other``.
-    :param where: plugin, and node when there is one: ``e2e``,
+    :param where: plugin, and node if there is one: ``e2e``,
         ``systemd-logs/worker-1``.
-    :param message: the program's own words, bounded, secrets removed.
+    :param message: the program's own words, shortened and redacted.
     """
 
     kind: str
@@ -121,12 +120,12 @@ class InfraError:
 
 @dataclasses.dataclass(frozen=True)
 class PluginResult:
-    """One plugin of a Sonobuoy run, as Sonobuoy itself summarised it.
+    """One plugin of a Sonobuoy run, as summarised by Sonobuoy itself.
 
     :param status: Sonobuoy's word: ``passed``, ``failed``, ``unknown``,
         ``timeout`` or one of the plugin's own.
-    :param counts: mapping of status to number of leaf items, suite nodes
-        included: what ``sonobuoy results`` prints.
+    :param counts: mapping of status to number of leaf items, including suite
+        nodes, as printed by ``sonobuoy results``.
     """
 
     name: str
@@ -137,12 +136,12 @@ class PluginResult:
 
 @dataclasses.dataclass(frozen=True)
 class Cluster:
-    """What was tested; empty where nobody knows.
+    """The tested cluster; fields are empty if unknown.
 
     :param kubernetes: version of the API server, ``v1.34.9``.
     :param nodes: names of the nodes when the results were collected.
     :param name: name of the Magnum cluster.
-    :param driver: Magnum driver that made it.
+    :param driver: Magnum driver that created it.
     :param image: image of its nodes.
     """
 
@@ -154,19 +153,19 @@ class Cluster:
     image: str = ''
 
 
-#: The command that gets the tests of a release.
+#: The command that fetches the tests of a release.
 UPDATE = 'magnum-capi conformance lists update'
 
 
 @dataclasses.dataclass(frozen=True)
 class Required:
-    """The tests that certify a release.
+    """The tests that certification of a release requires.
 
-    :param names: as a spec's name is.
-    :param version: release that they are of, ``v1.36.5``.
-    :param remark: why they may not be those of the cluster's release; such
-        a list decides nothing against the cluster.
-    :param certifies: who passed all of them can be certified by them.
+    :param names: in the form of a spec's name.
+    :param version: release that requires them, ``v1.36.5``.
+    :param remark: why they may not be those of the cluster's release; such a
+        list is never held against the cluster.
+    :param certifies: passing all of them makes a cluster certifiable.
     """
 
     names: tuple[str, ...]
@@ -177,33 +176,33 @@ class Required:
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """Everything that one run says.
+    """Everything that a record says about one run.
 
-    :param title: what to call it in a report or a comparison.
+    :param title: its name in a report or a comparison.
     :param source: file or folder that it was read from.
     :param sha256: of the archive, empty for loose files.
-    :param verified: the whole archive was read and its checksum and
-        structure were found good, now or when it was retrieved.
+    :param verified: the whole archive was read, and its checksum and
+        structure are good, now or when it was retrieved.
     :param mode: one of MODES.
-    :param started: aware datetime, None when nothing carries a time.
-    :param seconds: how long the suite ran, None when it does not say.
+    :param started: aware datetime, None if unknown.
+    :param seconds: duration of the suite, None if unknown.
     :param planned: how many specs Ginkgo said it would run ("Will run N of
-        M specs"), None when there is no such line.
-    :param suite_finished: Ginkgo wrote its last line, so nothing was cut.
-    :param suite_succeeded: and that line says so: of the planned specs only
-        those did not run that skipped themselves.
-    :param specs: one entry a spec, skipped ones too.
-    :param whole: the record was read to its end; False where the reader was
-        told to stop behind the results of the e2e tests.
-    :param stand_in_images: True when the images of the run, or its nodes,
-        say that they are stand-ins for upstream's: such a run proves no
-        conformance.
-    :param signs: what was wrong with the cluster around the run, a line
-        each, the first that was seen in front.
-    :param problems: why the record cannot be trusted as it is, a line each:
-        counts that disagree, duplicate specs, a missing member.
-    :param remarks: what else of it could not be read, a line each; decides
-        nothing.
+        M specs"), None if there is no such line.
+    :param suite_finished: Ginkgo wrote its last line, so nothing was cut off.
+    :param suite_succeeded: that line reports success: of the planned specs,
+        only those that skipped themselves did not run.
+    :param specs: one entry per spec, including skipped ones.
+    :param whole: the record was read to its end; False if the reader was
+        told to stop after the results of the e2e tests.
+    :param stand_in_images: True if the images of the run, or its nodes,
+        identify themselves as stand-ins for upstream's: such a run does not
+        prove conformance.
+    :param signs: problems of the cluster during the run, a line each, in the
+        order in which they were seen.
+    :param problems: why the record cannot be trusted as is, a line each:
+        contradicting counts, duplicate specs, a missing member.
+    :param remarks: other parts that could not be read, a line each; they
+        have no influence on the verdict.
     :param facts: more that a reader may want to know, in this order.
     """
 
@@ -245,7 +244,7 @@ class Result:
 
     @property
     def begun(self) -> int:
-        """Number of specs that Ginkgo began: as many as it planned."""
+        """Number of specs that Ginkgo began, to compare with ``planned``."""
         return sum(spec.ran or spec.detail == SKIPPED_ITSELF
                    for spec in self.specs)
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which tests certify a cluster of some Kubernetes version?
+"""Which tests does certification require for a version of Kubernetes?
 
-The lists are files, made by :mod:`magnum_capi_tempest.conformance.lists` from
-Kubernetes' Go modules. The head of a file names the versions that were looked
-at and hold just this list; patch releases between two of them hold it, too.
-Files of this package come first, then those that a user has made.
+The lists are files, which :mod:`magnum_capi_tempest.conformance.lists` creates
+from Kubernetes' Go modules. The head of a file names the versions that were
+checked and have exactly this list; patch releases between two of them have it
+as well. Files of this package take precedence over the user's own.
 """
 
 import datetime
@@ -25,10 +25,10 @@ _LOOKED = re.compile(r'# (v1\.\d+\.\d+) (\d{4}-\d\d-\d\d) (h1:\S+)\n')
 
 
 class Looked(typing.NamedTuple):
-    """A version that was looked at.
+    """A version that was checked.
 
     :param number: (minor, patch); the order of versions.
-    :param date: when it was published.
+    :param date: of publication.
     :param h1: hash of its module.
     :param path: file of its list.
     """
@@ -41,7 +41,7 @@ class Looked(typing.NamedTuple):
 
 
 def folder() -> pathlib.Path:
-    """Where a user's own lists are."""
+    """The folder of the user's own lists."""
     return paths.state() / 'conformance-lists'
 
 
@@ -73,23 +73,23 @@ def _head(path):
 
 
 def read(path) -> tuple[str, ...]:
-    """Names of a file, as a spec's name is."""
+    """Names in a file, in the form of a spec's name."""
     lines = path.read_text(encoding='utf-8').splitlines()
     return tuple(line for line in lines
                  if line and not line.startswith('#'))
 
 
 def minors() -> tuple[str, ...]:
-    """The minors that there is a list for, oldest first."""
+    """The minor versions that have a list, oldest first."""
     return tuple(dict.fromkeys(f'v1.{one.number[0]}' for one in looked_at()))
 
 
 def of(kubernetes_version: str) -> model.Required | None:
-    """The tests of a version, or the nearest that are known, with a remark.
+    """The tests of a version, or of the nearest known one, with a remark.
 
-    :param kubernetes_version: ``v1.34.9``, ``1.34``, ``v1.34.9+build``; of a
-        minor alone the newest list counts.
-    :returns: None for what is older than every list, and for no version.
+    :param kubernetes_version: ``v1.34.9``, ``1.34``, ``v1.34.9+build``; for a
+        minor version alone, the newest list counts.
+    :returns: None if it is older than every list, or no version.
     """
     wanted = number(kubernetes_version)
     known = looked_at()
@@ -110,7 +110,7 @@ def of(kubernetes_version: str) -> model.Required | None:
 
 
 def _within(same, patch, kubernetes_version):
-    """The tests of a patch release of a minor that is known."""
+    """The tests of a patch release of a known minor version."""
     older = [one for one in same if one.number[1] <= patch]
     newer = [one for one in same if one.number[1] >= patch]
     nearest = older[-1] if older else newer[0]
@@ -127,7 +127,7 @@ def _within(same, patch, kubernetes_version):
 
 
 def stale(today: datetime.date) -> str:
-    """What to tell when a newer minor is to be expected; may be empty."""
+    """What to report if a newer minor version is due; may be empty."""
     known = looked_at()
     minor = known[-1].number[0]
     first = next(one for one in known if one.number[0] == minor)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which images does a run need, and what are they called in a mirror? Pure.
+"""Which images does a run need, and what are their names in a mirror? Pure.
 
-A mirror has the paths of upstream's registries without their hosts, so that
-one file (KUBE_TEST_REPO_LIST) tells the tests where all of them are.
+A mirror has the same paths as upstream's registries, without their hosts, so
+that a single file (KUBE_TEST_REPO_LIST) leads the tests to all images.
 """
 
 import dataclasses
@@ -17,11 +17,11 @@ from magnum_capi_tempest.conformance.run import hydrophone
 from magnum_capi_tempest.conformance.run import preflight
 from magnum_capi_tempest.conformance.run import sonobuoy
 
-#: Of Sonobuoy's plugin systemd-logs (pkg/config/config.go of v0.57.5).
+#: For Sonobuoy's plugin systemd-logs (pkg/config/config.go of v0.57.5).
 SYSTEMD_LOGS = 'sonobuoy/systemd-logs:v0.4'
 
-#: Program -> how it copies an image with all its architectures, and without
-#: a daemon. Each has its credentials from a file of the user's.
+#: Program -> how it copies an image with all its architectures, without a
+#: daemon. Each reads credentials from the user's own file.
 TOOLS = {
     'skopeo': ('skopeo', 'copy', '--all', 'docker://{}', 'docker://{}'),
     'crane': ('crane', 'copy', '{}', '{}'),
@@ -31,10 +31,10 @@ TOOLS = {
 
 @dataclasses.dataclass(frozen=True)
 class Needed:
-    """The images of a run, by full names, and by who asks for them.
+    """The full names of a run's images, by what needs them.
 
-    :param tools: of the program that runs the tests: its own, and the one of
-        the tests.
+    :param tools: for the program that runs the tests: its own image, and the
+        one with the tests.
     :param suite: those that the tests start.
     """
 
@@ -62,7 +62,7 @@ def needed(version, suite: suite_.Suite, backend=model.SONOBUOY,
 
 
 def mirrored(image: str, registry: str) -> str:
-    """Name of an image, or of a registry of upstream's, in a mirror."""
+    """The name of an image, or an upstream registry, in a mirror."""
     _, _, path = image.partition('/')
     return f'{registry.rstrip("/")}/{path}'.rstrip('/')
 
@@ -84,11 +84,11 @@ def copies(wanted: Needed, registry: str, tool='skopeo') -> tuple[str, ...]:
 def run(wanted: Needed, registry: str, file) -> str:
     """The command that runs the tests with the images of a mirror.
 
-    :param file: what :func:`repo_list` gives.
+    :param file: output of :func:`repo_list`.
     """
     argv = ['magnum-capi', 'conformance', 'run']
     for name, image in wanted.tools.items():
-        # systemd-logs is no plugin of the runs that are begun here.
+        # Runs that are started here do not use the plugin systemd-logs.
         if name != 'systemd-logs':
             argv += [f'--{name}-image', mirrored(image, registry)]
     if 'busybox' in wanted.tools:

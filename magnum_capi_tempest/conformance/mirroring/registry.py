@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Does a registry have an image? Asks it, and pulls nothing.
+"""Does a registry have an image? Asks it, without pulling anything.
 
-HEAD of a manifest, as the distribution specification has it; who is not let
-in without gets a token for that one repository (distribution/distribution,
-docs/spec/auth/token.md). Credentials come from a file of Docker's, and are
-sent to the registry that they are for, over TLS; no message has them.
+It sends HEAD for a manifest, as in the distribution specification; if that is
+denied, it gets a token for that one repository (distribution/distribution,
+docs/spec/auth/token.md). Credentials come from a Docker configuration file and
+are only sent to their registry, over TLS; no message contains them.
 """
 
 import base64
@@ -22,7 +22,7 @@ import requests
 
 from magnum_capi import errors
 
-#: Seconds for one answer.
+#: Timeout for one answer, in seconds.
 TIMEOUT = 30
 
 _KINDS = ', '.join((
@@ -32,16 +32,16 @@ _KINDS = ', '.join((
     'application/vnd.docker.distribution.manifest.v2+json'))
 _PARAMETER = re.compile(r'(\w+)="([^"]*)"')
 
-#: What became of a question.
+#: Results of a query.
 THERE, MISSING, REFUSED, SILENT = 'there', 'missing', 'refused', 'no answer'
 
 
 @dataclasses.dataclass(frozen=True)
 class Found:
-    """What a registry says of an image.
+    """The answer of a registry for an image.
 
     :param state: THERE, MISSING, REFUSED or SILENT.
-    :param why: for people, empty when it is there.
+    :param why: for people; empty if the image exists.
     """
 
     image: str
@@ -61,8 +61,8 @@ class Registry:
     """One registry.
 
     :param host: with its port.
-    :param login: for it; None asks as nobody.
-    :param plain: speak HTTP: only asked for by the user, or on this machine.
+    :param login: for the registry; None for anonymous access.
+    :param plain: use HTTP: only on the user's request, or on this machine.
     :param session: of requests, for its certificates and proxies.
     """
 
@@ -74,7 +74,7 @@ class Registry:
         self._session = session or requests.Session()
 
     def find(self, image: str) -> Found:
-        """Ask for an image, by its full name with a tag."""
+        """Look for an image by its full name with a tag."""
         path, _, tag = image.partition('/')[2].rpartition(':')
         url = f'{self._base}/v2/{path}/manifests/{tag}'
         try:
@@ -83,7 +83,8 @@ class Registry:
                 answer = self._head(url, self._authorization(
                     answer.headers.get('WWW-Authenticate', ''), path))
         except requests.RequestException as e:
-            # Not its text: it may have the address of a proxy, with password.
+            # Not its text, which may contain a proxy's address with a
+            # password.
             return Found(image, SILENT, type(e).__name__)
         if answer.status_code == 200:
             return Found(image, THERE)
@@ -113,7 +114,7 @@ class Registry:
         if kind.lower() != 'bearer' or not realm:
             return None
         if not self._plain and not realm.startswith('https://'):
-            # A password is not sent in the clear.
+            # A password is not sent unencrypted.
             basic = None
         answer = self._session.get(
             realm, timeout=TIMEOUT, auth=_as_it_is, headers=basic and {
@@ -129,18 +130,18 @@ class Registry:
 
 
 def _as_it_is(request):
-    """Keep requests from sending what .netrc has for the host."""
+    """Keep requests from sending the credentials in .netrc for the host."""
     return request
 
 
 def docker_config() -> pathlib.Path:
-    """Where Docker, and programs like it, keep credentials."""
+    """Where Docker and similar programs keep credentials."""
     return pathlib.Path(os.environ.get('DOCKER_CONFIG')
                         or pathlib.Path.home() / '.docker') / 'config.json'
 
 
 def login(file: pathlib.Path, host: str) -> Login | None:
-    """The credentials for a registry in a file of Docker's.
+    """The credentials for a registry in a Docker configuration file.
 
     :raises UsageError: the file cannot be used; it is never quoted.
     """

@@ -3,8 +3,8 @@
 """Which images do the tests of a Kubernetes version use? Pure.
 
 Read from test/utils/image/manifest.go of the module k8s.io/kubernetes, the
-table from which "e2e.test --list-images" prints. That one also prints the
-images of CSI drivers, which no required test starts.
+table that "e2e.test --list-images" prints. That command also prints the images
+of CSI drivers, which no required test starts.
 """
 
 import dataclasses
@@ -20,8 +20,8 @@ _REGISTRIES = re.compile(r'initRegistry = RegistryList\{(.*?)\n\t\}',
 _REGISTRY = re.compile(r'^\s*(\w+):\s*"([^"]+)"', re.MULTILINE)
 _IMAGE = re.compile(r'configs\[(\w+)\] = Config\{list\.(\w+), '
                     r'"([^"]+)", "([^"]+)"\}')
-#: What is never mapped to another registry: images that must not be pulled,
-#: or only with credentials that the tests bring.
+#: Images that are never mapped to another registry: they must not be pulled,
+#: or only with credentials that the tests provide.
 _SPECIAL = re.compile(r'case ([\w,\s]+):\s*// These images are special')
 
 
@@ -30,10 +30,10 @@ class Suite:
     """The images of the tests.
 
     :param images: full names.
-    :param registries: key of the file KUBE_TEST_REPO_LIST -> registry of
-        upstream's, of those that can be mirrored.
-    :param special: images that tests expect to be refused, or to be asked
-        for elsewhere: no mirror has them.
+    :param registries: key of the file KUBE_TEST_REPO_LIST -> upstream
+        registry, for those that can be mirrored.
+    :param special: images that tests expect to be denied, or to come from
+        elsewhere: no mirror has them.
     """
 
     images: tuple[str, ...]
@@ -45,7 +45,7 @@ def parse(text: str, where) -> Suite:
     """Read the table of a version.
 
     :param where: its file, for messages.
-    :raises EnvironmentProblem: it has another form than those that are known.
+    :raises EnvironmentProblem: its format is not known.
     """
     keys, block = dict(_KEYS.findall(text)), _REGISTRIES.search(text)
     registries = dict(_REGISTRY.findall(block[1])) if block else {}

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A result, or several, as people and programs want to see them."""
+"""Presents one or several results to people and programs."""

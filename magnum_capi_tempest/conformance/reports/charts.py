@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the pictures of a run's page show, as numbers.
+"""The data of the charts on a run's page.
 
-The JUnit file says how long a spec took and not when it began. The output of
-a spec that failed has the time of its failure and the number of the process
-that ran it; its beginning is reckoned back from there. The e2e log, which has
-times of other specs where it is verbose, is not read for them.
+The JUnit file has the duration of a spec, but not its start. The output of a
+failed spec contains the time of the failure and the number of the process that
+ran it; its start is calculated from there. The e2e log, which has times of
+other specs if it is verbose, is not used.
 """
 
 import collections
@@ -15,10 +15,10 @@ import re
 
 from magnum_capi_tempest.conformance import model
 
-#: Rows and marks of a picture, whatever an archive holds.
+#: Limits of rows and marks in a chart, whatever an archive contains.
 SIGS, WORKERS, MARKS = 20, 32, 300
 
-#: The message of a failure, of Ginkgo, and behind it where and when it was:
+#: The message of a failure, from Ginkgo, followed by its place and time:
 #: "In [It] at: k8s.io/.../output.go:263 @ 11/21/26 09:39:12.338".
 _FAILED = re.compile(r'^[ \t]*\[(?:FAILED|TIMEDOUT|PANICKED|INTERRUPTED)\]',
                      re.M)
@@ -32,9 +32,9 @@ _PROCESS = re.compile(r'^[ \t]*[IWEF]\d{4} [\d:.]{8,15}[ \t]{1,7}(\d{1,7}) ',
 class Sig:
     """The specs of one SIG.
 
-    :param failed: of ``specs``.
-    :param seconds: all of them took; ``failed_seconds`` those that failed.
-    :param slowest: seconds of one.
+    :param failed: how many of ``specs``.
+    :param seconds: of all specs; ``failed_seconds`` of failed ones.
+    :param slowest: seconds of the slowest one.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Sig:
 
 @dataclasses.dataclass(frozen=True)
 class Mark:
-    """A spec that failed, in percent of the run."""
+    """A failed spec, in percent of the run's duration."""
 
     name: str
     begin: float
@@ -59,9 +59,8 @@ class Mark:
 class Timeline:
     """When specs failed.
 
-    :param workers: number of the process, empty where it is not known, and
-        its marks.
-    :param left_out: failures without a time, or beyond those drawn.
+    :param workers: number of each process, empty if unknown, and its marks.
+    :param left_out: failures without a time, or beyond the limit.
     """
 
     workers: tuple[tuple[str, tuple[Mark, ...]], ...]
@@ -69,7 +68,7 @@ class Timeline:
 
 
 def sigs(result) -> tuple[Sig, ...]:
-    """Time by SIG, most first; beyond SIGS they are summed up."""
+    """Time by SIG, most first; SIGs beyond the limit are summed up."""
     specs = collections.defaultdict(list)
     for spec in result.ran:
         if spec.seconds is not None:
@@ -84,7 +83,7 @@ def sigs(result) -> tuple[Sig, ...]:
 
 
 def timeline(result) -> Timeline | None:
-    """When specs failed; None where the record has no times of it."""
+    """When specs failed; None if the record has no such times."""
     if not result.started or not result.seconds:
         return None
     rows, drawn = collections.defaultdict(list), 0
@@ -114,11 +113,11 @@ def _sig(name, specs):
 
 
 def _mark(result, spec):
-    """Where a failure is drawn; None when that is not within the run."""
+    """Where a failure is drawn; None if it is not within the run."""
     failed = _FAILED.search(spec.output)
     said = failed and _AT.search(spec.output, failed.end())
     try:
-        # Its pod has UTC, as for the beginning of the suite.
+        # The pod uses UTC, as for the start of the suite.
         at = said and datetime.datetime.strptime(
             said[1], '%m/%d/%y %H:%M:%S').replace(
                 tzinfo=datetime.timezone.utc)
@@ -127,12 +126,12 @@ def _mark(result, spec):
     if not at:
         return None
     end = (at - result.started).total_seconds()
-    # The beginning of the suite is told in whole seconds.
+    # The start of the suite is recorded in whole seconds.
     if not -1 <= end <= result.seconds + 1:
         return None
     end = min(max(end, 0), result.seconds)
     begin = max(end - (spec.seconds or 0), 0)
-    # The narrowest can still be seen.
+    # Even the narrowest mark must be visible.
     width = max((end - begin) / result.seconds * 100, .5)
     return Mark(spec.name, round(min(begin / result.seconds * 100,
                                      100 - width), 2), round(width, 2), at)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What changed from one run to another? Pure.
+"""What changed between two runs? Pure.
 
-Specs are matched by name. A test that got another label or moved to another
-SIG between two versions of Kubernetes has another name, and is still the
-same test: what disappeared and what appeared is matched by the words of the
-name without its labels, where that leaves no doubt.
+Specs are matched by name. A test whose label or SIG changed between two
+versions of Kubernetes has a new name, but is still the same test: names that
+disappeared and names that appeared are matched by their words without labels,
+if the match is unambiguous.
 """
 
 import collections
@@ -13,9 +13,9 @@ import re
 
 from magnum_capi_tempest.conformance import model
 
-#: Seconds by which a spec must differ to be told.
+#: Least difference of durations that is reported, in seconds.
 NOTABLE = 5.0
-#: Longest changes of duration that are told.
+#: Most differences of durations that are reported.
 CHANGES = 10
 
 _FAILING = (model.FAILED, model.UNFINISHED)
@@ -26,11 +26,11 @@ _LABEL = re.compile(r'\[[^\[\]]*\]')
 class Change:
     """One spec in two runs.
 
-    :param name: in the later run; in the earlier one when it is gone.
-    :param before: status in the earlier run, empty when it was not there.
-    :param after: status in the later run, empty when it is not there.
-    :param was: its name in the earlier run when it had another, else empty.
-    :param seconds: (before, after), each None when not known.
+    :param name: in the later run, or in the earlier one if it is gone.
+    :param before: status in the earlier run, empty if it was not there.
+    :param after: status in the later run, empty if it is not there.
+    :param was: its name in the earlier run if that differs, else empty.
+    :param seconds: (before, after), each None if unknown.
     """
 
     name: str
@@ -41,29 +41,29 @@ class Change:
 
     @property
     def delta(self) -> float | None:
-        """Seconds that it took longer."""
+        """How many seconds longer it took."""
         first, second = self.seconds
         return None if None in self.seconds else second - first
 
 
 @dataclasses.dataclass(frozen=True)
 class Difference:
-    """What a run has that an earlier one had not, and the reverse.
+    """What differs between an earlier and a later run.
 
-    A spec that was not selected in either run is told nowhere. Each spec is
-    in one of the first seven tuples at most; ``renamed`` and ``durations``
-    look at the same specs from another side.
+    Specs that were selected in neither run are ignored. Each spec is in at
+    most one of the first seven tuples; ``renamed`` and ``durations`` are
+    other views of the same specs.
 
-    :param new_failures: fail now and did not fail before, be they new or
-        skipped before.
+    :param new_failures: fail now and did not fail before, whether they are
+        new or were skipped.
     :param still_failing: failed in both.
     :param fixed: failed before, pass now.
-    :param newly_skipped: ran before, are known and not selected now.
+    :param newly_skipped: ran before, are known but not selected now.
     :param newly_run: were not selected before, pass now.
-    :param added: are not known to the earlier run, pass now.
-    :param removed: ran before, are not known to the later run.
+    :param added: are unknown to the earlier run, pass now.
+    :param removed: ran before, are unknown to the later run.
     :param renamed: known to both by different names.
-    :param durations: largest changes of how long passed specs took.
+    :param durations: largest changes in the duration of passed specs.
     """
 
     before: str
@@ -79,7 +79,7 @@ class Difference:
     durations: tuple[Change, ...] = ()
 
 
-#: Field of :class:`Difference` and what to call it, the weightiest first.
+#: Field of :class:`Difference` -> its title, the most important first.
 KINDS = {
     'new_failures': 'new failures',
     'still_failing': 'still failing',
@@ -115,7 +115,7 @@ def difference(before, after) -> Difference:
 
 
 def changes(before, after) -> list[Change]:
-    """Every spec that either of two results knows, once."""
+    """Every spec that at least one of two results knows, once."""
     first, second = _by_name(before), _by_name(after)
     old_names = renames(first.keys() - second.keys(),
                         second.keys() - first.keys())
@@ -128,7 +128,7 @@ def changes(before, after) -> list[Change]:
 
 
 def renames(gone, new) -> dict[str, str]:
-    """Old name of each new one that is the same test without doubt.
+    """Old name of each new one that is certainly the same test.
 
     :param gone: names that only the earlier run knows.
     :param new: names that only the later run knows.
@@ -139,7 +139,7 @@ def renames(gone, new) -> dict[str, str]:
 
 
 def statuses(result) -> dict[str, str]:
-    """Status of each spec by name; of two with one name, the worse."""
+    """Status of each spec by name; the worse one if a name occurs twice."""
     return {name: spec.status for name, spec in _by_name(result).items()}
 
 
@@ -147,7 +147,7 @@ def _by_name(result):
     found = {}
     for spec in result.specs:
         twin = found.get(spec.name)
-        # Of two specs with one name the worse one counts.
+        # If a name occurs twice, the worse one counts.
         if twin is None or (model.STATUSES.index(spec.status)
                             < model.STATUSES.index(twin.status)):
             found[spec.name] = spec
@@ -172,7 +172,7 @@ def _change(old, spec, was=''):
 
 
 def kind(change) -> str:
-    """Field of :class:`Difference` for a change, empty when for none."""
+    """The field of :class:`Difference` for a change, empty if none."""
     ran_before = change.before not in ('', model.SKIPPED)
     if change.after in _FAILING:
         return ('still_failing' if change.before in _FAILING

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two or more runs side by side: what it says, and its exit code. Pure.
+"""Two or more runs compared: the conclusion and the exit code. Pure.
 
-The first run is the yardstick: every other one is compared with it. That
-nothing new failed is worth nothing when a run was cut off half way, so this
-has an outcome of its own.
+The first run is the baseline for all others. "No new failures" means little if
+a run was cut off half way, so that case has its own outcome.
 """
 
 import collections
@@ -20,7 +19,7 @@ from magnum_capi_tempest.report import model as report
 from magnum_capi_tempest.report import text
 from magnum_capi_tempest import texts
 
-#: Exit code when a spec fails that did not fail in the first run.
+#: Exit code if a spec fails that did not fail in the first run.
 NEW_FAILURES = 1
 
 
@@ -39,16 +38,16 @@ class Judged:
 
     @property
     def whole(self) -> bool:
-        """Did it run to its end, whatever came of it?"""
+        """Did it run to its end, whatever the outcome?"""
         return self.verdict.outcome in (verdicts.PASSED, verdicts.FAILED)
 
 
 @dataclasses.dataclass(frozen=True)
 class Matrix:
-    """Which driver ran which version of Kubernetes, and what came of it.
+    """The results by driver and version of Kubernetes.
 
-    :param versions: of Kubernetes, oldest first; those of the columns.
-    :param rows: a driver, and for each version the runs of both.
+    :param versions: of Kubernetes, oldest first; the columns.
+    :param rows: a driver, and for each version its runs.
     """
 
     versions: tuple[str, ...]
@@ -57,7 +56,7 @@ class Matrix:
 
 @dataclasses.dataclass(frozen=True)
 class Comparison:
-    """:param differences: of each run but the first to the first."""
+    """:param differences: of each later run from the first."""
 
     runs: tuple[Judged, ...]
     differences: tuple[compare.Difference, ...]
@@ -69,19 +68,19 @@ class Comparison:
 
     @property
     def broken(self) -> tuple[Judged, ...]:
-        """Later runs that did not get to their end."""
+        """Later runs that did not reach their end."""
         return tuple(run for run in self.runs[1:] if not run.whole)
 
     @property
     def exit_code(self) -> int:
-        """0 nothing new failed, 1 something did, else that of a broken run."""
+        """0 no new failures, 1 new failures, else that of a broken run."""
         if self.new_failures:
             return NEW_FAILURES
         return max((run.verdict.exit_code for run in self.broken), default=0)
 
     @property
     def matrix(self) -> Matrix | None:
-        """None where all runs are of one driver and one version."""
+        """None if all runs have the same driver and version."""
         cells = collections.defaultdict(list)
         for run in self.runs:
             cluster = run.result.cluster
@@ -109,7 +108,7 @@ class Comparison:
 def of(judged) -> Comparison:
     """Compare results.
 
-    :param judged: two or more :class:`Judged`, the yardstick first.
+    :param judged: two or more :class:`Judged`, the baseline first.
     :raises UsageError: fewer than two.
     """
     judged = tuple(judged)
@@ -122,7 +121,7 @@ def of(judged) -> Comparison:
 
 
 def _numbers(version):
-    """By what to sort versions: v1.9 before v1.10."""
+    """Sort key for versions: v1.9 before v1.10."""
     return ([int(number) for number in re.findall(r'\d{1,9}', version)],
             version)
 
@@ -164,7 +163,7 @@ def duration(change) -> str:
 
 
 def document(comparison) -> dict:
-    """For JSON; the names are an interface."""
+    """The JSON document; its names are an interface."""
     return {
         'version': 1,
         'conclusion': comparison.conclusion,

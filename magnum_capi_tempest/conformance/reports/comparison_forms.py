@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A comparison on a terminal and as Markdown; :mod:`.page` has its HTML."""
+"""A comparison for a terminal and as Markdown; HTML is in :mod:`.page`."""
 
 import rich.box
 from rich.table import Table
@@ -12,7 +12,7 @@ from magnum_capi_tempest.report import markdown
 from magnum_capi_tempest.report import terminal
 from magnum_capi_tempest.report import text
 
-#: Rows of the grid that are shown; the JSON and the HTML have them all.
+#: Rows of the grid that are shown; JSON and HTML have all of them.
 ROWS = 40
 
 TITLE = 'Comparison of conformance runs'
@@ -69,7 +69,7 @@ def show(comparison, *, console=None):
 
 
 def grid_title(grid) -> str:
-    """How many tests are in which part of a grid."""
+    """How many tests each part of a grid has."""
     return (f'Tests by cluster: {len(grid.rows)} failed somewhere, '
             f'{len(grid.partial)} passed and did not run everywhere, '
             f'{grid.all_passed} passed everywhere')

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the picture of the differences between two runs shows, as numbers.
+"""The data of the chart of differences between two runs.
 
-Durations are compared of specs that ran in both: a SIG of which more was
-selected is not slower for that.
+Durations are only compared for specs that ran in both: a SIG is not slower
+just because more of its specs were selected.
 """
 
 import collections
@@ -15,19 +15,19 @@ from magnum_capi_tempest.conformance.reports import charts
 from magnum_capi_tempest.conformance.reports import compare
 
 _SIG = re.compile(r'\[sig-([^\[\]]+)\]')
-#: Kinds of :mod:`.compare` that are drawn; what else ran in both has not
-#: changed.
+#: Kinds of :mod:`.compare` that are drawn; other specs that ran in both did
+#: not change.
 OUTCOMES = ('new_failures', 'still_failing', 'fixed')
 
 
 @dataclasses.dataclass(frozen=True)
 class Sig:
-    """The specs of one SIG that ran in either of two runs, some in both.
+    """The specs of one SIG that ran in one or both of two runs.
 
     :param outcomes: number of specs by kind, for each of OUTCOMES.
-    :param once: specs of none of these that ran in one of the two only.
-    :param timed: specs that ran in both, with times; ``before`` and
-        ``after`` are the seconds that those took.
+    :param once: other specs that ran in only one of the two.
+    :param timed: specs with times that ran in both; ``before`` and ``after``
+        are their total seconds.
     """
 
     name: str
@@ -40,10 +40,10 @@ class Sig:
 
 
 def sigs(before, after) -> tuple[Sig, ...]:
-    """What changed by SIG, most time first.
+    """Changes by SIG, most time first.
 
     :param before: the earlier :class:`~..model.Result`; ``after`` likewise.
-    :returns: beyond ``charts.SIGS`` they are summed up.
+    :returns: SIGs beyond ``charts.SIGS`` are summed up.
     """
     some = collections.defaultdict(list)
     for change in compare.changes(before, after):

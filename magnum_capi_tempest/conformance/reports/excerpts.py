@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How much of a comparison its page shows: of many runs not everything.
+"""How much of a comparison its page shows if there are many runs.
 
-A page of megabytes is opened by nobody and refused by what serves the logs of
-CI jobs. What is left off is said; the JSON has it all.
+Nobody opens a page of megabytes, and servers of CI logs refuse it. The page
+says what was omitted; the JSON contains everything.
 """
 
 import dataclasses
@@ -12,11 +12,11 @@ from magnum_capi_tempest.conformance.reports import compare
 from magnum_capi_tempest.conformance.reports import comparison as comparisons
 from magnum_capi_tempest.conformance import verdict as verdicts
 
-#: Bytes of a page.
+#: Largest size of a page, in bytes.
 LIMIT = 10**6
-#: Lines of one list that are shown, however many there are.
+#: Lines of a list that are always shown.
 _FEW = 5
-#: Lines and cells of which a page is surely larger than LIMIT.
+#: With this many lines and cells, a page certainly exceeds LIMIT.
 _CELLS = 20000
 
 
@@ -25,8 +25,8 @@ class Excerpt:
     """A part of a comparison.
 
     :param shown: a comparison of fewer runs, with shorter lists.
-    :param chosen: which runs of the whole it has, the first is 0.
-    :param left_off: what it lacks, a line each.
+    :param chosen: indices of its runs in the whole comparison.
+    :param left_off: what was omitted, a line each.
     """
 
     shown: comparisons.Comparison
@@ -35,9 +35,9 @@ class Excerpt:
 
 
 def page(comparison, render, limit=LIMIT) -> str:
-    """The page of as much of a comparison as fits.
+    """The page with as much of a comparison as fits.
 
-    :param render: function of an :class:`Excerpt`, its page.
+    :param render: function that returns the page for an :class:`Excerpt`.
     :param limit: bytes.
     """
     for runs, lines in _sizes(comparison):
@@ -50,8 +50,8 @@ def page(comparison, render, limit=LIMIT) -> str:
 def excerpt(comparison, runs, lines) -> Excerpt:
     """A part of a comparison.
 
-    :param runs: how many, two at least: the first, then those that have not
-        passed. They stay in their order.
+    :param runs: how many, at least two: the first, then those that did not
+        pass. Their order is kept.
     :param lines: of each list of changes, and of each part of the grid.
     """
     chosen = _chosen(comparison.runs, runs)
@@ -68,7 +68,7 @@ def excerpt(comparison, runs, lines) -> Excerpt:
 
 
 def _sizes(comparison):
-    """Pairs of runs and lines, from everything to the least."""
+    """Pairs of runs and lines, from everything to the minimum."""
     runs = len(comparison.runs)
     lists = [len(getattr(one, kind)) for one in comparison.differences
              for kind in compare.KINDS]

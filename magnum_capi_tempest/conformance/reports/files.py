@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes what a result or a comparison looks like into files."""
+"""Writes results and comparisons to files."""
 
 import pathlib
 
@@ -12,15 +12,15 @@ from magnum_capi_tempest.report import junit
 from magnum_capi_tempest.report import markdown
 from magnum_capi_tempest.report import subunit_stream
 
-#: The form that a person opens.
+#: The format that people open.
 PAGE = 'report.html'
 
 
 def to_json(result, verdict, reruns=(), ended=None) -> str:
-    """The JSON report: that of every run, and a part on conformance.
+    """The JSON report: that of every run, plus a part on conformance.
 
-    :param ended: :class:`~.rerun.Ended`, when the failures have just been
-        run again.
+    :param ended: :class:`~.rerun.Ended`, if the failures have just been
+        rerun.
     """
     more = {} if ended is None else {'rerun': {
         'exit_code': ended.exit_code,
@@ -36,7 +36,7 @@ def to_markdown(result, verdict, reruns=()) -> str:
 
 
 def write(folder, result, verdict, reruns=()):
-    """Write every form of a result into a folder.
+    """Write a result to a folder in every format.
 
     :returns: dict of file name to path.
     :raises EnvironmentProblem: the folder cannot be written.
@@ -52,7 +52,7 @@ def write(folder, result, verdict, reruns=()):
 
 
 def write_comparison(folder, comparison):
-    """Write every form of a comparison into a folder; as :func:`write`."""
+    """Like :func:`write`, for a comparison."""
     return _write(folder, {
         'comparison.html': page.render_comparison(comparison),
         'comparison.md': comparison_forms.to_markdown(comparison),

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which failures are one failure? Pure.
+"""Which failures have the same cause? Pure.
 
-Four specs that fail for the same cause are one thing to mend, but their
-messages differ in names of pods, addresses and times. What differs from run
-to run is taken out, and what is left, together with the line of the test's
-source, is the *fingerprint* of a failure.
+Four specs that fail for the same reason are one problem to solve, but their
+messages differ in names of pods, addresses and times. These volatile parts are
+removed; the rest, together with the line of the test's source, is the
+*fingerprint* of a failure.
 
-The shapes of messages are Gomega's (``format.Object``, ``Expect ...
-occurred``) and those of the e2e framework.
+Messages have the formats of Gomega (``format.Object``, ``Expect ...
+occurred``) and of the e2e framework.
 """
 
 import collections
@@ -16,14 +16,14 @@ import re
 
 from magnum_capi_tempest.conformance import model
 
-#: Lines of a log excerpt.
+#: Lines in an excerpt from a log.
 EXCERPT = 25
-#: Characters of a fingerprint's text, and of the text that it is made from:
-#: a message may be one line of a megabyte.
+#: Characters of a fingerprint's text, and of the text that it is made from: a
+#: message may be a single line of a megabyte.
 _WIDTH = 300
 _MOST = 2000
 
-# The order matters: a time holds what looks like a port, a UUID what looks
+# The order matters: a time contains something like a port, a UUID something
 # like a number.
 _VOLATILE = tuple((re.compile(pattern), replacement) for pattern, replacement
                   in (
@@ -38,29 +38,29 @@ _VOLATILE = tuple((re.compile(pattern), replacement) for pattern, replacement
     (r'\b\d{1,3}(\.\d{1,3}){3}(/\d+)?(:\d+)?\b', '<ip>'),
     # A Go duration: 5m0.003s, 300.000s, 1h2m3s.
     (r'\b(\d+h)?(\d+m)?\d+(\.\d+)?(s|ms|µs)\b', '<duration>'),
-    # What Kubernetes appends to generated names: the hash of a template and
+    # What Kubernetes appends to generated names: the hash of a template, and
     # five characters without vowels (apimachinery's util/rand).
     (r'(?<=[a-z0-9])(-[0-9bcdf-hj-np-tv-xz]{8,10})?'
      r'-(?=[a-z]*[0-9]|[bcdf-hj-np-tv-xz]{5}\b)[0-9bcdf-hj-np-tv-xz]{5}\b',
      '-<id>'),
-    # What the e2e framework appends to the names of its namespaces.
+    # What the e2e framework appends to names of namespaces.
     (r'(?<=[a-z])-\d{2,}\b', '-<n>'),
     (r'\b\d{5,}\b', '<n>'),
 ))
 _IPV6 = re.compile(r'(?<![\w:.\]])(?=[0-9a-fA-F:]*:[0-9a-fA-F:]*:)'
                    r'[0-9a-fA-F]{0,4}(:[0-9a-fA-F]{0,4}){2,7}(?![\w:])')
 
-#: First lines that say nothing by themselves; the next ones count, too.
+#: First lines that mean nothing on their own; the next ones are added.
 _BARE = re.compile(r'(Unexpected error:?|Expected|Timed out after \S+'
                    r'|Told to stop trying after \S+|Error:?)\.?$')
 #: ``In [It] at: /go/.../output.go:263 @ 11/21/26 09:39:12.359``
 _PLACE = re.compile(r'In \[\w+\] at: (?P<path>\S+?):(?P<line>\d+)\b')
-#: A line of Ginkgo v1's, ``/go/.../dns.go:12``.
+#: A line of Ginkgo v1, ``/go/.../dns.go:12``.
 _PLACE_V1 = re.compile(r'^(?P<path>/\S{1,500}\.go):(?P<line>\d+)$', re.M)
-#: The framework's time before its words, ``Jul 12 08:47:53.571: ``.
+#: The framework's time in front of a message, ``Jul 12 08:47:53.571: ``.
 _TIME = re.compile(r'^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?: ')
 #: ``At 2026-11-21 09:39:08 +0000 UTC - event for NAME: {kubelet n2} ...``,
-#: the namespace's events as kubernetes/test/e2e/framework/debug looks them up
+#: the events of the namespace that kubernetes/test/e2e/framework/debug prints
 #: after a failure.
 _EVENT = re.compile(
     r'\bAt (?P<at>[\d-]{10} [\d:]{8}) \S{,9} \S{,9} - event for '
@@ -70,10 +70,10 @@ _ROOTS = ('/test/', '/vendor/', '/pkg/')
 
 @dataclasses.dataclass(frozen=True)
 class Fingerprint:
-    """What failures of one cause have in common.
+    """What failures with the same cause have in common.
 
-    :param message: without what differs from run to run.
-    :param place: ``test/e2e/framework/pod/output/output.go:263``, empty when
+    :param message: without the volatile parts.
+    :param place: ``test/e2e/framework/pod/output/output.go:263``, empty if
         the failure does not say.
     """
 
@@ -87,10 +87,10 @@ class Fingerprint:
 
 @dataclasses.dataclass(frozen=True)
 class Cause:
-    """Failures with one fingerprint.
+    """Failures with the same fingerprint.
 
     :param specs: at least one, in the order of the result.
-    :param excerpt: the end of what the first of them wrote; may be empty.
+    :param excerpt: end of the output of the first spec; may be empty.
     """
 
     fingerprint: Fingerprint
@@ -103,7 +103,7 @@ class Cause:
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """Nodes that had a part in it, as far as events tell."""
+        """Nodes that were involved, according to events."""
         return tuple(sorted({name for spec in self.specs
                              for name in nodes_of(spec)}))
 
@@ -111,11 +111,11 @@ class Cause:
 def of(spec, nodes=()) -> Fingerprint:
     """Fingerprint of a spec that failed or did not end.
 
-    :param nodes: names of the cluster's nodes, which are volatile as well.
+    :param nodes: names of the cluster's nodes, which are volatile too.
     """
     found = _PLACE.search(spec.failure)
     if not found:
-        # The last one: the first is that of the framework's wrapper.
+        # The last one: the first is the framework's wrapper.
         found = next(reversed([*_PLACE_V1.finditer(spec.failure)]), None)
     place = f'{_below(found["path"])}:{found["line"]}' if found else ''
     message = stable(_headline(spec.failure)[:_MOST], nodes)
@@ -123,7 +123,7 @@ def of(spec, nodes=()) -> Fingerprint:
 
 
 def stable(text, nodes=()) -> str:
-    """A text without what differs from run to run."""
+    """A text without its volatile parts."""
     # Longest first: "worker-10" must not become "<node>0".
     for node in sorted(filter(None, nodes), key=len, reverse=True):
         text = re.sub(rf'(?<![\w-]){re.escape(node)}(?![\w-])', '<node>',
@@ -134,7 +134,7 @@ def stable(text, nodes=()) -> str:
 
 
 def causes(specs, nodes=()) -> tuple[Cause, ...]:
-    """Failures by fingerprint, the cause of most failures first."""
+    """Failures by fingerprint, the most frequent cause first."""
     found = collections.defaultdict(list)
     for spec in specs:
         found[of(spec, nodes)].append(spec)
@@ -145,7 +145,7 @@ def causes(specs, nodes=()) -> tuple[Cause, ...]:
 
 
 def by_sig(result) -> dict[str, tuple[int, int]]:
-    """Failed and all specs that ran, by SIG, for SIGs with a failure."""
+    """Failed and all specs that ran, by SIG, for SIGs with failures."""
     ran = collections.Counter(spec.sig for spec in result.ran)
     failed = collections.Counter(spec.sig for spec in result.failures)
     return {sig: (number, ran[sig]) for sig, number in sorted(
@@ -155,8 +155,8 @@ def by_sig(result) -> dict[str, tuple[int, int]]:
 def excerpt(spec, lines=EXCERPT) -> str:
     """The part of a spec's output that leads to its failure.
 
-    Ends with the first line that says FAILED, since what follows is the
-    tidying up; with the last line when none does.
+    It ends with the first line that contains FAILED, since the cleanup
+    follows, or with the last line if there is none.
     """
     output = spec.output.rstrip().splitlines()
     for number, line in enumerate(output):
@@ -167,13 +167,13 @@ def excerpt(spec, lines=EXCERPT) -> str:
 
 
 def events(spec, most=50) -> tuple[str, ...]:
-    """Events of the namespace of a spec that failed, a line each."""
+    """Events in the namespace of a failed spec, a line each."""
     found = (_EVENT.search(line) for line in spec.output.splitlines())
     return tuple(f'{one["at"]} {one["what"]}' for one in found if one)[:most]
 
 
 def nodes_of(spec) -> tuple[str, ...]:
-    """Nodes whose kubelet had something to say in the spec's namespace."""
+    """Nodes whose kubelet reported events in the spec's namespace."""
     found = (_EVENT.search(line) for line in spec.output.splitlines())
     return tuple(sorted({one['host'] for one in found
                          if one and one['source'] == 'kubelet'
@@ -181,13 +181,13 @@ def nodes_of(spec) -> tuple[str, ...]:
 
 
 def slowest(result, number=10) -> tuple[model.Spec, ...]:
-    """The specs that took longest, longest first."""
+    """The slowest specs, slowest first."""
     timed = [spec for spec in result.ran if spec.seconds is not None]
     return tuple(sorted(timed, key=lambda s: -s.seconds)[:number])
 
 
 def _headline(failure):
-    """The words of a failure, without values that it dumps."""
+    """The words of a failure, without dumped values."""
     lines = [line.strip() for line in failure.splitlines()]
     lines = [_TIME.sub('', re.sub(r'^\[[A-Z]+\]\s*', '', line))
              for line in lines if line and not _PLACE.match(line)
@@ -196,14 +196,14 @@ def _headline(failure):
         return ''
     if not _BARE.match(lines[0]):
         return lines[0]
-    # "<*errors.errorString | 0xc000...>:" names a type; what it is worth
-    # stands beside or below it.
+    # "<*errors.errorString | 0xc000...>:" names a type; its value is in the
+    # same line or below.
     worth = [re.sub(r'^<[^>]*>:?\s*', '', line) for line in lines[1:]]
     return ' '.join([lines[0], *[line for line in worth if line][:3]])
 
 
 def _below(path):
-    """A path of the test's source, without the builder's folders."""
+    """A path of the test's source, without the build machine's folders."""
     for root in _ROOTS:
         _, found, rest = path.partition(root)
         if found:

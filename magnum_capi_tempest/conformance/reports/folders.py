@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which records are below a folder, and what lies beside them?
+"""Finds the records below a folder, and the reports beside them.
 
 CI jobs and the sandbox leave a tree of results. Beside each record is the
-report that was made of it when its cluster was still there: it knows the
-driver, and of loose files the version of Kubernetes.
+report that was written while its cluster still existed: it contains the
+driver, and for loose files also the version of Kubernetes.
 """
 
 import dataclasses
@@ -17,9 +17,9 @@ from magnum_capi_tempest.conformance import model
 
 REPORT = 'report.json'
 _JUNIT, _ARCHIVE = 'junit_01.xml', '.tar.gz'
-#: Records that are read at once, and bytes of a report.
+#: Most records that are read at once, and most bytes of a report.
 _MOST, _BYTES = 1000, 32 * 2**20
-#: Characters of a name that a report tells.
+#: Characters of a name in a report that are used.
 _NAME = 200
 _FIELDS = ('kubernetes', 'name', 'driver', 'cni', 'image')
 
@@ -28,7 +28,7 @@ _FIELDS = ('kubernetes', 'name', 'driver', 'cni', 'image')
 class Told:
     """What the report beside a record says.
 
-    :param cluster: empty where it says nothing.
+    :param cluster: its fields are empty if the report does not say.
     :param stand_in: the images of the run were stand-ins.
     """
 
@@ -37,12 +37,12 @@ class Told:
 
 
 def records(folder: pathlib.Path) -> dict[str, pathlib.Path]:
-    """The records below a folder that is none itself, by a title for each.
+    """The records below a folder that is no record itself, by title.
 
-    An archive counts, and so does a folder with a JUnit file and no archive.
-    Links are not followed.
+    Archives count, and so do folders with a JUnit file and no archive. Links
+    are not followed.
 
-    :raises UsageError: there is none, or there are very many.
+    :raises UsageError: there are none, or too many.
     """
     found = []
     for place, folders, names in os.walk(folder):
@@ -61,18 +61,18 @@ def records(folder: pathlib.Path) -> dict[str, pathlib.Path]:
 
 
 def is_tree(path: pathlib.Path) -> bool:
-    """Whether records may be below a folder, which is none itself."""
+    """Whether a folder is no record itself, but may contain records."""
     if not path.is_dir() or (path / 'plugins').is_dir():
         return False
-    # As in reading.find: of one archive the folder is another name.
+    # As in reading.find: a folder with one archive stands for the archive.
     return not ((path / _JUNIT).exists() or (path / 'e2e.log').exists()
                 or len(list(path.glob(f'*{_ARCHIVE}'))) == 1)
 
 
 def told(record: pathlib.Path) -> Told:
-    """What the report beside a record says of its cluster.
+    """What the report beside a record says about its cluster.
 
-    A report that cannot be read says nothing: it only adds to a record.
+    An unreadable report is ignored: it only adds to a record.
     """
     path = (record if record.is_dir() else record.parent) / REPORT
     try:
@@ -90,7 +90,7 @@ def told(record: pathlib.Path) -> Told:
 
 
 def _titles(folder, found):
-    """A folder is title enough where it has one record."""
+    """The folder is the title if it has only one record."""
     homes = [path if path.is_dir() else path.parent for path in found]
     return {str(home.relative_to(folder) if homes.count(home) == 1
                 else path.relative_to(folder)).removesuffix(_ARCHIVE): path

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests times clusters: where does which test fail? Pure.
+"""Tests by cluster: where does which test fail? Pure.
 
-One column a run, named by what its cluster differs in (driver, CNI, version
-of Kubernetes); one row a test, and only tests that did not pass everywhere:
-what passes everywhere is not what anyone looks for.
+There is one column per run, titled by what distinguishes its cluster (driver,
+CNI, version of Kubernetes), and one row per test. Tests that passed everywhere
+are omitted, as nobody looks for them.
 """
 
 import dataclasses
@@ -11,7 +11,7 @@ import dataclasses
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.reports import compare
 
-#: Not known to that run.
+#: The run does not know the test.
 ABSENT = 'absent'
 
 
@@ -26,14 +26,14 @@ class Column:
 
     @property
     def head(self) -> tuple[str, ...]:
-        """What to write above it, a line each: at least one."""
+        """The title of the column, in lines: at least one."""
         known = tuple(filter(None, (self.driver, self.cni, self.kubernetes)))
         return (self.title, *known)
 
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """A test: its name in the latest run that has it, a cell a column.
+    """A test: its name in the latest run that has it, and a cell per column.
 
     :param cells: a status of :mod:`..model`, or ABSENT.
     """
@@ -49,10 +49,10 @@ class Row:
 
 @dataclasses.dataclass(frozen=True)
 class Grid:
-    """The rows come in two parts, those with most failures first.
+    """Two sets of rows, each with the most failures first.
 
     :param rows: tests that failed in a run.
-    :param partial: tests that passed wherever they ran, and were not
+    :param partial: tests that passed wherever they ran, but were not
         selected or not known in some run.
     :param all_passed: number of tests that passed in every run.
     """
@@ -64,10 +64,9 @@ class Grid:
 
 
 def build(results) -> Grid:
-    """Lay results side by side, in the order given.
+    """Build the grid of results, in the given order.
 
-    A row is there when the test ran in one run at least and did not pass in
-    all of them.
+    A test has a row if it ran in at least one run and did not pass in all.
     """
     tables = _same_names([compare.statuses(result) for result in results])
     names = dict.fromkeys(name for table in reversed(tables)
@@ -89,7 +88,7 @@ def build(results) -> Grid:
 
 
 def _same_names(tables):
-    """The tables with each test under its name in the last one that has it."""
+    """The tables with each test under its latest name."""
     later = tables[-1]
     done = [later]
     known = dict(later)

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A result in plain lines: the verdict first, then what it rests on. Pure.
+"""A result as plain lines: first the verdict, then its reasons. Pure.
 
-For a terminal and for a CI log. Colours are names of styles that a terminal
-may take; nothing here is a library's, so that showing a result costs no more
-than reading it. The report has the rest: causes, output, slow specs.
+For a terminal or a CI log. Colours are names of styles that a terminal may
+apply. No library is imported, so that showing a result is as fast as reading
+it. The report has the rest: causes, output, slow specs.
 """
 
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance import verdict as verdicts
 from magnum_capi_tempest import texts
 
-#: Failed specs, and lines of a failure, that are shown.
+#: Most failed specs, and lines of a failure, that are shown.
 _SPECS, _LINES = 50, 3
 _STYLES = {verdicts.PASSED: 'bold green', verdicts.FAILED: 'bold red',
            verdicts.INCOMPLETE: 'bold yellow',
@@ -19,13 +19,13 @@ _STYLES = {verdicts.PASSED: 'bold green', verdicts.FAILED: 'bold red',
 
 
 def lines(result, verdict):
-    """Pairs of line and style, the style may be empty."""
+    """Pairs of line and style; the style may be empty."""
     yield from _head(result, verdict)
     yield from _cluster(result)
     yield from _errors(result)
     yield from _failures(result)
     if verdict.outcome == verdicts.PASSED:
-        # Otherwise they are among the reasons.
+        # Otherwise they are part of the reasons.
         for sign in result.signs:
             yield _line(f'Seen in the cluster: {sign}'), 'yellow'
     if verdict.outcome == verdicts.PASSED and not verdict.eligible:
@@ -44,7 +44,7 @@ def lines(result, verdict):
 
 
 def document(result, verdict):
-    """The same for a program: only lists, mappings, texts and numbers."""
+    """The same for programs: only lists, mappings, texts and numbers."""
     return {
         'title': result.title, 'source': result.source,
         'sha256': result.sha256, 'outcome': verdict.outcome,

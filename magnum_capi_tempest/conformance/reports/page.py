@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The HTML pages of conformance: one run, and several side by side.
 
-Both are made like every page of :mod:`magnum_capi_tempest.report.html`: one
-file, nothing loaded, everything escaped. A run's page answers in this order:
-did it pass and can it be submitted, what failed and for how many causes,
-what failed around the tests, what passed when it was run again, when tests
+Both are made like every page of :mod:`magnum_capi_tempest.report.html`: a
+single file that loads nothing and escapes everything. The page of a run shows,
+in this order: did it pass and can it be submitted, what failed and for how
+many causes, what failed around the tests, what passed in a rerun, when tests
 failed, what is slow.
 """
 
@@ -25,9 +25,9 @@ from magnum_capi_tempest.report import text
 
 _PACKAGE = 'magnum_capi_tempest.conformance.reports'
 _STYLE = ('conformance.css',)
-#: Causes up to which the first failure of each is unfolded.
+#: Up to this many causes, the first failure of each is unfolded.
 _OPEN = 3
-#: Facts that are never folded away.
+#: Facts that are never folded.
 _FACTS = ('Kubernetes', 'cluster', 'driver', 'CNI', 'node image', 'nodes',
           'mode', 'specs')
 
@@ -37,10 +37,10 @@ def render(result, verdict, reruns=()) -> str:
 
     :param result: :class:`~..model.Result`.
     :param verdict: :class:`~..verdict.Verdict` on it.
-    :param reruns: results of running its failures again.
+    :param reruns: results of rerunning its failures.
     """
     run = presentation.run(result, verdict, reruns)
-    # The cause says the reason already, for all of its tests.
+    # The cause already shows the reason, for all of its tests.
     tests = {test.id: dataclasses.replace(test, details=tuple(
         d for d in test.details if d.name != 'reason')) for test in run.tests}
     causes = fingerprints.causes(result.failures, result.cluster.nodes)
@@ -69,13 +69,13 @@ def render(result, verdict, reruns=()) -> str:
         slowest=fingerprints.slowest(result),
         timeline=charts.timeline(result), run_seconds=result.seconds,
         run_began=result.started and f'{result.started:%F %T %Z}',
-        # A run in which everything took no time has a bar of no width.
+        # If no spec took any time, bars have no width.
         sig_times=sigs, longest=sigs and sigs[0].seconds or 1,
         timeless=len(result.ran) > 1 and not timed)
 
 
 def render_comparison(comparison) -> str:
-    """The page of a :class:`~.comparison.Comparison`, or what fits of it."""
+    """The page of a :class:`~.comparison.Comparison`, or as much as fits."""
     first = comparison.runs[0].result
     pictures = [difference_charts.sigs(first, run.result)
                 for run in comparison.runs[1:]]

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A conformance result as a run of the common report.
 
-Terminal, Markdown, JSON, JUnit and subunit of the report room then show it
-without knowing what conformance is. Only specs that began become tests: the
-thousands that were not selected say nothing of the cluster and are counted.
+The report package can then show it in the terminal and as Markdown, JSON,
+JUnit and subunit, without knowing about conformance. Only specs that began
+become tests: thousands that were not selected say nothing about the cluster
+and are only counted.
 """
 
 import types
@@ -18,8 +19,8 @@ STAND_INS = ('The images of this run are stand-ins for the upstream ones. It '
              'shows how the cluster and the harness behave, but it does not '
              'prove conformance.')
 
-#: Missing tests that are named whatever the mode; a run of few tests, which
-#: nobody takes for a certification, misses hundreds.
+#: Up to this many missing tests are named in any mode. A run of few tests,
+#: which is not meant for certification, misses hundreds.
 FEW = 50
 
 _STATUS = {
@@ -33,8 +34,8 @@ _STATUS = {
 def run(result, verdict, reruns=()):
     """A result and its verdict as a :class:`~..report.model.Run`.
 
-    :param reruns: results of running its failures again. They are told; the
-        verdict does not change.
+    :param reruns: results of rerunning its failures. They are shown, but do
+        not change the verdict.
     """
     return report.Run(
         title=result.title,
@@ -58,7 +59,7 @@ def conclusion(result, verdict) -> str:
 
 
 def tests(result):
-    """Specs that began as tests, failures first and those by their cause."""
+    """Specs that began as tests: failures first, grouped by cause."""
     failed = [spec for cause in fingerprints.causes(
         result.failures, result.cluster.nodes) for spec in cause.specs]
     called_off = [s for s in result.specs if _called_off(s)]
@@ -104,7 +105,7 @@ def facts(result) -> dict[str, str]:
         + (f'{called_off} skipped themselves, ' if called_off else '')
         + f'{not_selected} not selected',
         'run by': f'{result.backend} {result.backend_version}'.strip(),
-        # Its name: where it lies is nothing to tell others.
+        # Its name only: its folder is nobody else's business.
         'source': result.source.rstrip('/').rpartition('/')[2],
         'SHA-256': result.sha256,
         'record': 'verified' if result.verified else 'not verified',
@@ -116,7 +117,7 @@ def facts(result) -> dict[str, str]:
 
 
 def document(result, verdict, reruns=()) -> dict:
-    """What the JSON report says of conformance; names are an interface."""
+    """The part of the JSON report on conformance; names are an interface."""
     nodes = result.cluster.nodes
     return {
         'outcome': verdict.outcome,
@@ -168,10 +169,10 @@ def certification(verdict) -> str:
 
 
 def missing(result, verdict) -> tuple[str, ...]:
-    """Required tests to name, of a run that was meant to have them.
+    """Required tests to name, for a run that was meant to include them.
 
-    None of one in which none has ended yet: all are missing there. The verdict
-    counts them in any case.
+    None for a run in which no spec has ended yet, as all would be missing.
+    The verdict counts them in any case.
     """
     meant = result.specs and result.mode in (
         model.CERTIFIED, model.NON_DISRUPTIVE)
@@ -188,7 +189,7 @@ def harness(result) -> list[str]:
 
 
 def again(labels):
-    """What became of failures, as a :class:`~..report.model.Section`."""
+    """The rerun failures as a :class:`~..report.model.Section`."""
     return report.Section('Failures that were rerun', tuple(
         f'{one.outcome}: {one.spec.name}' for one in labels))
 

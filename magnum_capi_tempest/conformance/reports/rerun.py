@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What to run again, and what came of it. Pure.
+"""What to rerun, and what to conclude from it. Pure.
 
 Sonobuoy's own ``--rerun-failed`` ran everything when nothing had failed, and
 took the names of suite nodes for tests (vmware-tanzu/sonobuoy issues 1387,
-797, 1515). Here only specs are run again, an empty set is an error, the
-expression matches each name as a whole, and afterwards it is checked that
-exactly these ran.
+797, 1515). Here only specs are rerun, an empty set is an error, the expression
+matches whole names, and it is checked afterwards that exactly these specs ran.
 
-A spec that passes when it runs again is a flake. It is reported as one; the
-first verdict stays what it was.
+A spec that passes in a rerun is a flake and reported as such; the first
+verdict does not change.
 """
 
 import dataclasses
@@ -22,7 +21,7 @@ from magnum_capi_tempest.conformance import verdict as verdicts
 #: (ginkgo/v2/internal/focus.go; kubernetes/test/e2e/e2e.go, RunSpecs).
 SUITE = 'Kubernetes e2e suite'
 
-#: It failed and passed when it ran again.
+#: It failed, but passed in the rerun.
 FLAKY = 'flaky'
 FAILED_AGAIN = 'failed again'
 NOT_RERUN = 'not run again'
@@ -35,11 +34,11 @@ _AGAIN, _INCOMPLETE, _HARNESS = (verdicts.EXIT_CODES[outcome] for outcome in (
 
 @dataclasses.dataclass(frozen=True)
 class Again:
-    """What became of one failure of the first run.
+    """The reruns of one failure of the first run.
 
     :param outcome: FLAKY, FAILED_AGAIN or NOT_RERUN.
-    :param statuses: in the runs that followed, in their order; those in
-        which it did not run are left out.
+    :param statuses: in the later runs, in their order; runs without the spec
+        are omitted.
     """
 
     spec: model.Spec
@@ -49,10 +48,10 @@ class Again:
 
 @dataclasses.dataclass(frozen=True)
 class Ended:
-    """What running again has shown.
+    """The outcome of a rerun.
 
-    :param deviations: why it was not exactly what was asked for.
-    :param broken: reasons of runs that the harness did not bring to an end.
+    :param deviations: how it differs from what was requested.
+    :param broken: reasons of runs that the harness did not complete.
     """
 
     again: tuple[Again, ...]
@@ -61,10 +60,10 @@ class Ended:
 
     @property
     def exit_code(self) -> int:
-        """Of running again alone; it says nothing of the run before.
+        """Of the rerun alone; says nothing about the first run.
 
-        0 all passed now, 1 something failed again, 2 not all ran or not only
-        these, 3 the harness failed.
+        0 all passed now, 1 some failed again, 2 not exactly these specs ran, 3
+        the harness failed.
         """
         outcomes = {one.outcome for one in self.again}
         if FAILED_AGAIN in outcomes:
@@ -77,7 +76,7 @@ class Ended:
 
 
 def wanted(result) -> tuple[str, ...]:
-    """Names of the specs to run again: those that failed or did not end.
+    """Names of the specs to rerun: those that failed or did not end.
 
     :raises UsageError: there are none.
     """
@@ -96,13 +95,13 @@ def wanted(result) -> tuple[str, ...]:
 
 
 def expressions(names, most=runner.LONGEST) -> tuple[str, ...]:
-    """Regular expressions (Go's syntax) that match these names only.
+    """Regular expressions (in Go's syntax) that match only these names.
 
-    One for each run that is needed: mostly one, more when it would be longer
-    than ``most`` bytes, the longest that Linux passes on.
+    One per run: usually a single one, more if it would exceed ``most`` bytes,
+    the longest argument that Linux supports.
 
-    :raises UsageError: one name alone is longer, or there are no names: an
-        empty expression matches everything.
+    :raises UsageError: a single name is too long, or there are no names: an
+        empty expression would match everything.
     """
     if not names:
         raise errors.UsageError('There is nothing to rerun')
@@ -125,12 +124,12 @@ def expressions(names, most=runner.LONGEST) -> tuple[str, ...]:
 
 
 def conclude(result, names, rounds) -> Ended:
-    """What came of running failures again.
+    """The outcome of rerunning failures.
 
     :param result: of the first run.
-    :param names: what was run again.
-    :param rounds: for each time that they were run, a list of (result,
-        verdict), one for each of :func:`expressions`.
+    :param names: the specs that were rerun.
+    :param rounds: for each repetition, a list of (result, verdict), one for
+        each of :func:`expressions`.
     """
     everything = [result for pairs in rounds for result, _ in pairs]
     found = [line for pairs in rounds for line in deviations(
@@ -143,7 +142,7 @@ def conclude(result, names, rounds) -> Ended:
 
 
 def deviations(names, results) -> tuple[str, ...]:
-    """Why these runs are not exactly what was asked for, a line each.
+    """How these runs differ from what was requested, a line each.
 
     :param names: the specs asked for.
     :param results: of the runs, one for each of :func:`expressions`.
@@ -167,10 +166,10 @@ def deviations(names, results) -> tuple[str, ...]:
 
 
 def label(result, reruns) -> tuple[Again, ...]:
-    """What became of each failure of a result in the runs after it.
+    """The later statuses of each failure of a result.
 
-    A failure is a flake only when it passed each time that it ran again to
-    its end: one that passes now and then is still failing.
+    A failure is a flake only if it passed each time it was rerun to its
+    end: one that passes now and then still fails.
     """
     later = [{spec.name: spec.status for spec in rerun.ran}
              for rerun in reruns]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the failures of a run again: the decisions are :mod:`.rerun`'s."""
+"""Reruns the failures of a run, as decided by :mod:`.rerun`."""
 
 import dataclasses
 
@@ -9,10 +9,10 @@ from magnum_capi_tempest.conformance.run import lifecycle
 
 
 def plans(names, plan) -> list:
-    """What to run: the plan of the first run, narrowed to these specs.
+    """What to run: the plan of the first run, restricted to these specs.
 
-    Mostly one :class:`~..running.runner.Plan`, more when the names do not
-    fit into one expression.
+    Usually a single :class:`~..run.runner.Plan`, more if the names do not fit
+    into one expression.
 
     :param plan: how to run: images, processes, time.
     """
@@ -22,12 +22,12 @@ def plans(names, plan) -> list:
 
 
 def execute(result, request, runtime, *, times=1):
-    """Run what failed again, and check that exactly this ran.
+    """Rerun what failed, and check that exactly this ran.
 
     :param result: of the first run.
-    :param request: :class:`~..running.lifecycle.RunRequest` with the plan of
-        the first run.
-    :param runtime: :class:`~..running.lifecycle.Runtime`.
+    :param request: :class:`~..run.lifecycle.RunRequest` with the plan of the
+        first run.
+    :param runtime: :class:`~..run.lifecycle.Runtime`.
     :param times: how often; a flake must pass each time.
     :returns: :class:`~.rerun.Ended`, and the results of all runs.
     :raises UsageError: nothing failed.

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which record does a person mean, and what does he know of its cluster?
+"""Finds the record that a user names, and what the user adds about it.
 
 A record is the name of a run of this machine, an archive, a folder with one,
 or a folder with Hydrophone's files. An archive does not say which Magnum
-driver made the cluster: the record of the run does, and where there is none,
-a person can.
+driver created the cluster. The record of the run does; without one, the user
+can.
 """
 
 import dataclasses
@@ -20,7 +20,7 @@ from magnum_capi_tempest.conformance.run import outcome
 from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance import verdict as verdicts
 
-#: What a person may say of a cluster, field by field of model.Cluster.
+#: What a user may add about a cluster, as fields of model.Cluster.
 KNOWN = ('name', 'driver', 'cni', 'image', 'kubernetes')
 
 FORM = ('RECORD[,driver=NAME][,cni=NAME][,image=NAME][,name=NAME]'
@@ -32,10 +32,10 @@ TREES = 'A folder with records anywhere below it counts as all of them.'
 
 
 def parse(given) -> tuple[str, dict[str, str]]:
-    """A record as it is named on the command line.
+    """Parse a record as named on the command line.
 
-    :returns: path or name, and what is said of the cluster.
-    :raises UsageError: something is said that nobody asks for.
+    :returns: path or name, and what was added about the cluster.
+    :raises UsageError: an attribute is unknown.
     """
     if pathlib.Path(given).exists():
         return given, {}
@@ -56,8 +56,8 @@ def load(given, *, title=None, store=None) -> comparison.Judged:
     """Read a record and judge it.
 
     :param given: see :data:`FORM`.
-    :param title: what to call it, its own name by default.
-    :param store: :class:`~..running.runs.Store`.
+    :param title: its own name by default.
+    :param store: :class:`~..run.runs.Store`.
     :raises UsageError: there is no such record.
     :raises Damage: it is broken, or not safe to read.
     """
@@ -67,7 +67,7 @@ def load(given, *, title=None, store=None) -> comparison.Judged:
     version = about.pop('kubernetes', '')
     if path.exists():
         told = folders.told(path)
-        # An archive knows its version better than anybody.
+        # An archive is the best source for its version.
         result = reading.find(
             path, kubernetes=version or told.cluster.kubernetes)
         if told.stand_in:
@@ -87,9 +87,9 @@ def load(given, *, title=None, store=None) -> comparison.Judged:
 
 
 def load_all(given, store=None) -> list[comparison.Judged]:
-    """Read several records; those of one name get titles that differ.
+    """Read several records; titles of records with the same name differ.
 
-    :param given: of a folder that is no record, all below it count.
+    :param given: for a folder that is no record, all records below it.
     """
     store = store or runs.Store()
     found = [load(one, title=title, store=store)
@@ -103,7 +103,7 @@ def load_all(given, store=None) -> list[comparison.Judged]:
 
 
 def run_of(given, store=None) -> runs.Run | None:
-    """The run that a record is of, if it was made on this machine."""
+    """The run that a record belongs to, if this machine started it."""
     store = store or runs.Store()
     name, _ = parse(given)
     path = pathlib.Path(name)
@@ -111,7 +111,7 @@ def run_of(given, store=None) -> runs.Run | None:
 
 
 def _each(given):
-    """Pairs of a record and its title, None for its own name."""
+    """Pairs of a record and its title; None for its own name."""
     for one in given:
         name, about = parse(one)
         path = pathlib.Path(name)

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a run left, read without trusting it: an archive, or two files."""
+"""Reads the record of a run without trusting it: an archive, or two files."""

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Reads a ``.tar.gz`` once, forward and within bounds, and writes no file.
+"""Reads a ``.tar.gz`` in one forward pass with limits, and writes no file.
 
 :mod:`gzip` (or ISA-L's drop-in for it, from the extra ``conformance``) and
-:mod:`tarfile` read the formats. What they would follow or believe and an
-archive of results never holds ends the reading here: links, devices, names
-that lead elsewhere, two members of one name, headers of any size, bombs.
+:mod:`tarfile` parse the formats. Dangerous contents that no archive of results
+has end the reading: links, devices, names that lead elsewhere, duplicate
+names, oversized headers, bombs.
 """
 
 import dataclasses
@@ -25,11 +25,11 @@ except ImportError:
     igzip, _Error = gzip, zlib.error
 
 PIECE = 512 << 10
-#: Compressed bytes that may be read before any content has come, more than
-#: those of a piece: reading many empty gzip streams costs time.
+#: Compressed bytes that may be read before any content appears, beyond those
+#: of a piece: reading many empty gzip streams takes time.
 _HEADERS = 3 * PIECE
-#: Bytes of an extended header, and digits in a row in it: tarfile searches it
-#: with patterns that take time in the square of these (CVE-2024-6232).
+#: Bytes of an extended header, and digits in a row in it: tarfile's patterns
+#: take time quadratic in these (CVE-2024-6232).
 _EXTENDED, _DIGITS = 64 << 10, re.compile(rb'\d{200}')
 _RECORD = re.compile(rb'([1-9]\d{0,5}) ([^=\n]+)=')
 _FILES = (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.CONTTYPE,
@@ -46,7 +46,7 @@ _KINDS = {tarfile.LNKTYPE: 'a hard link', tarfile.SYMTYPE: 'a symbolic link',
 class Member:
     """A regular file.
 
-    :param name: normalised: without ``./`` in front, single slashes.
+    :param name: normalised: no leading ``./``, single slashes.
     :param size: bytes.
     """
 
@@ -55,13 +55,13 @@ class Member:
 
 
 class Content:
-    """The inflated content of a gzip file, to be read once.
+    """The uncompressed content of a gzip file, to be read once.
 
-    Its checksums are at its end: who reads :meth:`to_end` has checked them.
+    Its checksums are at its end: they have been verified once :meth:`to_end`
+    is exhausted.
 
-    :param file: binary file, unbuffered best, read from where it stands.
+    :param file: binary file, preferably unbuffered, read from its position.
     :param where: its name, for errors.
-    :param limits: :class:`~.limits.Limits`.
     """
 
     def __init__(self, file, where, limits):
@@ -72,7 +72,7 @@ class Content:
     def read(self, size: int) -> bytes:
         """The next bytes: fewer than ``size`` only at the end.
 
-        :raises Damage: no gzip file, corrupt, cut off, or a bomb.
+        :raises Damage: not a gzip file, corrupt, truncated, or a bomb.
         """
         try:
             data = self._gzip.read(size)
@@ -106,7 +106,7 @@ class Content:
             yield piece
 
     def tell(self) -> int:
-        """Where in the content it stands."""
+        """The position in the content."""
         return self._source.inflated
 
     def seek(self, position: int):
@@ -115,20 +115,20 @@ class Content:
             pass
 
     def to_end(self):
-        """Iterate over all that is left."""
+        """Iterate over the rest."""
         while piece := self.read(PIECE):
             yield piece
 
     @property
     def sha256(self) -> str:
-        """Of the file, hex; of all of it when it was read to its end."""
+        """Of the file, in hex; complete once the file was read to its end."""
         return self._source.digest.hexdigest()
 
 
 class _Source(io.RawIOBase):
     """A file whose bytes are counted and hashed as they are read.
 
-    ``inflated`` is what came of them, counted by who inflates them.
+    ``inflated`` is the uncompressed size, which the decompressor counts.
     """
 
     def __init__(self, file, where, limits):
@@ -149,7 +149,7 @@ class _Source(io.RawIOBase):
         return size
 
     def guard(self):
-        """Refuse what inflates to too much, or to too little.
+        """Refuse content that inflates to too much, or to too little.
 
         :raises Damage: it does.
         """
@@ -174,8 +174,8 @@ class _Source(io.RawIOBase):
 class _Headers:
     """The content of an archive as :class:`tarfile.TarFile` reads it.
 
-    :param refuse: function of what an archive must not hold; it raises.
-    :param cut: function that is called where the content ends too early.
+    :param refuse: function of a forbidden content; it raises.
+    :param cut: function to call if the content ends too early.
     """
 
     def __init__(self, content, refuse, cut):
@@ -186,13 +186,13 @@ class _Headers:
         self.tell = content.tell
 
     def seek(self, position):
-        """Go forward: a size that leads back is no size."""
+        """Go forward; a size that leads backwards is invalid."""
         if position < self.tell():
             self._refuse('a header that is no tar header')
         self._content.seek(position)
 
     def read(self, size):
-        """A header, or what an extended header says."""
+        """A header, or the content of an extended header."""
         data = self._content.read(size)
         if len(data) < size:
             self._cut()
@@ -202,7 +202,7 @@ class _Headers:
         return data
 
     def expect(self, entry):
-        """Refuse a header before what it announces is read."""
+        """Refuse a header before reading what it announces."""
         kind = entry.type
         if kind in (*_PAX, *_NAMES):
             if not 0 <= entry.size <= _EXTENDED:
@@ -215,7 +215,7 @@ class _Headers:
             self._refuse('a header that is no tar header')
 
     def _check(self, kind, data):
-        """Refuse records of pax that tarfile would pass over in silence."""
+        """Refuse pax records that tarfile would silently ignore."""
         if _DIGITS.search(data):
             self._refuse('an extended header that is malformed')
         while data:
@@ -234,7 +234,7 @@ class _Headers:
 
 
 class _Entry(tarfile.TarInfo):
-    """A header that is refused, or read as it is."""
+    """A header that is either refused or taken literally."""
 
     @classmethod
     def fromtarfile(cls, tar):
@@ -250,7 +250,7 @@ class _Entry(tarfile.TarInfo):
             raise tarfile.ReadError(str(e)) from e
 
     def _proc_member(self, tar):
-        # Subclasses may override it, tarfile says.
+        # tarfile documents that subclasses may override it.
         tar.fileobj.expect(self)
         return super()._proc_member(tar)
 
@@ -258,8 +258,8 @@ class _Entry(tarfile.TarInfo):
 class Walk:
     """Iterates over the files of an archive.
 
-    Between two members, :meth:`content` gives the pieces of the last one;
-    what is not taken of it is skipped.
+    Between two members, :meth:`content` yields the pieces of the last one; the
+    rest of it is skipped.
 
     :param content: :class:`Content`.
     :param where: name of the archive, for errors.
@@ -300,7 +300,7 @@ class Walk:
                 tarinfo=_Entry, encoding='utf-8', errors='strict')
             while (entry := tar.next()) is not None:
                 yield entry
-                # It would keep all of them.
+                # Otherwise it would keep all of them.
                 tar.members.clear()
                 tar.pax_headers.clear()
         except UnicodeDecodeError as e:
@@ -309,7 +309,7 @@ class Walk:
             self._refuse('a header that is no tar header', e)
 
     def _name(self, entry):
-        """The normal form of an entry's name; refuses what is not ours."""
+        """The normal form of an entry's name; refuses forbidden entries."""
         self._count += 1
         name, limits = entry.name, self._limits
         if self._count > limits.members:
@@ -322,8 +322,8 @@ class Walk:
         if entry.size > limits.total:
             self._refuse(f'a member of {entry.size} bytes')
         normal = '/'.join(parts)
-        # 64 bits of a hash with a secret key are enough to tell names
-        # apart, and a tenth of the memory of the names.
+        # A 64-bit hash with a secret key is enough to tell names apart, and
+        # takes a tenth of their memory.
         key = hash(normal)
         if normal and key in self._names:
             self._refuse(f'two members of the name {normal!r}')

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Reads XML of somebody else as it streams by, and stays within bounds.
+"""Parses untrusted XML as a stream, within limits.
 
-A document type is refused, which leaves no entities but XML's own; UTF-8 is
-the only encoding; a tag, the depth and the number of different words are
-bounded, because expat keeps those.
+A document type is refused, so that only XML's own entities exist; UTF-8 is the
+only encoding. The size of a tag, the depth and the number of distinct words
+are limited, because expat keeps them in memory.
 """
 
 from xml.parsers import expat
@@ -13,9 +13,9 @@ from magnum_capi_tempest.conformance.results import damage
 
 
 class Stream:
-    """Takes a document in pieces, and tells of its elements.
+    """Takes a document in pieces, and reports its elements.
 
-    :param what: of the file, for errors: "The JUnit file".
+    :param what: the file, for errors: "The JUnit file".
     :param where: name of the file, for errors.
     :param limits: :class:`~.limits.Limits`.
     :param start: called with an element's name and attributes.
@@ -33,7 +33,7 @@ class Stream:
         self._fed = 0
         self._first = b''
         self._words = set()
-        # UTF-8 whatever the document says of itself.
+        # UTF-8, whatever the document declares.
         parser = expat.ParserCreate('UTF-8')
         parser.buffer_text = True
         parser.StartDoctypeDeclHandler = self._doctype
@@ -45,7 +45,7 @@ class Stream:
     def feed(self, piece):
         """Parse the next bytes."""
         if len(self._first) < 2:
-            # Expat believes a byte order mark more than its caller.
+            # Expat trusts a byte order mark more than its caller.
             self._first += bytes(piece[:2])
             if self._first[:2] in (b'\xff\xfe', b'\xfe\xff'):
                 self.refuse('UTF-16')
@@ -55,19 +55,19 @@ class Stream:
             self.refuse(f'a tag of more than {self._limits.token} bytes')
 
     def close(self):
-        """Say that there is no more."""
+        """Finish the document."""
         self._parse(b'', True)
 
     def listen(self, take):
-        """Call a function with the text that follows; None: nobody.
+        """Call a function with the text that follows; None: do not.
 
-        Most text is the blanks between elements: nobody should be called
-        then.
+        Most text is the white space between elements, which is not worth the
+        calls.
         """
         self._expat.CharacterDataHandler = take
 
     def refuse(self, what):
-        """Give up on a document because of what it holds."""
+        """Give up on a document because of its content."""
         raise damage.Damage(f'{self._what} holds {what}', where=self._where)
 
     def _parse(self, piece, final):

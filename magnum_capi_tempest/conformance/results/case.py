@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What one test case of a JUnit file says: how it ended, and why.
+"""One test case of a JUnit file: how it ended, and why.
 
 Status and content can contradict each other; the worse one counts.
 """
@@ -11,30 +11,30 @@ import re
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest import texts
 
-#: Ginkgo's word for the end of a spec -> ours (onsi/ginkgo, types.go).
+#: Ginkgo's status of a spec -> ours (onsi/ginkgo, types.go).
 _STATUSES = {
     'passed': model.PASSED, 'skipped': model.SKIPPED,
     'pending': model.SKIPPED, 'failed': model.FAILED,
     'timedout': model.FAILED, 'panicked': model.FAILED,
     'aborted': model.FAILED, 'interrupted': model.UNFINISHED}
-#: Words that say more than ours do.
+#: Words that are more specific than ours.
 _DETAILS = frozenset(('pending', 'timedout', 'panicked', 'aborted',
                       'interrupted'))
-#: Where an output tells of the failure: what led to it stands before, what
-#: the framework then looked up (events, pods, nodes) behind it.
+#: The line in an output that reports the failure. Its cause is before it;
+#: what the framework then looked up (events, pods, nodes) is after it.
 _FAILED = re.compile(r'^[ \t]*\[(?:FAILED|TIMEDOUT|PANICKED|INTERRUPTED|'
                      r'ABORTED)\]', re.MULTILINE)
-#: What Ginkgo writes when the time of the suite was over, not of the spec.
+#: Ginkgo's message when the time of the suite, not of the spec, was over.
 SUITE_TIMEOUT = 'suite timeout occurred'
 
 
 class Case:
-    """A test case, as far as it was read.
+    """A test case, as far as it has been read.
 
     :param name: cleaned.
     :param attributes: of its element.
     :ivar bad: it has a failure or an error.
-    :ivar skipped: it has an element that says so, for this ``reason``.
+    :ivar skipped: it has an element that says so, with this ``reason``.
     :ivar failure: pieces of text; ``output`` likewise.
     """
 
@@ -50,10 +50,10 @@ class Case:
         self.failure = self.output = ()
 
     def end(self):
-        """How it ended, by the worse of its status and its content.
+        """How it ended: the worse of its status and its content.
 
-        :returns: our status, Ginkgo's word where that says more, and
-            whether status and content differ.
+        :returns: our status, Ginkgo's word if it is more specific, and whether
+            status and content differ.
         """
         said = _STATUSES.get(self.status)
         differ = False
@@ -81,7 +81,7 @@ class Case:
 
 
 def seconds(text):
-    """A duration, None when it is none."""
+    """A duration, None if malformed."""
     try:
         value = float(text)
     except (TypeError, ValueError):
@@ -90,9 +90,9 @@ def seconds(text):
 
 
 def around_failure(text, most, more=0):
-    """The slice of an output that is kept: around its failure, or its end.
+    """The slice of an output to keep: around its failure, or at its end.
 
-    :param more: characters in addition, which tell that there was more.
+    :param more: additional characters, which reveal that there was more.
     """
     failed = _FAILED.search(text)
     begin = (max(failed.start() - most // 2, 0) if failed

@@ -1,29 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where the parts of a record contradict each other.
+"""Contradictions between the parts of a record.
 
-Sonobuoy's counts, Ginkgo's summaries and the test cases should say the same;
-where they do not, the record cannot be trusted as it is and no run with it
-has passed. Pure.
+Sonobuoy's counts, Ginkgo's summaries and the test cases should agree. If they
+do not, the record cannot be trusted as is, and no such run has passed. Pure.
 """
 
 import collections
 
 from magnum_capi_tempest.conformance import model
 
-#: Seconds by which Ginkgo's own times of one suite may differ.
+#: Seconds by which Ginkgo's own durations of one suite may differ.
 _SECONDS = 1
-#: Names in one line.
+#: Most names in one line.
 _NAMES = 3
 
 
 def problems(suite, log, plugin=None):
-    """Lines that say what does not fit.
+    """The contradictions, a line each.
 
-    :param suite: :class:`~.junit.Suite`, None when there is no JUnit file.
-    :param log: :class:`~.e2elog.Log`, None when there is none.
+    :param suite: :class:`~.junit.Suite`, None if there is no JUnit file.
+    :param log: :class:`~.e2elog.Log`, None if there is none.
     :param plugin: :class:`~..model.PluginResult` of the e2e plugin, with
-        Sonobuoy's counts; None when there are none.
+        Sonobuoy's counts; None if there are none.
     """
     found = []
     if log is None:
@@ -51,13 +50,13 @@ def problems(suite, log, plugin=None):
 
 
 def other_run(log, junit):
-    """A line when log and JUnit file are of two runs.
+    """A line if log and JUnit file belong to different runs.
 
-    By the random seed of Ginkgo, which both repeat; where one does not, by
-    how long the suite took.
+    Compares Ginkgo's random seed, which both contain; if one does not, the
+    duration of the suite.
 
-    :param log: random seed, may be empty, and seconds, None without.
-    :param junit: the same of the JUnit file.
+    :param log: random seed, may be empty, and seconds, None if unknown.
+    :param junit: likewise for the JUnit file.
     """
     (seed, seconds), (other_seed, other_seconds) = log, junit
     if seed and other_seed:
@@ -71,7 +70,7 @@ def other_run(log, junit):
 
 
 def _claims(suite):
-    """The sums that the JUnit file gives itself."""
+    """The sums that the JUnit file states itself."""
     found = []
     failed = suite.found.get('failed', 0)
     claims = suite.claims
@@ -80,8 +79,8 @@ def _claims(suite):
         if claimed != failed:
             found.append(f'the JUnit file says that {claimed} cases failed '
                          f'and has {failed}')
-    # Ginkgo v1 counted what ran; that is how many cases there are without
-    # the skipped ones.
+    # Ginkgo v1 counted what ran: the number of cases without the skipped
+    # ones.
     cases = sum(suite.found.values())
     tests = claims.get('tests')
     if tests is not None and tests not in (

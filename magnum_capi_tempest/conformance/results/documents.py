@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What an archive says besides results: documents of its ``meta`` folder, of
+"""The documents of an archive besides results: of its ``meta`` folder, of
 the API server, of plugins and of nodes.
 
-Everything here takes a parsed document of any shape and keeps what is needed
-of it: a megabyte of JSON can be twenty times that when it is parsed, so the
-document itself must not stay. Nothing decides whether a run passed.
+Each function takes a parsed document of any shape and keeps only what is
+needed: a megabyte of JSON can take twenty times that when parsed, so the
+document itself must not be kept. None of this decides whether a run passed.
 """
 
 import collections
@@ -24,7 +24,7 @@ _MODES = {
         model.NON_DISRUPTIVE,
     ('Pods should be submitted and removed', ''): model.QUICK,
 }
-#: How the skip of Sonobuoy's conformance-lite begins: its names may change.
+#: Start of the skip of Sonobuoy's conformance-lite: its names may change.
 _LITE = 'Serial|Slow|Disruptive|'
 #: Daemon set -> network plugin that it belongs to.
 _NETWORKS = {
@@ -35,12 +35,12 @@ _NETWORKS = {
     'ovnkube-node': 'ovn-kubernetes', 'weave-net': 'weave'}
 _VERSION = re.compile(r'v\d+\.\d+\.\d+[\w.+-]*')
 _LINE = 300
-#: Plugins that are told apart.
+#: Most plugins that are listed.
 _PLUGINS = 100
 
 
 def parse(data: bytes):
-    """A JSON document, None when it is none."""
+    """A JSON document, None if invalid."""
     try:
         return json.loads(data)
     except (ValueError, RecursionError):
@@ -48,14 +48,14 @@ def parse(data: bytes):
 
 
 def dig(document, *path):
-    """What lies at a path of keys, None when it is not there."""
+    """The value at a path of keys, None if missing."""
     for key in path:
         document = document.get(key) if isinstance(document, dict) else None
     return document
 
 
 def text(document, *path) -> str:
-    """A line of text at a path of keys, empty when there is none."""
+    """A line of text at a path of keys, empty if missing."""
     found = dig(document, *path)
     return texts.line(found, _LINE) if isinstance(found, str) else ''
 
@@ -92,9 +92,9 @@ class Health:
 class Server:
     """``serverversion.json`` of the API server.
 
-    :param unbuilt: it was built from no commit, as stand-ins are.
-        Kubernetes' build stamps the commit into ``gitCommit``; who builds it
-        from the Go module alone has none to stamp.
+    :param unbuilt: it was not built from a commit, like stand-ins.
+        Kubernetes' build stores the commit in ``gitCommit``; a build from the
+        Go module alone has none.
     """
 
     version: str = ''
@@ -148,10 +148,10 @@ def minor(version: str) -> str:
 
 
 def mode(focus: str | None, skip: str | None, processes: str) -> str:
-    """What was asked for, from what Ginkgo was told.
+    """The requested mode, from Ginkgo's options.
 
-    A run on several processes is no certified run: tests that expect the
-    cluster for themselves meet each other in it.
+    A run with several processes is not a certified run: tests that need the
+    cluster for themselves would disturb each other.
     """
     if focus is None:
         return model.UNKNOWN
@@ -165,7 +165,7 @@ def mode(focus: str | None, skip: str | None, processes: str) -> str:
 
 
 def mode_of(variables: dict[str, str]) -> str:
-    """What was asked for, from the variables of Sonobuoy's e2e plugin."""
+    """The requested mode, from the variables of Sonobuoy's e2e plugin."""
     parallel = variables.get('E2E_PARALLEL', '')
     return mode(variables.get('E2E_FOCUS'), variables.get('E2E_SKIP'),
                 '' if parallel in ('', 'false') else 'several')
@@ -181,7 +181,7 @@ def network(daemon_sets) -> str:
 
 
 def systems(nodes) -> dict[str, str]:
-    """Facts of the nodes: what differs is named once each, with counts."""
+    """Facts about the nodes: each distinct value once, with its count."""
     found = {'node system': ('osImage',), 'kernel': ('kernelVersion',),
              'container runtime': ('containerRuntimeVersion',),
              'kubelet': ('kubeletVersion',)}

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the e2e log says in its first and last lines.
+"""Reads the first and last lines of the e2e log.
 
-Ginkgo announces how many specs it will run and sums up at the end. Between
-the two are dots or a hundred megabytes of steps, of which nothing is needed:
-failures and their output are in the JUnit file. Only where that is lost, the
-names of what failed are taken from the summary.
+Ginkgo announces how many specs it will run and sums up at the end. In between
+are dots, or a hundred megabytes of steps, which are not needed: failures and
+their output are in the JUnit file. Only if that is lost, the names of failed
+specs are taken from the summary.
 """
 
 import dataclasses
@@ -21,7 +21,7 @@ _RAN = re.compile(
 _COUNTS = re.compile(rb'(\d{1,9}) (Passed|Failed|Flaked|Pending|Skipped)')
 _SEED = re.compile(rb'^Random Seed: (\d{1,20})\b', re.M)
 _SERVER = re.compile(rb'kube-apiserver version: (v\d[\w.+-]{0,60})')
-#: Bytes; shorter pieces are joined.
+#: Bytes; smaller pieces are joined.
 _SMALL = 16 << 10
 _COLOUR = re.compile(rb'\x1b\[[0-9;]*m')
 
@@ -30,16 +30,16 @@ _COLOUR = re.compile(rb'\x1b\[[0-9;]*m')
 class Log:
     """The e2e log, summed up.
 
-    :param planned: specs that Ginkgo would run, None when it did not say.
-    :param total: specs of the suite, None when it did not say.
-    :param ran: specs that ran, from the last line; None when the log has
-        no last line: the suite did not end.
-    :param seconds: the suite took, None likewise.
+    :param planned: specs that Ginkgo would run, None if it did not say.
+    :param total: specs of the suite, None if it did not say.
+    :param ran: specs that ran, from the last line; None if there is no such
+        line: the suite did not end.
+    :param seconds: duration of the suite, None likewise.
     :param counts: Ginkgo's words to numbers, ``{'Passed': 384, ...}``.
-    :param failed: names of the specs that failed, as the summary has them.
-    :param server: version of the API server, empty when it does not say.
-    :param success: Ginkgo's last line says SUCCESS: nobody interrupted it.
-    :param seed: the random seed of the suite, empty likewise.
+    :param failed: names of failed specs, as in the summary.
+    :param server: version of the API server, empty if unknown.
+    :param success: Ginkgo's last line says SUCCESS: it was not interrupted.
+    :param seed: the random seed of the suite, empty if unknown.
     :param last: the last lines, cleaned, for a reader.
     """
 
@@ -56,7 +56,7 @@ class Log:
 
 
 class Scanner:
-    """Takes a log in pieces and keeps only its two ends.
+    """Takes a log in pieces and keeps only its beginning and end.
 
     :param limits: :class:`~.limits.Limits`.
     """
@@ -72,7 +72,7 @@ class Scanner:
         if len(self._head) < self._limits.head:
             self._head += bytes(piece[:self._limits.head - len(self._head)])
         if len(piece) < _SMALL:
-            # A million pieces of a byte must not be a million objects.
+            # A million one-byte pieces must not become a million objects.
             if not self._tail or type(self._tail[-1]) is not bytearray or (
                     len(self._tail[-1]) > 4 * _SMALL):
                 self._tail.append(bytearray())
@@ -84,7 +84,7 @@ class Scanner:
             self._size -= len(self._tail.pop(0))
 
     def close(self) -> Log:
-        """Say that there is no more."""
+        """Finish the log, and return what it says."""
         tail = _plain(b''.join(self._tail))
         head = _plain(self._head)
         planned, seed = _PLANNED.search(head), _SEED.search(head)
@@ -108,12 +108,12 @@ class Scanner:
 
 
 def _plain(text):
-    # To look for one byte is a tenth of looking for a pattern.
+    # Searching for a byte takes a tenth of the time of a pattern.
     return _COLOUR.sub(b'', text) if b'\x1b' in text else text
 
 
 def _last_ran(tail):
-    """The last line that sums up, from behind: it is near the end."""
+    """The last line that sums up, searched backwards as it is near the end."""
     at = len(tail)
     while (at := tail.rfind(b'Ran ', 0, at)) >= 0:
         if ran := _RAN.match(tail, at):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Tells what broke when the harness failed, from Sonobuoy's own words.
+"""Classifies failures of the harness by Sonobuoy's own words.
 
 Sonobuoy writes ``error.json`` for a plugin that did not answer: an ``error``
-and, for a pod, the whole pod, with its environment. Only the error and the
-reasons of its states are taken (pkg/plugin/driver/utils and job.go of
+and, for a pod, the whole pod, including its environment. Only the error and
+the reasons of the pod's states are read (pkg/plugin/driver/utils and job.go of
 vmware-tanzu/sonobuoy v0.57.5).
 """
 
@@ -20,8 +20,8 @@ CRASHED = 'crashed'
 LOST = 'lost'
 OTHER = 'other'
 
-#: The first that matches names the kind. Most records have no error: the
-#: patterns are compiled when there is one.
+#: The first match decides the kind. The patterns are only compiled if there is
+#: an error, as most records have none.
 _KINDS = (
     (IMAGE_PULL, r'ImagePull|ErrImage|InvalidImageName|pull(ing)? image'),
     (EVICTED, r'evict|preempt|node was low on'),
@@ -34,7 +34,7 @@ _KINDS = (
 
 
 def classify(message: str) -> str:
-    """Kind of an infrastructure error, by its words."""
+    """Kind of an infrastructure error, from its message."""
     for kind, pattern in _KINDS:
         if re.search(pattern, message, re.I):
             return kind
@@ -42,12 +42,12 @@ def classify(message: str) -> str:
 
 
 def from_document(document, where: str) -> model.InfraError:
-    """The error that an ``error.json`` tells.
+    """The error in an ``error.json``.
 
-    :param document: what the file holds, parsed; of any shape.
-    :param where: plugin, and node when there is one.
+    :param document: content of the file, parsed; of any shape.
+    :param where: plugin, and node if there is one.
     """
-    # Most records have no error, and its patterns take their time.
+    # Imported only when needed: most records have no error.
     from magnum_capi import redact
     message, reasons = '', []
     if isinstance(document, dict):
@@ -63,7 +63,7 @@ def from_document(document, where: str) -> model.InfraError:
 
 
 def _reasons(pod):
-    """Reasons in the status of a pod: why it, or a container, stopped."""
+    """Reasons in the status of a pod why it, or a container, stopped."""
     if not isinstance(pod, dict) or not isinstance(pod.get('status'), dict):
         return []
     status = pod['status']

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Reads the JUnit file of Ginkgo as it streams by.
+"""Parses the JUnit file of Ginkgo as a stream.
 
-Cases are counted here, one by one: the summary attributes of a file can say
-that nothing failed while a case did (the false submission in the tests of
-cncf's verify-conformance bot does), so they are kept only to be compared.
+Cases are counted one by one: the summary attributes of a file can say that
+nothing failed although a case did (as in the false submission in the tests of
+cncf's verify-conformance bot), so they are only used for comparison.
 
-What is refused as a document says :mod:`.bounded_xml`; here are cases and
-text bounded.
+:mod:`.bounded_xml` refuses dangerous documents; here, cases and text are
+limited.
 """
 
 import dataclasses
@@ -25,14 +25,14 @@ _OUTPUTS = frozenset(('system-out', 'system-err'))
 
 @dataclasses.dataclass
 class Suite:
-    """What a JUnit file holds.
+    """The content of a JUnit file.
 
-    :param claims: sums that the files give themselves: ``tests``,
+    :param claims: sums that the files state themselves: ``tests``,
         ``failures`` and ``errors``, of the outermost element that has them.
-    :param found: what Sonobuoy would count: cases by ``passed``,
-        ``failed`` and ``skipped``, suite nodes included.
-    :param properties: what Ginkgo was told, ``FocusStrings`` and others.
-    :param shortened: cases whose failure and output were too much to keep.
+    :param found: the counts that Sonobuoy would get: cases by ``passed``,
+        ``failed`` and ``skipped``, including suite nodes.
+    :param properties: Ginkgo's options, ``FocusStrings`` and others.
+    :param shortened: cases whose failure and output were too long to keep.
     :param contradictions: names of cases whose status and content differ.
     """
 
@@ -48,7 +48,7 @@ class Suite:
 
 
 class Budget:
-    """How much text may still be kept of one archive, in bytes, about.
+    """Approximately how much text of an archive may still be kept, in bytes.
 
     :param limits: :class:`~.limits.Limits`.
     """
@@ -58,7 +58,7 @@ class Budget:
                       'lines': limits.text // 4}
 
     def take(self, kind, text):
-        """Count a text that is kept; False when it does not fit."""
+        """Count a text to keep; False if it does not fit."""
         size = len(text) * (1 if text.isascii() else 4)
         if size > self._left[kind]:
             return False
@@ -67,11 +67,11 @@ class Budget:
 
 
 class Parser:
-    """Takes a JUnit file in pieces; :meth:`close` gives the Suite.
+    """Takes a JUnit file in pieces; :meth:`close` returns the Suite.
 
     :param where: name of the file, for errors.
     :param limits: :class:`~.limits.Limits`.
-    :param budget: :class:`Budget`, shared with others of one archive.
+    :param budget: :class:`Budget`, shared with other files of an archive.
     :param suite: Suite of another file, to which this one is added.
     :raises Damage: from :meth:`feed` and :meth:`close`.
     """
@@ -92,7 +92,7 @@ class Parser:
         self._stream.feed(piece)
 
     def close(self) -> Suite:
-        """Say that there is no more."""
+        """Finish the file, and return the Suite."""
         self._stream.close()
         if self._before:
             specs = self._suite.specs
@@ -138,7 +138,7 @@ class Parser:
             self._listen(current.output)
 
     def _listen(self, texts_):
-        """Take the text that follows into a list, or none."""
+        """Append the text that follows to a list; None: ignore it."""
         self._texts = texts_
         self._stream.listen(None if texts_ is None else self._text)
 
@@ -154,7 +154,7 @@ class Parser:
             value = attributes.get(key, '')
             if value.isdecimal() and len(value) < 10:
                 if key not in self._claims:
-                    # Of each file that of its outermost element.
+                    # For each file, that of its outermost element.
                     self._claims.add(key)
                     suite.claims[key] = suite.claims.get(key, 0) + int(value)
         if suite.seconds is None:
@@ -164,7 +164,7 @@ class Parser:
 
     def _text(self, data):
         self._texts.append(data)
-        # Of a failure the start is kept, of an output what is around it.
+        # Of a failure, the start is kept; of an output, the part around it.
         if len(self._texts) > 64:
             most = max(self._limits.output, self._limits.failure)
             joined = ''.join(self._texts)
@@ -213,7 +213,7 @@ class Parser:
 
 
 def _merged(before, after):
-    """Specs of two files: what one skipped, the other may have run."""
+    """Specs of two files: one may have run what the other skipped."""
     ran = {spec.name for spec in after if spec.ran}
     known = {spec.name for spec in before}
     return [*(spec for spec in before if spec.ran or spec.name not in ran),
@@ -221,7 +221,7 @@ def _merged(before, after):
 
 
 def _moment(text):
-    """Ginkgo writes the local time of its pod, which is UTC."""
+    """Parse Ginkgo's time, which is the local time of its pod: UTC."""
     try:
         moment = datetime.datetime.fromisoformat(text[:40])
     except ValueError:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which members of an archive are wanted, in the layouts of all Sonobuoys
-since 0.8: with and without ``./`` in front, ``global/`` among the results,
-and a folder for the version of the server.
+"""The members of an archive to read, in the layouts of all Sonobuoys since
+0.8: with and without leading ``./``, ``global/`` among the results, and a
+folder for the version of the server.
 """
 
 import re
 
-#: What a plugin left.
+#: Results of a plugin.
 RESULT = re.compile(
     r'plugins/(?P<plugin>[^/]+)/(?:'
     r'(?P<definition>(?:definition|defintion)\.json)|'
@@ -16,7 +16,7 @@ RESULT = re.compile(
     r'error\.json)|'
     r'(?P<log>results/(?:global/)?e2e\.(?:log|txt))|'
     r'(?P<junit>results/(?:global/)?[^/]+\.xml))')
-#: What tells of the cluster, and what to call it.
+#: Documents about the cluster, and their short names.
 DOCUMENTS = {
     'meta/clusterhealth.json': 'health',
     'meta/config.json': 'config', 'config.json': 'config',
@@ -26,14 +26,14 @@ DOCUMENTS = {
     'resources/cluster/core_v1_nodes.json': 'nodes',
     'resources/cluster/Nodes.json': 'nodes'}
 DAEMON_SETS = re.compile(r'resources/ns/[^/]+/apps_v1_daemonsets\.json')
-#: Of each node there are files, whose names are enough.
+#: Each node has files, of which only the names are needed.
 HOST = re.compile(r'hosts/([^/]+)/')
 
 
 def wanted(name: str) -> bool:
     """Is the content of a member read?
 
-    :param name: normalised, as :class:`~.archive.Member` has it.
+    :param name: normalised, as in :class:`~.archive.Member`.
     """
     if name.rpartition('/')[2].startswith('._'):
         return False    # AppleDouble: a Mac packed it.

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How much an archive may make us read, keep and believe.
+"""Limits of what an archive may make us read and keep.
 
-Results come from a cluster that somebody else may own. Every figure here is
-several times what real archives hold (a certified run of v1.34: 120 members,
-7144 specs, 2.6 MB of JUnit; 100 nodes with their journals: a few GB), so
-that only a mistake or an attack meets one.
+Results may come from a cluster of an untrusted third party. Every limit is
+several times what real archives contain (a certified run of v1.34: 120
+members, 7144 specs, 2.6 MB of JUnit; 100 nodes with their journals: a few GB),
+so that only a mistake or an attack exceeds one.
 """
 
 import dataclasses
@@ -17,28 +17,27 @@ GB = 1 << 30
 
 @dataclasses.dataclass(frozen=True)
 class Limits:
-    """Bounds of reading; sizes in bytes unless said otherwise.
+    """Limits for reading; sizes in bytes unless stated otherwise.
 
-    :param members: entries of the archive, folders included.
+    :param members: entries of the archive, including folders.
     :param name: length of a member's name.
-    :param total: the whole archive, inflated.
-    :param ratio: inflated to compressed, looked at once an archive is
-        bigger than ``ratio_from`` inflated.
-    :param member: one member of those that are read.
+    :param total: the whole archive, uncompressed.
+    :param ratio: uncompressed to compressed, checked once an archive exceeds
+        ``ratio_from`` uncompressed.
+    :param member: a member that is read.
     :param document: a JSON document that is parsed.
-    :param token: an XML tag, comment or instruction as a whole.
+    :param token: a whole XML tag, comment or instruction.
     :param depth: nested XML elements.
-    :param words: different names of XML elements or attributes.
+    :param words: distinct names of XML elements or attributes.
     :param cases: test cases of one JUnit file.
     :param title: characters of a test's name.
-    :param failure: characters of a failure that are kept, from its start.
-    :param output: characters of a test's output that are kept, its end.
-    :param names: bytes of all names of one archive.
-    :param text: bytes of failures and output that are kept of one archive;
-        once they are used up, of later failures a line each, and then
-        nothing.
-    :param tail: end of the e2e log that is kept.
-    :param head: start of the e2e log that is kept.
+    :param failure: characters of a failure to keep, from its start.
+    :param output: characters of a test's output to keep, from its end.
+    :param names: bytes of all names in one archive.
+    :param text: bytes of failures and output to keep from one archive; when
+        they are used up, later failures get a line each, and then nothing.
+    :param tail: end of the e2e log to keep.
+    :param head: start of the e2e log to keep.
     """
 
     members: int = 100_000

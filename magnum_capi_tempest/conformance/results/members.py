@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The two files of the e2e tests as they are, byte by byte.
+"""Yields the two files of the e2e tests unchanged, byte by byte.
 
-For whoever passes them on: a submission to CNCF, a published copy. What they
-say is read elsewhere (:mod:`reading`).
+For what passes them on: a submission to CNCF, a published copy. :mod:`reading`
+interprets them.
 """
 
 import contextlib
@@ -23,11 +23,11 @@ _MEMBER = re.compile(
 def each(source, limits=bounds.DEFAULT):
     """Iterate over the files: pairs of name and iterator of pieces.
 
-    The whole archive is read, so that who comes to the end knows that it is
-    whole.
+    The whole archive is read, so exhausting the iterator proves that it is
+    intact.
 
-    :param source: path of an archive of Sonobuoy's, or of a folder with the
-        two files, as Hydrophone leaves them.
+    :param source: path of a Sonobuoy archive, or of a folder with the two
+        files, as written by Hydrophone.
     :raises Damage: one is missing, or the archive is broken or not safe.
     """
     source = pathlib.Path(source)

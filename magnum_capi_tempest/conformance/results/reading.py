@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""From a record to a Result: the door that everything else uses.
+"""Reads a record into a Result; other packages use only this module.
 
-An archive is read once, forward, straight from the inflater; nothing is
-written anywhere. What nobody wants of it is inflated and checked, and not
-looked at. The memory that this takes does not depend on the archive's size.
+An archive is read in one forward pass while it is decompressed; nothing is
+written. Unneeded parts are decompressed and checked, but not parsed. The
+memory needed does not depend on the size of the archive.
 """
 
 import os
@@ -20,17 +20,17 @@ from magnum_capi_tempest.conformance.results import records
 
 def read(path, *, title=None, expect_sha256=None, expect_size=None,
          verified=False, limits=bounds.DEFAULT):
-    """Read an archive of Sonobuoy's.
+    """Read a Sonobuoy archive.
 
     :param path: the ``.tar.gz``.
-    :param title: what to call the run; the name of the file by default.
+    :param title: title of the run; the name of the file by default.
     :param expect_sha256: hex digest that the archive must have.
-    :param expect_size: bytes that it must have.
-    :param verified: the caller has checked size and digest already, when it
-        was retrieved: stop behind the results of the e2e plugin. Such a
-        result is not ``whole`` and not eligible for certification.
+    :param expect_size: size that it must have, in bytes.
+    :param verified: the caller has already checked size and digest, when the
+        archive was retrieved: stop after the results of the e2e plugin. Such
+        a result is not ``whole`` and not eligible for certification.
     :returns: :class:`~..model.Result`.
-    :raises Damage: it is missing, broken, not what was expected, or not safe.
+    :raises Damage: it is missing, broken, unexpected, or not safe.
     """
     path = pathlib.Path(path)
     with _open(path) as stream:
@@ -62,16 +62,16 @@ def read(path, *, title=None, expect_sha256=None, expect_size=None,
 
 def read_files(junit_path, e2e_log_path, *, title=None,
                backend=None, kubernetes='', limits=bounds.DEFAULT):
-    """Read the two files that Hydrophone leaves, and CNCF wants.
+    """Read the two files that Hydrophone writes and CNCF requires.
 
     :param junit_path: ``junit_01.xml``; None, or a missing file, is a
         problem of the result.
     :param e2e_log_path: ``e2e.log``, likewise.
-    :param backend: what made them, Hydrophone by default.
-    :param kubernetes: version of the API server, where the caller knows it;
-        the two files seldom say.
-    :returns: :class:`~..model.Result`; nothing certifies it is ``verified``.
-    :raises Damage: neither is there, or one is not safe to read.
+    :param backend: the program that wrote them, Hydrophone by default.
+    :param kubernetes: version of the API server, if the caller knows it; the
+        two files seldom contain it.
+    :returns: :class:`~..model.Result`, which is never ``verified``.
+    :raises Damage: neither exists, or one is not safe to read.
     """
     given = [pathlib.Path(p) for p in (junit_path, e2e_log_path) if p]
     there = [p for p in given if p.exists()]
@@ -90,9 +90,9 @@ def read_files(junit_path, e2e_log_path, *, title=None,
 
 
 def read_folder(path, *, title=None, limits=bounds.DEFAULT):
-    """Read an archive that was unpacked into a folder.
+    """Read an unpacked archive.
 
-    Links are not followed. Nothing certifies that it is ``verified``.
+    Links are not followed. The result is never ``verified``.
 
     :returns: :class:`~..model.Result`.
     """
@@ -105,7 +105,7 @@ def read_folder(path, *, title=None, limits=bounds.DEFAULT):
 
 
 class _Tree:
-    """The files of a folder, as :class:`~.archive.Walk` has an archive's."""
+    """The files of a folder, in the form of :class:`~.archive.Walk`."""
 
     def __init__(self, path, limits):
         self._path, self._limits = path, limits
@@ -136,7 +136,7 @@ class _Tree:
 def find(path, *, title=None, verified=False, **kwargs):
     """Read an archive, or a folder with one or with Hydrophone's files.
 
-    The folder may be an archive that was unpacked.
+    The folder may be an unpacked archive.
 
     :param verified: see :func:`read`.
     :param kwargs: of :func:`read_files`, for loose files.
@@ -169,7 +169,7 @@ def _find(path, title, verified, kwargs):
 
 def _open(path):
     try:
-        # To open a FIFO would wait for somebody who writes to it.
+        # Opening a FIFO would wait for a writer.
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     except OSError as e:
         raise damage.Damage(f'Cannot read the record: {e.strerror}',

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the members of a record say, put together to a Result."""
+"""Combines the members of a record into a Result."""
 
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.results import crosscheck
@@ -14,11 +14,11 @@ from magnum_capi_tempest.conformance.results import summary
 from magnum_capi_tempest import texts
 
 E2E = model.E2E
-#: Errors of a plugin that are kept; a broken plugin has one for each node.
+#: Most errors of a plugin to keep; a broken plugin has one per node.
 _ERRORS = 200
-#: Documents of which it is told that they cannot be read.
+#: Most documents that are reported as unreadable.
 _REMARKS = 20
-#: Plugins that are told apart.
+#: Most plugins that are listed.
 _PLUGINS = 100
 #: Document -> what to keep of it.
 _KEPT = {'health': documents.Health.of, 'config': documents.version,
@@ -27,7 +27,7 @@ _KEPT = {'health': documents.Health.of, 'config': documents.version,
 
 
 class Record:
-    """Collects what members say, and puts the Result together.
+    """Collects the content of members, and combines it into the Result.
 
     :param source: path of what is read.
     :param limits: :class:`~.limits.Limits`.
@@ -67,14 +67,14 @@ class Record:
 
     @property
     def foreign(self) -> bool:
-        """Nothing of it is what Sonobuoy writes."""
+        """None of it is written by Sonobuoy."""
         return not (self._plugins or self._documents or self._hosts)
 
     def enough(self, name):
-        """Is all there that a quick look needs, before this member?
+        """Is everything read that a quick look needs, before this member?
 
-        The folders of an archive are in the order of their names: behind
-        the plugin come other plugins, logs and resources.
+        The folders of an archive are sorted by name: after the plugin come
+        other plugins, logs and resources.
         """
         return (self._suite is not None and self._log is not None
                 and not name.startswith(f'plugins/{E2E}/'))
@@ -146,7 +146,7 @@ class Record:
                 self._document(member, walk), where))
 
     def _document(self, member, walk):
-        """A JSON document, None when it is too big or none."""
+        """A JSON document, None if it is too big or invalid."""
         if member.size > self._limits.document:
             self._unread(f'{member.name} has {member.size} bytes, more than '
                          f'{self._limits.document}, and was not read')
@@ -173,7 +173,7 @@ class Record:
         plugins = self._plugin_results()
         problems = list(self._problems)
         if E2E in self._plugins or backend != model.SONOBUOY:
-            # Sonobuoy counts errors of the plugin as tests, too.
+            # Sonobuoy counts errors of the plugin as tests as well.
             broken = any(e.where.split('/')[0] == E2E for e in self._errors)
             problems += crosscheck.problems(
                 self._suite, self._log,
@@ -202,7 +202,7 @@ class Record:
             facts=self._facts(suite, log, whole))
 
     def _salvaged(self, log):
-        """What the summary of a log tells where the JUnit file is lost."""
+        """The information in a log's summary if the JUnit file is lost."""
         suite = junit.Suite()
         suite.specs = [
             model.Spec(name, model.FAILED,
@@ -237,7 +237,7 @@ class Record:
 
     def _stand_in(self):
         told = self._definition.environment.get(model.STAND_IN_VARIABLE)
-        # A node image tells it in /etc/os-release, and kubelet repeats that.
+        # A node image says so in /etc/os-release, and kubelet repeats that.
         system = self._documents.get('nodes', {}).get('node system', '')
         return (told == model.STAND_IN or model.STAND_IN in system
                 or self._server().unbuilt)

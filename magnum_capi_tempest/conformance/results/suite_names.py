@@ -1,32 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the name of a test case says: is it a spec, and which.
+"""Interprets the name of a test case: is it a spec, and which one?
 
 Ginkgo v2 puts the kind of node in front: ``[It] [sig-apps] ...`` is a spec,
 ``[ReportAfterSuite] Kubernetes e2e suite report`` is machinery, and Sonobuoy
-counts both. Kubernetes before 1.25 ran Ginkgo v1, whose names have no such
+counts both. Kubernetes before 1.25 used Ginkgo v1, whose names have no such
 word.
 """
 
 import re
 
-#: Types of Ginkgo's nodes that run once for the suite
+#: Types of Ginkgo's nodes that run once per suite
 #: (onsi/ginkgo, types/types.go).
 _SUITE = frozenset((
     'BeforeSuite', 'AfterSuite', 'SynchronizedBeforeSuite',
     'SynchronizedAfterSuite', 'ReportBeforeSuite', 'ReportAfterSuite',
     'DeferCleanup (Suite)'))
 _KIND = re.compile(r'\[(It|[A-Z][A-Za-z]+(?: \(Suite\))?)\]\s*')
-#: Ginkgo v1 and the summary of a log have it within the name.
+#: Ginkgo v1 and the summary of a log have it inside the name.
 _WITHIN = re.compile(r'\s*\[It\]\s*')
-#: The labels behind a name in the summary of a log.
+#: The labels after a name in the summary of a log.
 _LABELS = re.compile(r'\s*\[[A-Za-z][^\[\]]*(?:, [^\[\]]*)*\]$')
 
 
 def suite_node(name: str) -> bool:
     """Is it machinery of Ginkgo?
 
-    :param name: of the test case as the JUnit file has it.
+    :param name: of the test case, as in the JUnit file.
     """
     if name.startswith('[It]'):
         return False
@@ -35,14 +35,14 @@ def suite_node(name: str) -> bool:
 
 
 def spec(name: str) -> str:
-    """Name of a spec as the conformance list has it: the codename.
+    """Name of a spec as in the conformance list: the codename.
 
-    One blank between words, none around; without ``[It]``.
+    Single blanks between words, none around; without ``[It]``.
     """
     if name.startswith('[It]'):
         name = name[4:]
     if name.isprintable() and '  ' not in name:
-        # Of all white space only the blank is printable.
+        # A blank is the only printable white space.
         return name.strip()
     return ' '.join(name.split())
 
@@ -50,8 +50,8 @@ def spec(name: str) -> str:
 def from_summary(line: str) -> str:
     """Codename of a spec from a line of "Summarizing N Failures".
 
-    There ``[It]`` stands before the last part of the name, and the labels
-    stand behind it: they repeat words of the name in brackets.
+    There, ``[It]`` is in front of the last part of the name, and the labels
+    follow it, repeating words of the name in brackets.
 
     :param line: what follows ``[FAIL]``.
     """

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Counts what Sonobuoy counted: reads ``sonobuoy_results.yaml`` as it
-streams by.
+"""Counts what Sonobuoy counted: parses ``sonobuoy_results.yaml`` as a
+stream.
 
-That file repeats the JUnit file, 1.8 MB of it, and is wanted only for its
-statuses: a YAML library takes longer for it than everything else together
-takes for the archive, and builds a tree of whatever an archive says. What
-Go's encoder writes is regular: a key of an item stands on a line of its own,
-at the indentation of the item; a text that goes over several lines is
-indented deeper than its key. So a line is looked at only where the keys of
-an item that is open can stand.
+That file repeats the JUnit file, 1.8 MB of it, and only its statuses are
+needed. A YAML library would take longer for it than everything else takes for
+the whole archive, and would build a tree of whatever an archive contains. The
+output of Go's encoder is regular: a key of an item is on a line of its own, at
+the indentation of the item, and text of several lines is indented deeper than
+its key. So a line is parsed only at the indentation of the keys of an open
+item.
 """
 
 import collections
@@ -19,12 +19,12 @@ from magnum_capi_tempest import texts
 
 
 _LINE = re.compile(rb'( *)(- )?(name|status|items|details|meta):(?: (.*))?$')
-#: A leaf, whose name may go over several lines, with the start of another
-#: item behind it; and such leaves in a row: most of such a document.
+#: A leaf, whose name may have several lines, followed by the start of another
+#: item; and a series of such leaves, which is most of such a document.
 _LEAF = (rb'- name: [^\n]*+\n(?:\1   [^\n]*+\n)*'
          rb'\1  status: [a-z]{1,50}\n(?=\1- )')
 _LEAVES = re.compile(rb'( *)' + _LEAF + rb'(?:\1' + _LEAF + rb')*')
-#: Longer ones belong to the text of a failure.
+#: Longer lines belong to the text of a failure.
 _LONGEST = 4096
 _DEEPEST = 64
 _KINDS = 50
@@ -33,8 +33,8 @@ _KINDS = 50
 class Counter:
     """Takes the document in pieces.
 
-    :ivar status: status of the plugin as a whole, empty without one.
-    :ivar counts: number of leaf items by status, suite nodes included.
+    :ivar status: status of the plugin as a whole, empty if missing.
+    :ivar counts: number of leaf items by status, including suite nodes.
     :ivar overflow: there are more statuses or levels than are counted.
     """
 
@@ -54,7 +54,7 @@ class Counter:
         text = self._rest + bytes(piece)
         at, end = 0, text.rfind(b'\n') + 1
         if self._long and end:
-            # The end of a line that was longer than a key can be.
+            # The end of a line that was too long for a key.
             at, self._long = text.index(b'\n') + 1, False
         while at < end:
             at = self._leaves(text, at, end) or self._next(text, at)
@@ -64,16 +64,16 @@ class Counter:
             self._rest, self._long = b'', True
 
     def _next(self, text, at):
-        """Take the line that begins here; returns where the next does."""
+        """Process the line at this position; return that of the next."""
         end = text.index(b'\n', at)
         if text[at:at + 1] in b' -nsidm':
             self._line(text[at:end])
         return end + 1
 
     def _leaves(self, text, at, end):
-        """Take the leaves that begin here as :meth:`_line` would.
+        """Process the leaves at this position like :meth:`_line` would.
 
-        :returns: where the line behind them begins, None without any.
+        :returns: position of the line after them, None if there are none.
         """
         match = _LEAVES.match(text, at, end)
         if not match:
@@ -85,8 +85,8 @@ class Counter:
                 self._skip = None
                 self._count_all(lines, b' ' * column + b'  status: ')
                 return match.end()
-        # No leaves here, or too deep. To match them again line by line
-        # would take the square of their number.
+        # No leaves here, or too deep. Matching them again line by line would
+        # take quadratic time.
         for line in lines[:-1]:
             self._line(line)
         return match.end()
@@ -98,7 +98,7 @@ class Counter:
             self._count(line[len(key):].decode(), number)
 
     def close(self):
-        """Say that there is no more."""
+        """Finish the document."""
         if self._rest:
             self._line(self._rest)
         while self._open:
@@ -112,7 +112,7 @@ class Counter:
         column, dash = len(match[1]), match[2]
         key, value = match[3], match[4] or b''
         if self._skip is not None:
-            # Within "details" or "meta", whose keys are anybody's.
+            # Within "details" or "meta", whose keys are arbitrary.
             if column > self._skip:
                 return
             self._skip = None
@@ -136,7 +136,7 @@ class Counter:
             self._skip = column
 
     def _leave(self, column):
-        """Close the items whose keys stand behind this column."""
+        """Close the items whose keys are right of this column."""
         while self._open[-1][0] > column:
             self._close()
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Would the API server take what a run creates? Pure.
+"""Would the API server admit the objects that a run creates? Pure.
 
-:mod:`.dry_run` asks it, and reads who else judges pods. Tests make
-namespaces of their own, with Pod Security labels of their own; what refuses
-their pods fails tests hours later, and says so in the middle of a log.
+:mod:`.dry_run` asks it, and lists what else judges pods. Tests create
+namespaces with their own Pod Security labels. If their pods are rejected,
+tests fail hours later, with an explanation in the middle of a log.
 """
 
 import dataclasses
@@ -14,20 +14,20 @@ from magnum_capi_tempest.conformance.run import preflight
 
 ENFORCE = 'pod-security.kubernetes.io/enforce'
 
-#: Labels of a namespace that tests make (test/e2e/framework/framework.go and
-#: util.go); values where they matter.
+#: Labels of a namespace that tests create (test/e2e/framework/framework.go and
+#: util.go), with values where they matter.
 TESTS = {'e2e-framework': 'x', 'e2e-run': 'x', ENFORCE: 'privileged',
          'kubernetes.io/metadata.name': 'x-1234'}
 
-#: Guards that are named.
+#: Most guards that are named.
 _MOST = 5
 
 
 @dataclasses.dataclass(frozen=True)
 class Refusal:
-    """What the API server said to a dry run.
+    """The API server's answer to a dry run.
 
-    :param what: it would not create.
+    :param what: object that it refuses to create.
     :param status: HTTP code.
     """
 
@@ -38,10 +38,10 @@ class Refusal:
 
 @dataclasses.dataclass(frozen=True)
 class Guard:
-    """A webhook or policy whose no counts.
+    """A webhook or policy that can refuse pods.
 
     :param rules: of Kubernetes: groups, resources, operations.
-    :param selector: label selector of the namespaces that it judges.
+    :param selector: label selector of the namespaces that it applies to.
     """
 
     name: str
@@ -51,11 +51,11 @@ class Guard:
 
 @dataclasses.dataclass(frozen=True)
 class Answers:
-    """What is known of admission.
+    """What is known about admission.
 
     :param level: Pod Security level that the run's namespace would have; None
-        when nobody knows, empty for none.
-    :param wanted: the level that the run asks for.
+        if unknown, empty for none.
+    :param wanted: the level that the run requests.
     """
 
     refusals: tuple[Refusal, ...] = ()
@@ -129,7 +129,7 @@ def _or_all(rule, key):
 
 
 def selects(selector, labels: dict[str, str]) -> bool:
-    """Whether a label selector of Kubernetes takes what has these labels."""
+    """Whether a label selector of Kubernetes matches these labels."""
     if not isinstance(selector, dict):
         return True
     wanted = selector.get('matchLabels') or {}

@@ -2,9 +2,10 @@
 
 """Is a run over, and why? Pure.
 
-Sonobuoy's ``wait`` gives up on one error of the API, and a plugin whose node
-has gone is waited for until the aggregator's timeout (issue 1978). Here is
-how long each of these is waited for, and what it is called then.
+Sonobuoy's ``wait`` gives up after one error of the API, and waits for a plugin
+whose node is gone until the aggregator's timeout (issue 1978). This module
+defines how long to wait in each of these cases, and what the outcome is called
+then.
 """
 
 import dataclasses
@@ -13,7 +14,7 @@ from magnum_capi_tempest.conformance.run import messages
 from magnum_capi_tempest.conformance.run import sonobuoy
 
 #: Outcomes of a watch. All but COMPLETE leave the results in the cluster, or
-#: nowhere.
+#: lose them.
 COMPLETE = 'complete'
 AGGREGATOR_FAILED = 'aggregator failed'
 LOST = 'lost'
@@ -31,7 +32,7 @@ STUCK_REASONS = frozenset((
     'InvalidImageName', 'ImageInspectError', 'RegistryUnavailable',
     'CreateContainerConfigError', 'CreateContainerError', 'RunContainerError',
     'CrashLoopBackOff', 'Unschedulable',
-    # Reasons of events, of pods whose own status says ContainerCreating.
+    # Reasons in events, for pods whose own status says ContainerCreating.
     'FailedCreatePodSandBox', 'FailedMount', 'FailedAttachVolume'))
 
 
@@ -40,12 +41,12 @@ class Limits:
     """Patience, in seconds.
 
     :param deadline: for the whole run.
-    :param stall: without any sign of progress.
-    :param silence: without any answer of the API.
+    :param stall: without any progress.
+    :param silence: without any answer from the API.
     :param stuck: of a pod in one of STUCK_REASONS, or on a node that is not
         ready.
-    :param gone: of a namespace or pod that the API says is not there; longer
-        than a moment, as an API behind several servers may be behind.
+    :param gone: of a namespace or pod that the API reports as missing; not
+        only a moment, as one of several API servers may lag behind.
     """
 
     deadline: float
@@ -56,11 +57,12 @@ class Limits:
 
 
 def judge(watch, seen, limits: Limits) -> tuple[str, str]:
-    """Whether a run is over after this look.
+    """Whether a run is over after this observation.
 
-    :param watch: :class:`.watch.Watch`, this look folded into it.
-    :param seen: :class:`.watch.Observation`, the look.
-    :returns: outcome, empty while the run goes on, and its reason for people.
+    :param watch: :class:`.watch.Watch`, including this observation.
+    :param seen: :class:`.watch.Observation`.
+    :returns: outcome, empty while the run continues, and its reason for
+        people.
     """
     now, status = seen.at, watch.status
     if not seen.error and seen.status is not None:
@@ -90,7 +92,7 @@ def judge(watch, seen, limits: Limits) -> tuple[str, str]:
             pod = next(p for p in watch.pods if p.name == name)
             return STUCK, messages.trouble(pod)
     if seen.error and now - watch.heard >= limits.silence:
-        # Where the cluster answers there is something left to save.
+        # If the cluster answers, there is something left to save.
         return UNREACHABLE if seen.pods is None else SILENT, \
             f'no answer for {now - watch.heard:.0f} s: {seen.error}'
     if now - watch.began >= limits.deadline:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Asks the API server, in dry runs, for what a run will create.
+"""Asks the API server in dry runs whether it admits what a run creates.
 
-A dry run passes through all of admission, and nothing is kept
+A dry run passes through all of admission, but nothing is stored
 (https://kubernetes.io/docs/reference/using-api/api-concepts/#dry-run).
 """
 
@@ -15,22 +15,22 @@ from magnum_capi_tempest import texts
 _RBAC = '/apis/rbac.authorization.k8s.io/v1'
 _ADMISSION = '/apis/admissionregistration.k8s.io/v1'
 
-#: Characters of a refusal.
+#: Most characters of a refusal.
 _TEXT = 300
 
 
 def ask(reader: kube.Client, namespace: str,
         labels: dict[str, str]) -> admission.Answers:
-    """What admission says of a run's namespace and role.
+    """What admission says about a run's namespace and role.
 
-    Raises nothing of the cluster's: what cannot be asked is not known.
+    Errors of the cluster are not raised: what cannot be queried is unknown.
 
     :param labels: of the namespace.
     """
     space, refusals = _create(reader, 'namespace', '/api/v1/namespaces', {
         'apiVersion': 'v1', 'kind': 'Namespace',
         'metadata': {'name': namespace, 'labels': labels}})
-    # As both programs create it, and nobody may who has less.
+    # Both programs create it, which requires having these permissions.
     _, more = _create(reader, 'cluster role', f'{_RBAC}/clusterroles', {
         'apiVersion': 'rbac.authorization.k8s.io/v1', 'kind': 'ClusterRole',
         'metadata': {'name': f'{namespace}-preflight'},
@@ -45,26 +45,26 @@ def ask(reader: kube.Client, namespace: str,
 
 
 def _create(reader, what, path, obj):
-    """The object that would be there, and why it would not."""
+    """The object that would be created, and why it would not."""
     try:
         return reader.ask('POST', path, obj, dryRun='All'), ()
     except kube.KubeError as e:
         said = texts.line(redact.redact(str(e.last_seen or e.what)), _TEXT)
         if e.status is None or e.status in (404, 409) or (
-                # 500 is also what a webhook that is dead makes of it.
+                # A webhook that is down also causes a 500.
                 e.status >= 500 and 'webhook' not in said):
-            # It does not know, or it is there: preflight says that.
+            # Unsupported, or it already exists: preflight reports that.
             return None, ()
         return None, (admission.Refusal(what, e.status, said),)
 
 
 def _guards(reader):
-    """Webhooks and policies that may refuse."""
+    """Webhooks and policies that may refuse objects."""
     for kind in ('validatingwebhookconfigurations',
                  'mutatingwebhookconfigurations'):
         for obj in _all(reader, kind):
             for hook in documents.entries(obj, 'webhooks'):
-                # A mutating one refuses only when it does not answer.
+                # A mutating one refuses only if it does not answer.
                 if kind.startswith('validating') \
                         or hook.get('failurePolicy') != 'Ignore':
                     yield admission.Guard(

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""How does a run get from its creation to its outcome?
+"""Brings a run from its start to its outcome.
 
-Results are checked before the cluster is cleaned, and a run that did not end
-well is left as it is for people to look at.
+Results are checked before the cluster is cleaned up. A run that did not end
+well is left in the cluster for inspection.
 """
 
 import dataclasses
@@ -30,7 +30,7 @@ from magnum_capi_tempest.toolchain import leftovers
 
 
 def look(record, driven, reader, runtime) -> watch.Watch:
-    """Look once at a run, and say what is known by that."""
+    """Observe a run once, and report what that shows."""
     seen = _observer(record, driven, reader, runtime).look()
     return watch.step(_begin(record, runtime), seen, _limits(record, runtime))
 
@@ -70,7 +70,7 @@ def finish(record, driven, reader, runtime) -> outcome.Outcome:
 def fetch(record, driven, tarball, runtime) -> outcome.Outcome:
     """Fetch the archive and read it; the run stays in the cluster.
 
-    :param tarball: :class:`.sonobuoy.Tarball`, None when it is not known.
+    :param tarball: :class:`.sonobuoy.Tarball`, None if unknown.
     :raises UsageError: there is no archive yet.
     """
     archive = retrieve.fetch(
@@ -83,10 +83,10 @@ def fetch(record, driven, tarball, runtime) -> outcome.Outcome:
 
 
 def follow(record, driven, reader, runtime, go_on) -> outcome.Outcome:
-    """Let Hydrophone run to its end, or take up what it has begun.
+    """Let Hydrophone run to its end, or continue what it has begun.
 
-    :raises EnvironmentProblem: somebody else has the namespace by now. In the
-        end Hydrophone removes it.
+    :raises EnvironmentProblem: the namespace belongs to someone else by now;
+        Hydrophone would remove it at the end.
     """
     folder = end_hydrophone(record)
     if record.mark and not _has_namespace(record, driven, reader):
