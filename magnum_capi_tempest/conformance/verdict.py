@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a result is worth: the one place that says passed.
+"""Judges a result; only this module decides that a run passed.
 
-The programs of this field exit with 0 when tests fail, count their own
-machinery as passed tests and take "0 of 0" for a success (facts: Sonobuoy
-issues 1305, 1966, 2030). Here a run has passed only when specs ran, all of
-them passed, the record is whole, and a certified run left out nothing that
-certification needs.
+Other programs exit with 0 although tests failed, count their own machinery as
+passed tests and take "0 of 0" for a success (Sonobuoy issues 1305, 1966,
+2030). Here a run has passed only if specs ran, all of them passed, the record
+is complete, and a certified run left out nothing that certification requires.
 """
 
 import dataclasses
@@ -27,13 +26,12 @@ class Verdict:
     """How a run ended, and why.
 
     :param outcome: PASSED, FAILED, INCOMPLETE or HARNESS_ERROR.
-    :param reasons: the causes, the weightiest first, and what was wrong
-        with the cluster; empty when it passed.
-    :param eligible: the run may go to CNCF as it is.
-    :param hindrances: what stands between the run and certification, also
-        of a run that passed.
+    :param reasons: the causes, the most important first, and problems of the
+        cluster; empty if it passed.
+    :param eligible: the run can be submitted to CNCF as is.
+    :param hindrances: obstacles to certification, even of a run that passed.
     :param missing: required tests that did not run, by codename.
-    :param remarks: what to know of the verdict, a line each.
+    :param remarks: remarks on the verdict, a line each.
     """
 
     outcome: str
@@ -49,11 +47,11 @@ class Verdict:
 
 
 def judge(result, required=None):
-    """Give the verdict on a result.
+    """Judge a result.
 
     :param result: :class:`~.model.Result`.
     :param required: :class:`~.model.Required`, the tests that certification
-        needs for the cluster's version; None when nobody knows them.
+        requires for the cluster's version; None if unknown.
     :returns: :class:`Verdict`.
     """
     failures = result.failures
@@ -97,8 +95,8 @@ def _remarks(result, required):
 def _decides(error, result):
     """Does it cast doubt on the e2e tests?
 
-    What broke beside them, such as journals of nodes, does only where they
-    did not come to their end, for it may be why.
+    Errors elsewhere, such as missing journals of nodes, do so only if the
+    tests did not complete, as they may be the reason.
     """
     plugin = error.where.partition('/')[0]
     return (plugin == model.E2E or not result.ran
@@ -128,7 +126,8 @@ def _incomplete_reasons(result, required, missing):
     if not result.suite_finished:
         reasons.append('the suite did not complete')
     if result.planned is not None and result.planned != result.begun and not (
-            # Older Ginkgos do not tell what skipped itself from the rest.
+            # Older versions of Ginkgo do not report which specs skipped
+            # themselves.
             result.suite_succeeded and result.begun < result.planned):
         reasons.append(f'{result.begun} specs were started, but '
                        f'{result.planned} were planned')
@@ -158,7 +157,7 @@ def _hindrances(result, required, missing):
 
 
 def _other_run(result, required):
-    """What a run was that was not meant to certify, and what it ran."""
+    """The mode of a run not meant for certification, and what it ran."""
     text = ('the record does not show that it is a certified run'
             if result.mode == model.UNKNOWN else
             f'it is not a certified run; the mode is {result.mode}')

@@ -62,6 +62,7 @@ class Content:
 
     :param file: binary file, preferably unbuffered, read from its position.
     :param where: its name, for errors.
+    :param limits: :class:`~.limits.Limits`.
     """
 
     def __init__(self, file, where, limits):

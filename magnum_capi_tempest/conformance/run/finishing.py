@@ -108,9 +108,9 @@ def follow(record, driven, reader, runtime, go_on) -> outcome.Outcome:
 
 
 def end_hydrophone(record) -> pathlib.Path:
-    """End what a killed command has left; returns the folder of its files.
+    """End what a killed command left; return the folder of its files.
 
-    Hydrophone goes on without us. Two of them would fetch the files and
+    Hydrophone keeps running without us. Two of them would fetch the files and
     remove the run at the same time.
     """
     folder = pathlib.Path(record.results) / record.name
@@ -120,9 +120,9 @@ def end_hydrophone(record) -> pathlib.Path:
 
 
 def delete(record, driven, reader, runtime, lenient=False):
-    """Remove a run from its cluster, and nothing of anybody else.
+    """Remove a run, and nothing else, from its cluster.
 
-    :param lenient: say that it could not be removed, and go on.
+    :param lenient: report if it could not be removed, and continue.
     :raises EnvironmentProblem: it could not be removed.
     """
     try:
@@ -163,10 +163,10 @@ def _tell_what_tests_left(reader, runtime):
 
 
 def _has_namespace(record, driven, reader):
-    """Whether the namespace is still that of the run, or is gone.
+    """Whether the namespace still belongs to the run, or is gone.
 
-    :raises EnvironmentProblem: nobody knows whose it is.
-    :raises KubeError: it cannot be looked at.
+    :raises EnvironmentProblem: its owner is unknown.
+    :raises KubeError: it cannot be read.
     """
     name = driven.commands.namespace
     own = namespaces.is_of(reader, name, record.mark, record.uid)
@@ -190,7 +190,7 @@ def _watch(record, driven, reader, runtime):
             note(messages.line(state, runtime.clock.monotonic()))
             return state
 
-        # The watch itself ends every wait; the timeout here is a net.
+        # The watch itself ends every wait; this timeout is a safety net.
         return waiting.wait_for(
             look, done=lambda s: bool(s.outcome),
             timeout=limits.deadline + limits.silence + 600,

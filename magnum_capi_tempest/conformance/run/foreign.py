@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The run that is in a cluster, whoever began it.
+"""Finds the run in a cluster, whoever started it.
 
-What "sonobuoy run" leaves there tells enough to watch it, to fetch its
+What "sonobuoy run" leaves there is enough to watch the run, to fetch its
 results and to end it (pkg/client/gen.go of v0.57.5): the aggregator's pod has
-a label, the plugins and the configuration are in ConfigMaps beside it. A run
-that was begun here is known by the mark or the UID of its namespace.
+a label, and the plugins and the configuration are in ConfigMaps beside it. A
+run that this machine started is recognized by the mark or the UID of its
+namespace.
 """
 
 import dataclasses
@@ -26,10 +27,10 @@ from magnum_capi_tempest.conformance.run import sonobuoy
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import texts
 
-#: Of Sonobuoy's aggregator, when its configuration does not say.
+#: Timeout of Sonobuoy's aggregator if its configuration has none.
 _TIMEOUT = 21600
 
-#: Seconds that the aggregator is given to end the run itself.
+#: Seconds that the aggregator gets to end the run by itself.
 _PATIENCE = 600
 
 
@@ -37,7 +38,7 @@ _PATIENCE = 600
 class Where:
     """Where to look for a run.
 
-    :param namespace: of the run; any when empty.
+    :param namespace: of the run; empty for any.
     """
 
     target: runs.Target
@@ -46,9 +47,9 @@ class Where:
 
 @dataclasses.dataclass(frozen=True)
 class Seen:
-    """A run as its cluster shows it: objects of Kubernetes, and its version.
+    """A run as seen in its cluster: objects of Kubernetes, and its version.
 
-    :param config: "config.json" of Sonobuoy, parsed.
+    :param config: Sonobuoy's "config.json", parsed.
     :param plugins: definitions of the plugins, parsed.
     """
 
@@ -63,13 +64,13 @@ class Seen:
 
 
 def find(where: Where, runtime) -> runs.Run:
-    """The record of the run that is in a cluster, made where there is none.
+    """The record of the run in a cluster; a new one if there is none.
 
     Nothing is written.
 
     :param runtime: :class:`.lifecycle.Runtime`.
-    :raises UsageError: there is no run, or there are several.
-    :raises EnvironmentProblem: the cluster cannot be asked.
+    :raises UsageError: there is no run, or more than one.
+    :raises EnvironmentProblem: the cluster cannot be searched.
     """
     with kubeconfigs.access(where.target, runtime.connect) as access:
         target = dataclasses.replace(where.target, context=access.context)
@@ -91,11 +92,10 @@ def find(where: Where, runtime) -> runs.Run:
 
 
 def record_of(seen: Seen, target: runs.Target) -> runs.Run:
-    """What there is to be known of a run; it has no name yet.
+    """What can be found out about a run, which has no name yet.
 
-    Its results go into the current folder where nobody says otherwise. It is
-    kept in the cluster when they have been fetched: who began it may want
-    them, too.
+    Its results go to the current folder by default. After they are fetched,
+    the run stays in the cluster: whoever started it may want them too.
     """
     timeout = documents.dig(seen.config, 'Server', 'timeoutseconds')
     timeout = timeout if isinstance(timeout, int) and timeout > 0 else _TIMEOUT
@@ -111,7 +111,7 @@ def record_of(seen: Seen, target: runs.Target) -> runs.Run:
 
 
 def _plan(plugins):
-    """What its tests were told; a plan of no tests where it runs others."""
+    """The plan of its tests; a plan without tests if it runs others."""
     for document in plugins:
         if documents.text(document, 'sonobuoy-config',
                           'plugin-name') != sonobuoy.PLUGIN:
@@ -168,7 +168,7 @@ def _look(reader, where):
 
 
 def _data(reader, path):
-    """What a ConfigMap has; nothing when it is not there or not readable."""
+    """The data of a ConfigMap; empty if it is missing or unreadable."""
     try:
         found = reader.get(path) or {}
     except kube.KubeError:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""Counts specs in the log of a run that is still going on. Pure.
+"""Counts specs in the log of a run that is still in progress. Pure.
 
-Ginkgo writes one bullet for every spec that has ended, in its short form and
-in its verbose one, and names how a bad one ended after it::
+Ginkgo writes one bullet for every spec that has ended, both in its short and
+in its verbose form, and appends the status of a bad one::
 
     Will run 388 of 7144 specs
     SSSS•SSS•
@@ -12,7 +12,7 @@ in its verbose one, and names how a bad one ended after it::
 
 (ginkgo/v2/reporters/default_reporter.go; in data/sonobuoy the 388 specs of
 a parallel run of Kubernetes 1.34.9 are 388 bullets.) Suite nodes have
-their kind in brackets where specs have the bullet.
+their kind in brackets instead of the bullet.
 """
 
 import re
@@ -20,7 +20,7 @@ import re
 from magnum_capi_tempest.conformance.results import suite_names
 from magnum_capi_tempest import texts
 
-#: Characters of a name.
+#: Most characters of a name.
 _NAME = 2048
 _PLANNED = re.compile(r'^Will run (\d+) of \d+ specs', re.MULTILINE)
 _BAD = re.compile(
@@ -43,10 +43,10 @@ def failures(lines) -> tuple[str, ...]:
 
 
 def count(log: str) -> tuple[int, int, int] | None:
-    """How many specs will run, have passed, have failed.
+    """How many specs will run, have passed, and have failed.
 
     :param log: of the e2e container, from its beginning.
-    :returns: None while the log does not say how many will run.
+    :returns: None until the log says how many will run.
     """
     planned = _PLANNED.search(log)
     if not planned:

@@ -4,12 +4,12 @@
 """Hydrophone, the second backend: its command lines and its two files.
 
 Hydrophone (kubernetes-sigs) creates one pod, follows its log, copies
-``e2e.log`` and ``junit_01.xml`` and removes the pod again, in one call that
-must stay connected; ``--continue`` takes up a run that is there. It has no
-status, and no archive: what it leaves is a folder.
+``e2e.log`` and ``junit_01.xml`` and removes the pod, in a single call that
+must stay connected; ``--continue`` resumes an existing run. It has no status
+and no archive: its result is a folder.
 
-Its exit code is Ginkgo's, so a failure of tests and one of its own look the
-same: the files decide.
+Its exit code is Ginkgo's, so a failure of tests looks like one of its own: the
+files decide.
 """
 
 import dataclasses
@@ -33,7 +33,7 @@ BUSYBOX = 'registry.k8s.io/e2e-test-images/busybox:1.36.1-1'
 POD = 'e2e-conformance-test'
 
 _CLEANUP = 900
-#: Variables that are options of its own.
+#: Variables for which it has its own options.
 _OPTIONS = {'E2E_EXTRA_ARGS': '--extra-args',
             'E2E_EXTRA_GINKGO_ARGS': '--extra-ginkgo-args'}
 
@@ -51,11 +51,11 @@ class Commands:
                 '--namespace', self.namespace, *arguments]
 
     def run(self, plan, output, go_on=False) -> list[str]:
-        """Run the tests to their end, or take up a run that is there.
+        """Run the tests to their end, or resume an existing run.
 
         :param output: folder for the two files.
         """
-        # With a slash, by which a process of a killed command is found.
+        # The slash helps to find the process of a killed command.
         argv = self._line('--output-dir', f'{output}/',
                           '--disable-progress-status')
         if go_on:
@@ -100,12 +100,12 @@ class Hydrophone:
     def preview(self, plan, output) -> list[list[str]]:
         """Every command line that a run of the plan would call, in order.
 
-        :param output: folder for what the run leaves.
+        :param output: folder for the results of the run.
         """
         return [self.commands.run(plan, output), self.commands.delete()]
 
     def run(self, plan, output: pathlib.Path, go_on=False):
-        """Run to the end; both files are in ``output`` then.
+        """Run to the end; both files are then in ``output``.
 
         :raises CommandFailed: it ended without them.
         """
@@ -132,7 +132,7 @@ class Hydrophone:
 
 
 def spoken(output: str) -> str:
-    """What a failed call says, on one line: without what went well."""
+    """The message of a failed call on one line, without its successes."""
     lines = [line for line in output.splitlines()
              if not re.match(r'\d\d:\d\d:\d\d INF ', line)]
     return texts.line(' '.join(lines) or output, 300)
@@ -145,18 +145,18 @@ def backend(plan, program, kubeconfig) -> Hydrophone:
 
 
 def takes_namespace(plan: runner.Plan) -> bool:
-    """Whether a run can be given a namespace that is there.
+    """Whether a run can use an existing namespace.
 
-    Of one, v0.8.0 forgets the name before it makes the ConfigMap of
+    With one, v0.8.0 forgets the name before it creates the ConfigMap for
     --test-repo-list (pkg/conformance/deploy.go).
     """
     return plan.images.mirrors is None
 
 
 def refuse(plan: runner.Plan):
-    """Refuse what Hydrophone cannot do.
+    """Refuse what Hydrophone does not support.
 
-    :raises UsageError: the plan asks for it.
+    :raises UsageError: the plan requires it.
     """
     images = plan.images
     for there, option in (

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""The kubeconfig of the cluster under test: a file, or made through Magnum.
+"""The kubeconfig of the cluster under test: a file, or created by Magnum.
 
-Magnum's is an administrator's key, and so may be that of one context of many.
-It is written into a folder that only its
-owner can enter, and removed when the command that needed it ends. A command
-that was killed cannot do that: the next one does.
+Magnum's contains an administrator's key, and so may a single context of a
+file. It is written to a folder that only its owner can enter, and removed when
+the command that needs it ends. If that command is killed, the next one removes
+it.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from magnum_capi_tempest.kubeclient import contexts
 from magnum_capi_tempest import kubeconfig
 from magnum_capi_tempest import paths
 
-#: Seconds for one request to Magnum or Keystone.
+#: Timeout of a request to Magnum or Keystone, in seconds.
 _TIMEOUT = 60
 
 
@@ -29,12 +29,12 @@ _TIMEOUT = 60
 class Access:
     """How to reach a cluster.
 
-    :param kubeconfig: path; gone when the ``with`` block has ended, when it
-        was made here.
-    :param scratch: private folder for more of the kind.
-    :param about: what Magnum says of the cluster.
-    :param context: its name, where the user's kubeconfig has several: another
-        one may be current later.
+    :param kubeconfig: path; if the file was created here, it is removed
+        after the ``with`` block.
+    :param scratch: private folder for similar files.
+    :param about: what Magnum says about the cluster.
+    :param context: its name, if the user's kubeconfig has several: the
+        current one may change later.
     """
 
     kubeconfig: pathlib.Path
@@ -47,10 +47,10 @@ class Access:
 def access(target, connect=None):
     """Yield an :class:`Access` to the cluster of a :class:`runs.Target`.
 
-    :param connect: function of the cloud's name, an ``openstack``
-        connection; for tests.
+    :param connect: function of the cloud's name that returns an
+        ``openstack`` connection; for tests.
     :raises UsageError: no such file, cluster or cloud.
-    :raises EnvironmentProblem: the cloud cannot be used, a library is
+    :raises EnvironmentProblem: the cloud cannot be used, or a library is
         missing.
     """
     with private() as folder:
@@ -74,7 +74,7 @@ def _of_files(target, folder):
 
 @contextlib.contextmanager
 def private():
-    """Yield a folder that is removed at the end, and that nobody else reads.
+    """Yield a folder that only we can read, and that is removed at the end.
 
     :raises UsageError: other users can change the state folder.
     """
@@ -102,7 +102,7 @@ def _connect(cloud):
 
 
 def _write(target, file, connect):
-    """Have a certificate signed and write the kubeconfig; who it is of."""
+    """Have a certificate signed, write the kubeconfig, return its subject."""
     from keystoneauth1 import exceptions
     magnum = connect(target.cloud).container_infrastructure_management
 

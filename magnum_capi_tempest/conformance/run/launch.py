@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""Starts a run: checks that the cluster is fit for it, and creates it.
+"""Starts a run: checks whether the cluster is fit for it, and creates it.
 
-Nothing is created before the preflight, and nothing stays of a run that
-could not be created.
+Nothing is created before the preflight checks, and nothing is left of a run
+that could not be created.
 """
 
 import contextlib
@@ -25,13 +25,13 @@ from magnum_capi_tempest.kubeclient import kube
 
 def prepare(request, namespace, labels, delete, reader,
             progress) -> snapshot.Snapshot:
-    """Look whether a cluster is fit; nothing is created.
+    """Check whether a cluster is fit; nothing is created.
 
-    :param request: :class:`.lifecycle.RunRequest`; what it replaces is
-        removed.
+    :param request: :class:`.lifecycle.RunRequest`; the run that it replaces
+        is removed.
     :param namespace: of the run; ``labels`` are those that it will have.
-    :param delete: function that removes what is there of an earlier run.
-    :raises EnvironmentProblem: it is not.
+    :param delete: function that removes an earlier run.
+    :raises EnvironmentProblem: it is not fit.
     """
     with progress.step('preflight'):
         seen = snapshot.look(reader, namespace)
@@ -56,7 +56,7 @@ def prepare(request, namespace, labels, delete, reader,
 
 
 def _images(request, version):
-    """Names of the images without which nothing starts."""
+    """Names of the images that are needed to start anything."""
     images = request.plan.images
     tests = images.conformance or (
         f'{hydrophone.IMAGE}:{request.plan.kubernetes or version}')
@@ -67,11 +67,11 @@ def _images(request, version):
 
 
 def make_namespace(record, driven, reader, runtime):
-    """Make the namespace of a run, where the program takes one.
+    """Create the namespace of a run, if the program accepts one.
 
     :param runtime: :class:`.lifecycle.Runtime`, here and below.
-    :raises KubeError: it could not be made: somebody else has just done so,
-        or the API refused or did not answer.
+    :raises KubeError: it could not be created: someone else has just done
+        so, or the API refused or did not answer.
     """
     if not record.mark:
         return
@@ -79,14 +79,14 @@ def make_namespace(record, driven, reader, runtime):
         namespaces.create(reader, driven.commands.namespace, record.mark,
                           dict(driven.labels))
     except kube.KubeError as e:
-        # Without an answer it may be there: then it has the run's mark.
+        # Without an answer it may exist; then it has the run's mark.
         if e.status is not None:
             runtime.store.save(dataclasses.replace(record, stage=runs.ENDED))
         raise
 
 
 def create(record, driven, runtime):
-    """Start what is in the cluster; half of it does not stay.
+    """Create the objects of a run; remove them if not all can be created.
 
     :raises EnvironmentProblem: it could not be created.
     """

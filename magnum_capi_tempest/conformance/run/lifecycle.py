@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""The life of a run: what a person may do with it, begin to end.
+"""The life of a run: everything that users can do with it.
 
 The record is written before anything is created, so that every run can be
-picked up again: :mod:`.launch` and :mod:`.finishing` do what is between.
+resumed. :mod:`.launch` and :mod:`.finishing` do the work.
 """
 
 import contextlib
@@ -37,7 +37,7 @@ from magnum_capi_tempest.conformance.run import watch
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import toolchain
 
-#: How often to look. Sonobuoy itself renews its status every 5 s.
+#: How often to observe. Sonobuoy itself updates its status every 5 s.
 PACE = waiting.Pace(first=2, factor=1.5, most=15)
 
 _BACKENDS = {model.SONOBUOY: sonobuoy, model.HYDROPHONE: hydrophone}
@@ -45,7 +45,7 @@ _BACKENDS = {model.SONOBUOY: sonobuoy, model.HYDROPHONE: hydrophone}
 
 @dataclasses.dataclass(frozen=True)
 class Runtime:
-    """What a run needs of this machine; tests give their own.
+    """What a run needs from this machine; tests provide their own.
 
     :param ensure: function of names and progress: name -> path of program.
     :param connect: see :func:`kubeconfigs.access`.
@@ -63,11 +63,11 @@ class Runtime:
 
 @dataclasses.dataclass(frozen=True)
 class RunRequest:
-    """What a person wants to run.
+    """The run that a user requests.
 
-    :param results: folder for what the run leaves.
-    :param name: of the run; made when empty.
-    :param replace: remove what an earlier run has left in the namespace.
+    :param results: folder for the results of the run.
+    :param name: of the run; generated if empty.
+    :param replace: remove an earlier run from the namespace.
     :param keep: leave namespace and roles when the run is over.
     """
 
@@ -81,7 +81,7 @@ class RunRequest:
 
 
 def preview(request: RunRequest, program='') -> list[list[str]]:
-    """Every command line that a run would call; nothing is looked at."""
+    """Every command line that a run would call; nothing is contacted."""
     kind = _BACKENDS[request.backend]
     kind.refuse(request.plan)
     runner.check_files(request.plan)
@@ -94,9 +94,9 @@ def preview(request: RunRequest, program='') -> list[list[str]]:
 def run(request: RunRequest, runtime: Runtime) -> outcome.Outcome:
     """Run the tests to their end.
 
-    :raises UsageError: the request cannot be met.
+    :raises UsageError: the request is invalid.
     :raises EnvironmentProblem: the cluster is not fit for it; nothing was
-        created then.
+        created.
     """
     kind = _BACKENDS[request.backend]
     kind.refuse(request.plan)
@@ -110,8 +110,8 @@ def run(request: RunRequest, runtime: Runtime) -> outcome.Outcome:
 
         @functools.cache
         def driver():
-            # To build the program takes minutes: not before the cluster was
-            # looked at.
+            # Building the program takes minutes, so the cluster is checked
+            # first.
             program = runtime.ensure([request.backend], runtime.progress)
             return kind.backend(request.plan, program[request.backend],
                                 access.kubeconfig)
@@ -149,12 +149,12 @@ def run(request: RunRequest, runtime: Runtime) -> outcome.Outcome:
 
 def resume(which, runtime: Runtime,
            results: pathlib.Path | None = None) -> outcome.Outcome:
-    """Watch a run to its end that an earlier command has begun.
+    """Watch a run that an earlier command started, until it ends.
 
     :param which: the name of a run, None for the only one that has not ended,
-        or :class:`.foreign.Where` it is; here and below.
-    :param results: folder for what is fetched, instead of that of the run;
-        here and below.
+        or the :class:`.foreign.Where` to search; here and below.
+    :param results: folder for fetched files, instead of the run's own; here
+        and below.
     :raises UsageError: the run was ended, or its results are elsewhere.
     """
     record = _chosen(which, runtime, results)
@@ -172,9 +172,9 @@ def resume(which, runtime: Runtime,
 
 def retrieve(which, runtime: Runtime,
              results: pathlib.Path | None = None) -> outcome.Outcome:
-    """Fetch the results of a run that is complete, and leave it there.
+    """Fetch the results of a complete run, and leave it in the cluster.
 
-    :raises UsageError: there are none yet, or the run is not there any more.
+    :raises UsageError: there are none yet, or the run is gone.
     """
     record = _chosen(which, runtime, results)
     if record.backend != model.SONOBUOY:
@@ -191,7 +191,7 @@ def retrieve(which, runtime: Runtime,
 
 def partial(which, runtime: Runtime,
             results: pathlib.Path | None = None) -> outcome.Outcome:
-    """What a run that goes on has brought so far; it goes on."""
+    """The results so far of a run that is still in progress."""
     record = _chosen(which, runtime, results)
     with _reading(record, runtime) as (namespace, reader):
         with runtime.progress.step('saving what is available so far'):
@@ -207,7 +207,7 @@ def partial(which, runtime: Runtime,
 
 
 def logs(which, runtime: Runtime, plugin):
-    """Yield names of a run's pods and what they have written so far.
+    """Yield names of a run's pods and their logs so far.
 
     :param plugin: see :func:`.salvage.logs`.
     """
@@ -217,7 +217,7 @@ def logs(which, runtime: Runtime, plugin):
 
 
 def follow(which, runtime: Runtime, plugin, tail=None):
-    """Yield what a run's pod writes, in whole lines, until it has ended.
+    """Yield the log of a run's pod, in whole lines, until it ends.
 
     :param plugin: see :func:`.salvage.logs`.
     :param tail: see :meth:`.log_stream.Follower.texts`.
@@ -232,7 +232,7 @@ def follow(which, runtime: Runtime, plugin, tail=None):
 
 
 def abort(which, runtime: Runtime):
-    """End a run and remove everything of it from the cluster."""
+    """End a run and remove all of it from the cluster."""
     record = _chosen(which, runtime)
     with _access(record, runtime) as (driven, reader):
         finishing.end_hydrophone(record)
@@ -240,7 +240,7 @@ def abort(which, runtime: Runtime):
 
 
 def status(which, runtime: Runtime) -> tuple[runs.Run, watch.Watch | None]:
-    """What is known of a run, and one look at it while it is there."""
+    """The record of a run, and one observation if it is in progress."""
     record = _chosen(which, runtime)
     if record.stage == runs.ENDED or record.backend != model.SONOBUOY:
         return record, None
@@ -283,7 +283,7 @@ def _access(record, runtime):
 
 @contextlib.contextmanager
 def _reading(record, runtime):
-    """Yield namespace and client; no program is needed to read."""
+    """Yield namespace and client; reading needs no program."""
     if record.backend != model.SONOBUOY or record.stage == runs.ENDED:
         raise errors.UsageError(
             f'The run {record.name} is not in a cluster any more'
@@ -296,7 +296,7 @@ def _reading(record, runtime):
 
 @contextlib.contextmanager
 def _left_running(record, runtime):
-    """Say how to go on when a person goes away."""
+    """Tell a user who interrupts how to continue."""
     try:
         yield
     except KeyboardInterrupt:

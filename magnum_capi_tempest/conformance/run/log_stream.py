@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The log of a container as it grows, through connections that end.
+"""Follows the log of a container across connections.
 
-Each line has the time that the kubelet gives it, so that a new connection
-goes on after the last line that was shown. Lines are held back for a moment:
-a secret of several lines is only known as one while they are together.
+Each line has the kubelet's time, so that a new connection continues after the
+last line that was shown. Lines are held back for a moment: a secret of several
+lines is only recognized while they are together.
 """
 
 import codecs
@@ -12,15 +12,15 @@ import time
 
 from magnum_capi_tempest.kubeclient import kube
 
-#: Seconds for which lines are held back; without any for so long, all are
-#: shown, and the API is asked whether the container has ended.
+#: Seconds for which lines are held back; after a silence of the second length
+#: all are shown, and the API is asked whether the container has ended.
 _HELD, _QUIET = 2, 5
 
-#: Seconds between two attempts to connect, and for which they go on.
+#: Seconds between two attempts to connect, and until they are given up.
 _PAUSE, _PATIENCE = 5, 600
 
-#: Characters of a line, and of all that are held back; each line of these
-#: counts for some more, as an empty one takes memory, too.
+#: Most characters of a line, and of all lines held back; each of these counts
+#: for some more, as even an empty one takes memory.
 _LINE, _MOST, _EACH = 64 << 10, 1 << 20, 150
 
 
@@ -28,7 +28,7 @@ class Follower:
     """Follows the log of one container.
 
     :param reader: :class:`kube.Client`.
-    :param say: function of one line, for connections that end.
+    :param say: function of one line, for lost connections.
     :param clock: for ``monotonic`` and ``sleep``.
     """
 
@@ -43,9 +43,9 @@ class Follower:
     def texts(self, tail=None):
         """Yield the log in pieces of whole lines, until its container ends.
 
-        Lines that the end of a connection caught are read again.
+        Lines that were lost with a connection are read again.
 
-        :param tail: begin so many lines before the end (default: all).
+        :param tail: start this many lines before the end (default: all).
         :raises KubeError: refused, or no connection for ten minutes.
         """
         while True:
@@ -58,7 +58,7 @@ class Follower:
                 self._lost_since = None
             except kube.KubeError as e:
                 if e.status == 404 and self._shown:
-                    # Its results were fetched, and the pod is removed.
+                    # Its results were fetched, and the pod was removed.
                     return
                 self._again(e)
 
@@ -76,7 +76,7 @@ class Follower:
                     kube.log_path(self._namespace, self._pod), _QUIET,
                     **query)):
                 self._lost_since = None
-                # The API forgets fractions of a second.
+                # The API ignores fractions of a second.
                 if time_ and time_ <= before:
                     continue
                 now = self._clock.monotonic()
@@ -111,7 +111,7 @@ class Follower:
             for one in status.get('containerStatuses') or ())
 
     def _again(self, why):
-        """Wait before the next attempt; the first of an outage is told."""
+        """Wait before the next attempt; report the first of an outage."""
         now = self._clock.monotonic()
         if self._lost_since is None:
             self._lost_since = now
@@ -126,9 +126,9 @@ class Follower:
 
 
 def stamped(pieces):
-    """Yield times and lines of a log that comes in pieces of bytes.
+    """Yield times and lines of a log that arrives in pieces of bytes.
 
-    Of a line that is too long the beginning is kept.
+    Only the beginning of an overlong line is kept.
     """
     decode = codecs.getincrementaldecoder('utf-8')('replace').decode
     rest, cut = '', False

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What people are told of a run that is watched. Pure."""
+"""Messages for users who watch a run. Pure."""
 
 import collections
 import datetime
@@ -9,7 +9,7 @@ from magnum_capi_tempest.conformance.run import sonobuoy
 
 
 def pods(old, new):
-    """What has become of the pods of a run since the last look."""
+    """Changes of a run's pods since the last observation."""
     before = {p.name: p.state for p in old}
     for pod in new:
         if before.get(pod.name) != pod.state:
@@ -23,7 +23,7 @@ def pods(old, new):
 
 
 def nodes(old, new):
-    """What has become of the nodes, sets of names; None: not known."""
+    """Changes of the nodes, which are sets of names; None: unknown."""
     if old is None or new is None:
         return
     if new - old:
@@ -34,9 +34,9 @@ def nodes(old, new):
 
 
 def waits(old, new):
-    """That the tests have ended and other plugins have not, told once.
+    """Report once that other plugins continue after the tests.
 
-    :param old: :class:`.sonobuoy.Status` of the last look, or None.
+    :param old: :class:`.sonobuoy.Status` of the last observation, or None.
     """
     rest = _unfinished(new)
     if rest and not _unfinished(old):
@@ -45,7 +45,7 @@ def waits(old, new):
 
 
 def _unfinished(status):
-    """Names of plugins that go on after the tests."""
+    """Names of plugins that continue after the tests."""
     running = {name: sonobuoy.RUNNING in {one.status for one in nodes}
                for name, nodes in _by_name(status).items()}
     if running.get(sonobuoy.PLUGIN, True):
@@ -54,7 +54,7 @@ def _unfinished(status):
 
 
 def _by_name(status):
-    """What a plugin does on each node, lists by the plugin's name."""
+    """The states of each plugin on its nodes, by the plugin's name."""
     found = collections.defaultdict(list)
     for plugin in status.plugins if status else ():
         found[plugin.name].append(plugin)
@@ -62,17 +62,17 @@ def _by_name(status):
 
 
 def trouble(pod):
-    """A pod and its trouble, one line."""
+    """A pod and its problem, one line."""
     return (f'pod {pod.name} {pod.reason or pod.phase}'
             + (f' on {pod.node}' if pod.node else '')
             + (f': {pod.message}' if pod.message else ''))
 
 
 def line(watch, now: float, width=24) -> str:
-    """How far a run is, one line: a bar, the counts and their age.
+    """The progress of a run, one line: a bar, the counts and their age.
 
     :param watch: :class:`.watch.Watch`.
-    :param now: seconds, of the watch's clock.
+    :param now: seconds, from the watch's clock.
     :param width: characters of the bar.
     """
     counts, status = watch.counts, watch.status
@@ -95,9 +95,9 @@ def line(watch, now: float, width=24) -> str:
 
 
 def plugins(status):
-    """Yield what plugins do and which tests have failed, a line each.
+    """Yield the states of plugins and the failed tests, a line each.
 
-    Of one plugin on one node :func:`line` says it all.
+    With one plugin on one node, :func:`line` is enough.
 
     :param status: :class:`.sonobuoy.Status`, or None.
     """

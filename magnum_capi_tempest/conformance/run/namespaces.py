@@ -1,28 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""The namespace of a run: made by the run, and removed only while it is its.
+"""The namespace of a run, which is removed only while it belongs to the run.
 
-Sonobuoy and Hydrophone know a namespace by its name, and remove what has that
-name. Somebody else may be quicker than a run, or may run something in its
-place later: an annotation says whose a namespace is.
+Sonobuoy and Hydrophone identify a namespace by its name, and remove whatever
+has that name. Someone else may create it first, or reuse it later: an
+annotation records which run it belongs to.
 """
 
 from urllib import parse
 
 from magnum_capi_tempest.kubeclient import kube
 
-#: Annotation: :attr:`.runs.Run.mark` of the run that made it.
+#: Annotation: :attr:`.runs.Run.mark` of the run that created it.
 MARK = 'magnum.openstack.org/conformance-run'
 
 _ALL = '/api/v1/namespaces'
 
 
 def create(reader: kube.Client, name: str, mark: str, labels: dict[str, str]):
-    """Make the namespace of a run.
+    """Create the namespace of a run.
 
-    :raises KubeError: it is not known whether it was made (``status`` is
-        None), or it was not.
+    :raises KubeError: it was not created, or that is unknown (``status`` is
+        None).
     """
     try:
         reader.create(_ALL, {
@@ -39,12 +39,12 @@ def create(reader: kube.Client, name: str, mark: str, labels: dict[str, str]):
 
 
 def is_of(reader: kube.Client, name: str, mark: str, uid: str = '') -> bool:
-    """Whether a namespace is the run's, or is gone.
+    """Whether a namespace belongs to the run, or is gone.
 
     :param mark: of the run; or the ``uid`` of the namespace in which it was
         found.
 
-    :raises KubeError: that is not known.
+    :raises KubeError: that cannot be found out.
     """
     found = reader.get(f'{_ALL}/{parse.quote(name, safe="")}')
     if found is None:
@@ -56,7 +56,7 @@ def is_of(reader: kube.Client, name: str, mark: str, uid: str = '') -> bool:
 
 
 def of_tests(spaces) -> tuple[str, ...]:
-    """Names of the namespaces that e2e tests have made and left, of any run.
+    """Names of the namespaces that e2e tests of any run left behind.
 
     :param spaces: namespaces, as dicts.
     """

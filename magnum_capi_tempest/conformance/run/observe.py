@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""Looks at a run: Sonobuoy's status, the pods, the nodes, the tests' log.
+"""Observes a run: Sonobuoy's status, the pods, the nodes, the tests' log.
 
-Whatever cannot be asked is part of the observation, never an exception: a
-watch goes on through an API server that restarts.
+A failed query becomes part of the observation and never raises: a watch
+continues while the API server restarts.
 """
 
 import dataclasses
@@ -20,20 +20,20 @@ from magnum_capi_tempest.conformance.run import watch
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import texts
 
-#: Most of a log that is read to count in it; 388 specs wrote 93 KiB.
+#: Most bytes of a log that are read to count in it; 388 specs wrote 93 KiB.
 _LOG = 16 << 20
 
-#: Seconds between two readings of that log: all of it is read.
+#: Seconds between two readings of that log, which is read from its beginning.
 _LOG_PAUSE = 60
 
-#: Seconds between two looks at everything else that is in the cluster.
+#: Seconds between two observations of everything else in the cluster.
 _LOOK_PAUSE = 20
 
-#: Characters that are shown of what a program says.
+#: Most characters of a program's message that are shown.
 _SAID = 300
 
-#: What Sonobuoy says when namespace or aggregator are not there, as opposed
-#: to not answering: pkg/plugin/aggregation/status.go and update.go.
+#: What Sonobuoy says if namespace or aggregator do not exist, as opposed to
+#: not answering: pkg/plugin/aggregation/status.go and update.go.
 _GONE = ('not found', 'no pods found', 'no pod found')
 
 
@@ -43,8 +43,8 @@ class Observer:
     :param program: :class:`sonobuoy.Sonobuoy`.
     :param reader: :class:`kube.Client`.
     :param clock: for ``monotonic``.
-    :param since: aware datetime when the run began: what the cluster warned
-        of before is of no interest.
+    :param since: aware datetime of the start of the run: earlier warnings of
+        the cluster are ignored.
     """
 
     def __init__(self, program, reader, clock=time, since=None):
@@ -59,7 +59,7 @@ class Observer:
         self._log_read = None
 
     def look(self) -> watch.Observation:
-        """Look once. Takes up to the timeouts of its calls."""
+        """Observe once. Takes up to the timeouts of its calls."""
         status, said, error, gone = self._status()
         pods = nodes = None
         bad, wrong = (), None
@@ -77,12 +77,12 @@ class Observer:
             self._read_log(status, pods)
         return watch.Observation(
             self._clock.monotonic(), status, said,
-            # One of the two answered: the cluster is there.
+            # One of the two answered, so the cluster is there.
             '' if status is not None or gone else error,
             gone, pods, self._log, self._log_size, nodes, bad, wrong)
 
     def _explained(self, found):
-        """Pods; of those that wait for no reason, the one in their events."""
+        """Pods; those that wait without a reason get one from their events."""
         events = None
         for obj in found:
             one = pod(obj)
@@ -118,7 +118,7 @@ class Observer:
         return status, '' if status else texts.line(text, _SAID), '', False
 
     def _really_gone(self):
-        """Sonobuoy's text may be about anything; ask for the thing."""
+        """Sonobuoy's text may refer to anything; check the object itself."""
         try:
             found = self._reader.items(
                 kube.pod_path(self._namespace),
@@ -142,7 +142,7 @@ class Observer:
                     kube.log_path(self._namespace, one.name),
                     container=sonobuoy.PLUGIN, limitBytes=_LOG)
             except kube.KubeError:
-                # The fallback of a hint.
+                # It is only the fallback for a hint.
                 return
             if len(log) == self._log_size:
                 log = self._inside(one) or log
@@ -151,11 +151,11 @@ class Observer:
             self._log = ginkgolog.count(log) or self._log
 
     def _inside(self, pod):
-        """The log in the pod, empty when it cannot be read.
+        """The log inside the pod, empty if it cannot be read.
 
-        Tests side by side write bullets without an end of line, and what
-        keeps the logs of containers waits for one, or for a full buffer:
-        of 383 specs it had none after seven minutes (containerd 1.6).
+        Parallel tests write bullets without line ends, and the container
+        runtime stores a log only at a line end, or when its buffer is full:
+        after seven minutes it had stored none of 383 specs (containerd 1.6).
         """
         try:
             return pod_files.log(self._reader, self._namespace, pod.name,
@@ -165,7 +165,7 @@ class Observer:
 
 
 def everything(reader: kube.Client, nodes, pods) -> symptoms.Objects:
-    """What tells why a cluster is ill; what cannot be read is left out.
+    """Objects that explain problems of a cluster; unreadable ones are omitted.
 
     :param nodes: objects that the caller has read; ``pods`` too.
     """
@@ -176,7 +176,7 @@ def everything(reader: kube.Client, nodes, pods) -> symptoms.Objects:
 
 
 def _readable(reader, path, **query):
-    """The objects of a list; none when they cannot be read."""
+    """The objects of a list; none if they cannot be read."""
     try:
         return tuple(reader.items(path, **query))
     except kube.KubeError:
@@ -184,13 +184,13 @@ def _readable(reader, path, **query):
 
 
 def pod(obj) -> watch.Pod:
-    """A pod of the run, out of what the API says of it."""
+    """A pod of the run, from its object in the API."""
     metadata, status = obj['metadata'], obj.get('status') or {}
     reason, message = status.get('reason') or '', status.get('message') or ''
     for container in [*(status.get('initContainerStatuses') or ()),
                       *(status.get('containerStatuses') or ())]:
         waiting = (container.get('state') or {}).get('waiting') or {}
-        # These two are the ordinary beginning of every container.
+        # These two are the normal start of every container.
         if waiting.get('reason') not in (None, 'ContainerCreating',
                                          'PodInitializing'):
             reason = waiting['reason']

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""From what a run left to its result and verdict."""
+"""Derives result and verdict from what a run left behind."""
 
 import dataclasses
 import pathlib
@@ -20,8 +20,8 @@ from magnum_capi_tempest.conformance import verdict as verdict_
 class Outcome:
     """How a run ended.
 
-    :param source: the archive, or the folder of result files; None when
-        there is nothing.
+    :param source: the archive, or the folder of result files; None if there
+        is nothing.
     """
 
     run: runs.Run
@@ -33,7 +33,7 @@ class Outcome:
 def of_archive(record: runs.Run) -> Outcome:
     """Read a whole archive, or Hydrophone's folder.
 
-    :raises Damage: it is not there any more, or broken.
+    :raises Damage: it is gone, or broken.
     """
     path = pathlib.Path(record.archive)
     if record.backend == model.HYDROPHONE:
@@ -52,7 +52,7 @@ def of_salvage(record: runs.Run, saved, reason) -> Outcome:
     """Read what was saved of a run that did not end well.
 
     :param saved: :class:`salvage.Saved`.
-    :param reason: why it did not end; it is never complete.
+    :param reason: why it did not end well; it is never complete.
     """
     try:
         result = _files(record, saved.junit, saved.log)
@@ -65,7 +65,7 @@ def of_salvage(record: runs.Run, saved, reason) -> Outcome:
 
 
 def _so_far(log):
-    """What the log of tests that did not end says of them."""
+    """What the log of unfinished tests contains."""
     with open(log, encoding='utf-8', errors='replace') as lines:
         names = ginkgolog.failures(lines)
     return {'specs': tuple(model.Spec(
@@ -74,7 +74,7 @@ def _so_far(log):
 
 
 def of_nothing(record: runs.Run, reason) -> Outcome:
-    """The outcome of a run of which nothing is known: a harness error."""
+    """The outcome of a run about which nothing is known: a harness error."""
     result = model.Result(
         record.name, record.results, record.backend,
         infra_errors=(model.InfraError(infra.classify(reason), 'e2e',
@@ -88,7 +88,7 @@ def _files(record, junit, log):
 
 
 def told(record: runs.Run, result: model.Result) -> model.Result:
-    """The result with what only the record of its run knows."""
+    """The result, completed from the record of its run."""
     return dataclasses.replace(
         result, signs=tuple(dict.fromkeys((*result.signs, *record.signs))),
         stand_in_images=result.stand_in_images or record.plan.stand_in)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the tests have written, in the pod in which they ran or run.
+"""Reads the files of the tests inside their pod, during or after the run.
 
-Neither container has a shell. Sonobuoy's worker, which waits to hand results
-over, has the program that packs archives (``sonobuoy splat``): it prints those
-that the tests have packed at their end. The image of the tests has kubectl
-(kubernetes, test/conformance/image/Dockerfile), which prints a file that it
-is to make a ConfigMap of.
+Neither container has a shell. Sonobuoy's worker, which waits to hand over the
+results, contains the program that packs archives (``sonobuoy splat``): it
+prints the files that the tests packed at their end. The image of the tests
+contains kubectl (kubernetes, test/conformance/image/Dockerfile), which can
+print a file as part of a ConfigMap.
 """
 
 import io
@@ -23,12 +23,12 @@ WORKER, _RESULTS = 'sonobuoy-worker', '/tmp/sonobuoy/results'
 
 
 def log(reader, namespace, pod, container):
-    """The log so far, a str; empty when there is none.
+    """The log so far, a str; empty if there is none.
 
     :param reader: :class:`..kubeclient.kube.Client`.
     :param pod: its name.
     :param container: that of the tests.
-    :raises KubeError: the pod cannot be asked.
+    :raises KubeError: the pod cannot be read.
     """
     return reader.execute(namespace, pod, container, [
         'kubectl', 'create', 'configmap', 'log', '--dry-run=client',
@@ -39,7 +39,7 @@ def log(reader, namespace, pod, container):
 def longest_log(reader, namespace, pod, container, most):
     """The log of the tests, from the API or from the pod; a str.
 
-    What tests side by side write gets to the API late: see
+    The output of parallel tests reaches the API late: see
     :class:`.observe.Observer`.
 
     :param most: bytes.
@@ -59,7 +59,7 @@ def longest_log(reader, namespace, pod, container, most):
 
 
 def shown_log(reader, namespace, pod, container, most):
-    """The log that the API shows of a container; a str.
+    """The log of a container in the API; a str.
 
     :param most: bytes.
     :raises KubeError: it has none.
@@ -69,12 +69,12 @@ def shown_log(reader, namespace, pod, container, most):
 
 
 def files(reader, namespace, pod):
-    """Yield names and contents of the files of results, at the end.
+    """Yield names and contents of the result files, at the end.
 
     :param reader: :class:`..kubeclient.kube.Client`.
     :param pod: its name.
-    :raises KubeError: the pod cannot be asked.
-    :raises Damage: what it answered is no archive.
+    :raises KubeError: the pod cannot be read.
+    :raises Damage: its answer is not an archive.
     """
     packed = reader.execute(namespace, pod, WORKER,
                             ['/sonobuoy', 'splat', _RESULTS])

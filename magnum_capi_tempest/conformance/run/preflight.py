@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""What would go wrong, said before anything is created.
+"""Finds problems of a run before anything is created.
 
-Pure: :mod:`.snapshot` reads what is judged here. A *blocker* stops the run, a
-*warning* does not.
+Pure: :mod:`.snapshot` reads the data. A *blocker* stops the run, a *warning*
+does not.
 """
 
 import dataclasses
@@ -18,24 +18,24 @@ BLOCKER = 'blocker'
 WARNING = 'warning'
 FACT = 'fact'
 
-#: Oldest Kubernetes that Sonobuoy 0.57.5 takes, pkg/buildinfo/version.go.
+#: Oldest Kubernetes that Sonobuoy 0.57.5 supports, pkg/buildinfo/version.go.
 OLDEST = (1, 17)
 
-#: The only taint that e2e.test does not wait for unless it is told of others
-#: (test/e2e/framework/test_context.go); the taint of a cordoned node.
+#: The only taint that e2e.test does not wait for by default
+#: (test/e2e/framework/test_context.go); and the taint of a cordoned node.
 _CONTROL_PLANE = 'node-role.kubernetes.io/control-plane'
 _CORDON = 'node.kubernetes.io/unschedulable'
 _NON_BLOCKING = re.compile(r'--?non-blocking-taints[= ]([^\s]+)')
 
-#: Room below which specs are likely to fail for want of it: aggregator and
-#: tests, and what a few specs start at once. Pods, CPUs, bytes of all
-#: schedulable nodes together.
+#: Free resources below which specs are likely to fail: enough for aggregator,
+#: tests, and what a few specs start at once. Pods, CPUs, bytes, summed over
+#: all schedulable nodes.
 _PODS, _CPU, _MEMORY = 20, 0.5, 512 << 20
 
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """One thing that a person should know.
+    """Something that a user should know.
 
     :param level: BLOCKER, WARNING or FACT.
     """
@@ -50,11 +50,11 @@ class Finding:
 
 
 def check(seen, plan, namespace, images) -> tuple[Finding, ...]:
-    """What a plan meets in a cluster, the weightiest first.
+    """The problems of a plan in a cluster, the most important first.
 
     :param seen: :class:`.snapshot.Snapshot`.
     :param namespace: name of the run's namespace.
-    :param images: names of the images without which nothing starts.
+    :param images: names of the images that are needed to start anything.
     """
     found = [*_versions(seen, plan), *_nodes(seen, plan),
              *_families(seen), *_room(seen), *_namespace(seen, namespace),
@@ -67,14 +67,14 @@ def check(seen, plan, namespace, images) -> tuple[Finding, ...]:
         found.append(Finding(
             FACT, 'the images are stand-ins: the run proves no conformance'))
     found += [Finding(WARNING, str(s)) for s in seen.symptoms
-              # That nodes are not ready is said above.
+              # Nodes that are not ready were already reported.
               if not s.text.startswith('not ready:')
               or s.kind == symptoms_.POD]
     return by_weight(found)
 
 
 def by_weight(findings) -> tuple[Finding, ...]:
-    """The weightiest first."""
+    """The most important first."""
     order = (BLOCKER, WARNING, FACT)
     return tuple(sorted(findings, key=lambda f: order.index(f.level)))
 
@@ -127,7 +127,7 @@ def _nodes(seen, plan):
 
 
 def _waited_for(seen, plan):
-    """Nodes that e2e.test takes for not ready (framework/node/wait.go)."""
+    """Nodes that e2e.test considers not ready (framework/node/wait.go)."""
     told = _NON_BLOCKING.findall(plan.variables.get('E2E_EXTRA_ARGS', ''))
     may_be = set(told[-1].split(',')) if told else {_CONTROL_PLANE}
     found = {n.name: sorted(n.taints - may_be - {_CORDON}) for n in seen.nodes
@@ -145,7 +145,7 @@ def _waited_for(seen, plan):
 
 
 def _families(seen):
-    """IPv4, IPv6 or both: of nodes and of services."""
+    """Check IPv4 and IPv6: of nodes and of services."""
     ready = [n for n in seen.nodes if n.ready and n.families]
     found = sorted({n.families for n in ready}, key=lambda f: (len(f), f))
     if not found:
@@ -235,7 +235,7 @@ def _images(seen, plan, images):
 
 
 def full_name(name):
-    """An image's name as containerd writes it."""
+    """An image's name in the form that containerd uses."""
     first, slash, _ = name.partition('/')
     if not slash:
         return f'docker.io/library/{name}'

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""Fetches the archive, until it is the one that the aggregator announced.
+"""Fetches the archive until it is the one that the aggregator announced.
 
-``sonobuoy retrieve`` tries once, and leaves a part of an archive behind when
-the stream breaks (Sonobuoy issues 572, 1633). Here it writes into a folder of
-its own; size and SHA-256 are compared with what ``status`` announced, the
-archive is decompressed to its end, and only then does it get its name.
+``sonobuoy retrieve`` tries once, and leaves a partial archive behind if the
+stream breaks (Sonobuoy issues 572, 1633). Here it writes to a separate folder;
+size and SHA-256 are compared with what ``status`` announced, the archive is
+decompressed to its end, and only then does it get its name.
 """
 
 import contextlib
@@ -26,8 +26,8 @@ from magnum_capi_tempest.conformance.results import limits
 from magnum_capi_tempest.conformance.run import sonobuoy
 from magnum_capi_tempest.toolchain import disk
 
-#: How often to try, and how to wait in between: about six minutes in all,
-#: which a control plane that is being restarted takes.
+#: How often to try, and the pauses in between: about six minutes in all, which
+#: covers the restart of a control plane.
 ATTEMPTS = 8
 PACE = waiting.Pace(first=2, factor=2, most=120)
 
@@ -36,7 +36,7 @@ _PART = '.part-'
 
 @dataclasses.dataclass(frozen=True)
 class Try:
-    """How one attempt ended: a file, or why there is none."""
+    """The result of one attempt: a file, or why there is none."""
 
     number: int
     file: pathlib.Path | None = None
@@ -45,13 +45,13 @@ class Try:
 
 def fetch(program, tarball: sonobuoy.Tarball, folder: pathlib.Path,
           progress, *, attempts=ATTEMPTS, clock=time) -> pathlib.Path:
-    """Fetch an archive, whole and checked.
+    """Fetch an archive, and verify that it is complete.
 
     :param program: :class:`sonobuoy.Sonobuoy`.
     :param tarball: what ``status`` announced; it must be ready.
-    :param folder: where the archive goes, under the name it was announced
-        with. A file there that is the same archive is taken for it.
-    :raises WaitTimeout: ``attempts`` times it was not whole.
+    :param folder: for the archive, under the announced name. If the same
+        archive is already there, it is used.
+    :raises WaitTimeout: it was incomplete ``attempts`` times.
     :raises EnvironmentProblem: no room, or another file has its name.
     :raises UsageError: there is no archive yet.
     """
@@ -82,7 +82,7 @@ def fetch(program, tarball: sonobuoy.Tarball, folder: pathlib.Path,
 
 
 def sweep(folder: pathlib.Path):
-    """Remove what killed retrievals have left in a folder."""
+    """Remove what killed retrievals left in a folder."""
     for part in folder.glob(f'{_PART}*'):
         shutil.rmtree(part, ignore_errors=True)
 
@@ -119,7 +119,7 @@ def _once(program, tarball, part, number):
         program.retrieve(part, name)
     except errors.CommandFailed as e:
         return Try(number, fault=sonobuoy.spoken(e.output) or str(e.what))
-    # The aggregator sends every archive it has; ours is told by its hash.
+    # The aggregator sends every archive it has; the hash identifies ours.
     faults = []
     for file in sorted(part.iterdir()):
         fault = difference(file, tarball)
@@ -130,7 +130,7 @@ def _once(program, tarball, part, number):
 
 
 def difference(file: pathlib.Path, tarball: sonobuoy.Tarball) -> str:
-    """Why a file is not the announced archive; empty when it is.
+    """Why a file is not the announced archive; empty if it is.
 
     Reads it once: size, SHA-256, and gzip to its end.
     """
@@ -150,12 +150,12 @@ def difference(file: pathlib.Path, tarball: sonobuoy.Tarball) -> str:
 
 
 def _keep(file, target):
-    """Give a checked file its name, for good and at once."""
+    """Give a verified file its name, durably and atomically."""
     with open(file, 'rb') as f:
         os.fsync(f.fileno())
     os.chmod(file, 0o600)
     try:
-        # Not os.replace: somebody's file of that name is not ours to lose.
+        # Not os.replace: it would overwrite a user's file of that name.
         os.link(file, target)
     except FileExistsError:
         raise errors.EnvironmentProblem(

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""What to run, said once for every backend; and what a backend can do.
+"""What to run, in a form for every backend; and what a backend can do.
 
-A :class:`Plan` is what a person asked for. A backend (Sonobuoy, Hydrophone)
-turns it into the command lines of its program, and nothing else decides
-anything about a run.
+A :class:`Plan` contains everything that a user requested about a run. A
+backend (Sonobuoy, Hydrophone) converts it to the command lines of its program.
 """
 
 import dataclasses
@@ -15,10 +14,9 @@ import re
 from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
 
-#: Longest text of one environment variable or argument of a program, in
-#: bytes: MAX_ARG_STRLEN of Linux is 128 KiB, with the name of the variable
-#: and the closing zero, and ginkgo passes the focus on as an argument,
-#: "--focus=".
+#: Longest text of an environment variable or argument of a program, in bytes:
+#: MAX_ARG_STRLEN of Linux is 128 KiB, including the name of the variable and
+#: the closing zero, and ginkgo passes the focus on as an argument, "--focus=".
 LONGEST = 128 * 1024 - 256
 
 #: Focus of Sonobuoy's modes, cmd/sonobuoy/app/modes.go of v0.57.5.
@@ -26,7 +24,7 @@ FOCUS = {model.QUICK: 'Pods should be submitted and removed',
          model.NON_DISRUPTIVE: r'\[Conformance\]',
          model.LITE: r'\[Conformance\]',
          model.CERTIFIED: r'\[Conformance\]'}
-#: Skip of the modes, from the same place; but of LITE, which has 60 names.
+#: Skip of the modes, from the same source; except LITE, which has 60 names.
 SKIP = {model.NON_DISRUPTIVE: r'\[Disruptive\]|NoExecuteTaintManager'}
 
 #: A skip that matches no spec. An empty one makes the conformance image skip
@@ -34,16 +32,16 @@ SKIP = {model.NON_DISRUPTIVE: r'\[Disruptive\]|NoExecuteTaintManager'}
 #: test/conformance/image/go-runner/cmd.go).
 NOTHING = '^$'
 
-#: E2E_EXTRA_ARGS as "sonobuoy gen" writes it. Who overrides the variable and
-#: drops this switches the progress off (Sonobuoy issue 1507).
+#: E2E_EXTRA_ARGS as "sonobuoy gen" sets it. Overriding the variable without
+#: this disables progress reports (Sonobuoy issue 1507).
 PROGRESS = '--progress-report-url=http://localhost:8099/progress'
 
-#: Seconds that a run may take, by mode, when nobody says otherwise.
+#: Default time limits by mode, in seconds.
 TIMEOUTS = {model.QUICK: 1800, model.NON_DISRUPTIVE: 4 * 3600,
             model.LITE: 4 * 3600, model.CERTIFIED: 6 * 3600,
             model.FOCUSED: 4 * 3600}
 
-#: What a name of a namespace looks like, RFC 1123.
+#: The form of a namespace's name, RFC 1123.
 _LABEL = re.compile(r'[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?')
 _VARIABLE = re.compile(r'[A-Za-z_][A-Za-z0-9_]*')
 _VERSION = re.compile(r'v\d+\.\d+\.\d+\S*')
@@ -53,15 +51,15 @@ _OWNED = ('E2E_FOCUS', 'E2E_SKIP', 'E2E_PARALLEL', 'KUBE_TEST_REPO',
 
 @dataclasses.dataclass(frozen=True)
 class Images:
-    """Where the images of a run come from; empty is the program's default.
+    """Sources of the images of a run; empty is the program's default.
 
     :param sonobuoy: image of aggregator and worker.
     :param conformance: image with the e2e tests; its version must be that
         of the cluster.
-    :param busybox: image from which Hydrophone takes the result files.
-    :param mirror: registry that holds the tests' images.
+    :param busybox: image that Hydrophone collects the results with.
+    :param mirror: registry that has the tests' images.
     :param mirrors: YAML file in the form of KUBE_TEST_REPO_LIST: a registry
-        for each of upstream's.
+        for each upstream one.
     :param docker_config: Docker credentials for private registries.
     :param pull_policy: ``Always``, ``IfNotPresent`` or ``Never``, also for
         the plugin.
@@ -78,23 +76,23 @@ class Images:
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """What to run, and how long at most.
+    """What to run, and for how long at most.
 
-    :param mode: of :mod:`.model`, but UNKNOWN; with FOCUSED, ``focus`` or
-        ``expression`` says what.
+    :param mode: of :mod:`.model`, except UNKNOWN; with FOCUSED, ``focus`` or
+        ``expression`` selects the specs.
     :param focus: exact names of specs, as in :class:`model.Spec`.
     :param expression: regular expression (Go's) of specs to run.
-    :param skip: regular expression of specs not to run.
+    :param skip: regular expression of specs to skip.
     :param parallel: Ginkgo processes.
     :param env: more variables of the e2e plugin, (name, value) pairs.
-    :param kubernetes: version of the conformance image, that of the cluster
-        when empty.
-    :param node_selector: labels of the node for the aggregator, whose loss
-        loses every result: (key, value) pairs.
-    :param namespace: empty for the program's own.
+    :param kubernetes: version of the conformance image; that of the cluster
+        if empty.
+    :param node_selector: labels of the node for the aggregator, as all
+        results are lost with it: (key, value) pairs.
+    :param namespace: empty for the program's default.
     :param timeout: seconds for the whole run; 0 for the mode's default.
-    :param stall: seconds without any sign of progress after which the run
-        counts as stuck.
+    :param stall: seconds without any progress after which the run counts as
+        stuck.
     :param stand_in: the images are stand-ins for upstream's.
     """
 
@@ -115,7 +113,7 @@ class Plan:
     def __post_init__(self):
         """Refuse what no backend could run.
 
-        :raises UsageError: says which part, and what would do.
+        :raises UsageError: says what is wrong, and what to use instead.
         """
         _check_tests(self)
         _check_values(self)
@@ -126,14 +124,14 @@ class Plan:
 
     @property
     def focus_expression(self) -> str:
-        """What Ginkgo gets as focus."""
+        """The focus for Ginkgo."""
         if self.focus:
             return '|'.join(quote(name) for name in self.focus)
         return self.expression or FOCUS[self.mode]
 
     @property
     def skip_expression(self) -> str:
-        """What Ginkgo gets as skip."""
+        """The skip for Ginkgo."""
         skip = self.skip or SKIP.get(self.mode, '')
         if not skip and self.parallel > 1:
             return NOTHING
@@ -141,7 +139,7 @@ class Plan:
 
     @property
     def variables(self) -> dict[str, str]:
-        """Variables of the e2e plugin beyond focus and skip."""
+        """Variables of the e2e plugin besides focus and skip."""
         found = dict(self.env)
         extra = found.get('E2E_EXTRA_ARGS')
         if extra is not None and '--progress-report-url' not in extra:
@@ -149,7 +147,7 @@ class Plan:
             found['E2E_EXTRA_ARGS'] = separator.join(
                 filter(None, [extra, PROGRESS]))
         if self.stand_in:
-            # No test reads it; it is part of the plugin's definition, and
+            # No test reads it; it becomes part of the plugin's definition, and
             # so of every archive of the run.
             found[model.STAND_IN_VARIABLE] = model.STAND_IN
         if self.parallel > 1:
@@ -162,10 +160,10 @@ class Plan:
 def quote(name: str) -> str:
     """The expression that matches a spec's name and nothing shorter.
 
-    Go's syntax (regexp.QuoteMeta), which Ginkgo uses. Ginkgo writes blanks
-    between the parts of a name, and a name that is the beginning of another
-    one still matches both: the run is compared with the plan afterwards.
-    Where a name has several blanks, the reader has one.
+    Go's syntax (regexp.QuoteMeta), which Ginkgo uses. Ginkgo puts blanks
+    between the parts of a name, and a name that is a prefix of another still
+    matches both: the run is compared with the plan afterwards. If a name has
+    several blanks in a row, the reader keeps one.
     """
     return ' +'.join(re.sub(r'([\\.+*?()|\[\]{}^$])', r'\\\1', word)
                      for word in name.split(' ') if word)
@@ -238,9 +236,9 @@ def _check_values(plan):
 
 
 def check_files(plan: Plan):
-    """Refuse a plan that names files which are not there.
+    """Refuse a plan that names missing files.
 
-    Apart from the plan itself: a run that goes on needs them no more.
+    Separate from the plan itself: a resumed run no longer needs them.
 
     :raises UsageError: one of them is missing.
     """

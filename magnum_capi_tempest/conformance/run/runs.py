@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""What is known on this machine of conformance runs: a record for each.
+"""The records of conformance runs on this machine.
 
-A run lives in a cluster and goes on without us. The record is written before
-anything is created there, so that after Ctrl-C, kill -9 or a power cut
-``status``, ``resume``, ``retrieve`` and ``abort`` know where to look. No
-secret is part of it: a kubeconfig of Magnum's is made anew each time.
+A run lives in a cluster and continues without us. Its record is written before
+anything is created there, so that after Ctrl-C, kill -9 or a power failure,
+``status``, ``resume``, ``retrieve`` and ``abort`` can find it. A record
+contains no secret: a kubeconfig from Magnum is created anew each time.
 """
 
 import dataclasses
@@ -38,9 +38,9 @@ class Target:
 
     :param cluster: name or UUID of a Magnum cluster.
     :param cloud: name in clouds.yaml, empty for OS_CLOUD and the like.
-    :param kubeconfig: absolute path, or several with colons between them,
-        instead of ``cluster``.
-    :param context: of the kubeconfig; the current one when empty.
+    :param kubeconfig: absolute path, or several separated by colons, instead
+        of ``cluster``.
+    :param context: of the kubeconfig; the current one if empty.
     """
 
     cluster: str = ''
@@ -59,19 +59,19 @@ class Target:
 class Run:
     """One run.
 
-    :param results: folder for what it leaves, absolute.
-    :param started: when its objects were asked for, ISO 8601 with zone;
-        empty before.
-    :param nodes: names of the nodes before it.
+    :param results: folder for its results, absolute.
+    :param started: when its objects were requested, ISO 8601 with zone; empty
+        before.
+    :param nodes: names of the nodes before the run.
     :param archive: path of the archive, or of the folder of result files.
-    :param sha256: of the archive; it was checked when it was retrieved.
-    :param about: what is known of the cluster, :class:`model.Cluster`.
+    :param sha256: of the archive, verified when it was retrieved.
+    :param about: what is known about the cluster, :class:`model.Cluster`.
     :param keep: leave its objects in the cluster at the end.
-    :param signs: what was seen to be wrong with the cluster, a line each.
-    :param mark: of its namespace, see :mod:`.namespaces`; empty when the
-        program of the run makes the namespace.
-    :param uid: of the namespace, where a run was taken up that something else
-        had begun.
+    :param signs: observed problems of the cluster, a line each.
+    :param mark: of its namespace, see :mod:`.namespaces`; empty if the
+        program of the run creates the namespace.
+    :param uid: of the namespace, for a run that was found in a cluster and
+        started by something else.
     """
 
     name: str
@@ -100,16 +100,16 @@ class Run:
 
 
 class Store:
-    """The records, a folder for each run.
+    """The records, one folder per run.
 
-    :param root: below the state folder by default.
+    :param root: by default in the state folder.
     """
 
     def __init__(self, root: pathlib.Path | None = None):
         self.root = root or paths.state() / 'conformance'
 
     def new_name(self, target: Target, now=None) -> str:
-        """A name that no run has: of its cluster and the time."""
+        """An unused name for a run: its cluster and the time."""
         now = now or datetime.datetime.now(datetime.timezone.utc)
         stem = (target.cluster or target.context
                 or pathlib.Path(target.kubeconfig).stem)
@@ -122,9 +122,9 @@ class Store:
         return name
 
     def folder(self, name) -> pathlib.Path:
-        """Where the record of a run is.
+        """The folder for the record of a run.
 
-        :raises UsageError: it is no name.
+        :raises UsageError: the name is invalid.
         """
         if not _NAME.fullmatch(name):
             raise errors.UsageError(
@@ -133,7 +133,7 @@ class Store:
         return self.root / name
 
     def save(self, run: Run):
-        """Write a record: whole or not at all, also through a power cut."""
+        """Write a record atomically, safe against a power failure."""
         record = json.dumps(dataclasses.asdict(run), indent=1, default=str)
         with outfile.whole(
                 self.folder(run.name) / _FILE, outfile.PRIVATE) as f:
@@ -161,7 +161,7 @@ class Store:
                 where=file) from e
 
     def all(self) -> list[Run]:
-        """The runs whose records can be read, oldest first."""
+        """The runs with readable records, oldest first."""
         found = []
         for file in self.root.glob(f'*/{_FILE}'):
             try:
@@ -171,13 +171,13 @@ class Store:
         return sorted(found, key=lambda r: (r.started or '~', r.name))
 
     def left(self) -> list[Run]:
-        """The runs of which something may be in a cluster."""
+        """The runs of which something may be left in a cluster."""
         return [r for r in self.all() if r.stage != ENDED]
 
     def choose(self, name=None) -> Run:
-        """The run of a name, or the only one that has not ended.
+        """The run with a name, or the only one that has not ended.
 
-        :raises UsageError: there is none, or there are several.
+        :raises UsageError: there is none, or more than one.
         """
         if name:
             return self.load(name)

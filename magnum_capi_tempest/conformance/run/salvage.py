@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""Saves what can be had of a run whose aggregator is lost or stuck.
+"""Saves what is available of a run whose aggregator is lost or stuck.
 
 The log of the tests comes from the API, the JUnit file from inside the pod of
-the tests. A run that is saved so is never complete: who reads it says so.
+the tests. Such a run is never complete, and its result says so.
 """
 
 import dataclasses
@@ -21,10 +21,10 @@ from magnum_capi_tempest.kubeclient import kube
 
 LOG, JUNIT, PODS = pod_files.LOG, pod_files.JUNIT, 'pods.json'
 
-#: What people call the pod that has no plugin.
+#: The user's name for the pod that belongs to no plugin.
 AGGREGATOR = 'aggregator'
 
-#: The most of one log.
+#: Most bytes of one log.
 _MOST = 256 << 20
 
 
@@ -32,7 +32,7 @@ _MOST = 256 << 20
 class Saved:
     """What was saved.
 
-    :param notes: what was not, and why.
+    :param notes: what was not saved, and why.
     """
 
     folder: pathlib.Path
@@ -44,7 +44,7 @@ class Saved:
 def save(reader: kube.Client, namespace, folder: pathlib.Path) -> Saved:
     """Save logs and JUnit of a run's pods into a folder.
 
-    Raises nothing of the cluster's: what cannot be had is a note.
+    Errors of the cluster are not raised: each becomes a note.
     """
     folders.private(folder)
     notes = []
@@ -53,7 +53,7 @@ def save(reader: kube.Client, namespace, folder: pathlib.Path) -> Saved:
     except kube.KubeError as e:
         return Saved(folder, notes=(str(e),))
     pods = [observe.pod(p) for p in found]
-    # Not the objects themselves: environments have secrets.
+    # Not the objects themselves: environments contain secrets.
     _write(folder / PODS, json.dumps(
         [dataclasses.asdict(p) for p in pods], indent=1).encode())
     log = junit = None
@@ -80,10 +80,10 @@ def save(reader: kube.Client, namespace, folder: pathlib.Path) -> Saved:
 
 
 def logs(reader: kube.Client, namespace, plugin=sonobuoy.PLUGIN):
-    """Yield names of pods and what they have written so far.
+    """Yield names of pods and their logs so far.
 
     :param plugin: of Sonobuoy; "" is its aggregator.
-    :raises KubeError: a log cannot be had.
+    :raises KubeError: a log cannot be read.
     :raises UsageError: the run has no such plugin.
     """
     for name, container in _containers(reader, namespace, plugin):
@@ -93,7 +93,7 @@ def logs(reader: kube.Client, namespace, plugin=sonobuoy.PLUGIN):
 
 
 def only_container(reader: kube.Client, namespace, plugin):
-    """The pod of a plugin that has one, and its container.
+    """The only pod of a plugin, and its container.
 
     :raises UsageError: the run has no such plugin, or it has several pods.
     """
@@ -121,7 +121,7 @@ def _containers(reader, namespace, plugin):
 
 
 def _container(obj):
-    """The one that does the work: Sonobuoy's own hands results over."""
+    """The one that does the work: Sonobuoy's own only hands over results."""
     names = [container['name'] for container in obj['spec']['containers']]
     return next((n for n in names if n != pod_files.WORKER), names[0])
 

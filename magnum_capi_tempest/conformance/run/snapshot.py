@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""Reads a cluster before a run: what :mod:`.preflight` judges."""
+"""Reads a cluster before a run, for :mod:`.preflight` to judge."""
 
 import dataclasses
 import datetime
@@ -15,29 +15,29 @@ from magnum_capi_tempest.conformance.run import symptoms as symptoms_
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import texts
 
-#: Taints with which the pod of the tests is scheduled all the same: what
-#: "sonobuoy gen" of v0.57.5 tolerates.
+#: Taints that the pod of the tests tolerates, according to "sonobuoy gen" of
+#: v0.57.5.
 _TOLERATED = ('node-role.kubernetes.io/master', 'CriticalAddonsOnly',
               'kubernetes.io/e2e-evict-taint-key')
 
-#: Seconds for which a warning event counts.
+#: Age up to which a warning event counts, in seconds.
 _RECENT = 120
 
 
 @dataclasses.dataclass(frozen=True)
 class Node:
-    """A node, and what is asked of it already.
+    """A node, and what is already requested from it.
 
-    :param free_pods: more pods that it takes.
+    :param free_pods: number of further pods that it accepts.
     :param free_cpu: CPUs that no pod has requested.
     :param free_memory: bytes that no pod has requested.
     :param images: names of the images that its kubelet lists (no more than
         50 by default).
-    :param cordoned: nobody schedules pods on it.
+    :param cordoned: no pods are scheduled on it.
     :param taints: keys of those that keep pods away.
     :param why: it is not ready, or not schedulable.
     :param families: of its addresses, "IPv4" and "IPv6", in its order.
-    :param system: what it says of its operating system.
+    :param system: description of its operating system.
     """
 
     name: str
@@ -61,12 +61,12 @@ class Snapshot:
     """The cluster before a run.
 
     :param version: of the API server, ``v1.34.9``.
-    :param namespace: the run's namespace exists: its phase; else empty.
-    :param e2e: namespaces of tests that run, or that others have left.
+    :param namespace: phase of the run's namespace if it exists; else empty.
+    :param e2e: namespaces of tests that are running, or were left behind.
     :param dns: pods of the cluster's DNS that are ready.
-    :param symptoms: what else is wrong with it.
-    :param services: families of their addresses, in their order, as far as
-        the one of the API server shows them.
+    :param symptoms: other problems.
+    :param services: IP families of services, in their order, as far as the
+        service of the API server shows them.
     """
 
     version: str
@@ -79,19 +79,19 @@ class Snapshot:
 
     @property
     def signs(self) -> tuple[str, ...]:
-        """What is wrong with the cluster before the run, a line each."""
+        """The problems of the cluster before the run, a line each."""
         return tuple(map(str, self.symptoms))
 
     @property
     def stand_in(self) -> bool:
-        """Are nodes made of images that stand in for upstream's?"""
+        """Are nodes made from stand-ins for upstream's images?"""
         return any(model.STAND_IN in node.system for node in self.nodes)
 
 
 def look(reader: kube.Client, namespace) -> Snapshot:
     """Read a cluster.
 
-    :raises EnvironmentProblem: the API cannot be used, and why.
+    :raises EnvironmentProblem: the API cannot be used; says why.
     """
     now = datetime.datetime.now(datetime.timezone.utc)
     try:
@@ -112,7 +112,7 @@ def look(reader: kube.Client, namespace) -> Snapshot:
         sum(_serves_dns(p) for p in pods),
         symptoms_.diagnose(
             observe.everything(reader, nodes, pods), namespace, now,
-            # What a cluster went through when it was made is over.
+            # Problems during the creation of the cluster are over.
             since=now - datetime.timedelta(seconds=_RECENT)),
         _families(_service(reader)))
 
@@ -180,9 +180,9 @@ _SUFFIXES = {'': 1, 'm': 1e-3, 'u': 1e-6, 'n': 1e-9,
 
 
 def quantity(text) -> float:
-    """A number of Kubernetes: "500m" is 0.5, "2Gi" 2147483648.
+    """A Kubernetes quantity as a number: "500m" is 0.5, "2Gi" 2147483648.
 
-    0 for what is none: room is a matter of warnings.
+    0 if malformed: free resources only matter for warnings.
     """
     match = re.fullmatch(r'([0-9.]+(?:e[+-]?\d+)?)([A-Za-z]*)', str(text))
     if not match or match.group(2) not in _SUFFIXES:

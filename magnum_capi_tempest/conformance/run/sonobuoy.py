@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""Sonobuoy's command lines, and what its answers mean.
+"""Sonobuoy's command lines, and the meaning of its answers.
 
-The command lines are made by pure functions, so that a dry run prints exactly
-what a run calls. :class:`Sonobuoy` calls them.
+Pure functions create the command lines, so that a dry run prints exactly what
+a run calls. :class:`Sonobuoy` calls them.
 
 What not to use, and why (measured with v0.57.5): ``run --wait`` and ``wait``
-give up on one error of the API; ``retrieve -x`` follows links out of its
-folder; ``run --rerun-failed`` runs everything when nothing failed.
+give up after one error of the API; ``retrieve -x`` follows links out of its
+folder; ``run --rerun-failed`` runs everything if nothing failed.
 """
 
 import dataclasses
@@ -28,13 +28,13 @@ from magnum_capi_tempest.toolchain import pins
 
 NAMESPACE = 'sonobuoy'
 #: The only plugin by default: systemd-logs needs root on every node, and its
-#: results fill gigabytes (Sonobuoy issues 1167, sonobuoy-plugins 210).
+#: results take gigabytes (Sonobuoy issues 1167, sonobuoy-plugins 210).
 PLUGIN = 'e2e'
 
-#: Names of failures that are kept, and their characters.
+#: Most names of failures to keep, and most characters of a name.
 _FAILURES, _NAME = 100, 2048
 
-#: Seconds for one call.
+#: Timeouts of a call, in seconds.
 ASK, CREATE, TRANSFER, DELETE = 60, 180, 1800, 900
 
 RUNNING = 'running'
@@ -52,7 +52,7 @@ class Tarball:
 
     @property
     def ready(self) -> bool:
-        # An archive of no size is announced before there is one
+        # An archive of size 0 is announced before there is one
         # (Sonobuoy issue 1932).
         return self.size > 0 and bool(self.sha256)
 
@@ -61,10 +61,10 @@ class Tarball:
 class Plugin:
     """A plugin on a node, or one of the whole cluster ("global").
 
-    :param total: specs that it will run, 0 when it does not say.
-    :param completed: specs that passed so far, as Sonobuoy counts.
-    :param failures: names of the first that have failed, as codenames.
-    :param updated: when the counts were reported, aware; None when never.
+    :param total: specs that it will run, 0 if unknown.
+    :param completed: specs that passed so far, as counted by Sonobuoy.
+    :param failures: names of the first failed ones, as codenames.
+    :param updated: when the counts were reported, aware; None if never.
     """
 
     name: str
@@ -81,7 +81,7 @@ class Plugin:
 
 @dataclasses.dataclass(frozen=True)
 class Status:
-    """What ``sonobuoy status --json`` says, whole."""
+    """The full answer of ``sonobuoy status --json``."""
 
     status: str
     plugins: tuple[Plugin, ...] = ()
@@ -108,13 +108,13 @@ def parse_status(text: str) -> Status | None:
         return None
 
 
-#: A line of logrus, as Sonobuoy writes it to standard error.
+#: A line of logrus in Sonobuoy's standard error.
 _LOGGED = re.compile(r'time="[^"]*" level=(\w+) msg="((?:[^"\\]|\\.)*)"'
                      r'(?: error="((?:[^"\\]|\\.)*)")?')
 
 
 def spoken(output: str, most=300) -> str:
-    """What a failed call says, on one line: without its warnings.
+    """The message of a failed call on one line, without its warnings.
 
     :param most: characters.
     """
@@ -143,7 +143,7 @@ def _plugin(data):
 
 
 def _time(text):
-    # Go writes nanoseconds, of which Python takes six digits.
+    # Go writes nanoseconds; Python reads six digits.
     match = re.fullmatch(r'(\d{4}-.*?)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)',
                          str(text or ''))
     if not match or match.group(1).startswith('0001-'):
@@ -159,7 +159,7 @@ def _time(text):
 
 @dataclasses.dataclass(frozen=True)
 class Commands:
-    """Makes command lines.
+    """Creates command lines.
 
     :param program: path of sonobuoy.
     :param kubeconfig: path.
@@ -180,19 +180,19 @@ class Commands:
             argv += ['--mode', plan.mode]
         if plan.mode == model.FOCUSED or plan.skip or (
                 plan.parallel > 1 and plan.mode != model.LITE):
-            # Later than --mode, which sets both.
+            # After --mode, which sets both.
             argv += [f'--e2e-focus={plan.focus_expression}',
                      f'--e2e-skip={plan.skip_expression}']
         if plan.parallel > 1:
             argv += ['--plugin-env', f'{PLUGIN}.E2E_PARALLEL=true']
         for name, value in sorted(plan.variables.items()):
             argv += ['--plugin-env', f'{PLUGIN}.{name}={value}']
-        # The aggregator's own patience. Ours ends first, so that it is us
-        # who still can look at what is there.
+        # The aggregator's own timeout. Ours ends first, so that we can still
+        # inspect the run.
         argv += ['--timeout', str(plan.seconds + 600)]
         for key, value in plan.node_selector:
             argv += ['--aggregator-node-selector', f'{key}:{value}']
-        # Ours are the checks before (preflight.py), and the namespace.
+        # The preflight checks (preflight.py) and the namespace are ours.
         argv += ['--skip-preflight=dnscheck,existingnamespace']
         return argv + self._images(plan)
 
@@ -223,8 +223,8 @@ class Commands:
     def delete(self, wait=10) -> list[str]:
         """Remove namespace and roles.
 
-        Never --all: that removes the namespaces of every run of e2e tests in
-        the cluster, and the roles of every Sonobuoy (pkg/client/delete.go of
+        Never --all: it removes the namespaces of every run of e2e tests in the
+        cluster, and the roles of every Sonobuoy (pkg/client/delete.go of
         v0.57.5).
 
         :param wait: minutes.
@@ -238,14 +238,14 @@ class Sonobuoy:
 
     commands: Commands
     name = model.SONOBUOY
-    #: Of the namespace, as "sonobuoy gen" makes it.
+    #: Of the namespace, as "sonobuoy gen" creates it.
     labels = types.MappingProxyType(
         {'pod-security.kubernetes.io/enforce': 'privileged'})
 
     def preview(self, plan, output) -> list[list[str]]:
         """Every command line that a run of the plan would call, in order.
 
-        :param output: folder for what the run leaves.
+        :param output: folder for the results of the run.
         """
         c = self.commands
         return [c.run(plan), c.status(), c.retrieve(output, 'ARCHIVE.part'),
@@ -254,15 +254,15 @@ class Sonobuoy:
     def run(self, plan):
         """Create the objects of a run.
 
-        :raises CommandFailed: they could not be created, not all of them.
+        :raises CommandFailed: not all of them could be created.
         """
         processes.run(self.commands.run(plan), timeout=CREATE, merge=True)
 
     def status(self) -> str:
-        """What ``status --json`` prints, JSON or not.
+        """The output of ``status --json``, JSON or not.
 
-        Exit code 1 with JSON, of an aggregator that has failed, is an answer
-        as well.
+        Exit code 1 with JSON, from a failed aggregator, also counts as an
+        answer.
 
         :raises CommandFailed: no answer.
         """
@@ -277,7 +277,7 @@ class Sonobuoy:
     def retrieve(self, folder: pathlib.Path, name: str):
         """Fetch the archive once, unchecked.
 
-        :raises CommandFailed: it was not fetched, or not whole.
+        :raises CommandFailed: it was not fetched, or is incomplete.
         """
         processes.run(self.commands.retrieve(folder, name), timeout=TRANSFER)
 
@@ -293,20 +293,20 @@ def backend(plan, program, kubeconfig) -> Sonobuoy:
 
 
 def default_image() -> str:
-    """Image of the aggregator that the pinned program asks for."""
+    """Image of the aggregator that the pinned program uses by default."""
     version = pins.load().programs['sonobuoy'].version
     return f'sonobuoy/sonobuoy:v{version}'
 
 
 def takes_namespace(plan: runner.Plan) -> bool:
-    """Whether a run can be given a namespace that is there."""
+    """Whether a run can use an existing namespace."""
     return True
 
 
 def refuse(plan: runner.Plan):
-    """Refuse what Sonobuoy cannot do.
+    """Refuse what Sonobuoy does not support.
 
-    :raises UsageError: the plan asks for it.
+    :raises UsageError: the plan requires it.
     """
     if plan.images.busybox:
         raise errors.UsageError('Sonobuoy does not use a busybox image',

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""What is wrong with a cluster, in its own words: why its tests fail.
+"""The problems of a cluster in its own words, which explain failed tests.
 
-A node whose network plugin is gone, a cluster DNS that is scaled to 0, a disk
-that is full: specs fail of these in a hundred ways, and none of the hundred
-says so. The objects of the cluster do. Pure; nothing here changes a verdict.
+If a node's network plugin is gone, the cluster DNS is scaled to 0, or a disk
+is full, specs fail in a hundred ways, none of which names the cause. The
+objects of the cluster do. Pure; nothing here changes a verdict.
 """
 
 import dataclasses
@@ -21,23 +21,23 @@ DISK = 'disk'
 DNS = 'dns'
 EVICTED = 'evicted'
 POD = 'pod'
-#: The kinds, the ones that explain most in front.
+#: The kinds, in the order of how much they explain.
 KINDS = (NODE, DISK, NETWORK, DNS, EVICTED, POD)
 
-#: Symptoms that are told of one look.
+#: Most symptoms reported from one observation.
 MOST = 20
 
-#: Seconds that a pod of the system may take to become ready.
+#: Seconds that a system pod may take to become ready.
 _PATIENCE = 90
 
 _TEXT = 400
 
-#: Namespaces whose pods others rely on; tests have theirs, in which pods
-#: fail on purpose.
+#: Namespaces whose pods are essential; tests have other namespaces, in which
+#: pods fail on purpose.
 _SYSTEM = re.compile(r'kube-.*|(calico|antrea|cilium|openstack)-system|'
                      r'cilium|tigera-operator')
 
-#: How kubelets and plugins speak of the pod network:
+#: Terms for the pod network in messages of kubelets and plugins:
 #: kubernetes/kubernetes, pkg/kubelet/kuberuntime/kuberuntime_sandbox.go, and
 #: go-cni of containerd.
 _NETWORK_WORDS = re.compile(r'NetworkReady=false|NetworkPluginNotReady|'
@@ -47,10 +47,10 @@ _DISK_WORDS = re.compile(r'no space left on device|DiskPressure|'
                          r'disk pressure|ephemeral-storage|'
                          r'disk usage on|free (up )?\d+ bytes|disk space',
                          re.I)
-#: Conditions of a node that are bad when they are True, and what they are.
+#: Conditions of a node that are bad when True, and their kinds.
 _PRESSURES = {'DiskPressure': DISK, 'MemoryPressure': NODE,
               'PIDPressure': NODE, 'NetworkUnavailable': NETWORK}
-#: Warnings that say why something does not run, and no more than that.
+#: Warnings that say why something does not run.
 _REASONS = {
     'FailedCreatePodSandBox': POD, 'Evicted': EVICTED,
     'EvictionThresholdMet': DISK, 'FreeDiskSpaceFailed': DISK,
@@ -58,16 +58,16 @@ _REASONS = {
     'FailedScheduling': POD, 'FailedCreatePodContainer': POD,
     'SystemOOM': NODE,
 }
-#: What differs between two tellings of one thing: ids of pods and sandboxes.
+#: Parts that differ between reports of one problem: ids of pods and sandboxes.
 _IDS = re.compile(r'\b[0-9a-f]{8}-[0-9a-f-]{27}\b|\b[0-9a-f]{12,64}\b')
 
 
 @dataclasses.dataclass(frozen=True)
 class Symptom:
-    """Something that is wrong with the cluster.
+    """A problem of the cluster.
 
     :param kind: one of KINDS.
-    :param where: what it is of: "node n1", "pod kube-system/coredns-x".
+    :param where: the object: "node n1", "pod kube-system/coredns-x".
     :param text: one line, the cluster's own words.
     """
 
@@ -81,7 +81,7 @@ class Symptom:
 
 @dataclasses.dataclass(frozen=True)
 class Objects:
-    """Objects of the cluster at one moment, as the API gives them.
+    """Objects of the cluster at one moment, as returned by the API.
 
     :param events: warnings only.
     """
@@ -94,11 +94,11 @@ class Objects:
 
 def diagnose(seen: Objects, namespace='', now=None,
              since=None) -> tuple[Symptom, ...]:
-    """What is wrong, the weightiest first, no more than MOST.
+    """The problems, the most important first, no more than MOST.
 
     :param namespace: of the run, whose pods count as well.
-    :param now: aware datetime; without one pods may be new.
-    :param since: aware datetime; events before it are of no interest.
+    :param now: aware datetime; without it, any pod may be new.
+    :param since: aware datetime; earlier events are ignored.
     """
     def ours(name):
         return name == namespace or bool(_SYSTEM.fullmatch(name))
@@ -110,7 +110,7 @@ def diagnose(seen: Objects, namespace='', now=None,
 
 
 def not_ready(node: dict) -> str:
-    """Why a node is not ready, one line; empty when it is."""
+    """Why a node is not ready, one line; empty if it is."""
     for condition in (node.get('status') or {}).get('conditions') or ():
         if condition.get('type') == 'Ready':
             if condition.get('status') == 'True':
@@ -122,13 +122,13 @@ def not_ready(node: dict) -> str:
 
 
 def cannot_start(pod: dict, events) -> tuple[str, str]:
-    """Why a pod that waits gets no sandbox or no volume, by its events.
+    """Why a waiting pod gets no sandbox or no volume, from its events.
 
-    Its own status says ContainerCreating, and no more (Sonobuoy issue 1578).
+    Its own status only says ContainerCreating (Sonobuoy issue 1578).
 
     :param events: of its namespace.
-    :returns: reason and message of the newest such event; empty without
-        one.
+    :returns: reason and message of the newest such event; empty if there is
+        none.
     """
     metadata = pod['metadata']
     mine = [e for e in events
@@ -175,9 +175,9 @@ def _dns(seen):
 
 
 def serves_dns(obj) -> bool:
-    """Is it a part of the cluster DNS?
+    """Is it part of the cluster DNS?
 
-    By the label of kubeadm, and of every DNS add-on since kube-dns.
+    Decided by the label of kubeadm, and of every DNS add-on since kube-dns.
     """
     labels = obj['metadata'].get('labels') or {}
     return labels.get('k8s-app') in ('kube-dns', 'coredns')
@@ -252,7 +252,7 @@ def _events(seen, ours, since):
             continue
         if kind == POD and _NETWORK_WORDS.search(message):
             kind = NETWORK
-        # Of hundreds of pods with one trouble, one is told.
+        # If hundreds of pods have the same problem, one is reported.
         key = (reason, _IDS.sub('...', message.replace(
             thing.get('name') or '\0', '...')))
         found.setdefault(key, (kind, thing, message))
@@ -276,7 +276,7 @@ def _when(event):
 
 
 def _line(text):
-    # Events quote what programs say.
+    # Events quote output of programs.
     return texts.line(redact.redact(text), _TEXT)
 
 

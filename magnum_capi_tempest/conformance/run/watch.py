@@ -3,10 +3,10 @@
 
 """What is known of a run so far, and is it still moving? Pure.
 
-Sonobuoy's counts stay at 0 for whole runs (issue 1966), and nothing says why
-a pod does not start (issue 1578). So the run is watched here: every look
-makes an :class:`Observation`, and :func:`step` folds it into a
-:class:`Watch`. Whether that is the end :mod:`.completion` says.
+Sonobuoy's counts stay at 0 for whole runs (issue 1966), and nothing says why a
+pod does not start (issue 1578). So the run is watched here: each observation
+is an :class:`Observation`, which :func:`step` folds into a :class:`Watch`.
+:mod:`.completion` decides whether the run is over.
 """
 
 import dataclasses
@@ -16,7 +16,7 @@ from magnum_capi_tempest.conformance.run import messages
 from magnum_capi_tempest.conformance.run import sonobuoy
 from magnum_capi_tempest.conformance.run import symptoms as symptoms_
 
-#: Symptoms that are kept of a run.
+#: Most symptoms to keep for a run.
 _SYMPTOMS = 50
 
 
@@ -27,7 +27,7 @@ class Pod:
     :param plugin: "" for the aggregator.
     :param phase: Pending, Running, Succeeded, Failed, Unknown.
     :param reason: why it waits or has failed, ``ImagePullBackOff``,
-        ``Evicted``; empty when it does neither.
+        ``Evicted``; otherwise empty.
     """
 
     name: str
@@ -39,28 +39,28 @@ class Pod:
 
     @property
     def state(self) -> tuple[str, str]:
-        """Phase and reason; the two in turn of a pull that fails are one."""
+        """Phase and reason; the two reasons of a failing pull count as one."""
         return self.phase, ('ImagePullBackOff' if self.reason == 'ErrImagePull'
                             else self.reason)
 
 
 @dataclasses.dataclass(frozen=True)
 class Observation:
-    """One look at a run.
+    """One observation of a run.
 
-    :param at: seconds, a clock's that only goes forward.
-    :param status: what Sonobuoy said, None when it said nothing usable.
-    :param said: its prose when it said no status.
-    :param error: why there was no answer at all; empty when there was one.
-    :param gone: the API answered that namespace or aggregator are not there.
-    :param pods: the pods of the run; None when they could not be listed.
-    :param log: total, passed, failed as the log of the tests has them; None
-        when it was not read.
+    :param at: seconds of a monotonic clock.
+    :param status: Sonobuoy's status, None if it was unusable.
+    :param said: its prose if it reported no status.
+    :param error: why there was no answer at all; empty if there was one.
+    :param gone: the API reports that namespace or aggregator do not exist.
+    :param pods: the pods of the run; None if they could not be listed.
+    :param log: total, passed, failed according to the log of the tests; None
+        if it was not read.
     :param log_size: of that log, bytes.
-    :param nodes: names of all nodes; None when they could not be listed.
+    :param nodes: names of all nodes; None if they could not be listed.
     :param bad: nodes that are not ready, and why: (name, text) pairs.
-    :param symptoms: what is wrong with the cluster, :mod:`.symptoms`; None
-        when nobody looked.
+    :param symptoms: problems of the cluster, :mod:`.symptoms`; None if not
+        checked.
     """
 
     at: float
@@ -78,10 +78,10 @@ class Observation:
 
 @dataclasses.dataclass(frozen=True)
 class Counts:
-    """How far the tests are.
+    """The progress of the tests.
 
-    :param source: "sonobuoy", or "e2e log" where Sonobuoy counts nothing.
-    :param updated: seconds, of the watch's clock, when they last changed.
+    :param source: "sonobuoy", or "e2e log" if Sonobuoy counts nothing.
+    :param updated: when they last changed, seconds of the watch's clock.
     """
 
     total: int = 0
@@ -99,13 +99,12 @@ class Counts:
 class Watch:
     """What is known of a run so far.
 
-    :param lost: pods on nodes that are not ready: name, time since when, and
-        why.
-    :param symptoms: what was wrong with the cluster so far.
-    :param outcome: empty while the run goes on.
+    :param lost: pods on nodes that are not ready: name, since when, and why.
+    :param symptoms: problems of the cluster so far.
+    :param outcome: empty while the run continues.
     :param reason: of the outcome, for people.
-    :param notes: what a person should know now, changes from the step
-        before only.
+    :param notes: what a user should know now; only changes since the
+        previous step.
     """
 
     began: float
@@ -131,7 +130,7 @@ class Watch:
 
     @property
     def signs(self) -> tuple[str, ...]:
-        """What was wrong with the cluster, a line each."""
+        """The problems of the cluster, a line each."""
         return tuple(map(str, self.symptoms))
 
     @property
@@ -140,17 +139,17 @@ class Watch:
 
 
 def start(at: float, nodes=None, elapsed=0.0) -> Watch:
-    """Begin, or begin again, to watch.
+    """Start or resume watching.
 
-    :param nodes: names of the nodes before the run, where they are known.
-    :param elapsed: seconds that the run has been going on already.
+    :param nodes: names of the nodes before the run, if known.
+    :param elapsed: how long the run has already been in progress, seconds.
     """
     return Watch(at - elapsed, at, at, nodes_before=nodes)
 
 
 def step(watch: Watch, seen: Observation,
          limits: completion.Limits) -> Watch:
-    """Fold an observation into what is known; sets ``outcome`` at the end."""
+    """Fold in an observation; sets ``outcome`` at the end."""
     now = seen.at
     notes = []
     if seen.error and not watch.error:
@@ -166,7 +165,7 @@ def step(watch: Watch, seen: Observation,
 
 
 def _seen(watch, seen, notes):
-    """With what was seen; the cluster may answer where Sonobuoy does not."""
+    """Update the watch; the cluster may answer even if Sonobuoy does not."""
     now = seen.at
     nothing = bool(seen.error) and seen.pods is None
     status = seen.status or watch.status
@@ -197,14 +196,14 @@ def _seen(watch, seen, notes):
 
 
 def _since(before, now, holds, unknown):
-    """Since when something holds; None when it does not."""
+    """Since when something holds; None if it does not."""
     if unknown or holds and before is not None:
         return before
     return now if holds else None
 
 
 def _mark(status, pods, log, size):
-    """What changes when a run moves; a time stamp alone is no movement."""
+    """What changes when a run moves; a time stamp alone does not count."""
     plugins = () if status is None else tuple(
         (p.name, p.node, p.status, p.result, p.total, p.completed, p.failed,
          p.message) for p in status.plugins)
@@ -222,7 +221,7 @@ def _counts(old, status, seen):
     if not found.done and seen.log is not None and sum(seen.log):
         found = Counts(seen.log[0] or total, *seen.log[1:], 'e2e log')
     elif not found.done and old.source == 'e2e log' and old.done:
-        # Not back to nothing when the log was not read this time.
+        # Do not reset the counts if the log was not read this time.
         found = old
     same = (found.total, found.passed, found.failed) == (
         old.total, old.passed, old.failed)
@@ -239,9 +238,9 @@ def _stuck(watch, pods, now):
 def _needed(pods):
     """The pods without which a run cannot end.
 
-    A run of the tests ends without another plugin's: Sonobuoy gives that
-    plugin up, five minutes after its image could not be pulled (seen with
-    0.57.5), else at its own timeout.
+    A run ends without the pods of other plugins than the tests: Sonobuoy
+    gives such a plugin up five minutes after its image could not be pulled
+    (seen with 0.57.5), otherwise at its own timeout.
     """
     if not any(p.plugin == sonobuoy.PLUGIN for p in pods):
         return pods
@@ -249,7 +248,7 @@ def _needed(pods):
 
 
 def _lost(watch, pods, seen):
-    """Pods whose node does not answer: they say Running for ever."""
+    """Pods whose node does not answer, and which stay Running forever."""
     if seen.nodes is None:
         return watch.lost
     since = {name: when for name, when, _ in watch.lost}

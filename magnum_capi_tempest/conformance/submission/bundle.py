@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Makes the folder that goes to CNCF out of the archive of a run.
+"""Creates the folder to submit to CNCF from the archive of a run.
 
-Four files and nothing else. The log and the JUnit file are those of the
-archive, byte by byte: who certifies compares them, so nothing is taken out
-of them, and what should not be seen must not be in the run. The folder gets
-its name when everything in it has been checked.
+It has four files and nothing else. The log and the JUnit file are byte-by-byte
+copies of those in the archive: reviewers compare them, so nothing can be
+redacted, and secrets must not be in the run in the first place. The folder
+gets its name once everything in it was checked.
 """
 
 import dataclasses
@@ -29,14 +29,14 @@ from magnum_capi_tempest.conformance import verdict as verdicts
 
 _RELEASE = re.compile(r'v1\.[0-9]{2}(?![0-9])')
 _NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,99}')
-#: Bytes of the text that tells how to get a cluster.
+#: Most bytes of the text on how to create a cluster.
 _MOST_SETUP = 64 << 10
 
 
 class Refused(errors.MagnumCapiError):
-    """The run, or what is said of the product, cannot be submitted.
+    """The run, or the description of the product, cannot be submitted.
 
-    :param reasons: every one of them, a line each.
+    :param reasons: all of them, a line each.
     """
 
     def __init__(self, reasons, **kwargs):
@@ -50,7 +50,7 @@ class Refused(errors.MagnumCapiError):
 
 @dataclasses.dataclass(frozen=True)
 class Bundle:
-    """A submission that was made.
+    """A new submission.
 
     :param folder: ``OUT/v1.34/product``.
     :param title: of the pull request.
@@ -64,18 +64,18 @@ class Bundle:
 
 def build(source, product_file, out, *, name=None, setup_file=None,
           latest=None, store=None) -> Bundle:
-    """Make a submission.
+    """Create a submission.
 
-    :param source: archive of Sonobuoy's, or folder of Hydrophone's files.
-    :param product_file: the PRODUCT.yaml, taken as it is.
-    :param out: folder that gets ``v1.NN/product``.
-    :param name: of the folder of the product; by default from its name.
-    :param setup_file: Markdown for the README: how to get a cluster.
+    :param source: Sonobuoy archive, or folder of Hydrophone's files.
+    :param product_file: the PRODUCT.yaml, used unchanged.
+    :param out: folder in which to create ``v1.NN/product``.
+    :param name: of the product's folder; by default from the product's name.
+    :param setup_file: Markdown for the README: how to create a cluster.
     :param latest: latest release of Kubernetes, see :func:`check.check`.
-    :param store: :class:`~..running.runs.Store`, where the plan of the run
-        may be.
+    :param store: :class:`~..run.runs.Store`, which may have the plan of the
+        run.
     :raises Refused: with every reason why it cannot be submitted.
-    :raises UsageError: an argument makes no sense.
+    :raises UsageError: an argument is invalid.
     :raises Damage: the record cannot be read.
     :raises EnvironmentProblem: the folder cannot be written.
     """
@@ -104,7 +104,7 @@ def build(source, product_file, out, *, name=None, setup_file=None,
 
 
 def _run_reasons(result):
-    """Why the run certifies nothing; empty when it does."""
+    """Why the run certifies nothing; empty if it does."""
     required = required_.of(result.cluster.kubernetes)
     verdict = verdicts.judge(result, required)
     if verdict.eligible:
@@ -117,7 +117,7 @@ def _run_reasons(result):
 
 
 def _plan(result, store):
-    """The plan of the run, if it was run from here."""
+    """The plan of the run, if this machine started it."""
     store = store or runs.Store()
     source = pathlib.Path(result.source).absolute()
     for run in store.all():

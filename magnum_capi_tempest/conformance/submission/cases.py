@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The conformance tests of a junit_01.xml, each with its line. Pure.
+"""The conformance tests in a junit_01.xml, each with its line. Pure.
 
 Reads what the bot reads (sonobuoy's JUnitTestSuites): test cases of suites
-directly below ``<testsuites>``, skipped ones apart, whatever the ``status``
+directly below ``<testsuites>``, except skipped ones, whatever the ``status``
 attributes and the sums of the file say.
 """
 
@@ -14,12 +14,12 @@ from magnum_capi_tempest.conformance.results import case
 from magnum_capi_tempest.conformance.results import limits
 from magnum_capi_tempest import texts
 
-#: Where the elements must stand for the bot to see them.
+#: The elements' position that the bot expects.
 _CASE = ['testsuites', 'testsuite', 'testcase']
 _SUITE = _CASE[:2]
 _PROPERTY = [*_SUITE, 'properties', 'property']
 _ENDS = frozenset(('skipped', 'failure', 'error'))
-#: The bot repairs names in this way; one name changed its quotes.
+#: The bot repairs names in this way; the quotes in one name changed.
 _REPAIRS = (('&#39;', "'"), ('&#34;', '"'), ('&gt;', '>'),
             ("'cat /tmp/health'", '"cat /tmp/health"'))
 
@@ -40,13 +40,13 @@ class Case:
 
 @dataclasses.dataclass(frozen=True)
 class Cases:
-    """What there is in the file.
+    """The content of the file.
 
-    :param broken: (text, line) when the bot cannot read it.
+    :param broken: (text, line) if the bot cannot read it.
     :param ran: specs of any kind that were not skipped.
     :param failed: those of them that failed.
-    :param seed: random seed of Ginkgo, empty when the file does not say.
-    :param seconds: what the suite took, None likewise.
+    :param seed: random seed of Ginkgo, empty if unknown.
+    :param seconds: duration of the suite, None if unknown.
     """
 
     conformance: tuple[Case, ...] = ()
@@ -58,7 +58,7 @@ class Cases:
 
 
 def codename(name) -> str:
-    """Name of a test as the conformance list has it."""
+    """Name of a test as in the conformance list."""
     for old, new in _REPAIRS:
         name = name.replace(old, new)
     return name.removeprefix('[It] ')
@@ -72,7 +72,7 @@ def read(pieces, most=limits.DEFAULT) -> Cases:
     """Read a JUnit file.
 
     :param pieces: iterable of bytes.
-    :param most: :class:`~..record.limits.Limits`.
+    :param most: :class:`~..results.limits.Limits`.
     """
     reader = _Reader(most)
     try:

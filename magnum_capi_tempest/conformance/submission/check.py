@@ -2,9 +2,9 @@
 
 """Reads the folder of a submission and judges it.
 
-The folder may be ``v1.34/product`` itself or the root of a checkout of
-cncf/k8s-conformance that holds nothing but it. Nothing in it is changed,
-and links are not followed.
+The folder may be ``v1.34/product`` itself, or the root of a checkout of
+cncf/k8s-conformance that contains nothing else. Nothing in it is changed, and
+links are not followed.
 """
 
 import dataclasses
@@ -26,19 +26,19 @@ from magnum_capi_tempest.conformance.submission import product
 from magnum_capi_tempest.conformance.submission import rules
 
 _RELEASE = re.compile(r'v1\.[0-9]{2}')
-#: More files are no submission; a bot would read them all.
+#: No submission has more files, and a bot would read them all.
 _MOST_FILES = 1000
-#: Bytes that are read at once, and most of a line.
+#: Bytes to read at once, and most bytes of a line.
 _PIECE = 1 << 20
-#: Lines with secrets that are named for one file.
+#: Most lines with secrets that are reported for one file.
 _PLACES = 5
 
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """What was found.
+    """The findings.
 
-    :param online: rule 9 was looked at, too.
+    :param online: rule 9 was checked too.
     """
 
     submission: rules.Submission
@@ -47,7 +47,7 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Nothing but warnings."""
+        """There are only warnings."""
         return not any(f.level == findings.ERROR for f in self.findings)
 
 
@@ -56,13 +56,13 @@ def check(folder, *, title=None, latest=None, online=False,
     """Judge a submission.
 
     :param folder: path.
-    :param title: of the pull request; None for the one that the folder asks
-        for.
+    :param title: of the pull request; None for the one that the folder
+        implies.
     :param latest: latest release of Kubernetes, ``v1.36``; by default the
-        latest one whose list of tests is known here.
-    :param online: ask the addresses in PRODUCT.yaml.
-    :param progress: told about what takes long.
-    :param today: date by which the lists of tests are old or not.
+        latest one with a known list of tests.
+    :param online: request the URLs in PRODUCT.yaml.
+    :param progress: gets messages about slow steps.
+    :param today: date for judging whether the lists of tests are outdated.
     :raises UsageError: there is no such folder, or no such release.
     :raises EnvironmentProblem: it cannot be read.
     """
@@ -80,7 +80,7 @@ def check(folder, *, title=None, latest=None, online=False,
 
 
 def _stale(today):
-    """A warning when the latest release is perhaps another one."""
+    """A warning if there may be a newer release."""
     if told := required_.stale(today):
         yield findings.Finding('12', told, level=findings.WARNING)
 
@@ -110,7 +110,7 @@ def _read(folder, title, latest, online, progress):
 
 
 def _required(submission):
-    """The tests of the version that the log names, or of the release."""
+    """The tests of the version in the log, or of the release."""
     version = submission.log.kubernetes
     if not version.startswith(f'{submission.release}.'):
         version = submission.release
@@ -118,7 +118,7 @@ def _required(submission):
 
 
 def _files(folder, root):
-    """Regular files below the folder, and a finding for what is none."""
+    """Regular files below the folder, and a finding for any other kind."""
     files, links = [], []
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(f for f in folders if f != '.git')
@@ -170,7 +170,7 @@ def _expected_title(submission):
 
 
 def _secrets(submission, root, progress):
-    """A warning for each of the first lines that hold one, and how many."""
+    """Warnings for the first lines with secrets, and the number of others."""
     limit = bounds.DEFAULT.member
     for file in submission.files:
         if file.name not in rules.FILES or file.size > limit:

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is wrong with a submission: by which rule, in which file and line."""
+"""The problems of a submission: with their rule, file and line."""
 
 import dataclasses
 
-#: The bot fails the pull request, or it would certify nothing.
+#: The bot rejects the pull request, or the run would certify nothing.
 ERROR = 'error'
-#: The bot lets it pass; the people who review may not.
+#: The bot accepts it, but reviewers may not.
 WARNING = 'warning'
 
-#: The bot's scenarios, numbered as they stand in its feature file. The two
-#: named "instructions" are requirements 10 and 14 of instructions.md of
+#: The bot's scenarios, numbered as in its feature file. The two named
+#: "instructions" are requirements 10 and 14 of instructions.md of
 #: cncf/k8s-conformance, which have no scenario.
 LOG_VERSION = 'instructions 10'
 LOG_MATCH = 'instructions 14'
@@ -38,14 +38,14 @@ RULES = {
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong.
+    """One problem.
 
     :param rule: key of RULES.
-    :param text: what is wrong and what is wanted.
-    :param file: path from the root of the submission, empty when it is no
-        file's fault.
-    :param line: number of the line that breaks the rule, from 1; None when
-        no line does (what is missing has none).
+    :param text: what is wrong and what is required.
+    :param file: path from the root of the submission, empty if no file is to
+        blame.
+    :param line: number of the offending line, from 1; None if there is none
+        (something is missing).
     :param level: ERROR or WARNING.
     """
 
@@ -57,7 +57,7 @@ class Finding:
 
     @property
     def place(self) -> str:
-        """``file:line``, as editors and compilers write it."""
+        """``file:line``, in the form of editors and compilers."""
         return ':'.join(str(p) for p in (self.file, self.line) if p)
 
     def __str__(self):

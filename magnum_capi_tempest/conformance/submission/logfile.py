@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What an e2e.log says of itself, each with its line. Pure.
+"""The statements of an e2e.log about itself, each with its line. Pure.
 
-Only a verbose log names versions (test/e2e/e2e.go of Kubernetes logs them
+Only a verbose log contains versions (test/e2e/e2e.go of Kubernetes logs them
 before the suite); every log ends with Ginkgo's two lines of sums.
 """
 
@@ -21,7 +21,7 @@ _COLOUR = re.compile(rb'\x1b\[[0-9;]*m')
 
 @dataclasses.dataclass(frozen=True)
 class Said:
-    """A number or a text, and the line that says so."""
+    """A number or a text, and the line it is in."""
 
     value: object
     line: int
@@ -29,15 +29,15 @@ class Said:
 
 @dataclasses.dataclass(frozen=True)
 class Log:
-    """What there is in the file.
+    """The content of the file.
 
-    :param versions: releases that it names, ``v1.34``, each once.
-    :param kubernetes: the last version that it names, which is that of the
-        API server, ``v1.34.9``; may be empty.
-    :param ran: specs that ran, None when the log has no last line.
+    :param versions: releases in it, ``v1.34``, each once.
+    :param kubernetes: the last version in it, which is that of the API
+        server, ``v1.34.9``; may be empty.
+    :param ran: specs that ran, None if the log has no last line.
     :param sums: (passed, failed) of the last line, None likewise.
-    :param seed: random seed of Ginkgo, empty when the log does not say.
-    :param seconds: what the suite took, None likewise.
+    :param seed: random seed of Ginkgo, empty if unknown.
+    :param seconds: duration of the suite, None if unknown.
     """
 
     versions: tuple[Said, ...] = ()
@@ -51,7 +51,7 @@ class Log:
 def read(lines) -> Log:
     """Read an e2e.log.
 
-    :param lines: iterable of bytes, each with its line end.
+    :param lines: iterable of bytes, each including its line end.
     """
     versions, ran, sums, kubernetes = {}, None, None, ''
     seed, seconds = '', None

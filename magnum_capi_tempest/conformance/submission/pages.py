@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Do the addresses in PRODUCT.yaml lead to web pages? Asks them.
+"""Do the URLs in PRODUCT.yaml lead to web pages? Requests them.
 
-As the bot does (internal/plugin/plugin.go): a HEAD request to each,
-redirects followed. Unlike the bot, certificates are checked: a page that a
-browser warns of is worth a word before somebody else sees it.
+Like the bot (internal/plugin/plugin.go), it sends HEAD to each and follows
+redirects. Unlike the bot, it verifies certificates: a page that makes browsers
+warn should be reported before others see it.
 """
 
 from magnum_capi_tempest.conformance.submission import product as products
 
-#: Seconds for one address.
+#: Timeout of one request, in seconds.
 TIMEOUT = 20
 
 
 def ask(product, get=None) -> dict[str, str]:
-    """Content type of each address, empty where none came back.
+    """Content type of each URL, empty if there was no answer.
 
     :param product: a :class:`~.product.Product`.
-    :param get: "requests.head", or what is called like it.
-    :returns: by name of the field; fields that are empty are left out.
+    :param get: "requests.head", or a function with the same parameters.
+    :returns: by name of the field; empty fields are omitted.
     """
-    # Its import takes as long as a whole check, which seldom asks.
+    # The import takes as long as a whole check, which seldom needs it.
     import requests
     get = get or requests.head
     found = {}

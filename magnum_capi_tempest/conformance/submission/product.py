@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""PRODUCT.yaml: what it must say, and on which line it does not.
+"""PRODUCT.yaml: its required content, and the lines that violate it.
 
-Fields: instructions.md of cncf/k8s-conformance. What counts as an address is
-what Go's ``url.ParseRequestURI`` and ``mail.ParseAddress`` accept, for the
-bot asks those.
+Fields: instructions.md of cncf/k8s-conformance. Addresses are valid if Go's
+``url.ParseRequestURI`` and ``mail.ParseAddress`` accept them, which the bot
+uses.
 """
 
 import dataclasses
@@ -17,9 +17,9 @@ import yaml
 from magnum_capi_tempest.conformance.submission import findings
 
 NAME = 'PRODUCT.yaml'
-#: More is no description of a product.
+#: No description of a product is longer.
 MOST_BYTES = 64 << 10
-#: Fields have no depth at all; a list in one is a mistake that is named.
+#: Fields are not nested at all; a list in one is a mistake that is reported.
 _DEEPEST = 16
 
 REQUIRED = ('vendor', 'name', 'version', 'type', 'description', 'website_url',
@@ -32,10 +32,10 @@ TYPES = ('distribution', 'hosted platform', 'installer')
 
 _SCHEME = re.compile(r'[A-Za-z][A-Za-z0-9+.-]*:')
 _CONTROL = re.compile(r'[\x00-\x1f\x7f]')
-#: Bytes that Go accepts in a host (net/url, shouldEscape in mode
-#: encodeHost); others must not be ASCII.
+#: Bytes that Go accepts in a host (net/url, shouldEscape in mode encodeHost);
+#: others must not be ASCII.
 _HOST = re.compile(r'''[A-Za-z0-9\-._~!$&'()*+,;=:\[\]<>"%\x80-\U0010ffff]*''')
-#: In a host only bytes of other than ASCII characters are written so.
+#: In a host, only bytes of non-ASCII characters are percent-encoded.
 _HOST_PERCENT = re.compile('%[0-7]')
 _USER = re.compile(r"[A-Za-z0-9\-._:~!$&'()*+,;=%@]*")
 _PERCENT = re.compile(r'%(?![0-9A-Fa-f]{2})')
@@ -51,7 +51,7 @@ _EMAIL = re.compile(
 
 @dataclasses.dataclass(frozen=True)
 class Field:
-    """One field: its value, None for a null, and the number of its line."""
+    """A field: its value, None for null, and the number of its line."""
 
     value: str | None
     line: int
@@ -59,12 +59,12 @@ class Field:
 
 @dataclasses.dataclass(frozen=True)
 class Product:
-    """What a PRODUCT.yaml says.
+    """The content of a PRODUCT.yaml.
 
     :param fields: by name.
-    :param broken: (text, line) when it is no YAML mapping, None otherwise.
+    :param broken: (text, line) if it is no YAML mapping, None otherwise.
     :param nested: names of fields that are lists or mappings.
-    :param twice: names that are there again; the last value counts.
+    :param twice: names of duplicate fields; the last value counts.
     """
 
     fields: typing.Mapping[str, Field] = dataclasses.field(
@@ -74,13 +74,13 @@ class Product:
     twice: tuple[str, ...] = ()
 
     def value(self, name) -> str:
-        """Value of a field, empty when there is none."""
+        """Value of a field, empty if there is none."""
         field = self.fields.get(name)
         return (field.value or '').strip() if field else ''
 
 
 def parse(content) -> Product:
-    """Read a PRODUCT.yaml without building anything out of it.
+    """Read a PRODUCT.yaml without constructing objects from it.
 
     :param content: bytes.
     """
@@ -106,7 +106,7 @@ def parse(content) -> Product:
 def _compose(text):
     """The tree of nodes: nothing is constructed and no alias expanded.
 
-    Depth is looked at before: PyYAML needs time for each level at each
+    The depth is checked first: PyYAML needs time for each level at each
     character.
     """
     depth = 0
@@ -119,7 +119,7 @@ def _compose(text):
     loader = yaml.SafeLoader(text)
     try:
         first = loader.get_node() if loader.check_node() else None
-        # An empty document: of a "---" at the end.
+        # An empty document, from a "---" at the end.
         while loader.check_node():
             other = loader.get_node()
             if other.start_mark.index != other.end_mark.index:
@@ -150,7 +150,7 @@ def _fields(root):
 
 
 def check(product, file) -> list[findings.Finding]:
-    """Rules 7, 8 and 10, and of rule 2 that the file is YAML.
+    """Rules 7, 8 and 10, and the part of rule 2 that the file is YAML.
 
     :param file: path of the file, for the findings.
     """
@@ -199,8 +199,8 @@ def _well_formed(product, file):
 def _type(product, file):
     value = product.value('type')
     if value and value not in TYPES:
-        # The step of the bot's scenario has no quotation marks, so its
-        # expression does not match and nothing is asked (measured).
+        # The step of the bot's scenario lacks quotation marks, so its
+        # expression does not match and nothing is checked (measured).
         yield findings.Finding(
             '10', f'the type is {value!r}, not one of {", ".join(TYPES)}; '
             'the bot lets it pass', file, product.fields['type'].line,
@@ -208,7 +208,7 @@ def _type(product, file):
 
 
 def url_problem(text) -> str:
-    """Why Go would not take it as a URL or an absolute path, or nothing.
+    """Why Go would reject it as a URL or absolute path; empty if it accepts.
 
     net/url, ParseRequestURI.
     """

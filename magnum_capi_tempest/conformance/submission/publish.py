@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Copies of a run's results that everybody may see.
+"""Copies of a run's results that can be published.
 
-An archive of Sonobuoy's holds what the cluster holds: by default only the
-log and the JUnit file of the tests and a report are published, without
-secrets, and ``redacted.json`` says how many of which kind were taken out of
-which file. Nothing here is for CNCF: its files must not be changed
-(:mod:`submission`).
+A Sonobuoy archive contains data of the whole cluster. By default only the log
+and the JUnit file of the tests and a report are published, without secrets;
+``redacted.json`` counts what was redacted by file and kind. This is not for
+CNCF, whose files must not be changed (:mod:`submission`).
 """
 
 import collections
@@ -32,23 +31,23 @@ from magnum_capi_tempest.conformance import verdict as verdicts
 
 COUNTS = 'redacted.json'
 JSON, HTML = 'report.json', 'report.html'
-#: What archives hold (vmware-tanzu/sonobuoy, pkg/discovery; issue 1539).
+#: The content of archives (vmware-tanzu/sonobuoy, pkg/discovery; issue 1539).
 FULL_WARNING = (
     'The archive is not redacted. It holds what the cluster holds: '
     'ConfigMaps, custom resources, environment and arguments of pods, '
     'events, logs of kube-system, configuration and addresses of the nodes; '
     'Secrets too, if the run asked for them. Its file is for you only (mode '
     '0600): look through it before you pass it on')
-#: Most bytes of a line that are kept together.
+#: Longest line, in bytes, that is not split.
 _LONGEST = 1 << 20
 
 
 @dataclasses.dataclass(frozen=True)
 class Published:
-    """What was written.
+    """The files that were written.
 
     :param files: paths, in the order of writing.
-    :param counts: name of a file to number of secrets by kind.
+    :param counts: name of a file -> number of secrets by kind.
     """
 
     files: tuple[pathlib.Path, ...]
@@ -62,10 +61,9 @@ class Published:
 def publish(source, folder, *, full=False) -> Published:
     """Write the copies.
 
-    :param source: archive of Sonobuoy's, or folder of Hydrophone's files.
-    :param folder: made when it is missing; files of the same names are
-        replaced.
-    :param full: the archive as well, as it is; see FULL_WARNING.
+    :param source: Sonobuoy archive, or folder of Hydrophone's files.
+    :param folder: created if missing; files of the same names are replaced.
+    :param full: also copy the archive, unchanged; see FULL_WARNING.
     :raises Damage: the record cannot be read.
     :raises UsageError: there is no archive to publish in full.
     :raises EnvironmentProblem: a file cannot be written.
@@ -98,7 +96,7 @@ def publish(source, folder, *, full=False) -> Published:
 
 
 def _read(source):
-    """The result, with what the report beside its record knows."""
+    """The result, completed from the report beside its record."""
     told = folders.told(source)
     result = reading.find(source, kubernetes=told.cluster.kubernetes)
     return dataclasses.replace(
@@ -109,9 +107,9 @@ def _read(source):
 
 
 def clean(value):
-    """A result, or a part of one, without secrets.
+    """A result, or a part of it, without secrets.
 
-    :returns: the same with every text examined, and a Counter of kinds.
+    :returns: the same with every text redacted, and a Counter of kinds.
     """
     counts = collections.Counter()
 
@@ -139,7 +137,7 @@ def clean(value):
 
 
 def _copy_log(pieces, stream, where):
-    """Copy a text; bytes that are no UTF-8 stay as they are."""
+    """Copy a text; bytes that are not UTF-8 stay unchanged."""
     counts = collections.Counter()
     for block in redact.blocks(_lines(pieces)):
         found = redact.examine(block)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The README.md of a submission: how anybody gets the same results. Pure."""
+"""The README.md of a submission: how to reproduce the results. Pure."""
 
 import dataclasses
 import pathlib
@@ -12,7 +12,7 @@ from magnum_capi_tempest.conformance.run import hydrophone
 from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import sonobuoy
 
-#: How to come to a cluster, when nobody says it better.
+#: How to create a cluster, if the user does not say.
 SETUP = """\
 Create a cluster with OpenStack Magnum and fetch its kubeconfig. TEMPLATE is a
 cluster template of the product for Kubernetes {kubernetes}.
@@ -47,7 +47,7 @@ The cluster of these results:
 """
 
 _KUBECONFIG = '$KUBECONFIG'
-#: What the previews of the backends call the archive, and its name here.
+#: The archive's name in the previews of the backends, and its name here.
 _DRAFT, _ARCHIVE = 'ARCHIVE.part', 'results.tar.gz'
 
 
@@ -57,10 +57,10 @@ def render(result, name, version, plan=None, setup=None) -> str:
     :param result: :class:`~..model.Result` of the run.
     :param name: of the product.
     :param version: of the product.
-    :param plan: :class:`~..running.runner.Plan` of the run, None when nobody
-        recorded it: then that of a certified run, which is all that can be
+    :param plan: :class:`~..run.runner.Plan` of the run; None if it was not
+        recorded: then that of a certified run, the only kind that can be
         submitted.
-    :param setup: Markdown that tells how to get a cluster, None for SETUP.
+    :param setup: Markdown on how to create a cluster, None for SETUP.
     """
     kubernetes = result.cluster.kubernetes
     sonobuoys = result.backend == model.SONOBUOY
@@ -99,7 +99,7 @@ def _facts(result):
 
 
 def _portable(plan):
-    """The plan without the folders of the machine that it was made on."""
+    """The plan without folders of the machine that it was made on."""
     files = {what: path and pathlib.Path(path.name) for what, path in (
         ('mirrors', plan.images.mirrors),
         ('docker_config', plan.images.docker_config))}
@@ -116,7 +116,7 @@ def _commands(backend, plan):
 
 
 def _shown(argv):
-    """A command line for a shell; the variable stays one."""
+    """A command line for a shell, in which the variable is expanded."""
     return shlex.join(
         _ARCHIVE if word == _DRAFT else str(word) for word in argv).replace(
             shlex.quote(_KUBECONFIG), f'"{_KUBECONFIG}"')

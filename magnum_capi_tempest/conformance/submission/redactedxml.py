@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A JUnit file without secrets, still well-formed. Streams.
+"""Redacts a JUnit file, which stays well-formed. Streams.
 
-A pattern that looks for secrets knows nothing of ``&#34;``, and what it puts
-in must not become a tag: so each text and each value is looked at as the
-reader of the file will see it, and written anew.
+Patterns for secrets do not know ``&#34;``, and a replacement must not become a
+tag: so each text and each value is redacted in its decoded form, and encoded
+again.
 """
 
 import collections
@@ -26,7 +26,7 @@ def copy(pieces, stream, where, token=1 << 20) -> collections.Counter:
     :param where: name of the file, for errors.
     :param token: most bytes of a tag.
     :returns: number of secrets by kind.
-    :raises Damage: it is no XML, or not safe to read.
+    :raises Damage: it is not XML, or not safe to read.
     """
     writer = _Writer(stream, where)
     fed = 0
@@ -76,7 +76,7 @@ class _Writer:
             for key, value in pairs.items()) + '>')
 
     def _property(self, pairs):
-        """A name and its value stand in two attributes."""
+        """A name and its value are in two attributes."""
         found = redact.examine(
             f'{pairs.get("name", "")}: {pairs.get("value", "")}')
         if found.counts:

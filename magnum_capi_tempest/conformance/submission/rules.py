@@ -2,11 +2,11 @@
 
 """The rules of the verify-conformance bot. Pure.
 
-Numbers are those of its scenarios (kubernetes-sigs/verify-conformance,
-kodata/features/verify-conformance.feature at 86d380d8); what each asks is in
-internal/suite/suite.go. Scenario 15, one commit, is about a pull request and
-no folder. Where the bot lets something pass that its rule forbids, the
-finding is a warning and says so.
+The numbers are those of its scenarios (kubernetes-sigs/verify-conformance,
+kodata/features/verify-conformance.feature at 86d380d8), which are implemented
+in internal/suite/suite.go. Scenario 15, a single commit, concerns a pull
+request rather than a folder. If the bot accepts a violation of its own rule,
+the finding is a warning and says so.
 """
 
 import dataclasses
@@ -24,14 +24,14 @@ from magnum_capi_tempest.conformance.submission import product
 
 README, LOG, JUNIT = 'README.md', 'e2e.log', 'junit_01.xml'
 FILES = (README, product.NAME, LOG, JUNIT)
-#: A release, and how many before the latest are still certified.
+#: A release, and the number of older releases that are still certified.
 _RELEASE = r'v1\.[0-9]{2}'
 _SUPPORTED = 2
 _FOLDER = re.compile(rf'({_RELEASE})/(.+)')
 _TITLE = re.compile(rf'(.*) ({_RELEASE})[ /](.*)')
-#: Without these words the bot takes a pull request for something else.
+#: Without these words the bot ignores a pull request.
 _WORDS = 'conformance results for'
-#: Findings of one kind that are listed one by one.
+#: Most findings of one kind that are listed.
 _LISTED = 20
 
 
@@ -57,13 +57,13 @@ class File:
 
 @dataclasses.dataclass(frozen=True)
 class Submission:
-    """Everything that the rules look at.
+    """Everything that the rules check.
 
     :param required: :class:`~..model.Required`, the tests that certification
-        needs; None when nobody knows them.
+        requires; None if unknown.
     :param latest: latest release of Kubernetes, ``v1.36``.
-    :param pages: field of PRODUCT.yaml to the content type of its URL,
-        empty when it did not answer; None when nobody asked.
+    :param pages: field of PRODUCT.yaml -> content type of its URL, empty if
+        it did not answer; None if not requested.
     """
 
     title: str
@@ -77,22 +77,22 @@ class Submission:
         default_factory=lambda: types.MappingProxyType({}))
 
     def path(self, name) -> str:
-        """Path of the first file of that name, or the name itself.
+        """Path of the first file with that name, or the name itself.
 
-        In any case of letters, for so the bot looks for it.
+        The case of letters is ignored, as the bot does.
         """
         return next((file.path for file in self.files
                      if file.name.casefold() == name.casefold()), name)
 
     @property
     def release(self) -> str:
-        """Release that the folder is for, empty when it names none."""
+        """Release in the folder's name, empty if there is none."""
         return next((found[1] for file in self.files
                      if (found := _FOLDER.search(file.folder))), '')
 
 
 def title_for(release, name) -> str:
-    """Title of the pull request, as instructions.md wants it."""
+    """Title of the pull request, as required by instructions.md."""
     return f'Conformance results for {release}/{name}'
 
 
@@ -247,7 +247,7 @@ def _not_passed(submission, file, level):
         by_name.setdefault(case.name, []).append(case)
     for name in submission.required.names:
         entries = by_name.get(cases.codename(name), ())
-        # Of two of one name one is enough; an error is rule 14's.
+        # Of two with the same name, one is enough; errors belong to rule 14.
         if any(not entry.ends & {'skipped', 'failure'} for entry in entries):
             continue
         if not entries:
@@ -283,7 +283,7 @@ def _no_failure(submission):
 
 
 def _short(found, rule, file, level=findings.ERROR):
-    """The first of many, and how many more there are."""
+    """The first findings, and the number of others."""
     found = list(found)
     yield from found[:_LISTED]
     if len(found) > _LISTED:
