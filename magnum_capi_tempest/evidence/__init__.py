@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What was the state when it failed? Client libraries load when needed."""
+"""The state at the time of a failure. Loads client libraries on demand."""

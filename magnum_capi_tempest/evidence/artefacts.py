@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Evidence as files: one folder a test, for its owner only, no secrets.
+"""Evidence as files: one folder per test, redacted, readable by the owner.
 
-Whoever publishes logs decides so; nobody else on the machine reads them.
+It is up to the owner to publish them; other users of the machine cannot read
+them.
 """
 
 import os
@@ -17,9 +18,9 @@ _LENGTH = 150
 
 
 def file_name(text):
-    """Return a text as one name of a file.
+    """Return a text as a valid file name.
 
-    The end of a long one is what tells it from others.
+    Of a long text the end is kept, which distinguishes it from others.
     """
     return re.sub(r'[^\w.-]+', '-', text, flags=re.ASCII)[
         -_LENGTH:].strip('-.') or 'unnamed'
@@ -28,13 +29,13 @@ def file_name(text):
 def folder_of(base, test_id):
     """Return the path of the folder of a test.
 
-    :param test_id: as unittest gives it; the tags of Tempest go.
+    :param test_id: from unittest; the tags of Tempest are removed.
     """
     return pathlib.Path(base) / file_name(test_id.partition('[')[0])
 
 
 def write(base, test_id, name, text):
-    """Write a text without secrets, and never over another one.
+    """Write a redacted text, and never overwrite another one.
 
     :param base: folder of all artefacts.
     :returns: path of the file.

@@ -5,7 +5,7 @@
 Magnum's ``status_reason`` is mostly empty while a Cluster API driver waits
 (magnum-cluster-api issue 64): the reason is in the conditions of the objects
 that this module reads. Objects are found by Magnum's ``stack_id``, which all
-known drivers use as name of the Cluster.
+known drivers use as the name of the Cluster.
 """
 
 import dataclasses
@@ -23,8 +23,8 @@ from magnum_capi_tempest.kubeclient import kube
 _GROUP_END = 'cluster.x-k8s.io'
 _ADDON_GROUP = 'addons.stackhpc.com'
 
-#: Other kinds that charts make for a cluster, (group, version, plural, kind):
-#: the autoscaler of capi-helm-charts lives on the management cluster.
+#: Other kinds that charts create for a cluster, (group, version, plural,
+#: kind): the autoscaler of capi-helm-charts runs in the management cluster.
 _CORE = (('secrets', 'Secret'), ('serviceaccounts', 'ServiceAccount'))
 _OTHERS = (
     ('apps', 'v1', 'deployments', 'Deployment'),
@@ -52,11 +52,11 @@ class Object:
 class ManagementCluster:
     """A read-only view of a management cluster.
 
-    :param kubeconfig: path; it may list everything, Secrets too.
+    :param kubeconfig: path; its user may list everything, including Secrets.
     :param reader: function of the path, for tests.
 
-    The file is read when it is first needed; every method raises
-    EnvironmentProblem when it or the client library is missing.
+    The file is read on first use; every method raises EnvironmentProblem if it
+    or the client library is missing.
     """
 
     def __init__(self, kubeconfig, reader=kube.Client):
@@ -72,9 +72,9 @@ class ManagementCluster:
             lambda group: group == _GROUP_END))
 
     def conditions(self, stack_id):
-        """Return what is not as it should be of a cluster.
+        """Return the abnormal conditions of a cluster.
 
-        :returns: sorted list of conditions.Condition; empty when all is well.
+        :returns: sorted list of conditions.Condition; empty if all is well.
         :raises KubeError: the management cluster did not answer.
         """
         found = []
@@ -85,7 +85,7 @@ class ManagementCluster:
         return sorted(found)
 
     def events(self, stack_id, most=50):
-        """Return the latest events about the objects of a cluster.
+        """Return the latest events for the objects of a cluster.
 
         :returns: sorted list of events.Event, the latest last.
         :raises KubeError: the management cluster did not answer.
@@ -98,28 +98,28 @@ class ManagementCluster:
     def releases(self, stack_id):
         """Return the history of the Helm releases of a cluster.
 
-        :returns: as helm.history.
+        :returns: see helm.history.
         :raises KubeError: the management cluster did not answer.
         """
         return helm.history(self._reader, stack_id)
 
     def objects_of(self, stack_id, cluster_uuid=None):
-        """Return every object that still belongs to a cluster.
+        """Return all remaining objects of a cluster.
 
-        :returns: sorted list of Object; empty when nothing is left.
+        :returns: sorted list of Object; empty if nothing is left.
         :raises KubeError: the management cluster did not answer.
         """
         return self._objects(
             lambda metadata: owners.belongs(metadata, stack_id, cluster_uuid))
 
     def spec(self, kind, stack_id):
-        """Return the spec of the object that a cluster has one of.
+        """Return the spec of an object that a cluster has exactly one of.
 
-        It is named after the cluster; Cluster API gives it another name when
-        it makes it of a ClusterClass, and says in both cases whose it is.
+        It has the name of the cluster, or another one if Cluster API created
+        it from a ClusterClass; in both cases it refers to the cluster.
 
         :param kind: of Cluster API or its providers.
-        :returns: dict; None when there is no such object.
+        :returns: dict; None if there is no such object.
         :raises KubeError: the management cluster did not answer.
         """
         for found, obj in self._cluster_api_objects():
@@ -128,7 +128,7 @@ class ManagementCluster:
         return None
 
     def objects(self):
-        """Return every object of the kinds that are known here.
+        """Return every object of the known kinds.
 
         :returns: sorted list of Object.
         :raises KubeError: the management cluster did not answer.
@@ -136,23 +136,22 @@ class ManagementCluster:
         return self._objects(lambda metadata: True)
 
     def objects_mentioning(self, *words):
-        """Return every object whose metadata has one of these words in it.
+        """Return every object whose metadata contains one of these words.
 
-        For clusters whose Magnum never said which ``stack_id`` they have.
+        For clusters whose ``stack_id`` Magnum never showed.
 
-        :param words: texts that are like nothing else there.
+        :param words: texts that occur nowhere else.
         :returns: sorted list of Object.
         :raises KubeError: the management cluster did not answer.
         """
         return self._objects(lambda metadata: _mentions(metadata, words))
 
     def left_of(self, clusters):
-        """Return what there is of several clusters, in one look.
+        """Return the objects of several clusters, in one pass.
 
-        :param clusters: mapping of anything, by which a cluster is known to
-            the caller, and (stack_id or None, words): an object is a
-            cluster's that belongs to its stack_id, or has one of the words
-            in its metadata.
+        :param clusters: mapping of the caller's key for a cluster to (stack_id
+            or None, words): an object belongs to the cluster if it belongs to
+            its stack_id, or has one of the words in its metadata.
         :returns: list of (key, Object).
         :raises KubeError: the management cluster did not answer.
         """
@@ -170,8 +169,8 @@ class ManagementCluster:
 
     @functools.cached_property
     def _kinds(self):
-        # They change with the installation of a provider only; asking for
-        # them takes as long as all of their objects.
+        # They only change when a provider is installed; querying them takes as
+        # long as querying all of their objects.
         return self._reader.kinds(
             lambda group: group == _ADDON_GROUP or group == _GROUP_END
             or group.endswith(f'.{_GROUP_END}'))

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a job keeps of its management cluster and its logs, without secrets.
+"""Saves the state of a management cluster and the logs of a job.
 
-For a run as a whole, where :mod:`.gather` is for one failed test. Secrets
-are not asked for, so no kubeconfig of a cluster is ever read; what is written
-goes through :mod:`magnum_capi.redact`. What could not be read is
-named, and does not keep the rest from being written.
+This is for a whole run, while :mod:`.gather` is for one failed test. Secrets
+are not requested, so no kubeconfig of a cluster is ever read, and
+:mod:`magnum_capi.redact` redacts what is written. What cannot be read is
+reported, and does not prevent the rest from being written.
 """
 
 import glob
@@ -18,15 +18,15 @@ from magnum_capi import redact
 from magnum_capi_tempest.evidence import artefacts
 from magnum_capi_tempest.kubeclient import kube
 
-#: Bytes of each log that are kept, from its end.
+#: Most bytes of each log to keep, from its end.
 TAIL = 32 << 20
 
-#: Names of lists of core kinds. Secrets are none of them.
+#: Names of lists of core kinds, without Secrets.
 _CORE = ('events', 'pods')
 
 
 def objects(reader):
-    """Read what Cluster API, its providers and the nodes' pods say.
+    """Read the objects of Cluster API and its providers, and the nodes' pods.
 
     :param reader: :class:`.kube.Client`.
     :returns: generator of (name of the list, items or KubeError).
@@ -48,7 +48,7 @@ def from_management(kubeconfig, folder, mode=outfile.PRIVATE,
     """Write a JSON file for each kind of a management cluster.
 
     :param kubeconfig: path.
-    :param folder: made when it is missing.
+    :param folder: created if missing.
     :param reader: function of the path, for tests.
     :returns: what could not be read, a line each.
     :raises EnvironmentProblem: no usable kubeconfig, or it cannot be
@@ -67,8 +67,8 @@ def from_management(kubeconfig, folder, mode=outfile.PRIVATE,
 def from_logs(patterns, folder, mode=outfile.PRIVATE) -> list[str]:
     """Write copies of the ends of logs.
 
-    :param patterns: of paths, as of a shell.
-    :param folder: made when it is missing.
+    :param patterns: of paths, as in a shell.
+    :param folder: created if missing.
     :returns: what could not be read, a line each.
     :raises EnvironmentProblem: it cannot be written.
     """
@@ -82,7 +82,7 @@ def from_logs(patterns, folder, mode=outfile.PRIVATE) -> list[str]:
             if path in taken:
                 continue
             taken.add(path)
-            # Two logs of one name in different folders stay two.
+            # Logs of the same name in different folders stay separate.
             name = artefacts.file_name(str(path).lstrip('/'))
             try:
                 with path.open('rb') as log:

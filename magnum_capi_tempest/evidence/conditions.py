@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What do the conditions of an object say that is not well? Pure."""
+"""Finds abnormal conditions of an object. Pure."""
 
 import dataclasses
 
-#: Kinds whose conditions tell why a cluster is not ready.
+#: Kinds whose conditions explain why a cluster is not ready.
 TELLING = ('Cluster', 'KubeadmControlPlane', 'MachineDeployment', 'Machine',
            'OpenStackCluster', 'OpenStackMachine', 'HelmRelease', 'Manifests')
 
-#: Conditions that are well when False. Cluster API 1.14,
-#: api/core/v1beta2/*_types.go; v1beta1 conditions are all well when True.
+#: Conditions that should be False. Cluster API 1.14,
+#: api/core/v1beta2/*_types.go; all v1beta1 conditions should be True.
 _WELL_WHEN_FALSE = frozenset((
     'Deleting', 'Paused', 'Remediating', 'RollingOut', 'ScalingDown',
     'ScalingUp', 'Updating'))
 
-#: Phases of addons that need no attention.
+#: Phases of addons that are normal.
 _WELL_PHASES = frozenset((None, '', 'Deployed', 'Provisioned', 'Running'))
 
 
 @dataclasses.dataclass(frozen=True, order=True)
 class Condition:
-    """A condition that is not as it should be."""
+    """An abnormal condition."""
 
     kind: str
     name: str
@@ -36,11 +36,11 @@ class Condition:
 
 
 def bad(kind, obj):
-    """Return the conditions of an object that are not as they should be.
+    """Return the abnormal conditions of an object.
 
-    Both shapes of Cluster API: ``status.conditions`` is v1beta1 or v1beta2,
-    by the version of the API that answered; the newer ones are under
-    ``status.v1beta2`` when v1beta1 answers
+    Supports both forms of Cluster API: ``status.conditions`` is v1beta1 or
+    v1beta2, depending on the version of the API that answered; with v1beta1,
+    the newer ones are under ``status.v1beta2``
     (docs/proposals/20240916-improve-status-in-CAPI-resources.md).
 
     :returns: sorted list of Condition.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What have controllers reported, and when last? Pure."""
+"""What controllers have reported, and when last. Pure."""
 
 import dataclasses
 
@@ -9,7 +9,7 @@ import dataclasses
 class Event:
     """Something that a controller reported.
 
-    :param at: time of the last occurrence, as Kubernetes writes it.
+    :param at: time of the last occurrence, in the format of Kubernetes.
     :param count: how often it occurred.
     """
 
@@ -28,9 +28,9 @@ class Event:
 
 
 def event(obj):
-    """Return an Event out of what the API says of it.
+    """Return the Event for an object of the API.
 
-    Both APIs of events write the same objects: the older one fills
+    Both APIs for events write the same objects: the older one sets
     lastTimestamp and count, the newer one eventTime and series.
     """
     about = obj.get('involvedObject') or {}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Asks several sources at one time, for a bounded time.
+"""Queries several sources in parallel, with a time limit.
 
-Evidence must never replace the failure that it explains, nor hold it up: a
-source that fails or hangs is said so in its place.
+Evidence must never hide the failure that it explains, nor delay it: a source
+that fails or hangs is reported in its place.
 """
 
 import threading
@@ -11,15 +11,15 @@ import time
 
 
 def together(sources, seconds, clock=time):
-    """Call functions side by side and return what each of them returned.
+    """Call functions in parallel and return their results.
 
-    A call that hangs is left behind in its own daemon thread, which ends
-    with the process; it changes nothing, as evidence is read only.
+    A call that hangs is left in its own daemon thread, which ends with the
+    process; it changes nothing, as evidence is only read.
 
     :param sources: dict of names and functions without arguments.
     :param seconds: for all of them.
-    :returns: dict of the same names and values; a text that begins with
-        "not available" where there is none.
+    :returns: dict of the same names and values; without a value, a text that
+        begins with "not available".
     """
     found = {}
 
@@ -36,7 +36,7 @@ def together(sources, seconds, clock=time):
         thread.start()
     for thread in threads:
         thread.join(max(0, end - clock.monotonic()))
-    # What comes from now on comes too late, also between two looks.
+    # Anything that arrives now is too late; do not mix it in.
     done = dict(found)
     return {name: done.get(
         name, f'not available: no answer in {seconds:g} s')

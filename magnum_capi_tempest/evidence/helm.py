@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The history of a Helm release, without the program and without values.
+"""The history of a Helm release, without running helm and without values.
 
-Helm keeps each revision in a Secret of type helm.sh/release.v1, labelled
-with its name: JSON, gzip, base64, and the base64 of Secrets around it
-(helm.sh/helm/v3/pkg/storage/driver, util.go and secrets.go). Values hold
-credentials; they are dropped where they are decoded.
+Helm stores each revision in a Secret of type helm.sh/release.v1 that is
+labelled with its name: as JSON, gzip, base64, and once more the base64 of
+Secrets (helm.sh/helm/v3/pkg/storage/driver, util.go and secrets.go). Values
+contain credentials, so they are dropped during decoding.
 """
 
 import base64
@@ -14,8 +14,8 @@ import dataclasses
 import json
 import zlib
 
-#: Bytes of a decoded revision that are read; one with its chart has less
-#: than the megabyte that a Secret may have, before it is inflated.
+#: Most bytes of a decoded revision to read. Compressed, a revision with its
+#: chart takes less than the megabyte that a Secret may have.
 MOST = 32 << 20
 
 
@@ -35,7 +35,7 @@ class Revision:
 
 
 def revision(secret):
-    """Return the Revision that is in a Secret, a dict."""
+    """Return the Revision in a Secret, a dict."""
     labels = secret['metadata'].get('labels') or {}
     try:
         packed = base64.b64decode(base64.b64decode(
@@ -60,7 +60,7 @@ def history(reader, stack_id):
     """Return the revisions of all releases of a cluster.
 
     :param reader: kube.Client of the management cluster.
-    :param stack_id: the release of that name, and those whose name begins
+    :param stack_id: the release with this name, and those whose name begins
         with it (addons).
     :returns: dict of release names and sorted lists of Revision.
     :raises KubeError: the management cluster did not answer.

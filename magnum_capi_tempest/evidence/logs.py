@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Lines of Magnum's logs that belong to some requests and clusters.
+"""Finds the lines in Magnum's logs that belong to some requests and clusters.
 
-The logs are files on this machine (a sandbox), or what a command prints
+The logs are files on this machine (a sandbox), or the output of a command
 (devstack: journalctl).
 
-An answer's request id is not in the lines of Magnum's conductor (see
-services.journal), so the user is searched, too: by oslo.log's default, and in
-devstack's format by name, each line says whose request it is about. Tempest
-makes a user for each class of tests. What Magnum's periodic tasks do has no
-user; it is found by the cluster.
+The request id in an answer does not occur in the lines of Magnum's conductor
+(see services.journal), so the user is searched for as well: with oslo.log's
+default format, and by name with devstack's, each line says whose request it
+belongs to. Tempest creates a user for each class of tests. Magnum's periodic
+tasks have no user; their lines are found by the cluster.
 """
 
 import glob
@@ -20,26 +20,26 @@ import shlex
 from magnum_capi import errors
 from magnum_capi import processes
 
-#: Bytes of each file that are read, from its end: a debug log grows by
-#: about a megabyte in a minute.
+#: Bytes of each file to read, from its end: a debug log grows by about a
+#: megabyte per minute.
 TAIL = 32 << 20
 
-#: Lines that are shown, and characters of each.
+#: Most lines that are shown, and most characters of each.
 LINES, WIDTH = 200, 2000
 
 _BAD = re.compile(r'\b(WARNING|ERROR|CRITICAL|TRACE)\b')
 
-#: Access logs: requests that only looked.
+#: Access logs: requests that only read.
 _LOOK = re.compile(r'"?\bGET /')
 
-#: What may take the place of ``{words}`` in a command line.
+#: Words that may replace ``{words}`` in a command line.
 _WORD = re.compile(r'[\w-]+')
 
 
 def relevant(lines, words, most=LINES):
-    """Choose the lines that tell something.
+    """Select the informative lines.
 
-    When there are too many, warnings and errors go first, then the latest.
+    If there are too many, warnings and errors are kept first, then the latest.
 
     :param lines: iterable of str.
     :param words: ids of requests, users and clusters, and names of users.
@@ -62,7 +62,7 @@ def relevant(lines, words, most=LINES):
 def from_files(patterns, words):
     """Search files.
 
-    :param patterns: of paths, as of a shell.
+    :param patterns: of paths, as in a shell.
     :returns: text: each file's lines under its name.
     :raises EnvironmentProblem: there is no such file.
     """
@@ -77,11 +77,11 @@ def from_files(patterns, words):
 
 
 def from_command(command, words, since, timeout):
-    """Search what a command prints.
+    """Search the output of a command.
 
-    :param command: divided as a shell does; ``{since}`` in it becomes a
-        point in time as journalctl takes it, ``{words}`` a regular
-        expression of all words, for a command that can search by itself.
+    :param command: split like a shell command; ``{since}`` is replaced by a
+        time in the format of journalctl, ``{words}`` by a regular expression
+        of all words, for commands that can search by themselves.
     :param since: seconds since the epoch.
     :param timeout: seconds.
     :returns: text.

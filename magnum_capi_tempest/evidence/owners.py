@@ -2,8 +2,9 @@
 
 """Which cluster does an object of the management cluster belong to? Pure.
 
-Drivers use Magnum's ``stack_id`` as name of the Cluster; what is made for it
-begins with that name, or has it in a label or an annotation.
+Drivers use Magnum's ``stack_id`` as the name of the Cluster; objects that are
+created for it have a name that begins with it, or have it in a label or an
+annotation.
 """
 
 #: Labels and annotations whose value is the name of the Cluster.

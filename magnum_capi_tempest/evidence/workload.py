@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a workload cluster says about itself, through its own API."""
+"""The state of a workload cluster, from its own API."""
 
 import dataclasses
 
@@ -15,7 +15,7 @@ class Node:
 
     ``version`` is the kubelet's, for example v1.34.2; ``roles`` are sorted;
     ``taints`` are triples of key, value (None without one) and effect;
-    ``server`` is Nova's id of it, empty where it is no server
+    ``server`` is its id in Nova, empty if it is not a server
     (providerID, "openstack:///ID" or "openstack://REGION/ID":
     https://github.com/kubernetes/cloud-provider-openstack).
     """
@@ -34,7 +34,7 @@ class Node:
 
 
 def node(obj):
-    """Return a Node out of what the API says of it."""
+    """Return the Node for an object of the API."""
     metadata, status = obj['metadata'], obj.get('status') or {}
     provider, _, ident = ((obj.get('spec') or {}).get('providerID')
                           or '').partition('://')
@@ -58,7 +58,7 @@ def node(obj):
 class Pod:
     """A pod of a workload cluster.
 
-    :param reason: why it is not ready, empty when it is.
+    :param reason: why it is not ready, empty if it is.
     """
 
     namespace: str
@@ -77,7 +77,7 @@ class Pod:
 
 
 def pod(obj):
-    """Return a Pod out of what the API says of it."""
+    """Return the Pod for an object of the API."""
     status = obj.get('status') or {}
     containers = [*(status.get('initContainerStatuses') or []),
                   *(status.get('containerStatuses') or [])]
@@ -102,16 +102,16 @@ def pod(obj):
 
 
 def pods(kubeconfig):
-    """List the pods of the cluster of a kubeconfig: sorted list of Pod.
+    """List the pods of a kubeconfig's cluster: sorted list of Pod.
 
     :param kubeconfig: path.
-    :raises: as :func:`nodes`.
+    :raises: like :func:`nodes`.
     """
     return sorted(pod(obj) for obj in kube.Client(kubeconfig).core('pods'))
 
 
 def nodes(kubeconfig):
-    """List the nodes of the cluster of a kubeconfig.
+    """List the nodes of a kubeconfig's cluster.
 
     :param kubeconfig: path.
     :returns: sorted list of Node.
@@ -123,13 +123,13 @@ def nodes(kubeconfig):
 
 
 def status_without_certificate(server, ca_pem):
-    """Ask for the nodes as nobody.
+    """List the nodes anonymously.
 
     :param server: URL of the Kubernetes API.
     :param ca_pem: certificate of the CA that signed the server's: it is
-        verified, so that another server's refusal does not count.
-    :returns: HTTP status code; 401, or 403 when anonymous requests are
-        allowed in but have no rights (kubeadm's default).
+        verified, so that a refusal by another server does not count.
+    :returns: HTTP status code; 401, or 403 if anonymous requests are
+        accepted but have no rights (kubeadm's default).
     :raises KubeError: there was no answer.
     """
     try:

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The house rules that a program can check; see HACKING.rst."""
+"""House rules that are checked automatically; see HACKING.rst."""

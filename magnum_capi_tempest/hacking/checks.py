@@ -2,15 +2,15 @@
 
 """House rules as flake8 checks; HACKING.rst lists them, tox.ini names them.
 
-Each check reads the syntax tree, not text: a rule that looks at lines is
-fooled by a line break, and then nobody trusts it. ``# noqa: MC101`` with a
-reason beside it is the way around one.
+Each check reads the syntax tree: a rule that reads lines is fooled by a line
+break, and then nobody trusts it. To allow an exception, add ``# noqa: MC101``
+with the reason beside it.
 """
 
 import ast
 import functools
 
-#: The packages, unlike their tests.
+#: The packages, as opposed to their tests.
 PACKAGES = ('magnum_capi/', 'magnum_capi_tempest/')
 #: The module that may start programs, and those that may sleep.
 STARTS_PROGRAMS = ('magnum-capi/magnum_capi/processes.py',)
@@ -117,12 +117,12 @@ def cloud_tests_have_ids(tree, filename):
 
 @functools.lru_cache(maxsize=1)
 def _nodes(tree):
-    """All nodes of a file; each of its checks walks over the same."""
+    """All nodes of a file, for all of its checks."""
     return tuple(ast.walk(tree))
 
 
 def _members(tree):
-    """What is defined directly in classes."""
+    """Direct members of classes."""
     return (item for node in _nodes(tree) if isinstance(node, ast.ClassDef)
             for item in node.body)
 
@@ -139,7 +139,7 @@ def _path(filename):
 
 
 def _dotted(node):
-    """``a.b.c`` of a name or attribute, else an empty string."""
+    """``a.b.c`` for a name or attribute, else an empty string."""
     parts = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)

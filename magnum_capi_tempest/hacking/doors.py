@@ -2,10 +2,11 @@
 
 """Two contract types for import-linter: which room may open which door.
 
-The contracts that import-linter has need every module to exist and forbid
-what somebody thought of. A house grows: here a room that is not built yet is
-no error, a new room has no doors until ``.importlinter`` gives it some, and
-a door is one line that reads like ARCHITECTURE: ``sandbox -> management``.
+import-linter's own contracts require every module to exist, and only forbid
+known imports. For a growing project, this contract type is more suitable: a
+room that does not exist yet is no error, a new room has no doors until
+``.importlinter`` defines some, and a door is one line that reads like the
+architecture: ``sandbox -> management``.
 """
 
 import sys
@@ -20,12 +21,12 @@ class DoorsContract(Contract):
     """Rooms (children of the root package) import only through doors.
 
     - ``root``: the root package.
-    - ``library``: another package, whose rooms have doors, too; they are
-      named with it.
-    - ``foundation``: rooms that every room may import; among themselves too.
+    - ``library``: another package, whose rooms also have doors; their names
+      include the package.
+    - ``foundation``: rooms that every room may import, including each other.
     - ``doors``: lines ``room -> room, room.module``; ``*`` for any room.
 
-    A door that nobody uses is closed: it breaks the contract as well.
+    An unused door must be removed: it breaks the contract as well.
     """
 
     type_name = 'doors'
@@ -58,7 +59,7 @@ class DoorsContract(Contract):
         _show(check, 'There is no such door')
 
     def _below(self, module):
-        """Its path below the root; that of the library keeps its name."""
+        """The path below the root; a path of the library keeps its name."""
         if _within(module, self.root):
             return module[len(self.root) + 1:]
         if self.library and module.startswith(f'{self.library}.'):
@@ -67,13 +68,13 @@ class DoorsContract(Contract):
 
 
 class LibrariesContract(Contract):
-    """Modules use only the libraries given; the project itself is free.
+    """Modules import only the listed libraries, and the project itself.
 
     - ``root``: the root package.
     - ``library``: another package of the project.
     - ``libraries``: lines ``module: library, library`` with the module's
-      path below the root. ``stdlib`` is the standard library, ``-x`` takes
-      ``x`` out of it again.
+      path below the root. ``stdlib`` is the standard library, ``-x`` excludes
+      ``x`` from it.
     """
 
     type_name = 'libraries'
@@ -101,7 +102,7 @@ class LibrariesContract(Contract):
 
 
 def _room(path):
-    """The room of a path below the root: "a" of "a.b"."""
+    """The room in a path below the root: "a" in "a.b"."""
     return path.partition('.')[0]
 
 

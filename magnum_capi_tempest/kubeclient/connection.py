@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A connection to a Kubernetes API, most often the one of a kubeconfig.
+"""A connection to a Kubernetes API, usually that of a kubeconfig.
 
-The ``kubernetes`` library reads it, programs that log in included. What that
-library does otherwise than is wanted here is mended in this one place:
+The ``kubernetes`` library reads the kubeconfig, including programs that log
+in. This module corrects some of the library's behaviour:
 
 - it leaves the private key in a file below /tmp until the process ends, and
-  for ever when that is killed. Here the key is in a TLS context when a client
-  is made, and the file is gone; what a process left that was killed in
-  between, the next one removes;
-- keys that it does not know, in its oldest version that is allowed here, it
-  leaves out, and speaks as, or to, somebody else. They are refused by name;
-- a proxy from the environment would be asked for this machine, too;
-- Python 3.13 asks for extensions that Magnum's CA does not write into
+  forever if that is killed. Here, the key is loaded into a TLS context when a
+  client is created, and the file is removed; if a process is killed in
+  between, the next one removes its file;
+- the oldest supported version of the library ignores unknown keys, and so may
+  use the wrong identity or server. Such keys are refused by name;
+- a proxy in the environment would be used even for this machine;
+- Python 3.13 requires extensions that Magnum's CA does not add to
   certificates.
 """
 
@@ -27,28 +27,28 @@ from magnum_capi import errors
 from magnum_capi.kube import kubeconfig_file
 from magnum_capi import scratch
 
-#: The library remembers its files by what is in them, for the process: of two
-#: clients that are made at a time, one would remove the other's.
+#: The library caches its files by content, for the whole process: of two
+#: clients created at the same time, one would remove the other's.
 _LOCK = threading.Lock()
 
-#: What the library, and :func:`files`, honour of a cluster and a user.
+#: Keys of a cluster and a user that the library and :func:`files` support.
 _CLUSTER = (*kubeconfig_file.AUTHORITY, 'proxy-url', 'tls-server-name')
 _USER = (*kubeconfig_file.CERTIFICATE, 'token', 'tokenFile', 'exec')
 _PROVIDERS = ('gcp', 'oidc')
 
-#: Arguments of urllib3 that a TLS context has the meaning of.
+#: Arguments of urllib3 that a TLS context replaces.
 _FILES = ('ca_certs', 'ca_cert_data', 'cert_file', 'key_file')
 
 
 def load(kubeconfig):
     """Return a ``kubernetes.client.ApiClient`` that needs no files.
 
-    It does not try again; whoever waits asks again.
+    It does not retry; callers do.
 
     :param kubeconfig: path.
     :raises EnvironmentProblem: the library is not installed.
     :raises UsageError: the file is missing, not a kubeconfig, or one with
-        keys that are not supported; what is in it is never quoted.
+        unsupported keys; its content is never quoted.
     """
     with files(kubeconfig, None) as api:
         if api.configuration.host.startswith('https:'):
@@ -65,12 +65,11 @@ def load(kubeconfig):
 def files(kubeconfig, folder):
     """Yield an ``ApiClient`` whose key and certificate are in files.
 
-    For WebSockets, for which the library knows no other way. The files are
-    for their owner only, and there while the block lasts; one block at a
-    time.
+    For WebSockets, for which the library needs files. Only their owner can
+    read them, and they exist until the block ends; only one block at a time.
 
-    :param folder: where; None: where temporary files go.
-    :raises: as :func:`load`.
+    :param folder: for the files; None: that for temporary files.
+    :raises: like :func:`load`.
     """
     client, config = _library()
     current = _current(kubeconfig)
@@ -82,11 +81,11 @@ def files(kubeconfig, folder):
                 persist_config=False, temp_file_path=str(private.path))
             _trim_token(configuration, current.user)
             _check_token(configuration)
-        # Three tries with growing pauses in here would hold up every failure
-        # by ten seconds.
+        # Three retries with growing pauses would delay every failure by ten
+        # seconds.
         configuration.retries = 0
         if current.cluster.get('proxy-url'):
-            # 33.1 leaves it out.
+            # 33.1 ignores it.
             configuration.proxy = current.cluster['proxy-url']
         elif is_here(configuration.host):
             configuration.proxy = None
@@ -94,15 +93,15 @@ def files(kubeconfig, folder):
 
 
 def to(server, ca, certificate):
-    """Return an ``ApiClient`` of a server, whose key is not copied.
+    """Return an ``ApiClient`` for a server, whose key is not copied.
 
-    It does not try again, and no proxy is asked.
+    It does not retry, and uses no proxy.
 
     :param server: URL.
     :param ca: path of the server's authority, or its certificate as PEM
         text; None for a server without TLS.
     :param certificate: paths of the client's certificate and key, or None.
-    :raises OSError: a file cannot be read, or has no certificate in it.
+    :raises OSError: a file cannot be read, or contains no certificate.
     """
     client, _ = _library()
     configuration = client.Configuration(host=server)
@@ -155,9 +154,9 @@ def _current(path):
 
 
 def _check_file(where, kind, section, name):
-    """Refuse what the library would leave out, or not name.
+    """Refuse a file that the library would ignore, or fail to name.
 
-    Not the file's name: it may be a key that got into the wrong place.
+    The file's name is not quoted: it may be a misplaced key.
     """
     if not section.get(name) or section.get(f'{name}-data'):
         return
@@ -171,7 +170,7 @@ def _check_file(where, kind, section, name):
 
 
 def _logins(user):
-    """More keys that the library honours, for what is in them."""
+    """Other keys that the library supports, depending on their content."""
     if user.get('username') and user.get('password'):
         yield from ('username', 'password')
     provider = user.get('auth-provider')
@@ -180,9 +179,9 @@ def _logins(user):
 
 
 def _trim_token(configuration, user):
-    """Leave out white space around a token in a file, as client-go does."""
+    """Strip white space around a token in a file, like client-go."""
     if user.get('tokenFile'):
-        # It would put the text as it was back, and reads no file again.
+        # It would restore the original text, and reads no file again.
         configuration.refresh_api_key_hook = None
         for name, header in configuration.api_key.items():
             configuration.api_key[name] = ' '.join(
@@ -190,7 +189,7 @@ def _trim_token(configuration, user):
 
 
 def _check_token(configuration):
-    # Its name in there depends on the release.
+    # Its name there depends on the release.
     for header in configuration.api_key.values():
         if not kubeconfig_file.is_token(header.partition(' ')[2]):
             raise ValueError('token')
@@ -201,15 +200,15 @@ def _usable(kubeconfig):
     try:
         yield
     except Exception as e:
-        # The library raises whatever its parts do, PyYAML's errors too. Not
-        # the text of the error: it may quote the file.
+        # The library raises any error of its parts, including PyYAML's. The
+        # text of the error is omitted: it may quote the file.
         raise errors.UsageError(
             f'Not a usable kubeconfig ({type(e).__name__})',
             where=kubeconfig) from None
 
 
 def _context(arguments):
-    """Make the TLS context that urllib3 would make of its arguments."""
+    """Create the TLS context that urllib3 would create from its arguments."""
     from urllib3.util import ssl_
     context = ssl_.create_urllib3_context(cert_reqs=arguments['cert_reqs'])
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""One context out of kubeconfigs, as kubectl chooses it.
+"""Extracts one context from kubeconfigs, as kubectl selects it.
 
-Of several files, which ``KUBECONFIG`` may list, the first that has a name has
-it, and files that are not there count for nothing (client-go,
-tools/clientcmd/loader.go). What comes out has one context and no relative
-path, so that it can be written anywhere.
+If ``KUBECONFIG`` lists several files, the first file with a name defines it,
+and missing files are ignored (client-go, tools/clientcmd/loader.go). The
+result has one context and no relative paths, so it can be written anywhere.
 """
 
 import os
@@ -22,9 +21,9 @@ _PATHS = ('certificate-authority', 'client-certificate', 'client-key',
 
 
 def split(text: str) -> tuple[pathlib.Path, ...]:
-    """The files of a ``KUBECONFIG``; one file may have a colon in its name.
+    """The files in a ``KUBECONFIG``; a single file may contain a colon.
 
-    :raises UsageError: none of them is there.
+    :raises UsageError: none of them exists.
     """
     whole = pathlib.Path(text)
     files = (whole,) if whole.is_file() else tuple(
@@ -36,11 +35,11 @@ def split(text: str) -> tuple[pathlib.Path, ...]:
 
 
 def current(files: typing.Sequence[pathlib.Path]) -> str:
-    """Name of the context that is meant where nobody names one.
+    """Name of the default context.
 
-    Empty where there is no choice: it need not be noted then.
+    Empty if there is only one, which need not be recorded.
 
-    :raises UsageError: a file is no kubeconfig.
+    :raises UsageError: a file is not a kubeconfig.
     """
     documents = [_document(file) for file in files]
     names = {entry.get('name') for document in documents
@@ -50,10 +49,10 @@ def current(files: typing.Sequence[pathlib.Path]) -> str:
 
 def narrow(files: typing.Sequence[pathlib.Path],
            context: str = '') -> dict[str, typing.Any]:
-    """A kubeconfig that has one context, as a dict.
+    """A kubeconfig with a single context, as a dict.
 
-    :param context: its name; that of the files when empty.
-    :raises UsageError: they do not have it, or one is no kubeconfig.
+    :param context: its name; if empty, the current one of the files.
+    :raises UsageError: they lack it, or one is not a kubeconfig.
     """
     documents = [_document(file) for file in files]
     name = context or _current(documents)
@@ -76,7 +75,7 @@ def narrow(files: typing.Sequence[pathlib.Path],
 
 
 def write(path: pathlib.Path, files, context=''):
-    """Write the kubeconfig of a context, for its owner only."""
+    """Write the kubeconfig of a context, readable by its owner only."""
     kubeconfig.write(path, narrow(files, context))
 
 
@@ -106,13 +105,13 @@ def _named(documents, files, kind, name):
 
 
 def _absolute(section, folder):
-    """With paths that do not depend on where the file is."""
+    """The section with paths that do not depend on the file's location."""
     found = {key: str(folder / value) if key in _PATHS and value
              and isinstance(value, str) else value
              for key, value in section.items()}
     program = section.get('exec')
     if isinstance(program, dict) and '/' in str(program.get('command')):
-        # A bare name is looked for in PATH.
+        # A bare name is searched for in PATH.
         found['exec'] = {**program,
                          'command': str(folder / program['command'])}
     return found

@@ -3,11 +3,11 @@
 """Reads and changes objects of a Kubernetes API, as plain dicts.
 
 Requests go through the connection pool of the package ``kubernetes``: TLS,
-proxy and credentials, also those of an exec plugin, are the kubeconfig's, so
-that REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE and .netrc do not matter. Its calls
-and models are not used: since version 37 they refuse what in-memory and older
-servers send (a Pod without containers is a ValidationError), and the way it
-chooses the type of a patch changes between its versions.
+proxy and credentials, including those of an exec plugin, come from the
+kubeconfig, so that REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE and .netrc have no
+effect. Its calls and models are not used: since version 37 they reject answers
+of in-memory and older servers (a Pod without containers is a ValidationError),
+and how it selects the type of a patch differs between its versions.
 """
 
 import contextlib
@@ -18,32 +18,32 @@ from urllib import parse
 from magnum_capi import errors
 from magnum_capi_tempest.kubeclient import connection
 
-#: Seconds to connect at most, with the TLS handshake, which took more than
-#: five on a machine with fifteen processes at work. A server that is gone
-#: should not hold up a failure.
+#: Most seconds to connect, including the TLS handshake, which took more than
+#: five on a machine with fifteen busy processes. A server that is gone should
+#: not delay a failure.
 CONNECT = 10
 
-#: Seconds between two bytes. A server under load answers lists in well under
-#: a second.
+#: Most seconds between two bytes. A server under load answers lists in well
+#: under a second.
 READ = 30
 
-#: Objects of one answer to a list request.
+#: Objects per answer to a list request.
 PAGE = 500
 
 JSON = 'application/json'
-#: https://www.rfc-editor.org/rfc/rfc6902, which custom resources take, too.
+#: https://www.rfc-editor.org/rfc/rfc6902, which custom resources support too.
 JSON_PATCH = 'application/json-patch+json'
 
-#: Times that a change is tried again which another one overtook.
+#: Attempts to apply a change that conflicts with another one.
 _TRIES = 5
 
 
 class KubeError(errors.MagnumCapiError):
     """A Kubernetes API did not answer, or refused.
 
-    :param status: HTTP status code, None when there was no answer.
-    :param untrusted: the server's certificate is not of the CA that it
-        should be of, so it may be another server.
+    :param status: HTTP status code, None if there was no answer.
+    :param untrusted: the server's certificate is not signed by the expected
+        CA, so it may be another server.
     """
 
     exit_code = 3
@@ -55,12 +55,12 @@ class KubeError(errors.MagnumCapiError):
 
     @property
     def is_final(self) -> bool:
-        """Whether asking again is of no use: refused, or not trusted."""
+        """Whether a retry is pointless: refused, or not trusted."""
         return self.untrusted or self.status in (401, 403)
 
 
 class Quiet(KubeError):
-    """Nothing has come for a while; the connection may be well."""
+    """Nothing was received for a while; the connection may be fine."""
 
 
 def no_answer(error, where) -> KubeError:
@@ -72,15 +72,15 @@ def no_answer(error, where) -> KubeError:
 
 
 class Client:
-    """Speaks to the cluster of a kubeconfig.
+    """Talks to a kubeconfig's cluster.
 
-    Every method raises KubeError when the API did not answer, or refused.
+    Every method raises KubeError if the API did not answer, or refused.
 
     :param kubeconfig: path.
     :param scratch: folder for certificate and key while a command runs in a
-        container; None: where temporary files go.
-    :param timeout: seconds between two bytes, and at most to connect.
-    :raises EnvironmentProblem, UsageError: as :func:`.connection.load`.
+        container; None: that for temporary files.
+    :param timeout: most seconds between two bytes, and to connect.
+    :raises EnvironmentProblem, UsageError: like :func:`.connection.load`.
     """
 
     def __init__(self, kubeconfig, scratch=None, timeout=READ):
@@ -90,23 +90,23 @@ class Client:
         self.server = self._api.configuration.host.rstrip('/')
 
     def ask(self, method, path, body=None, kind=JSON, **query) -> dict:
-        """Send a request and return the answer, empty for none.
+        """Send a request and return the answer, empty if there is none.
 
         :param path: "/api/v1/nodes/x".
-        :param body: what JSON can write.
+        :param body: anything that can be JSON.
         :param kind: Content-Type of the body.
-        :param query: as the API spells it: ``labelSelector``.
+        :param query: spelled like in the API: ``labelSelector``.
         """
         answer = self._send(method, path, query, body, kind)
         try:
-            # A deletion may be answered with nothing at all.
+            # The answer to a deletion may be empty.
             return json.loads(answer) if answer.strip() else {}
         except ValueError:
             raise KubeError('The answer of the Kubernetes API is not JSON',
                             where=f'{self.server}{path}') from None
 
     def get(self, path) -> dict | None:
-        """An object, None when there is none."""
+        """An object, None if it does not exist."""
         try:
             return self.ask('GET', path)
         except KubeError as e:
@@ -130,22 +130,21 @@ class Client:
         return self.core('nodes')
 
     def core(self, plural, labels=None) -> list[dict]:
-        """All objects of a core kind, of all namespaces.
+        """All objects of a core kind, in all namespaces.
 
-        :param labels: selector of those that are meant, for example
-            "owner=helm".
+        :param labels: label selector, for example "owner=helm".
         """
         query = {'labelSelector': labels} if labels else {}
         return self.items(f'/api/v1/{plural}', **query)
 
     def custom(self, group, version, plural) -> list[dict]:
-        """All objects of a kind of any API group, of all namespaces."""
+        """All objects of a kind of any API group, in all namespaces."""
         return self.items(f'/apis/{group}/{version}/{plural}')
 
     def kinds(self, wanted) -> list[tuple[str, str, str, str]]:
         """Find the listable kinds of some API groups.
 
-        :param wanted: function of a group's name.
+        :param wanted: predicate for the name of a group.
         :returns: (group, preferred version, plural, kind), sorted.
         """
         found = []
@@ -161,14 +160,14 @@ class Client:
         return sorted(found)
 
     def text(self, path, **query) -> str:
-        """What is no JSON: the log of a container."""
+        """A text answer: the log of a container."""
         return self._send('GET', path, query).decode(errors='replace')
 
     def follow(self, path, quiet, **query):
-        """Yield what comes, as bytes, until the server ends the answer.
+        """Yield the answer, as bytes, until the server ends it.
 
-        :param quiet: seconds without anything after which to stop.
-        :raises Quiet: nothing came for so long.
+        :param quiet: seconds without any data after which to stop.
+        :raises Quiet: nothing was received for that long.
         """
         import urllib3
         try:
@@ -183,7 +182,7 @@ class Client:
             raise no_answer(e, self.server) from e
 
     def answers(self, path) -> bool:
-        """Whether a probe such as ``/readyz`` answers that all is well."""
+        """Whether a probe such as ``/readyz`` reports success."""
         try:
             self._send('GET', path)
         except KubeError:
@@ -193,18 +192,18 @@ class Client:
     def create(self, path, obj):
         """Create an object.
 
-        An error without a ``status`` leaves open whether it was created.
+        After an error without a ``status``, it may have been created or not.
 
         :param path: of the list that it belongs to.
         """
         return self.ask('POST', path, obj)
 
     def patch(self, path, *operations):
-        """Change an object by the operations of a JSON patch."""
+        """Change an object with the operations of a JSON patch."""
         return self.ask('PATCH', path, list(operations), JSON_PATCH)
 
     def delete(self, path):
-        """Delete an object; that it is gone already is well."""
+        """Delete an object; it is no error if it is already gone."""
         try:
             self.ask('DELETE', path)
         except KubeError as e:
@@ -214,9 +213,9 @@ class Client:
     def replace(self, path, change, subresource=''):
         """Get an object, change it, and put it back.
 
-        :param change: function of the object, which changes it.
-        :param subresource: "/status". It is left out for servers without
-            any, such as Cluster API's in-memory one.
+        :param change: function that changes the object.
+        :param subresource: "/status". It is omitted for servers without it,
+            such as Cluster API's in-memory one.
         """
         for left in reversed(range(_TRIES)):
             found = self.ask('GET', path)
@@ -231,7 +230,7 @@ class Client:
         raise AssertionError('not reached')
 
     def execute(self, namespace, pod, container, command) -> bytes:
-        """Run a command in a container and return what it printed."""
+        """Run a command in a container and return its output."""
         from kubernetes import client
         from kubernetes import stream
         try:
@@ -242,7 +241,7 @@ class Client:
                     stdin=False, stdout=True, stderr=False, tty=False,
                     binary=True, _request_timeout=self._timeout)
         except Exception as e:
-            # ApiException, and whatever the WebSocket library raises.
+            # ApiException, and any error of the WebSocket library.
             raise KubeError(
                 f'Cannot run a command in {pod}: {type(e).__name__}',
                 where=self.server,
@@ -257,7 +256,7 @@ class Client:
 
     def _request(self, method, path, query=(), body=None, kind=JSON,
                  timeout=None, **how):
-        """The answer of urllib3, whose errors are the caller's business."""
+        """The answer of urllib3, whose errors are left to the caller."""
         import urllib3
         headers = {'Accept': f'{JSON}, */*'}
         if body is not None:
@@ -282,14 +281,14 @@ class Client:
 
 
 class Endpoint(Client):
-    """Speaks to a server whose authority is known, without a kubeconfig.
+    """Talks to a server with a known authority, without a kubeconfig.
 
     :param server: URL without path.
     :param ca: path of the authority that signed its certificate, or that
-        certificate as PEM text; None: the server has none (``http:``).
+        certificate as PEM text; None: no TLS (``http:``).
     :param certificate: paths of the client's certificate and key; None:
-        asks as nobody.
-    :param timeout: as of :class:`Client`.
+        anonymous.
+    :param timeout: see :class:`Client`.
 
     Files, and the library, are read with the first request.
     """
@@ -311,7 +310,7 @@ def log_path(namespace, pod) -> str:
 
 
 def pod_path(namespace, pod='') -> str:
-    """Path of a pod, or of all of a namespace."""
+    """Path of a pod, or of all pods in a namespace."""
     parts = ['api', 'v1', 'namespaces', namespace, 'pods', pod]
     return ''.join(f'/{parse.quote(p, safe="")}' for p in parts if p)
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What was left, by run, test and owner?
+"""Finds leftovers of a run, a test or a user.
 
-:mod:`.listing` asks what there is, with the GETs of :mod:`.cloud` or of
-Tempest's clients; :mod:`.attribution` decides what is left of it, and whose
-it is. :mod:`.watch` looks at one test or class, :func:`take` and
-:func:`compare` at a whole run.
+:mod:`.listing` lists what exists, with the GET requests of :mod:`.cloud` or of
+Tempest's clients; :mod:`.attribution` decides what was left behind, and by
+which test. :mod:`.watch` checks one test or class, :func:`take` and
+:func:`compare` a whole run.
 """
 
 from magnum_capi_tempest.evidence import capi
@@ -16,7 +16,7 @@ from magnum_capi_tempest.leaks import listing
 
 
 def take(name=None, kubeconfig=None, *, clouds=None, real_nodes=False):
-    """Look at a cloud and its management cluster: model.Snapshot.
+    """Record the state of a cloud and its management cluster: model.Snapshot.
 
     :raises EnvironmentProblem: the cloud cannot be reached.
     """
@@ -29,11 +29,11 @@ def take(name=None, kubeconfig=None, *, clouds=None, real_nodes=False):
 
 
 def compare(before, after, artefacts=None, strict=False):
-    """Return what a run left, a model.Left.
+    """Return what a run left behind, a model.Left.
 
     :param artefacts: folder of [magnum_capi] artifact_dir of the run.
-    :param strict: everything counts; so it does without a list of what the
-        tests made.
+    :param strict: everything counts, as it does anyway without a record of
+        what the tests created.
     """
     return attribution.left(
         before, after, files.read_made(artefacts) if artefacts else (),

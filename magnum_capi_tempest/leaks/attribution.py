@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which of what there is was left behind, and by which test. Pure.
+"""What was left behind, and by which test? Pure.
 
-Two snapshots are compared; what is new belongs to its maker. A ledger of
-what tests made names them, also in a run of several workers: things are
-found by their own id, by the names that drivers make of it, and at last by
-the user or project, which Tempest makes for each class of tests.
+Two snapshots are compared; what is new belongs to the test that created it. A
+record of what tests created names the tests, even in a run with several
+workers. Things are matched by their own id, then by the names that drivers
+derive from it, and finally by the user or project, which Tempest creates for
+each class of tests.
 """
 
 import dataclasses
@@ -14,12 +15,12 @@ from magnum_capi_tempest.leaks import model
 
 
 def leaked(before, after, made=()):
-    """Return what was not there before, a sorted list of model.Leak.
+    """Return what did not exist before, a sorted list of model.Leak.
 
-    Kinds that could not be read at one of the times are not compared.
+    Kinds that could not be read in one of the snapshots are not compared.
 
     :param before: model.Snapshot.
-    :param after: the same, later.
+    :param after: a later one.
     :param made: iterable of model.Made.
     """
     kinds = before.kinds & after.kinds
@@ -30,7 +31,7 @@ def leaked(before, after, made=()):
 
 
 def still_there(after, made):
-    """Return the things that were made, by their ids, and are not gone."""
+    """Return the things that tests created and that still exist."""
     idents = {(m.kind, m.ident) for m in made}
     return sorted(attributed(thing, made) for thing in after.things
                   if (thing.kind, thing.ident) in idents)
@@ -39,18 +40,18 @@ def still_there(after, made):
 def remaining(before, after, own, made, test, user, shared=False, held=()):
     """Return what a test, or a class, has to wait for: a list of model.Leak.
 
-    :param own: model.Made of the test itself, which must go even if it was
-        there before.
-    :param made: of it and of the tests of its class.
-    :param test: id to blame for what no test wrote down.
-    :param user: id of the user who looks.
-    :param shared: others may work as this user, and in this project: what
-        has nothing to do with what was made is theirs.
-    :param held: model.Made of the class that the tests share: what comes for
-        these meanwhile, servers for one, stays as long as they do.
+    :param own: model.Made of the test itself, which must go even if it
+        existed before.
+    :param made: of the test and of other tests of its class.
+    :param test: id to blame for what no test recorded.
+    :param user: id of the user who created the lists.
+    :param shared: others may use this user and project: unrelated things
+        belong to them.
+    :param held: model.Made of the class that its tests share: things that
+        appear for these, such as servers, stay as long as they do.
     """
-    # What cannot be listed any more is not gone for that reason: Magnum
-    # refuses to list while a cluster is half deleted.
+    # A failure to list does not mean that things are gone: Magnum refuses to
+    # list while a cluster is half deleted.
     unlisted = [
         model.Leak(model.Thing(kind, 'what there is of it, as it cannot be '
                                f'listed now: {why}'), test, f'user {user}')
@@ -64,7 +65,7 @@ def remaining(before, after, own, made, test, user, shared=False, held=()):
 
 
 def attributed(thing, made):
-    """Return the model.Leak that says who left a thing."""
+    """Return the model.Leak with the test that left a thing behind."""
     made = tuple(made)
     for matches in (_is, _is_named_after):
         for maker in made:
@@ -79,10 +80,10 @@ def attributed(thing, made):
 
 
 def left(before, after, made=(), strict=False):
-    """Return what a run left, a model.Left.
+    """Return what a run left behind, a model.Left.
 
-    :param made: what the tests of the run wrote down.
-    :param strict: everything counts; so it does when nothing is written down.
+    :param made: what the tests of the run recorded.
+    :param strict: everything counts, as it does anyway without records.
     """
     found = leaked(before, after, made)
     counts = [leak for leak in found if strict or not made or leak.test]
@@ -94,10 +95,10 @@ def left(before, after, made=(), strict=False):
 
 
 def _named_after(things, makers):
-    """The things named after what was made, and those named after these.
+    """Things named after recorded ones, and those named after these.
 
-    The port of a load balancer has the name of the balancer alone, that of a
-    router its id.
+    The port of a load balancer only contains the name of the load balancer,
+    that of a router its id.
     """
     first = {thing for thing in things
              if any(_is_named_after(thing, maker) for maker in makers)}
@@ -116,7 +117,7 @@ def _is_named_after(thing, maker):
 
 
 def _is_of(thing, owner, who):
-    """Return whether a thing is of a user or project, both ids.
+    """Return whether a thing belongs to a user or project, both ids.
 
     Drivers name their namespaces in the management cluster after projects.
     """
@@ -124,14 +125,14 @@ def _is_of(thing, owner, who):
 
 
 def _one_of(tests):
-    """Return the test, or the class when it may be several of it."""
+    """Return the test, or the class if it may be several of its tests."""
     if len(tests) == 1:
         return next(iter(tests))
     return 'one of ' + ', '.join(sorted(tests))
 
 
 def _owner(thing, maker=None):
-    """Say whose it is: what the service says, or else who made it."""
+    """Describe the owner: as named by the service, else the creator."""
     parts = []
     if maker is not None and (maker.kind, maker.ident) != (
             thing.kind, thing.ident):

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""GETs of a cloud of clouds.yaml, through openstacksdk."""
+"""Sends GET requests to a cloud in clouds.yaml, with openstacksdk."""
 
 from magnum_capi import errors
 from magnum_capi_tempest.kubeclient import connection
 from magnum_capi_tempest.leaks import listing
 
-#: Seconds for one request.
+#: Timeout of a request, in seconds.
 TIMEOUT = 60
 
-#: Service types, as of listing, and attributes of openstacksdk.
+#: Service types, as in listing, and attributes of openstacksdk.
 _PROXIES = {
     'compute': 'compute',
     'container-infra': 'container_infrastructure_management',
@@ -21,12 +21,12 @@ _PROXIES = {
 
 
 class Cloud:
-    """A cloud as one of its users sees it.
+    """A cloud as seen by one of its users.
 
     :param name: in clouds.yaml; None: openstacksdk chooses.
     :param clouds: path of clouds.yaml; None: openstacksdk finds it.
     :raises EnvironmentProblem: openstacksdk is missing, there is no such
-        cloud, or it does not let the user in.
+        cloud, or the login fails.
     """
 
     def __init__(self, name=None, clouds=None):
@@ -49,7 +49,7 @@ class Cloud:
             self._connection = sdk.Connection(config=region)
             if connection.is_here(
                     region.get_auth_args().get('auth_url') or ''):
-                # A proxy of the environment is for other machines.
+                # A proxy in the environment is for other machines.
                 self._connection.session.session.trust_env = False
             self.user = self._connection.current_user_id
             self.project = self._connection.current_project_id
@@ -60,7 +60,7 @@ class Cloud:
                 hint='Check clouds.yaml and --os-cloud') from e
 
     def get(self, service, path):
-        """Send a GET and return what came back, a dict.
+        """Send a GET and return the answer, a dict.
 
         :raises CloudReadFailed: it was refused, or there was no answer.
         """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Files of a run: what there was before it, and what its tests made.
+"""Files of a run: its first snapshot, and what its tests created.
 
-Every worker appends whole lines to one file of what was made, which the
-system does in one go; what a killed worker left of a line is passed over.
+All workers append whole lines to one file, which the system does atomically;
+the partial line of a killed worker is ignored.
 """
 
 import dataclasses
@@ -15,7 +15,7 @@ from magnum_capi import errors
 from magnum_capi import folders
 from magnum_capi_tempest.leaks import model
 
-#: What was made, in the folder of artefacts.
+#: Record of what was created, in the folder of artefacts.
 MADE = 'made.jsonl'
 
 
@@ -38,7 +38,7 @@ def write(path, snapshot):
 def read(path):
     """Read a model.Snapshot.
 
-    :raises UsageError: there is none.
+    :raises UsageError: it is missing or invalid.
     """
     try:
         found = json.loads(pathlib.Path(path).read_text())
@@ -53,7 +53,7 @@ def read(path):
 
 
 def append_made(folder, made):
-    """Write down a model.Made.
+    """Append a model.Made to the record.
 
     :param folder: of artefacts.
     :raises OSError: it cannot be written.
@@ -69,7 +69,7 @@ def append_made(folder, made):
 
 
 def read_made(folder):
-    """Return the list of model.Made of a run; empty when there is none."""
+    """Return the list of model.Made of a run; empty if there is no record."""
     try:
         lines = (pathlib.Path(folder) / MADE).read_text().splitlines()
     except FileNotFoundError:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What there is in a cloud that tests may leave behind. Read-only.
+"""Lists what tests may leave in a cloud. Read-only.
 
-One table says where everything is listed; whoever asks brings a function
-that sends a GET: Tempest's clients with the rights of a test
-(:mod:`magnum_capi_tempest.tests.common.cloud`), openstacksdk with those of a
-cloud's user (:mod:`.cloud`).
+One table says where everything is listed. The caller provides a function that
+sends a GET: with Tempest's clients and the rights of a test
+(:mod:`magnum_capi_tempest.tests.common.cloud`), or with openstacksdk and the
+rights of a cloud's user (:mod:`.cloud`).
 """
 
 import dataclasses
@@ -13,14 +13,14 @@ import dataclasses
 from magnum_capi import errors
 from magnum_capi_tempest.leaks import model
 
-#: Things of one answer, where a service divides its answers.
+#: Things per answer, if a service supports paging.
 PAGE = 500
 
 
 class CloudReadFailed(errors.MagnumCapiError):
     """A service did not list its things.
 
-    :param status: HTTP status code, None when there was no answer.
+    :param status: HTTP status code, None if there was no answer.
     """
 
     def __init__(self, what, *, status=None, **kwargs):
@@ -32,12 +32,12 @@ class CloudReadFailed(errors.MagnumCapiError):
 class _Listing:
     """Where a kind is listed.
 
-    :param path: with ``{user}`` where it belongs.
+    :param path: with ``{user}`` as a placeholder.
     :param key: of the list in the answer.
-    :param name: of what has no "name", its field that says which one it is.
-    :param paged: the service takes limit and marker.
-    :param everywhere: parameter with which an administrator sees what all
-        projects have; empty: without one.
+    :param name: the identifying field of things without "name".
+    :param paged: the service supports limit and marker.
+    :param everywhere: parameter with which an administrator sees all
+        projects; empty: none.
     """
 
     kind: str
@@ -94,21 +94,21 @@ _REAL = (
 def of_user(get, user, project, *, kinds=None, real_nodes=False):
     """Return what belongs to a user, as the user sees it.
 
-    What Magnum shows of others, public templates, is left out.
+    Things of others that Magnum shows, public templates, are omitted.
 
     :param get: function of a service type and a path that returns the
         answer, a dict, and raises CloudReadFailed.
     :param user: id.
     :param project: id.
-    :param kinds: those that are wanted, by default all.
-    :param real_nodes: the kinds model.REAL of the project, too.
+    :param kinds: the kinds to list, by default all.
+    :param real_nodes: also the kinds model.REAL of the project.
     :returns: model.Snapshot.
     """
     listings = [wanted for wanted in (
         *_MAGNUM, *_OF_USER, *(_REAL if real_nodes else ()))
         if kinds is None or wanted.kind in kinds]
     found = _read(get, listings, user)
-    # Neither services nor their versions agree on who owns what.
+    # Services, and even their versions, disagree on who owns what.
     return dataclasses.replace(found, things=frozenset(
         thing for thing in found.things
         if (thing.project in ('', project) if thing.kind in model.REAL
@@ -118,9 +118,9 @@ def of_user(get, user, project, *, kinds=None, real_nodes=False):
 def of_cloud(get, users=(), *, real_nodes=False):
     """Return what an administrator sees of all projects.
 
-    Nobody can list the application credentials of all users at one time.
+    Application credentials can only be listed per user.
 
-    :param users: ids of those whose application credentials are wanted.
+    :param users: ids of those whose application credentials to list.
     :returns: model.Snapshot.
     """
     found = _read(get, (*_MAGNUM, *_OF_CLOUD,
@@ -131,7 +131,7 @@ def of_cloud(get, users=(), *, real_nodes=False):
 
 
 def users_named(get, text):
-    """Return the users whose name has a text in it, a model.Snapshot.
+    """Return the users whose name contains a text, a model.Snapshot.
 
     Magnum names the user of a trust after its cluster
     (magnum/conductor/handlers/common/trust_manager.py).
@@ -148,7 +148,7 @@ def of_management(management):
         objects = management.objects()
     except errors.MagnumCapiError as e:
         return model.Snapshot(unread={model.OBJECT: str(e)})
-    # Kubernetes itself makes a ServiceAccount "default" in each namespace.
+    # Kubernetes creates a ServiceAccount "default" in each namespace.
     return model.Snapshot(
         frozenset(model.Thing(model.OBJECT, str(o)) for o in objects if (
             o.kind, o.name) != ('ServiceAccount', 'default')),
@@ -173,7 +173,7 @@ def _read(get, listings, user, everywhere=False):
             kinds.add(listing.kind)
         except CloudReadFailed as e:
             if e.status == 404 and user:
-                # The user is gone, with all that was the user's.
+                # The user is gone, with everything that belonged to the user.
                 kinds.add(listing.kind)
             else:
                 unread[listing.kind] = str(e)
@@ -181,20 +181,20 @@ def _read(get, listings, user, everywhere=False):
 
 
 def _is_neutrons(kind, item) -> bool:
-    """Whether it is the group that Neutron makes for every project.
+    """Whether it is the group that Neutron creates for every project.
 
-    It does so when the project's groups are first listed; it cannot be
+    It is created when the project's groups are first listed, and cannot be
     deleted.
     """
     return kind == model.SECURITY_GROUP and item.get('name') == 'default'
 
 
 def _about(item) -> str:
-    """What else is written on a thing.
+    """The other texts of a thing.
 
-    A volume of Cinder's CSI driver, for one, has the name of its cluster in
-    its metadata only (cinder.csi.openstack.org/cluster), and a port of a
-    router nothing but the router's id.
+    A volume of Cinder's CSI driver, for example, has the name of its cluster
+    only in its metadata (cinder.csi.openstack.org/cluster), and a port of a
+    router only has the router's id.
     """
     return ' '.join(filter(None, (
         item.get('description'), item.get('device_id'),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What there is in a cloud, what tests made of it, and what they left. Pure.
+"""Things in a cloud: what tests created, and what they left behind. Pure.
 """
 
 import dataclasses
@@ -17,20 +17,20 @@ OBJECT = 'object of the management cluster'
 PORT, VOLUME, BALANCER = 'port', 'volume', 'load balancer'
 SECURITY_GROUP = 'security group'
 
-#: What drivers leave that make servers of Nova.
+#: Left by drivers that create servers in Nova.
 REAL = ('server', 'server group', PORT, 'floating IP', 'router', 'network',
         SECURITY_GROUP, VOLUME, BALANCER)
 
-#: Characters of a name that is like nothing else; Tempest's have more, but
+#: Length of a name that is certainly unique; Tempest's names are longer, but
 #: there are tests of short ones.
 _TELLING = 16
 
 
 @dataclasses.dataclass(frozen=True, order=True)
 class Thing:
-    """Something that somebody made.
+    """Something in a cloud.
 
-    :param ident: what tells it from others of its kind.
+    :param ident: identifies it among others of its kind.
     :param project: id of the project it belongs to, if known.
     :param user: id of the user it belongs to, if known.
     :param about: its description, tags, metadata and device, one text.
@@ -51,7 +51,7 @@ class Thing:
 
 @dataclasses.dataclass(frozen=True)
 class Snapshot:
-    """What there was at one moment.
+    """What existed at one moment.
 
     :param kinds: those that could be read.
     :param unread: what could not be read, and why.
@@ -62,20 +62,20 @@ class Snapshot:
     unread: typing.Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def and_also(self, other):
-        """Return both in one."""
+        """Return the union of both."""
         return Snapshot(self.things | other.things, self.kinds | other.kinds,
                         {**self.unread, **other.unread})
 
 
 @dataclasses.dataclass(frozen=True, order=True)
 class Made:
-    """Something that a test made on purpose.
+    """Something that a test created on purpose.
 
-    :param kind: as of Thing.
+    :param kind: as in Thing.
     :param test: id of the test, or of its class.
-    :param project: id of the project in which it was made.
-    :param user: id of the user who made it.
-    :param stack_id: of a cluster, when Magnum has said it.
+    :param project: id of the project in which it was created.
+    :param user: id of the user who created it.
+    :param stack_id: of a cluster, once Magnum has shown it.
     """
 
     kind: str
@@ -87,7 +87,7 @@ class Made:
     stack_id: str = ''
 
     def words(self):
-        """Return what others are named after it: its ids and its name."""
+        """Return what other things may be named after: its ids and name."""
         found = [self.ident, self.stack_id]
         if len(self.name) >= _TELLING:
             found.append(self.name)
@@ -102,7 +102,7 @@ class Made:
 class Leak:
     """Something that should be gone.
 
-    :param test: id of the test that left it; empty when nobody knows.
+    :param test: id of the test that left it behind; empty if unknown.
     :param owner: in words.
     """
 
@@ -117,11 +117,11 @@ class Leak:
 
 @dataclasses.dataclass(frozen=True)
 class Left:
-    """What a run left.
+    """What a run left behind.
 
     :param leaks: those that count.
-    :param others: those that no test of the run wrote down; somebody else
-        may work in this cloud.
+    :param others: those that no test of the run recorded; other users may
+        work in this cloud.
     :param unknown: sentences about what could not be compared.
     """
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Sees to it that what a test made is gone when its clean-up is done.
+"""Verifies that everything a test created is gone after its cleanup.
 
-One Watch a test and one a class. A test that makes nothing asks for
-nothing; one that makes templates only, for these; a cluster has what its
-driver makes for it, too: application credentials, trusts with their users,
-objects of the management cluster.
+There is one Watch per test and one per class. It only lists the relevant
+kinds: nothing if a test creates nothing, templates if it only creates those.
+For a cluster, they include what its driver creates: application credentials,
+trusts with their users, objects of the management cluster.
 """
 
 import dataclasses
@@ -21,8 +21,9 @@ from magnum_capi_tempest.leaks import model
 
 LOG = logging.getLogger(__name__)
 
-#: Seconds in which what belonged to a cluster goes: the garbage collector
-#: of Kubernetes takes a moment, drivers end old credentials later.
+#: Seconds in which resources of a cluster must disappear: the garbage
+#: collector of Kubernetes takes a moment, and drivers delete old credentials
+#: later.
 COLLECTED = 60
 
 
@@ -40,16 +41,16 @@ class LeakFound(errors.MagnumCapiError):
 
 
 class Watch:
-    """What one test, or one class, makes.
+    """Watches what one test, or one class, creates.
 
-    :param get: as of listing.of_user.
-    :param admin_get: the same of an admin; None: users cannot be listed.
+    :param get: see listing.of_user.
+    :param admin_get: likewise for an admin; None: users cannot be listed.
     :param management: capi.ManagementCluster, or None.
     :param test: id of the test, or of the class.
-    :param shared: others may work as this user, or in this project: only what
-        is named after something that a test made is a leak of it.
-    :param folder: of artefacts, where everything is written down; empty:
-        it is not.
+    :param shared: others may use this user or this project: only what is
+        named after something that a test created is a leak of that test.
+    :param folder: of artefacts, for the record of what was created; empty:
+        there is none.
     """
 
     def __init__(self, get, *, user, project, test, management=None,
@@ -67,19 +68,19 @@ class Watch:
         self.project = project
         self.test = test
         self.made = {}
-        #: What the tests of a class made: they are its owners then.
+        #: Created by the tests of a class, which then are the owners.
         self.known = {}
-        #: What the class made, whose test this is: it goes with the class.
+        #: Created by the class of this test, and deleted with the class.
         self.held = {}
         self._before = None
 
     def begin(self):
-        """Look at what there is, once; what comes later must go."""
+        """Record what exists, once; anything that appears later must go."""
         if self._before is None:
             self._before = self._look()
 
     def add(self, kind, ident, name):
-        """Remember something that was made."""
+        """Remember something that was created."""
         whose = {} if self._shared else {
             'project': self.project, 'user': self.user}
         made = model.Made(kind, ident, name, self.test, **whose)
@@ -94,13 +95,13 @@ class Watch:
         return [m for m in self.made.values() if m.kind == model.CLUSTER]
 
     def check(self, stacks):
-        """Wait until all is gone.
+        """Wait until everything is gone.
 
-        There is nothing to wait for while Magnum still has a cluster: its
-        deletion was waited for, and what belongs to it stays as long as it
+        If Magnum still has a cluster, there is no point in waiting: its
+        deletion was already waited for, and its resources stay as long as it
         does.
 
-        :param stacks: mapping of uuids of clusters and their stack_id.
+        :param stacks: mapping of uuids of clusters to their stack_id.
         :raises LeakFound: something stays.
         """
         if self._before is None and not self.made:
@@ -143,7 +144,7 @@ class Watch:
         return sorted(found)
 
     def _undeleted_cluster(self, left):
-        """Return which cluster is still there, in words, or None."""
+        """Return which cluster still exists, in words, or None."""
         for leak in left:
             thing = leak.thing
             if thing.kind == model.CLUSTER and (

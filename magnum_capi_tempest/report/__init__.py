@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""One look for every result: read it once, show it the same way everywhere.
+"""Presents all results in the same way.
 
-:mod:`subunit` turns a stream into the :class:`~.model.Run` of
-:mod:`model`; each other module shows a Run in one form and knows nothing of
-the rest. Conformance results become a Run as well, so that a person learns
-to read one report.
+:mod:`subunit` converts a stream to the :class:`~.model.Run` of :mod:`model`;
+each other module presents a Run in one format and is independent of the rest.
+Conformance results become a Run as well, so that users learn to read a single
+kind of report.
 """
 
 import dataclasses
@@ -19,7 +19,7 @@ from magnum_capi_tempest.report import markdown
 from magnum_capi_tempest.report import subunit
 from magnum_capi_tempest.report import terminal
 
-#: File name of each form, and the function that makes its text.
+#: File name of each format, and the function that creates its text.
 FORMS = {
     'report.html': html.render,
     'junit.xml': junit.render,
@@ -30,17 +30,17 @@ FORMS = {
 
 def summarise(stream_path, folder, title, facts=None, console=None,
               outcome=''):
-    """Read a stream, write every form of it, print the terminal's.
+    """Read a stream, write it in every format, and print a summary.
 
     :param stream_path: file with a subunit version 2 stream.
-    :param folder: where to write, made when it is missing.
-    :param title: first line of every form.
-    :param facts: what a reader wants to know of the run: versions, profile,
-        paths. Shown in the order given; must not carry secrets.
+    :param folder: output folder, created if missing.
+    :param title: first line in every format.
+    :param facts: information about the run for readers: versions, profile,
+        paths. Shown in the given order; must not contain secrets.
     :param console: ``rich.console.Console``, standard output by default.
     :param outcome: see :class:`~.model.Run`.
     :returns: the :class:`~.model.Run`; ``run.ok`` is the verdict.
-    :raises UsageError: there is no such file, or it is no subunit stream.
+    :raises UsageError: there is no such file, or it is not a subunit stream.
     :raises EnvironmentProblem: the folder cannot be written.
     """
     run = dataclasses.replace(
@@ -51,7 +51,7 @@ def summarise(stream_path, folder, title, facts=None, console=None,
 
 
 def write(run, folder):
-    """Write every form of a run into a folder.
+    """Write a run to a folder in every format.
 
     :returns: dict of file name to path.
     :raises EnvironmentProblem: the folder cannot be written.
@@ -64,9 +64,9 @@ def write(run, folder):
 
 
 def write_file(path, content):
-    """Write a file of text or bytes, whole or not at all, for its owner.
+    """Write a file of text or bytes atomically, readable by its owner only.
 
-    Whoever publishes it decides so.
+    It is up to the owner to publish it.
 
     :raises EnvironmentProblem: it cannot be written.
     """

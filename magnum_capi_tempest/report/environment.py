@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether a test failed for want of what the cloud must bring. Pure.
+"""Whether a test failed because of the cloud. Pure.
 
-A driver is not to blame for a quota that is used up, for a flavor that no host
-has room for, or for a Keystone that is down. The texts are those of nova
-34.0.0 (exception.py, conductor/manager.py), neutron 29.0.0 with neutron_lib
+A driver is not to blame for a used-up quota, a flavor for which no host has
+room, or an unavailable Keystone. The texts are those of nova 34.0.0
+(exception.py, conductor/manager.py), neutron 29.0.0 with neutron_lib
 5.0.1 (exceptions), cinder 29.0.0 (exception.py), octavia
 (common/exceptions.py, QuotaException), magnum 23.0.0
 (api/controllers/v1/cluster.py), keystonemiddleware 13.0.1 (auth_token) and
@@ -17,7 +17,7 @@ import re
 
 from magnum_capi_tempest.report import model
 
-#: (cause in words, texts that tell it).
+#: (cause in words, texts that indicate it).
 CAUSES = (
     ('quota exceeded', re.compile(
         r'Quota exceeded|Quota has been met for resources'
@@ -34,8 +34,8 @@ CAUSES = (
         r'\S*/v3/auth/tokens', re.DOTALL)),
 )
 
-#: Classes whose clusters lack a host on purpose: that they fail is for their
-#: tests to see.
+#: Classes whose clusters lack a host on purpose; their tests judge how the
+#: failure is reported.
 ON_PURPOSE = ('test_cluster_truth.FailureTest',)
 
 _CLUSTER = 'cluster of '
@@ -43,10 +43,10 @@ _CLUSTER = 'cluster of '
 
 def cause(failure: str, status_reasons: collections.abc.Iterable[str] = ()
           ) -> str:
-    """Return what of the cloud is missing, in words; empty: nothing.
+    """Return what the cloud lacks, in words; empty: nothing.
 
     :param failure: text of the exception, without its stack.
-    :param status_reasons: what Magnum says of the clusters of the test.
+    :param status_reasons: of the test's clusters, from Magnum.
     """
     for said, pattern in CAUSES:
         if any(map(pattern.search, (failure, *status_reasons))):
@@ -55,7 +55,7 @@ def cause(failure: str, status_reasons: collections.abc.Iterable[str] = ()
 
 
 def of_test(test: model.Test) -> str:
-    """Return :func:`cause` for a test that failed, with its evidence."""
+    """Return :func:`cause` for a failed test, using its evidence."""
     if test.status not in (model.FAILED, model.ENVIRONMENT) or any(
             name in test.id for name in ON_PURPOSE):
         return ''

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""ONE self-contained HTML file: mail it, keep it, open it in ten years.
+"""A single self-contained HTML file: mail it, keep it, open it in ten years.
 
 Names and details come from clouds and programs, so the page trusts nothing:
-everything is escaped, and a Content-Security-Policy lets only the page's own
-script and style run, by hash. Nothing is loaded from anywhere.
+everything is escaped, and a Content-Security-Policy allows only the page's own
+script and style, by hash. Nothing is loaded from elsewhere.
 """
 
 import base64
@@ -18,28 +18,28 @@ import markupsafe
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import text
 
-#: Order of the tests on the page: what needs a look first, then as run.
+#: Order of the tests on the page: what needs attention first, then as run.
 _ORDER = {status: i for i, status in enumerate(model.STATUSES)}
 
 
-#: Characters of what tests left that a page has; the record has it all.
+#: Most characters of test details on a page; the record has all of them.
 ROOM = 600_000
-#: Of one text of a test that passed.
+#: Most characters of one text of a passed test.
 _SHORT = 300
-#: Lines of a section that are not folded.
+#: Up to this many lines, a section is not folded.
 _FEW = 5
 
 
 def render(run):
-    """The run as a HTML document, at most about 1 MB for 1,000 tests."""
+    """The run as an HTML document, at most about 1 MB for 1,000 tests."""
     return page('report.html', run=run, few=_FEW, tests=sorted(
         _bounded(run.tests), key=lambda test: _ORDER[test.status]))
 
 
 def _bounded(tests):
-    """The tests with as much of their details as a page has room for.
+    """The tests with as much of their details as fits on a page.
 
-    What did not pass shares the room; logs of what passed are left out.
+    Tests that did not pass share the space; logs of passed tests are omitted.
     """
     most = ROOM // max(1, sum(
         len(d.text) > _SHORT for t in tests if t.status != model.PASSED
@@ -53,13 +53,13 @@ def _bounded(tests):
 
 
 def page(template, *, package=None, style=(), **values):
-    """A document of the one look, made from a template.
+    """A document in the common style, made from a template.
 
     :param template: name of a file that extends ``base.html``.
-    :param package: package with a ``templates`` folder of its own, which is
+    :param package: package with its own ``templates`` folder, which is
         searched first; this one by default.
     :param style: names of style sheets to add to the common one.
-    :param values: what the template shows.
+    :param values: of the template.
     """
     environment = _environment(package)
     style, script = (

@@ -6,14 +6,14 @@ import json
 
 from magnum_capi_tempest.report import text
 
-#: Grows when a name changes its meaning.
+#: Increased when a name changes its meaning.
 VERSION = 1
 
 
 def render(run, **more):
-    """The run as a JSON text.
+    """The run as JSON text.
 
-    :param more: what a caller adds, by name; it must be ready for JSON.
+    :param more: additional entries by name; they must be valid in JSON.
     """
     return dumps({
         'version': VERSION,
@@ -40,5 +40,5 @@ def render(run, **more):
 
 
 def dumps(document):
-    """A JSON text as all of ours are written."""
+    """JSON text in the style of all our files."""
     return json.dumps(document, indent=1, ensure_ascii=False) + '\n'

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""JUnit XML, for CI systems that show test results by themselves.
+"""JUnit XML, for CI systems that display test results.
 
-Sources of the format: the schema of Jenkins' xUnit plugin; only what every
-reader knows is used. XML 1.0 has no control characters, not even escaped, so
-text goes through :func:`~.text.clean`.
+Source of the format: the schema of Jenkins' xUnit plugin; only what every
+reader supports is used. XML 1.0 has no control characters, not even escaped,
+so text passes through :func:`~.text.clean`.
 """
 
 from xml.etree import ElementTree
@@ -38,7 +38,7 @@ def render(run):
     for test in run.tests:
         _case(suite, test)
     if not run.ok and not run.failures:
-        # A reader that only counts must not take this run for a green one.
+        # A reader that only counts must not consider this run green.
         case = ElementTree.SubElement(
             suite, 'testcase', classname='run', name='verdict', time='0')
         error = ElementTree.SubElement(

@@ -38,7 +38,7 @@ def render(run):
 
 
 def sections(some):
-    """Lines for :class:`~.model.Section` objects, the first of each."""
+    """Lines for :class:`~.model.Section` objects, limited in number."""
     out = []
     for section in some:
         out += ['', f'### {escape(section.title)}', '']
@@ -49,5 +49,5 @@ def sections(some):
 
 
 def escape(value):
-    """One line of text that Markdown and its HTML leave alone."""
+    """One line of text without effect in Markdown and its HTML."""
     return re.sub(r'([\\`*_\[\]<>&#|~!])', r'\\\1', text.line(value))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a run was, apart from how it was recorded and how it is shown.
+"""A run, independent of how it was recorded and how it is shown.
 
-The verdict lives here and nowhere else: a run in which nothing passed proves
-nothing, so it is a failure, however few failures it counts.
+The verdict is defined only here: a run in which nothing passed proves nothing,
+so it has failed, however few failures it counts.
 """
 
 import collections
@@ -15,16 +15,16 @@ import typing
 PASSED = 'passed'
 FAILED = 'failed'
 SKIPPED = 'skipped'
-#: It failed, and its author said that it would.
+#: It failed, and is marked as an expected failure.
 XFAILED = 'failed as expected'
-#: It passed although its author said that it would fail.
+#: It passed although it is marked as an expected failure.
 XPASSED = 'passed unexpectedly'
-#: It failed for want of what the cloud must bring: quota, hosts, Keystone.
+#: It failed because the cloud lacks something: quota, hosts, Keystone.
 ENVIRONMENT = 'environment'
-#: It began and nobody said how it ended: killed, or the stream was cut.
+#: It began, but its end is not recorded: killed, or the stream was cut.
 UNFINISHED = 'unfinished'
 
-#: Every status, the ones to look at first in front.
+#: Every status, the most important first.
 STATUSES = (FAILED, UNFINISHED, XPASSED, ENVIRONMENT, SKIPPED, XFAILED,
             PASSED)
 #: A run with one of these is not green.
@@ -44,10 +44,10 @@ class Test:
     """One test and how it ended.
 
     :param name: short name for people.
-    :param id: the whole name, as the test runner takes it.
-    :param seconds: None when the stream does not say.
-    :param group: what CI systems sort it under; the part of the id in
-        front of its last dot by default.
+    :param id: the full name, as used by the test runner.
+    :param seconds: None if the stream does not say.
+    :param group: the heading in CI systems; by default the part of the id
+        before its last dot.
     """
 
     name: str
@@ -79,10 +79,10 @@ class Test:
 
 @dataclasses.dataclass(frozen=True)
 class Section:
-    """Something of a run that deserves a heading of its own.
+    """A part of a run with its own heading.
 
-    :param lines: a statement each, the weightiest first: a form that has
-        little room shows the first ones and says how many are left.
+    :param lines: a statement each, the most important first: a format with
+        little space shows the first ones and the number of the others.
     """
 
     title: str
@@ -93,14 +93,14 @@ class Section:
 class Run:
     """A set of tests that ran together.
 
-    :param started: aware datetime, None when nothing carries a time.
+    :param started: aware datetime, None if unknown.
     :param seconds: from the first start to the last end.
     :param facts: what was tested, with what; shown in this order.
     :param problems: why the record itself cannot be trusted, one line each.
-    :param outcome: one or two words of somebody who knows more of the run
-        than its tests say (``incomplete``); empty: the tests say it all. It
-        can make a run worse than its tests are, never better.
-    :param conclusion: the verdict in his words.
+    :param outcome: one or two words from a caller that knows more about the
+        run than its tests show (``incomplete``); empty: the tests decide. It
+        can make a run worse than its tests, never better.
+    :param conclusion: the verdict in the caller's words.
     """
 
     title: str
@@ -126,7 +126,7 @@ class Run:
 
     @property
     def passed(self) -> int:
-        """Tests that ended as their author wants."""
+        """Number of tests that ended as intended."""
         return sum(t.status in (PASSED, XFAILED) for t in self.tests)
 
     @property
@@ -144,7 +144,7 @@ class Run:
 
     @property
     def verdict(self) -> str:
-        """The first thing that a reader needs to know, a few words."""
+        """The most important information for a reader, in a few words."""
         if self.conclusion:
             return self.conclusion
         if self.failures:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Subunit version 2 streams, as stestr and ``tempest run`` record them.
+"""Reads subunit version 2 streams, as recorded by stestr and ``tempest run``.
 
-The stream is the one record that survives a killed worker, so the reader
-expects the worst: a stream that was cut, has noise of a program in it, has
-secrets, or is something else altogether.
+The stream is the only record that survives a killed worker, so the reader
+expects the worst: it may be truncated, contain a program's output or secrets,
+or be something else altogether.
 """
 
 import dataclasses
@@ -23,7 +23,7 @@ from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import text
 from magnum_capi_tempest import texts
 
-#: Test id that python-subunit invents when it cannot read a packet.
+#: Test id that python-subunit uses when it cannot read a packet.
 _PARSER = 'subunit.parser'
 _STATUS = {
     'success': model.PASSED,
@@ -32,13 +32,13 @@ _STATUS = {
     'xfail': model.XFAILED,
     'uxsuccess': model.XPASSED,
 }
-#: Tempest appends the attributes of a test: ``test_x[id-1234,smoke]``. What
-#: stands after a blank belongs to the name: ``[sig-apps] Job ...``.
+#: Tempest appends the attributes of a test: ``test_x[id-1234,smoke]``.
+#: Brackets after a blank belong to the name: ``[sig-apps] Job ...``.
 _ATTRIBUTES = re.compile(r'(?<=\w)\[([^\[\]]*)\]')
 
 
 class _Noise(testtools.StreamResult):
-    """Counts the bytes in the stream that are no subunit."""
+    """Counts the bytes in the stream that are not subunit."""
 
     def __init__(self):
         super().__init__()
@@ -55,8 +55,8 @@ def read(path, *, title, facts=None):
     :param path: file.
     :param title: title of the run.
     :param facts: mapping of what was tested.
-    :returns: :class:`~.model.Run`. A cut stream gives a run with
-        ``problems``; an empty one a run without tests. Neither is ok.
+    :returns: :class:`~.model.Run`. A truncated stream gives a run with
+        ``problems``, an empty one a run without tests. Neither is ok.
     :raises UsageError: no such file, or not a subunit version 2 stream.
     """
     records, noise = [], _Noise()
@@ -95,7 +95,7 @@ def read(path, *, title, facts=None):
 
 
 def _hindered(tests):
-    """A section of the tests that the cloud did not let be judged."""
+    """A section with the tests that could not be judged."""
     lines = [f'{environment.of_test(test)}: {test.name}'
              for test in tests if test.status == model.ENVIRONMENT]
     if lines:
@@ -104,7 +104,7 @@ def _hindered(tests):
 
 
 def _tolerated(tests):
-    """A section of the errors that tests passed over, if they did."""
+    """A section with the errors that tests tolerated, if any."""
     lines = [f'{test.name}: {line}' for test in tests
              for detail in test.details
              if detail.name.startswith(waiting.TOLERATED)
@@ -119,7 +119,7 @@ def _test(record):
     name, tags = _name(record['id'])
     details = [model.Detail(name=text.clean(key), text=_text(content))
                for key, content in record['details'].items()]
-    # What went wrong first, logs after it, each group as recorded.
+    # The error first, then logs; each group as recorded.
     details.sort(key=lambda d: not d.name.startswith(('traceback', 'reason')))
     test = model.Test(
         name=name, id=text.clean(record['id']), status=status,
@@ -139,7 +139,7 @@ def _name(test_id):
             for tag in found.split(',')
             if tag and not tag.startswith('id-')]
     bare = _ATTRIBUTES.sub('', test_id)
-    # "setUpClass (package.module.Class)" is what a class fixture is called.
+    # A class fixture is called "setUpClass (package.module.Class)".
     if '(' in bare or ' ' in bare:
         return bare, tags
     return '.'.join(bare.split('.')[-2:]), tags

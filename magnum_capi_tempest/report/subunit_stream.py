@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run as a subunit version 2 stream, for what gathers test results.
+"""Writes a run as a subunit version 2 stream, for collectors of test results.
 
-The other way round is :mod:`.subunit`. A stream has no room for the facts
-and the verdict of a run, so a run that is not green for another reason than
-a failed test gets one failed test more, as in :mod:`.junit`.
+:mod:`.subunit` reads such streams. A stream cannot contain the facts and the
+verdict of a run, so a run that is not green for another reason than a failed
+test gets an additional failed test, as in :mod:`.junit`.
 """
 
 import datetime
@@ -21,19 +21,19 @@ _STATUS = {
     model.SKIPPED: 'skip',
     model.XFAILED: 'xfail',
     model.XPASSED: 'uxsuccess',
-    # No end: that is how a stream says that a test was cut off.
+    # No end: this marks a test in a stream as cut off.
     model.UNFINISHED: None,
 }
-#: Id of the test that stands for the verdict.
+#: Id of the additional test for the verdict.
 VERDICT = 'run.verdict'
 
 
 def render(run):
     """The run as the bytes of a stream.
 
-    Tests have no start of their own, only a length: each begins when the run
-    did, so that lengths are right and the order of tests in time is not. A
-    run without a start has no times in its stream.
+    The start of a test is unknown, only its duration: all tests start when
+    the run did, so that durations are correct, but the order in time is not.
+    A run without a start has no times in its stream.
     """
     out = io.BytesIO()
     stream = v2.StreamResultToBytes(out)

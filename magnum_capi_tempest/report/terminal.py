@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The summary on a terminal or in a CI log: verdict first, then what to do.
+"""The summary for a terminal or a CI log: verdict first, then what to do.
 
-Nothing here wraps or colours a path or an error: they are meant to be copied.
+Paths and errors are neither wrapped nor coloured, as users copy them.
 """
 
 import rich.console
@@ -10,20 +10,20 @@ from rich.text import Text
 
 from magnum_capi_tempest.report import text
 
-#: Lines of a failure's reason that are shown, of its start and of its end,
-#: where programs say what went wrong; the report has them all.
+#: Lines of a failure's reason that are shown, from its start and from its end,
+#: where programs say what went wrong; the report has all of them.
 HEAD, TAIL = 2, 8
-#: Failures that are shown.
+#: Most failures that are shown.
 FAILURES = 20
-#: Lines of a section that are shown.
+#: Most lines of a section that are shown.
 SECTION = 20
 
 
 class Console(rich.console.Console):
-    """A console whose reader may go: "... | head"."""
+    """A console whose reader may close the pipe: "... | head"."""
 
     def on_broken_pipe(self):
-        # Rich's own ends with 1, which is a verdict.
+        # Rich's own exits with 1, which is a verdict.
         raise
 
 
@@ -35,14 +35,14 @@ def printer(console=None):
     console = console or Console(highlight=False)
 
     def say(content='', style=''):
-        # A Text is never parsed for markup, whatever a test is called.
+        # A Text is never parsed for markup, whatever the name of a test.
         console.print(Text(text.clean(content), style=style), soft_wrap=True)
 
     return say
 
 
 def show_sections(say, sections):
-    """Print :class:`~.model.Section` objects, the first lines of each."""
+    """Print :class:`~.model.Section` objects, limited in lines."""
     for section in sections:
         say()
         say(f'{text.line(section.title)}:')
@@ -55,7 +55,7 @@ def show_sections(say, sections):
 def show(run, *, report=None, console=None):
     """Print a run.
 
-    :param report: path of the HTML report, printed last when given.
+    :param report: path of the HTML report, printed last if given.
     :param console: ``rich.console.Console``, standard output by default.
     """
     say = printer(console)

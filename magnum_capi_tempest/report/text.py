@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Text as every form of a report shows it: harmless, short, for people."""
+"""Text for every format of a report: harmless, short, readable."""
 
 from magnum_capi_tempest import texts
 
@@ -9,7 +9,7 @@ line = texts.line
 
 
 def cut(text, most=200_000):
-    """Beginning and end of a text that is longer than ``most``."""
+    """Beginning and end of a text that exceeds ``most`` characters."""
     if len(text) <= most:
         return text
     half = most // 2
@@ -19,7 +19,7 @@ def cut(text, most=200_000):
 
 
 def duration(seconds):
-    """Seconds as people say them: ``0.12 s``, ``7.1 s``, ``3 min 5 s``."""
+    """A duration for people: ``0.12 s``, ``7.1 s``, ``3 min 5 s``."""
     if seconds is None:
         return '?'
     if seconds < 1:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Reports side by side, as Markdown and on a terminal."""
+"""Reports side by side, as Markdown and in a terminal."""
 
 import collections.abc
 
@@ -17,7 +17,7 @@ from magnum_capi_tempest import texts
 
 TITLE = 'Who keeps which promise'
 
-#: Characters of a behaviour in a table; the other forms have all of it.
+#: Most characters of a behaviour in a table; other formats have all of it.
 WIDTH = 160
 
 _STYLES = {judge.PASSED: 'green', judge.FAILED: 'red',
@@ -25,7 +25,7 @@ _STYLES = {judge.PASSED: 'green', judge.FAILED: 'red',
 
 _UNKNOWN = judge.Judgement(judge.UNTESTED, 'younger than the report')
 
-#: What a reader does about a verdict.
+#: What a reader should do about a verdict.
 NEXT = {
     judge.PASSED: 'Nothing to do.',
     judge.FAILED: 'Start with the core promises that failed; each has its '
@@ -36,7 +36,7 @@ NEXT = {
 
 
 def cell(report, promise_id: str) -> judge.Judgement:
-    """What a report says of a promise that may be younger than it."""
+    """The judgement of a promise, which may be newer than the report."""
     return report.promises.get(promise_id, _UNKNOWN)
 
 
@@ -47,7 +47,7 @@ def words(found: judge.Judgement) -> str:
 
 
 def rows(reports) -> collections.abc.Iterator[tuple]:
-    """Yield a profile and its promises, of those that some report has."""
+    """Yield a profile and its promises that are in any of the reports."""
     asked = {name for report in reports for name in report.asked}
     for profile in promises.PROFILES:
         if profile in asked:
@@ -56,7 +56,7 @@ def rows(reports) -> collections.abc.Iterator[tuple]:
 
 
 def summary(reports) -> list[str]:
-    """Sentences: the verdict of each, what failed of Magnum, problems."""
+    """Sentences: each verdict, failed tests of Magnum itself, problems."""
     lines = []
     for report in reports:
         lines.append(f'{report.sentence}. {NEXT[report.verdict]}')
@@ -71,7 +71,7 @@ def summary(reports) -> list[str]:
 
 
 def to_markdown(reports) -> str:
-    """For a review comment or a CI job's summary."""
+    """Markdown for a review comment or a CI job's summary."""
     good = all(report.verdict == judge.PASSED for report in reports)
     out = [f'## {"✅" if good else "❌"} {TITLE}', '']
     out += [f'- {markdown.escape(line)}' for line in summary(reports)]
@@ -87,7 +87,7 @@ def to_markdown(reports) -> str:
 
 def _row(cells, escape=True):
     if escape:
-        # A line of the report room is shorter than a behaviour may be.
+        # The report package cuts lines at less than a behaviour's length.
         cells = [markdown.escape(one[:WIDTH]) for one in cells]
     return f'| {" | ".join(cells)} |'
 
@@ -95,7 +95,7 @@ def _row(cells, escape=True):
 def show(reports, *, page=None, console=None):
     """Print reports.
 
-    :param page: path of the HTML page, printed last when given.
+    :param page: path of the HTML page, printed last if given.
     :param console: ``rich.console.Console``, standard output by default.
     """
     console = console or terminal.Console(highlight=False)

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a run says of a driver's promises. Pure.
+"""Judges a driver's promises from a run. Pure.
 
-* A promise has passed when a test of it passed and none failed. One that
-  failed has failed, whatever the others did.
-* A class that could not be set up tried nothing: its promises are untested. A
-  class that fails at its end (something was left) fails those of its tests.
-* For want of quota, of a host or of Keystone a promise is neither kept nor
-  broken: it is to be tried again elsewhere.
-* What a release of Magnum lacks is not asked of drivers there.
-* A profile has passed when each of its core promises has. Tests of Magnum's
-  API judge Magnum: they are counted, and fail no driver.
+* A promise has passed if a test of it passed and none failed. If one failed,
+  the promise has failed, whatever the others did.
+* If a class could not be set up, it tested nothing: its promises are untested.
+  If it fails at its end (something was left behind), it fails those of its
+  tests.
+* If the cloud lacks quota, hosts or Keystone, a promise is neither kept nor
+  broken, but has to be tested again elsewhere.
+* Promises about features that a release of Magnum lacks do not count there.
+* A profile has passed if each of its core promises has. Tests of Magnum's API
+  judge Magnum: they are counted, but fail no driver.
 """
 
 import collections
@@ -24,9 +25,9 @@ from magnum_capi_tempest.scorecard import suite
 
 PASSED, FAILED, ENVIRONMENT = (
     results.PASSED, results.FAILED, results.ENVIRONMENT)
-#: Its driver does not make this promise, and says so.
+#: The driver does not make this promise, and says so.
 UNSUPPORTED = 'unsupported'
-#: Promised, and not tried.
+#: Promised, but not tested.
 UNTESTED = 'untested'
 
 STATES = (PASSED, FAILED, ENVIRONMENT, UNTESTED, UNSUPPORTED)
@@ -34,12 +35,12 @@ STATES = (PASSED, FAILED, ENVIRONMENT, UNTESTED, UNSUPPORTED)
 
 @dataclasses.dataclass(frozen=True)
 class Judgement:
-    """What came of a promise.
+    """The judgement of a promise.
 
-    :param said: what was measured, or why it was not tried.
-    :param tests: ids of the tests that say so.
-    :param known_issue: what its driver says of it, where it has failed.
-    :param absent: this release of Magnum lacks what it is about.
+    :param said: what was measured, or why it was not tested.
+    :param tests: ids of the tests that it is based on.
+    :param known_issue: the driver's own explanation of a failure.
+    :param absent: this release of Magnum lacks the feature in question.
     """
 
     state: str
@@ -51,11 +52,11 @@ class Judgement:
 
 @dataclasses.dataclass(frozen=True)
 class Profile:
-    """What came of a profile.
+    """The judgement of a profile.
 
     :param state: PASSED, FAILED, UNTESTED (core is not complete) or
         UNSUPPORTED.
-    :param core: numbers of promises by state; extended as well.
+    :param core: numbers of promises by state; ``extended`` likewise.
     """
 
     state: str
@@ -65,7 +66,7 @@ class Profile:
 
 @dataclasses.dataclass(frozen=True)
 class Magnum:
-    """What tests of Magnum's API said, numbers and ids of failures."""
+    """Results of the tests of Magnum's API: numbers, and ids of failures."""
 
     passed: int = 0
     skipped: int = 0
@@ -73,7 +74,7 @@ class Magnum:
 
 
 class Judged(typing.NamedTuple):
-    """All of it; ``promises`` in the order of the registry."""
+    """Everything; ``promises`` are in the order of the registry."""
 
     promises: dict[str, Judgement]
     magnum: Magnum
@@ -85,9 +86,9 @@ def judge(outcomes: dict[str, results.Outcome],
           magnum: str = '') -> Judged:
     """Judge a run.
 
-    :param described: None: the driver is taken to support everything.
+    :param described: None: the driver is assumed to support everything.
     :param tests: of the suite; the recorded ones by default.
-    :param magnum: its version, 23.0.0; empty: not known, it has everything.
+    :param magnum: its version, 23.0.0; empty: unknown, it has everything.
     """
     of_promise = collections.defaultdict(list)
     others = []
@@ -132,7 +133,7 @@ def _promise(promise, tests, outcomes, described):
 
 
 def _ends(tests, outcomes):
-    """Tests that ran in a class whose end failed, and how that ended."""
+    """Tests in classes whose end failed, and how the class ended."""
     for test in tests:
         end = outcomes.get(test.class_id)
         if end and test.id in outcomes and end.status == FAILED:
@@ -163,7 +164,7 @@ def _magnum(tests, outcomes):
 
 
 def profiles(judged: dict[str, Judgement]) -> dict[str, Profile]:
-    """Every profile, from what came of its promises."""
+    """Every profile, from the judgements of its promises."""
     return {name: _profile([
         (promises.known()[key].core, one)
         for key, one in judged.items()
@@ -181,7 +182,7 @@ def _profile(found):
     elif asked <= {UNSUPPORTED}:
         state = UNSUPPORTED
     else:
-        # What a driver does not make of core, it does not pass either.
+        # Core promises that the driver does not make are not passed either.
         state = PASSED if asked == {PASSED} else UNTESTED
     return Profile(state, *({one: part[one] for one in STATES}
                             for part in (core, extended)))
@@ -189,7 +190,7 @@ def _profile(found):
 
 def verdict(judged: dict[str, Judgement],
             problems: typing.Sequence[str] = ()) -> str:
-    """PASSED, FAILED or UNTESTED: of all supported profiles together.
+    """PASSED, FAILED or UNTESTED: for all supported profiles together.
 
     :param problems: why the run itself cannot be trusted.
     """

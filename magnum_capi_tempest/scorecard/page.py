@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Reports side by side, as one HTML page of the common look; and a badge."""
+"""Reports side by side, as an HTML page in the common style; and a badge."""
 
 import html as quoting
 
@@ -11,12 +11,12 @@ from magnum_capi_tempest.scorecard import judge
 _COLOURS = {judge.PASSED: '#2e7d32', judge.FAILED: '#c62828',
             judge.UNTESTED: '#6d6d6d'}
 
-#: Width of a character of the badge, pixels, and of the margins of a half.
+#: Width of a character in the badge, and of the margins of a half, in pixels.
 _CHARACTER, _MARGINS = 6.6, 12
 
 
 def render(reports) -> str:
-    """The page of some :class:`~.report.Report`."""
+    """The page for some :class:`~.report.Report` objects."""
     return html.page(
         'scorecard.html', package='magnum_capi_tempest.scorecard',
         style=('scorecard.css',), title=forms.TITLE, reports=reports,
@@ -26,7 +26,7 @@ def render(reports) -> str:
 
 
 def badge(report) -> str:
-    """An SVG: the driver, its verdict, and of what its nodes are."""
+    """An SVG: the driver, its verdict, and the kind of its nodes."""
     passed = sum(one.core[judge.PASSED] for one in report.profiles.values())
     core = sum(sum(one.core.values()) for one in report.profiles.values())
     said = f'{report.verdict}, core {passed}/{core}'

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a run of the suite takes of a cloud, before it begins. Pure.
+"""Estimates what a run of the suite needs from a cloud. Pure.
 
-Counted from the tests: ``python -m tests.suite_table`` writes the table. A
-call in a loop counts once there, and so does one behind a condition, so that
-the numbers are those of a run with all options and flags, more or less.
+The numbers come from the tests: ``python -m tests.suite_table`` writes the
+table. A call in a loop or behind a condition counts once, so the numbers are
+approximately those of a run with all options and flags.
 """
 
 import csv
@@ -15,27 +15,28 @@ import pathlib
 
 COSTS = pathlib.Path(__file__).with_name('costs.csv')
 
-#: Operations that make or replace nodes, and are waited for.
+#: Operations that create or replace nodes, and that tests wait for.
 CHANGES = ('resize_cluster', 'upgrade_cluster', 'create_nodegroup',
            'delete_nodegroup')
 
-#: Nodes by which a test lets a cluster grow, the most: HardNamesTest.
+#: Most nodes by which a test lets a cluster grow: HardNamesTest.
 GROWTH = 5
 
-#: What each cluster has one of, as Cluster API Provider OpenStack makes it.
+#: Resources that each cluster has one of, with Cluster API Provider OpenStack.
 _EACH = ('floating IPs', 'load balancers', 'networks', 'routers')
 
-#: How long a deletion takes beside a creation.
+#: The duration of a deletion, relative to a creation.
 _DELETION = 1 / 3
 
 
 @dataclasses.dataclass(frozen=True)
 class Cost:
-    """What a class sets up, or a test asks for besides.
+    """What a class sets up, or a test creates in addition.
 
     :param id: of :class:`~.suite.Test`, or of its class.
-    :param clusters: that are created.
-    :param changes: of nodes, of all of these and of the clusters of a class.
+    :param clusters: number of created clusters.
+    :param changes: number of changes of nodes, in all of these clusters and
+        in those of the class.
     """
 
     id: str
@@ -45,14 +46,14 @@ class Cost:
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """What a run takes.
+    """What a run needs.
 
-    :param clusters: in all.
-    :param changes: in all.
-    :param at_once: clusters at one time, the most.
-    :param nodes: at one time, the most.
-    :param hours: by what a creation takes.
-    :param minutes: that a creation takes.
+    :param clusters: in total.
+    :param changes: in total.
+    :param at_once: most clusters at one time.
+    :param nodes: most nodes at one time.
+    :param hours: derived from the duration of a creation.
+    :param minutes: duration of a creation.
     """
 
     clusters: int
@@ -65,14 +66,14 @@ class Plan:
 
     @property
     def quotas(self) -> dict[str, int]:
-        """What there is at one time, by kind, in all projects of the run."""
+        """What exists at one time, by kind, in all projects of the run."""
         return {'clusters': self.at_once, 'servers': self.nodes,
                 **dict.fromkeys(_EACH, self.at_once)}
 
 
 @functools.cache
 def costs() -> tuple[Cost, ...]:
-    """What takes clusters, in the order of the suite's modules."""
+    """What creates clusters, in the order of the suite's modules."""
     with open(COSTS, newline='', encoding='utf-8') as file:
         _, *rows = csv.reader(file)
     return tuple(Cost(id, int(clusters), int(changes))
@@ -81,14 +82,14 @@ def costs() -> tuple[Cost, ...]:
 
 def plan(found, *, workers: int = 2, minutes: float = 15.0,
          masters: int = 1, nodes: int = 1) -> Plan:
-    """Add up what a run takes.
+    """Add up what a run needs.
 
-    Workers take classes: at one time there are the clusters of as many
-    classes. Nodes are changed as slowly as they are made, and clusters go
-    three times as fast as they come.
+    Each worker runs one class at a time, so the clusters of as many classes
+    exist at the same time. A change of nodes takes as long as a creation, and
+    a deletion a third of that.
 
-    :param found: of :class:`Cost`.
-    :param minutes: that a cluster takes until it is complete.
+    :param found: :class:`Cost` objects.
+    :param minutes: until a cluster is complete.
     :param masters: control plane nodes of a cluster.
     :param nodes: its workers.
     """
@@ -115,9 +116,9 @@ def lines(found: Plan) -> list[str]:
 
 
 def classes(found) -> dict[str, int]:
-    """Clusters that a class has at one time, the most, by its id.
+    """The most clusters that a class has at one time, by its id.
 
-    Those that it has set up, and those of one of its tests.
+    Those that it sets up, and those of one of its tests.
     """
     shared = {cost.id: cost.clusters for cost in found
               if not _is_test(cost.id)}

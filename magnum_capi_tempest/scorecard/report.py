@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""``DriverReport``: what one run of the suite says of a driver, as a file.
+"""``DriverReport``: what one run of the suite shows about a driver, as a file.
 
-``report.schema.json`` says what is in it. Promises are judged when a report is
-made; who reads one needs neither the run nor this version of the suite.
+``report.schema.json`` describes its content. Promises are judged when a report
+is created; reading one requires neither the run nor this version of the suite.
 """
 
 import dataclasses
@@ -22,20 +22,20 @@ from magnum_capi_tempest.scorecard import results
 API_VERSION = 'conformance.magnum-capi/v1'
 KIND = 'DriverReport'
 
-#: What is taken over from the description of a driver.
+#: Fields that are copied from the description of a driver.
 _OF_DRIVER = ('name', 'organization', 'project', 'url', 'contact', 'chart')
 
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """What a run says of a driver.
+    """What a run shows about a driver.
 
-    :param driver: what it says of itself, and its distribution.
+    :param driver: its own description, and its distribution.
     :param versions: of suite, Magnum, Cluster API, Kubernetes ...
     :param nodes: "memory", "container" or "server".
     :param started: ISO 8601.
     :param stream: "sha256:" and the digest of the recorded run.
-    :param asked: profiles whose tests were to run.
+    :param asked: profiles whose tests were requested.
     :param promises: by id.
     :param problems: why the run itself cannot be trusted.
     """
@@ -57,21 +57,21 @@ class Report:
 
     @property
     def profiles(self) -> dict[str, judge.Profile]:
-        """Of those that were asked for."""
+        """The requested profiles."""
         return {name: one for name, one
                 in judge.profiles(self.promises).items()
                 if name in self.asked}
 
     @property
     def verdict(self) -> str:
-        """Of all profiles that were asked for: see :func:`.judge.verdict`."""
+        """Of all requested profiles: see :func:`.judge.verdict`."""
         return judge.verdict({
             key: one for key, one in self.promises.items()
             if key.partition('.')[0] in self.asked}, self.problems)
 
     @property
     def statistics(self) -> dict[str, int]:
-        """Numbers of promises by state, of the profiles asked for."""
+        """Numbers of promises by state, in the requested profiles."""
         return {state: sum(part[state] for one in self.profiles.values()
                            for part in (one.core, one.extended))
                 for state in judge.STATES}
@@ -88,7 +88,7 @@ class Report:
 
 def of_driver(described: driver_info.Description | None, name: str
               ) -> dict[str, typing.Any]:
-    """What a report says of a driver."""
+    """The part of a report that describes the driver."""
     if not described:
         return {'name': name, 'described': False}
     return {**{key: described.document[key] for key in _OF_DRIVER
@@ -101,11 +101,11 @@ def of_run(run: model.Run, digest: str, about: dict[str, typing.Any],
            described: driver_info.Description | None,
            versions: dict[str, str], nodes: str, asked: tuple[str, ...],
            problems: typing.Iterable[str] = ()) -> Report:
-    """Judge a recorded run, by this version's promises.
+    """Judge a recorded run by this version's promises.
 
-    :param digest: of its stream, "sha256:" before it.
+    :param digest: of its stream, with the prefix "sha256:".
     :param about: see :func:`of_driver`.
-    :param problems: more of them than the run itself has.
+    :param problems: in addition to those of the run itself.
     """
     found = judge.judge(results.outcomes(run), described,
                         magnum=versions.get('magnum', ''))
@@ -117,7 +117,7 @@ def of_run(run: model.Run, digest: str, about: dict[str, typing.Any],
 
 
 def document(report: Report) -> dict[str, typing.Any]:
-    """A report as it is written down."""
+    """A report in the form of its file."""
     return {
         'apiVersion': API_VERSION,
         'kind': KIND,
@@ -140,7 +140,7 @@ def document(report: Report) -> dict[str, typing.Any]:
 
 
 def _plain(one):
-    """A dataclass as JSON has it: lists, not tuples."""
+    """A dataclass in the form of JSON: lists, not tuples."""
     return {name: list(value) if isinstance(value, tuple) else value
             for name, value in dataclasses.asdict(one).items()}
 
@@ -155,10 +155,10 @@ def schema() -> dict[str, typing.Any]:
 
 
 def problems(found: typing.Any) -> list[str]:
-    """What of a document is wrong, a line each.
+    """The problems of a document, a line each.
 
-    What follows from its promises is counted again: a verdict that they do
-    not give is wrong.
+    Values that follow from its promises are recalculated: a verdict that does
+    not match them is wrong.
     """
     wrong = driver_info.unfit(found, schema())
     if wrong:
@@ -176,8 +176,8 @@ def problems(found: typing.Any) -> list[str]:
 def loads(text: str, where: object = None, counted: bool = True) -> Report:
     """Read a report.
 
-    :param counted: its verdict has to be what its promises give today.
-    :raises UsageError: it is none.
+    :param counted: its verdict must match its promises.
+    :raises UsageError: it is not a report.
     """
     try:
         found = json.loads(text)

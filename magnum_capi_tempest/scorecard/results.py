@@ -2,8 +2,8 @@
 
 """How the tests of the suite ended in one run. Pure.
 
-What is kept has nothing but what a report shows, with secrets and what differs
-from run to run (uuids, random names) left out, so that it can be published.
+Only what a report shows is kept, without secrets and without values that
+differ from run to run (uuids, random names), so that it can be published.
 """
 
 import dataclasses
@@ -16,22 +16,23 @@ from magnum_capi_tempest.report import text
 from magnum_capi_tempest.scorecard import suite
 
 PASSED, FAILED, SKIPPED = 'passed', 'failed', 'skipped'
-#: It failed for want of what the cloud must bring.
+#: It failed because the cloud lacks something.
 ENVIRONMENT = 'environment'
 
-#: The longest behaviour or reason, characters.
+#: Most characters of a behaviour or reason.
 LONGEST = 240
 
 _STATUS = {model.PASSED: PASSED, model.XFAILED: PASSED,
            model.SKIPPED: SKIPPED, model.ENVIRONMENT: ENVIRONMENT}
 
 _UUID = re.compile(r'\b[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}\b', re.I)
-#: As data_utils.rand_name() ends names.
+#: The random end of names from data_utils.rand_name().
 _RANDOM = re.compile(r'\b(tempest-[\w-]+?|[\w-]*?-)(?:-?\d{6,})\b')
-#: Paths are of the machine that was measured.
+#: Paths belong to the machine that was measured.
 _PATH = re.compile(r'(?<![\w/:.-])/(?:[\w.@+-]+/)+[\w.@+-]*')
 _ADDRESS = re.compile(r'\b\d{1,3}(\.\d{1,3}){3}(:\d+)?\b')
-#: ``testtools.matchers._impl.MismatchError: `` and its like: the last name.
+#: ``testtools.matchers._impl.MismatchError: `` and similar; keeps the last
+#: name.
 _CLASS = re.compile(r'^(?:[\w]+\.)+(\w+)(?=:|$)')
 
 
@@ -50,7 +51,7 @@ class Outcome:
 def outcomes(run: model.Run) -> dict[str, Outcome]:
     """How tests of the suite ended, by id of :class:`~.suite.Test`.
 
-    By that of a class, too, when its set-up or end failed or skipped it.
+    Also by the id of a class, if its setup or cleanup failed or skipped it.
     """
     found = {}
     for test in run.tests:
@@ -62,7 +63,7 @@ def outcomes(run: model.Run) -> dict[str, Outcome]:
 
 
 def behaviour(test: model.Test) -> str:
-    """Why a test failed or was skipped: one line without what is random."""
+    """Why a test failed or was skipped: one line without random parts."""
     if test.status == model.PASSED:
         return ''
     lines = [line for line in map(str.strip, test.reason.splitlines())

@@ -2,8 +2,8 @@
 
 """Reports as reStructuredText, for the documentation.
 
-Promises by profile with what drivers do about them, and which test is about
-what: both are there without any report.
+Promises by profile with the behaviour of drivers, and the tests of each
+promise. Both are shown even without reports.
 """
 
 import re
@@ -16,10 +16,10 @@ _SPECIAL = re.compile(r'([\\`*_|<>:])')
 
 
 def render(reports, tests) -> str:
-    """The promises, what drivers did about them, and which test is about what.
+    """The promises, the drivers' behaviour, and the tests of each promise.
 
-    :param reports: of :class:`~.report.Report`.
-    :param tests: of :class:`~.suite.Test`.
+    :param reports: :class:`~.report.Report` objects.
+    :param tests: :class:`~.suite.Test` objects.
     """
     out = [*map(_measured, reports), '']
     for profile in promises.PROFILES:
@@ -40,9 +40,9 @@ def render(reports, tests) -> str:
 
 
 def plans(costs) -> str:
-    """What a run takes, for some clouds and numbers of workers.
+    """What a run needs, for some clouds and numbers of workers.
 
-    :param costs: of :class:`~.plan.Cost`.
+    :param costs: :class:`~.plan.Cost` objects.
     """
     found = [plan.plan(costs, workers=workers, minutes=minutes)
              for minutes in (1, 5, 15, 30) for workers in (1, 2, 4)]
@@ -79,5 +79,5 @@ def _table(heads, rows):
 
 
 def escape(said) -> str:
-    """A text that reStructuredText leaves alone."""
+    """A text without effect in reStructuredText."""
     return _SPECIAL.sub(r'\\\1', said)

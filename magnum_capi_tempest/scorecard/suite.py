@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The tests of the suite and the operations of Magnum, as they are recorded.
+"""The recorded tests of the suite and operations of Magnum.
 
-No test is imported: Tempest's want a configuration before they can be, and
-what a test needs must not depend on it. ``python -m tests.suite_table`` reads
-both tables from the classes, and a unit test holds them against these.
+No test is imported: Tempest's tests cannot be imported without a
+configuration, and the requirements of a test must not depend on it. ``python
+-m tests.suite_table`` reads both tables from the classes, and a unit test
+compares them.
 """
 
 import csv
@@ -17,7 +18,7 @@ PACKAGE = 'magnum_capi_tempest.tests'
 TESTS = pathlib.Path(__file__).with_name('tests.csv')
 OPERATIONS = pathlib.Path(__file__).with_name('operations.csv')
 
-#: What a cloud is, or where the tests run, and not what anybody promises.
+#: Flags about the cloud or the test machine, which are no promises.
 OF_THE_PLACE = frozenset((
     'workload_api', 'template_driver', 'hidden_template_unseen',
     'failed_cluster_polled', 'image_driver', 'real_nodes',
@@ -29,14 +30,14 @@ class Test:
     """A test of the suite.
 
     :param id: of unittest, below :data:`PACKAGE`: ``api.test_x.Y.test_z``.
-    :param promise: id of what it judges a driver by; empty: it judges
-        Magnum.
-    :param required: flags of [magnum_capi_feature_enabled], without which it
+    :param promise: id of the promise that it judges a driver by; empty: it
+        judges Magnum.
+    :param required: flags of [magnum_capi_feature_enabled] without which it
         is skipped.
-    :param operations: names of :func:`operations` that it asks for, itself or
-        through what the tests share; not what its class sets up.
+    :param operations: names of :func:`operations` that it calls, directly or
+        through shared code; not those in the setup of its class.
     :param stricter: flags without which it is less strict: it may pass
-        without them, and prove nothing.
+        without them, and then proves nothing about them.
     """
 
     id: str
@@ -77,12 +78,12 @@ def tests() -> tuple[Test, ...]:
 
 @functools.cache
 def operations() -> tuple[Operation, ...]:
-    """What Magnum can be asked for: the methods of the clients."""
+    """The operations of Magnum: the methods of its clients."""
     return tuple(Operation(*row) for row in _rows(OPERATIONS))
 
 
 def get(test: str) -> Test:
-    """A test by its id of unittest, the package included.
+    """A test by its id of unittest, including the package.
 
     :raises LookupError: there is no such test.
     """

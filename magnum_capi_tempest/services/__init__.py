@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Thin clients of Magnum's REST API, one class a resource.
+"""Thin clients for Magnum's REST API, one class per resource.
 
-They know URLs, bodies and success codes, nothing else: no configuration, no
-waiting, no clean-up. What is refused arrives as tempest.lib.exceptions.
+They know URLs, bodies and success codes, and nothing about configuration,
+waiting or cleanup. Refusals are raised as tempest.lib.exceptions.
 """
 
 from magnum_capi_tempest.services.certificates_client import CertificatesClient

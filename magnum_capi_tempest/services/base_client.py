@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What all clients of Magnum share: JSON, the microversion, success codes."""
+"""The base of Magnum's clients: JSON, microversion, success codes."""
 
 import json
 from urllib import parse
@@ -23,14 +23,14 @@ class MagnumClient(rest_client.RestClient):
     """One resource of Magnum's API v1.
 
     :param microversion: of all requests, for example "1.9"; None sends no
-        header, which Magnum takes for its lowest one. Each method of the
-        subclasses takes another one for that request.
+        header, which means Magnum's lowest one. Each method of the subclasses
+        accepts another one for its request.
     """
 
     def __init__(self, auth_provider, microversion=None, **kwargs):
         super().__init__(auth_provider, **kwargs)
         self.microversion = microversion
-        #: journal.Journal that remembers the requests, if anybody wants it.
+        #: journal.Journal that records the requests, if set.
         self.journal = None
 
     def raw_request(self, url, method, headers=None, body=None, **kwargs):
@@ -70,11 +70,11 @@ class MagnumClient(rest_client.RestClient):
 
     def send_text(self, method, url, text, microversion=None, params=None,
                   headers=None):
-        """Send a request whose body may be no JSON, for what is refused.
+        """Send a request with any body, for requests that must be refused.
 
         :param text: str or bytes of the body; None sends none.
-        :param headers: dict of what is sent besides, or instead.
-        :returns: ResponseBody, whatever the status of success is.
+        :param headers: dict of additional or replaced headers.
+        :returns: ResponseBody, whatever the success status.
         :raises tempest.lib.exceptions.RestClientException: it was refused.
         """
         if params:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Client of ``/v1/certificates``. No private key ever passes here."""
+"""Client for ``/v1/certificates``. It never handles private keys."""
 
 from magnum_capi_tempest.services import base_client
 
@@ -11,7 +11,7 @@ class CertificatesClient(base_client.MagnumClient):
     def show_ca_certificate(self, cluster, microversion=None, **params):
         """Return ``{'pem': ...}``: the CA certificate of a cluster.
 
-        :param params: ca_cert_type, where a cluster has several CAs.
+        :param params: ca_cert_type, if a cluster has several CAs.
         """
         return self.call('GET', f'certificates/{base_client.quote(cluster)}',
                          200, None, microversion, params)

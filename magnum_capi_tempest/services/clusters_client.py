@@ -11,8 +11,8 @@ class ClustersClient(base_client.MagnumClient):
     def create_cluster(self, microversion=None, **cluster):
         """Ask for a cluster; Magnum 23 needs name and cluster_template_id.
 
-        :returns: ``{'uuid': ...}``. The row may not exist yet: the
-            conductor writes it after the answer was sent
+        :returns: ``{'uuid': ...}``. The row may not exist yet: the conductor
+            creates it after the answer was sent
             (magnum/api/controllers/v1/cluster.py, cluster_create_async).
         """
         return self.call('POST', 'clusters', 202, cluster, microversion)
@@ -57,7 +57,7 @@ class ClustersClient(base_client.MagnumClient):
     def rotate_credential(self, cluster, microversion=None):
         """Have the credential of a cluster replaced (microversion 1.12).
 
-        The answer comes when the driver has done its part; Magnum waits.
+        The answer is sent once the driver has done its part; Magnum waits.
         """
         return self.call('PATCH',
                          f'credentials/{base_client.quote(cluster)}', 202,

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which requests were sent to Magnum, so that its logs can be searched.
+"""Records requests to Magnum, so that its logs can be searched.
 
-Magnum answers every request with an id (oslo.middleware, request_id). What
-it logs carries another one: magnum 23.0.0, magnum/api/hooks.py, ContextHook,
-makes its context without the id of the request. Only what stands in front of
-Magnum logs both, such as the discovery filter of this project.
+Magnum answers every request with an id (oslo.middleware, request_id), but logs
+another one: magnum 23.0.0, magnum/api/hooks.py, ContextHook, creates its
+context without the id of the request. Only filters in front of Magnum log
+both, such as the discovery filter of this project.
 """
 
 import collections
@@ -13,19 +13,19 @@ import dataclasses
 import re
 import time
 
-#: Header of the id, in every answer of an OpenStack service.
+#: Header with the id, in every answer of an OpenStack service.
 HEADER = 'x-openstack-request-id'
 
-#: An id as oslo.context makes it. Another text is none: ids become part of
-#: command lines.
+#: An id in the form of oslo.context. Other texts are rejected, because ids
+#: become part of command lines.
 _ID = re.compile(r'req-[0-9a-fA-F-]{1,64}')
 
 _UUID = re.compile(r'\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b')
 
-#: Characters of an answer in which its own uuid is looked for.
+#: Beginning of an answer that is searched for its own uuid, in characters.
 _HEAD = 4096
 
-#: Requests that are remembered, the latest; a class of tests sends fewer.
+#: Most requests to record, the latest; a class of tests sends fewer.
 MOST = 300
 
 
@@ -34,7 +34,7 @@ class Sent:
     """A request that changed something, or was refused.
 
     :param at: seconds since the epoch, when it was answered.
-    :param about: uuids in the URL, in what was sent, and of what was made.
+    :param about: uuids in the URL, in the body, and of created resources.
     """
 
     method: str
@@ -51,7 +51,7 @@ class Sent:
 
 
 class Journal:
-    """Remembers the requests of several clients, in their order."""
+    """Records the requests of several clients, in their order."""
 
     def __init__(self, clock=time.time):
         self._sent = collections.deque(maxlen=MOST)
@@ -59,7 +59,7 @@ class Journal:
         self.began = clock()
 
     def add(self, method, url, status, headers, sent='', made=''):
-        """Remember a request: GETs that went well tell nothing.
+        """Record a request, unless it is a successful GET.
 
         :param headers: mapping of the answer's, with lower-case names.
         :param sent: body of the request, str, bytes or None.
@@ -73,7 +73,7 @@ class Journal:
                     (url, _text(sent), _text(made[:_HEAD])))))))
 
     def select(self, uuids, since):
-        """Return the requests about one of these, and the latest ones.
+        """Return the requests for any of these clusters, and the latest ones.
 
         :param uuids: of clusters.
         :param since: seconds since the epoch; all requests from then on.
@@ -83,7 +83,7 @@ class Journal:
 
 
 def _text(body):
-    """Return a body as text: urllib3 gives bytes."""
+    """Return a body as text: urllib3 returns bytes."""
     if isinstance(body, bytes):
         return body.decode(errors='replace')
     return body or ''
