@@ -120,7 +120,7 @@ def _within(same, patch, kubernetes_version):
         return model.Required(names, nearest.version)
     return model.Required(
         names, nearest.version,
-        remark=f'nobody looked at the required tests of Kubernetes '
+        remark='the required tests have not been checked for Kubernetes '
                f'{kubernetes_version}: compared with those of '
                f'{nearest.version}; to get them: {model.UPDATE} '
                f'v1.{same[0].number[0]}.{patch}')
@@ -133,6 +133,6 @@ def stale(today: datetime.date) -> str:
     first = next(one for one in known if one.number[0] == minor)
     if today - first.date < _STALE:
         return ''
-    return (f'v1.{minor}, the latest release that is known here, is of '
+    return (f'v1.{minor}, the latest release that is known here, dates from '
             f'{first.date}: look for a newer one with "{model.UPDATE}", or '
             'name it with --latest')

@@ -98,7 +98,7 @@ class LibrariesContract(Contract):
         return _verdict(broken)
 
     def render_broken_contract(self, check):
-        _show(check, 'This library is not for this module')
+        _show(check, 'This module may not import this library')
 
 
 def _room(path):
@@ -145,5 +145,5 @@ def _show(check, what):
             output.print_error(f'{what}: {door}', bold=True)
             output.print_error(f'{importer} imports {imported}')
         else:
-            output.print_error(f'Nobody uses this door: {door}', bold=True)
+            output.print_error(f'Unused door: {door}', bold=True)
         output.new_line()

@@ -53,8 +53,8 @@ def remaining(before, after, own, made, test, user, shared=False, held=()):
     # A failure to list does not mean that things are gone: Magnum refuses to
     # list while a cluster is half deleted.
     unlisted = [
-        model.Leak(model.Thing(kind, 'what there is of it, as it cannot be '
-                               f'listed now: {why}'), test, f'user {user}')
+        model.Leak(model.Thing(kind, 'unknown, as it cannot be listed now: '
+                               f'{why}'), test, f'user {user}')
         for kind, why in after.unread.items() if kind in before.kinds]
     found = {*leaked(before, after, made), *still_there(after, own)}
     kept = _named_after(after.things, held)

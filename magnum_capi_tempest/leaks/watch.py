@@ -35,7 +35,7 @@ class LeakFound(errors.MagnumCapiError):
 
     def __init__(self, found, elapsed):
         super().__init__(
-            f'{len(found)} left behind after the clean-up', elapsed=elapsed,
+            f'{len(found)} left behind after the cleanup', elapsed=elapsed,
             last_seen=''.join(f'\n  {leak}' for leak in found))
         self.leaks = found
 
@@ -163,5 +163,6 @@ class Watch:
                 for cluster, found in self._management.left_of(words)]
         except errors.MagnumCapiError as e:
             return [model.Leak(
-                model.Thing(model.OBJECT, f'any number, as it cannot be read: '
-                            f'{e}'), self.test, f'project {self.project}')]
+                model.Thing(model.OBJECT, 'an unknown number, as it cannot be '
+                            f'read: {e}'),
+                self.test, f'project {self.project}')]

@@ -73,7 +73,7 @@ class Test:
         if self.status == UNFINISHED:
             return 'It began and did not end'
         if self.status == XPASSED:
-            return 'It is marked as an expected failure, and passed'
+            return 'It is marked as an expected failure, but passed'
         return self.details[0].text.strip() if self.details else ''
 
 
@@ -166,7 +166,7 @@ class Run:
         if not hindered:
             return f'{failed} of {tests} tests failed'
         return (f'{failed} of {tests} tests failed, and {hindered} could not '
-                'be judged, for want of what the cloud must bring')
+                'be judged, because the cloud lacks something')
 
     def slowest(self, number=5) -> tuple[Test, ...]:
         timed = [t for t in self.tests if t.seconds is not None]

@@ -13,8 +13,8 @@ def cut(text, most=200_000):
     if len(text) <= most:
         return text
     half = most // 2
-    return (f'{text[:half]}\n\n[... {len(text) - 2 * half} characters are '
-            f'left out here; the record of the run has them ...]\n\n'
+    return (f'{text[:half]}\n\n[... {len(text) - 2 * half} characters '
+            f'omitted; the record of the run contains them ...]\n\n'
             f'{text[-half:]}')
 
 

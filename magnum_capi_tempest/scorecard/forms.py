@@ -15,7 +15,7 @@ from magnum_capi_tempest.report import text
 from magnum_capi_tempest.scorecard import judge
 from magnum_capi_tempest import texts
 
-TITLE = 'Who keeps which promise'
+TITLE = 'Promises that drivers keep'
 
 #: Most characters of a behaviour in a table; other formats have all of it.
 WIDTH = 160
@@ -23,7 +23,7 @@ WIDTH = 160
 _STYLES = {judge.PASSED: 'green', judge.FAILED: 'red',
            judge.ENVIRONMENT: 'yellow'}
 
-_UNKNOWN = judge.Judgement(judge.UNTESTED, 'younger than the report')
+_UNKNOWN = judge.Judgement(judge.UNTESTED, 'newer than the report')
 
 #: What a reader should do about a verdict.
 NEXT = {

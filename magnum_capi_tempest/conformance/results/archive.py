@@ -189,7 +189,7 @@ class _Headers:
     def seek(self, position):
         """Go forward; a size that leads backwards is invalid."""
         if position < self.tell():
-            self._refuse('a header that is no tar header')
+            self._refuse('a header that is not a tar header')
         self._content.seek(position)
 
     def read(self, size):
@@ -213,7 +213,7 @@ class _Headers:
             what = _KINDS.get(kind, f'an entry of unknown kind {kind}')
             self._refuse(f'{what}: {entry.name!r}')
         elif entry.size < 0:
-            self._refuse('a header that is no tar header')
+            self._refuse('a header that is not a tar header')
 
     def _check(self, kind, data):
         """Refuse pax records that tarfile would silently ignore."""
@@ -230,7 +230,7 @@ class _Headers:
             if kind == tarfile.XGLTYPE and key in (b'path', b'size'):
                 self._refuse('a name or a size for all members at once')
             if key == b'size' and not value[match.end():-1].isdigit():
-                self._refuse('a size that is no number')
+                self._refuse('a size that is not a number')
             data = data[end:]
 
 
@@ -284,7 +284,7 @@ class Walk:
                 yield Member(name, entry.size)
         for piece in self._content.to_end():
             if piece.strip(b'\0'):
-                self._refuse('something behind its end')
+                self._refuse('data after its end')
 
     def content(self):
         """The pieces of the current member."""
@@ -307,7 +307,7 @@ class Walk:
         except UnicodeDecodeError as e:
             self._refuse(f'a name that is not UTF-8: {e.object[:80]!r}', e)
         except (tarfile.TarError, ValueError, RecursionError) as e:
-            self._refuse('a header that is no tar header', e)
+            self._refuse('a header that is not a tar header', e)
 
     def _name(self, entry):
         """The normal form of an entry's name; refuses forbidden entries."""

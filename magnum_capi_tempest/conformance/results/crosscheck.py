@@ -65,7 +65,7 @@ def other_run(log, junit):
     else:
         what, ours, theirs = 'seconds', seconds, other_seconds
         other = None not in (ours, theirs) and abs(ours - theirs) > _SECONDS
-    return [f'the e2e log is of another run than the JUnit file: {what} '
+    return [f'the e2e log belongs to another run than the JUnit file: {what} '
             f'{ours} and {theirs}'] if other else []
 
 
@@ -77,16 +77,16 @@ def _claims(suite):
     if 'failures' in claims or 'errors' in claims:
         claimed = claims.get('failures', 0) + claims.get('errors', 0)
         if claimed != failed:
-            found.append(f'the JUnit file says that {claimed} cases failed '
-                         f'and has {failed}')
+            found.append(f'the JUnit file says that {claimed} cases failed, '
+                         f'but has {failed}')
     # Ginkgo v1 counted what ran: the number of cases without the skipped
     # ones.
     cases = sum(suite.found.values())
     tests = claims.get('tests')
     if tests is not None and tests not in (
             cases, cases - suite.found.get('skipped', 0)):
-        found.append(f'the JUnit file says that it has {tests} cases and '
-                     f'has {cases}')
+        found.append(f'the JUnit file says that it has {tests} cases, '
+                     f'but has {cases}')
     return found
 
 

@@ -54,7 +54,7 @@ def from_document(document, where: str) -> model.InfraError:
         message = document.get('error', '')
         reasons = _reasons(document.get('pod'))
     if not isinstance(message, str) or not message.strip():
-        message = 'an error without words'
+        message = 'an error without a message'
     for reason in reasons:
         if reason not in message:
             message += f'; {reason}'

@@ -156,7 +156,7 @@ class Record:
             data += piece
         document = documents.parse(bytes(data))
         if document is None:
-            self._unread(f'{member.name} is no JSON, and was not read')
+            self._unread(f'{member.name} is not JSON, and was not read')
         return document
 
     def _unread(self, what):

@@ -115,7 +115,7 @@ class Follower:
         now = self._clock.monotonic()
         if self._lost_since is None:
             self._lost_since = now
-            self._say(f'no log of {self._pod}: {why}; connecting again '
+            self._say(f'no log of {self._pod}: {why}; reconnecting '
                       f'every {_PAUSE} s')
         final = isinstance(why, kube.KubeError) and why.is_final
         if final or now - self._lost_since > _PATIENCE:

@@ -65,7 +65,8 @@ def check(seen, plan, namespace, images) -> tuple[Finding, ...]:
                              'Most specs need cluster DNS'))
     if seen.stand_in or plan.stand_in:
         found.append(Finding(
-            FACT, 'the images are stand-ins: the run proves no conformance'))
+            FACT, 'the images are stand-ins: the run does not prove '
+            'conformance'))
     found += [Finding(WARNING, str(s)) for s in seen.symptoms
               # Nodes that are not ready were already reported.
               if not s.text.startswith('not ready:')

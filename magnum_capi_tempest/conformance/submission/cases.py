@@ -80,7 +80,7 @@ def read(pieces, most=limits.DEFAULT) -> Cases:
             reader.feed(piece)
         reader.feed(b'', final=True)
     except expat.ExpatError as e:
-        return Cases(broken=(f'it is no XML: {expat.ErrorString(e.code)}',
+        return Cases(broken=(f'it is not XML: {expat.ErrorString(e.code)}',
                              e.lineno))
     except _Refused as e:
         return Cases(broken=(str(e), reader.line))

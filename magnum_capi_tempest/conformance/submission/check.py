@@ -127,7 +127,7 @@ def _files(folder, root):
             shown = path.relative_to(root).as_posix()
             if path.is_symlink() or not path.is_file():
                 links.append(findings.Finding(
-                    '2', 'it is no regular file', shown))
+                    '2', 'it is not a regular file', shown))
             else:
                 files.append(rules.File(shown, path.stat().st_size))
             if len(files) > _MOST_FILES:

@@ -96,10 +96,10 @@ def parse(content) -> Product:
     except yaml.YAMLError as e:
         mark = getattr(e, 'problem_mark', None)
         problem = getattr(e, 'problem', None) or str(e)
-        return Product(broken=(f'it is no YAML: {problem}',
+        return Product(broken=(f'it is not YAML: {problem}',
                                mark.line + 1 if mark else None))
     if not isinstance(root, yaml.MappingNode):
-        return Product(broken=('it is no list of fields with values', 1))
+        return Product(broken=('it is not a mapping of fields to values', 1))
     return _fields(root)
 
 
@@ -136,7 +136,7 @@ def _fields(root):
         line = key.start_mark.line + 1
         name = getattr(key, 'value', None)
         if not isinstance(key, yaml.ScalarNode):
-            return Product(broken=('a name of a field is no word', line))
+            return Product(broken=('the name of a field is not a word', line))
         if name in fields:
             twice.append(name)
         if not isinstance(value, yaml.ScalarNode):
@@ -179,21 +179,22 @@ def _required(product, file):
 def _well_formed(product, file):
     for name in product.nested:
         yield findings.Finding(
-            '8', f'the field {name} is no text: the bot then reads none of '
-            'the fields', file, product.fields[name].line)
+            '8', f'the field {name} is not a text: the bot then reads none '
+            'of the fields', file, product.fields[name].line)
     for name in (*URLS, EMAIL):
         value = product.fields.get(name, Field('', 0)).value or ''
         problem = value and (email_problem(value) if name == EMAIL
                              else url_problem(value))
         if problem:
             yield findings.Finding(
-                '8', f'{name} is no {"address" if name == EMAIL else "URL"}: '
-                f'{problem}', file, product.fields[name].line)
+                '8', f'{name} is not '
+                f'{"an address" if name == EMAIL else "a URL"}: {problem}',
+                file, product.fields[name].line)
         elif value and name != EMAIL and not value.startswith(
                 ('https://', 'http://')):
             yield findings.Finding(
-                '8', f'{name} is no address of a web page; the bot lets it '
-                'pass', file, product.fields[name].line, findings.WARNING)
+                '8', f'{name} is not the URL of a web page; the bot lets '
+                'it pass', file, product.fields[name].line, findings.WARNING)
 
 
 def _type(product, file):
@@ -225,13 +226,13 @@ def url_problem(text) -> str:
         authority, _, path = rest[2:].partition('/')
         user, _, host = authority.rpartition('@')
         if not _USER.fullmatch(user):
-            return 'the user has characters that no user has'
+            return 'the user has invalid characters'
         if not _HOST.fullmatch(host) or _HOST_PERCENT.search(host):
-            return 'the host has characters that no host has'
+            return 'the host has invalid characters'
         if not _port(host):
-            return 'the port is no number'
+            return 'the port is not a number'
         rest = authority + path
-    return 'a percent sign has no code behind it' if (
+    return 'a percent sign is not followed by a code' if (
         _PERCENT.search(rest)) else ''
 
 
@@ -246,4 +247,4 @@ def _port(host):
 def email_problem(text) -> str:
     """Why it is no e-mail address (RFC 5322), empty if it is one."""
     return '' if _EMAIL.fullmatch(text) else (
-        'an address reads name@example.org')
+        'the form is name@example.org')

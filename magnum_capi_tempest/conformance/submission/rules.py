@@ -187,7 +187,7 @@ def _title_form(submission):
             '11', f'the title {title!r} names no release and product; {form}')
     elif _WORDS not in title.lower():
         yield findings.Finding(
-            '11', f'the bot passes over a title without {_WORDS!r}; {form}')
+            '11', f'the bot ignores a title without {_WORDS!r}; {form}')
     elif not found[3].strip():
         yield findings.Finding(
             '11', f'the title names no product; {form}',
@@ -251,12 +251,12 @@ def _not_passed(submission, file, level):
         if any(not entry.ends & {'skipped', 'failure'} for entry in entries):
             continue
         if not entries:
-            yield findings.Finding('13', f'required, and not there: {name}',
+            yield findings.Finding('13', f'required, but missing: {name}',
                                    file, level=level)
         else:
             last = entries[-1]
             how = 'failed' if 'failure' in last.ends else 'was skipped'
-            yield findings.Finding('13', f'required, and {how}: {name}',
+            yield findings.Finding('13', f'required, but {how}: {name}',
                                    file, last.line, level)
 
 
@@ -279,7 +279,7 @@ def _no_failure(submission):
     if missing:
         yield findings.Finding(
             '14', f'{len(missing)} of {len(required.names)} required '
-            'tests are not there as passed', file)
+            'tests did not pass or are missing', file)
 
 
 def _short(found, rule, file, level=findings.ERROR):
@@ -315,9 +315,10 @@ def _log_match(submission):
         return
     if log.ran.value != found.ran:
         yield findings.Finding(
-            findings.LOG_MATCH, f'{log.ran.value} specs ran by the log, '
-            f'{found.ran} by {JUNIT}', file, log.ran.line)
+            findings.LOG_MATCH, f'{log.ran.value} specs ran according to the '
+            f'log, {found.ran} according to {JUNIT}', file, log.ran.line)
     if log.sums and log.sums.value[1] != found.failed:
         yield findings.Finding(
-            findings.LOG_MATCH, f'{log.sums.value[1]} specs failed by the '
-            f'log, {found.failed} by {JUNIT}', file, log.sums.line)
+            findings.LOG_MATCH, f'{log.sums.value[1]} specs failed according '
+            f'to the log, {found.failed} according to {JUNIT}', file,
+            log.sums.line)

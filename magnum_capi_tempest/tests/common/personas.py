@@ -51,7 +51,7 @@ class Rule:
     def judge(self, persona, status):
         """Return what is wrong with an answer, or None."""
         if status >= 500 or status == 401:
-            return f'{persona}: {status} is no answer'
+            return f'{persona}: {status} is not an answer'
         if persona in self.untold:
             return None
         if persona in self.allowed:

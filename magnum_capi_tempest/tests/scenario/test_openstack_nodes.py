@@ -67,7 +67,7 @@ class OpenStackNodesTest(remediation.BaseWorkloadTest):
         nodes = self.look_at_nodes(self.cluster).nodes
 
         self.assertEqual([], [node.name for node in nodes if not node.server],
-                         'Nodes that are no servers of OpenStack')
+                         'Nodes that are not servers of OpenStack')
         ports = self.os_primary.ports_client
         self.assertEqual(
             [], [node.name for node in nodes if not ports.list_ports(

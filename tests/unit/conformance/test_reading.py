@@ -179,7 +179,7 @@ class SmallTest(_Base):
             [('timeout', 'e2e', 'timeout waiting for results'),
              ('image-pull', 'systemd-logs/w-1',
               'Container pending; ImagePullBackOff'),
-             ('other', 'x', 'an error without words')],
+             ('other', 'x', 'an error without a message')],
             [(e.kind, e.where, e.message) for e in result.infra_errors])
 
     def test_journals_of_no_node(self):
@@ -249,8 +249,8 @@ class SmallTest(_Base):
 
     def test_metadata_that_cannot_be_read_is_told(self):
         for name, content, why in (
-                (archives.SERVER, b'{"gitVersion":', 'no JSON'),
-                ('meta/config.json', b'[' * 100_000, 'no JSON'),
+                (archives.SERVER, b'{"gitVersion":', 'not JSON'),
+                ('meta/config.json', b'[' * 100_000, 'not JSON'),
                 (archives.DEFINITION, b' ' * (2 << 20), 'bytes'),
                 (archives.YAML, b'{"name": "e2e"}', 'no status')):
             with self.subTest(name):

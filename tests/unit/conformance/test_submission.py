@@ -143,7 +143,7 @@ class BuildTest(_Base):
             vendor=None, website_url='x'))
 
         for part in ('a certified run', 'required tests', 'vendor is missing',
-                     'website_url is no URL'):
+                     'website_url is not a URL'):
             self.assertIn(part, text)
 
     def test_a_release_that_is_over_is_refused(self):

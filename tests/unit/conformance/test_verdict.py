@@ -199,13 +199,13 @@ class CrosscheckTest(testtools.TestCase):
     def test_a_sum_that_hides_a_failure(self):
         problem, = self.problems(claims={'failures': 0, 'errors': 0})
 
-        self.assertEqual('the JUnit file says that 0 cases failed and has 1',
+        self.assertEqual('the JUnit file says that 0 cases failed, but has 1',
                          problem)
 
     def test_a_sum_of_cases(self):
         self.assertEqual([], self.problems(claims={'tests': 2}))
         problem, = self.problems(claims={'tests': 30})
-        self.assertRegex(problem, 'has 30 cases and has 3')
+        self.assertRegex(problem, 'has 30 cases, but has 3')
 
     def test_a_log_of_another_run(self):
         log = dataclasses.replace(self.LOG, ran=3,

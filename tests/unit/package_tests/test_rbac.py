@@ -57,7 +57,7 @@ class RuleTest(testtools.TestCase):
     def test_an_error_is_never_an_answer(self):
         for persona in personas.ALL:
             for status in (401, 500, 503):
-                self.assertIn('no answer', RULE.judge(persona, status))
+                self.assertIn('not an answer', RULE.judge(persona, status))
 
 
 class TableTest(testtools.TestCase):

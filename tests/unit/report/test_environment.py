@@ -109,7 +109,7 @@ class StreamTest(testtools.TestCase):
                 traceback=TRACE.format(' (Quota exceeded, x)')))
 
         self.assertFalse(run.ok)
-        self.assertEqual('0 of 2 tests failed, and 1 could not be judged, for '
-                         'want of what the cloud must bring', run.verdict)
+        self.assertEqual('0 of 2 tests failed, and 1 could not be judged, '
+                         'because the cloud lacks something', run.verdict)
         section, = run.sections
         self.assertEqual(('quota exceeded: XTest.test_y',), section.lines)

@@ -135,16 +135,16 @@ def complaint(answer, expected=REFUSED):
     :param expected: statuses of a good refusal.
     """
     if answer.status >= 500:
-        return f'is no answer: {answer}'
+        return f'is not an answer: {answer}'
     if answer.status < 400:
-        return f'is taken: {answer.status}'
+        return f'is accepted: {answer.status}'
     if answer.status not in expected:
         return f'is answered with {answer}'
     if not answer.text():
         return f'is refused without a reason: {answer}'
     inside = tells_inside(answer)
     if inside:
-        return f'is refused with words from inside: {inside[0]}'
+        return f'is refused with internal words: {inside[0]}'
     return None
 
 

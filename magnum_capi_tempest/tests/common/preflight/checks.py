@@ -89,7 +89,7 @@ def microversion(cloud):
     except lib_exc.TempestException as e:
         return f'Magnum does not list cluster templates: {e}'
     if not found:
-        return 'What answers as Magnum names no highest microversion'
+        return 'The Magnum endpoint does not report a highest microversion'
     newest = api_version_request.APIVersionRequest(found)
     for option in ('min_microversion', 'max_microversion'):
         wanted = cloud.options[option]

@@ -103,7 +103,7 @@ class FollowerTest(testtools.TestCase):
 
         self.assertEqual('a\nb\nc\nd\n', ''.join(texts))
         self.assertEqual(2, len(self.said))
-        self.assertIn('no log of e2e-job: no answer; connecting again',
+        self.assertIn('no log of e2e-job: no answer; reconnecting',
                       self.said[0])
         self.assertIn('the connection ended', self.said[1])
 

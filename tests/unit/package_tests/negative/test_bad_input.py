@@ -22,10 +22,11 @@ class ComplaintTest(testtools.TestCase):
 
     def test_success_is_none(self):
         self.assertEqual(
-            'is taken: 201', bad_input.complaint(bad_input.Answer(201, {})))
+            'is accepted: 201', bad_input.complaint(bad_input.Answer(201, {})))
 
     def test_an_error_of_magnum_is_none(self):
-        self.assertIn('is no answer: 500', bad_input.complaint(refusal(500)))
+        self.assertIn('is not an answer: 500',
+                      bad_input.complaint(refusal(500)))
 
     def test_who_was_not_let_in_was_not_refused(self):
         for status in (401, 403):
@@ -46,7 +47,7 @@ class ComplaintTest(testtools.TestCase):
     def test_a_reason_is_none_with_words_from_inside(self):
         for detail in ('[SQL: SELECT 1]', 'File "/lib/site-packages/x.py"',
                        'Traceback (most recent call last): x'):
-            self.assertIn('words from inside', bad_input.complaint(
+            self.assertIn('internal words', bad_input.complaint(
                 refusal(detail=detail)), detail)
 
     def test_what_comes_back_can_be_written_anywhere(self):

@@ -83,7 +83,7 @@ class TriedTest(testtools.TestCase):
         self.assertEqual(('boolean', 'a word', 500, False),
                          (found.kind, found.request, found.status,
                           found.known))
-        self.assertIn('a word is no answer', str(found))
+        self.assertIn('a word is not an answer', str(found))
 
     def test_whoever_knows_it_is_asked(self):
         asked = []
@@ -111,5 +111,5 @@ class TriedTest(testtools.TestCase):
              for value in ('one', 'two')])
 
         self.assertEqual(
-            ['POST clusters one is taken: 201',
-             'POST clusters two is taken: 201'], list(map(str, found)))
+            ['POST clusters one is accepted: 201',
+             'POST clusters two is accepted: 201'], list(map(str, found)))

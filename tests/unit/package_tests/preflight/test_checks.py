@@ -175,7 +175,7 @@ class PreflightTest(testtools.TestCase):
     def test_not_magnum(self):
         self.magnum.newest = ''
 
-        self.assert_one_problem('names no highest microversion')
+        self.assert_one_problem('does not report a highest microversion')
 
     def test_dead_conductor(self):
         self.magnum.services[0]['state'] = 'down'
