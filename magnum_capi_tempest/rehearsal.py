@@ -207,7 +207,7 @@ def _reason(cluster):
 class Rehearsal:
     """One rehearsal, in a running sandbox.
 
-    :param box: :class:`.sandbox.Sandbox`.
+    :param box: :class:`.sandbox.lifecycle.Sandbox`.
     :param plan: :class:`Plan`.
     :param look: returns what exists in the sandbox, a
         :class:`.leaks.model.Snapshot`.

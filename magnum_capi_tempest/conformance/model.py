@@ -67,7 +67,8 @@ class Spec:
         ``panicked`` ...), empty if it adds nothing.
     :param seconds: None if the record does not say.
     :param failure: message and location of the failure, without colours.
-    :param output: end of the spec's output, up to the reader's limit.
+    :param output: of the spec, up to the reader's limit: the part around the
+        failure, or the end.
     """
 
     name: str

@@ -89,7 +89,7 @@ class Watch:
             try:
                 files.append_made(self._folder, made)
             except OSError as e:
-                LOG.warning('Not written down: %s: %s', made, e)
+                LOG.warning('Not recorded: %s: %s', made, e)
 
     def clusters(self):
         return [m for m in self.made.values() if m.kind == model.CLUSTER]

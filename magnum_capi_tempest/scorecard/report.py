@@ -82,7 +82,7 @@ class Report:
         found = self.profiles
         said = ', '.join(f'{name} {one.state}' for name, one in found.items())
         what = {judge.PASSED: 'passes core', judge.FAILED: 'fails core',
-                judge.UNTESTED: 'has not proved core'}[self.verdict]
+                judge.UNTESTED: 'did not complete core'}[self.verdict]
         return f'{self.name} {what} ({said})'
 
 

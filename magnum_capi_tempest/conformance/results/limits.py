@@ -32,7 +32,8 @@ class Limits:
     :param cases: test cases of one JUnit file.
     :param title: characters of a test's name.
     :param failure: characters of a failure to keep, from its start.
-    :param output: characters of a test's output to keep, from its end.
+    :param output: characters of a test's output to keep, around its failure
+        or from its end.
     :param names: bytes of all names in one archive.
     :param text: bytes of failures and output to keep from one archive; when
         they are used up, later failures get a line each, and then nothing.

@@ -2,8 +2,8 @@
 
 """Cluster templates with invalid values of their fields.
 
-There is one test per field; :mod:`.common.bad_input` has the values for its
-kind.
+There is one test per field; :mod:`.common.negative.bad_input` has the values
+for its kind.
 """
 
 from tempest import config

@@ -2,9 +2,9 @@
 
 """Clusters with invalid values of their fields.
 
-There is one test per field; :mod:`.common.bad_input` has the values for its
-kind. A wrongly accepted value creates a cluster, which is deleted like all
-others.
+There is one test per field; :mod:`.common.negative.bad_input` has the values
+for its kind. A wrongly accepted value creates a cluster, which is deleted like
+all others.
 """
 
 from tempest.lib import decorators

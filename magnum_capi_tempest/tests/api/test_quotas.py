@@ -97,8 +97,8 @@ class QuotaCountsTest(BaseQuotasTest):
     @decorators.attr(type=['smoke', 'negative'])
     @testtools.skipUnless(
         CONF.auth.use_dynamic_credentials,
-        '[auth] use_dynamic_credentials is false: a project that Tempest has '
-        'not made may be in use by others, who would get no cluster')
+        '[auth] use_dynamic_credentials is false: a project that Tempest did '
+        'not create may be in use by others, whose clusters would be refused')
     def test_a_project_without_room_gets_no_cluster(self):
         template = self.create_template()
         self.create_quota(hard_limit=0)

@@ -195,7 +195,7 @@ class ClusterWaiter:
         If its group was abandoned, that is recorded as tolerated.
         """
         if update.is_abandoned():
-            self.tolerated.add('update', f'nobody goes on with it: {update}')
+            self.tolerated.add('update', f'it was abandoned: {update}')
         return update.look.cluster
 
     def until_settled(self, cluster_id, nodegroup=None):

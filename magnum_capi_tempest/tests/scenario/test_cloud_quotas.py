@@ -87,7 +87,7 @@ class CloudQuotasTest(remediation.BaseWorkloadTest):
         uuid = self.request_without_room(service, what)
         look = self.until(
             uuid, lambda look: 'quota' in self.reasons(look).lower(),
-            f'a reason of cluster {uuid} to speak of a quota')
+            f'a reason of cluster {uuid} to mention a quota')
         self.assertFalse(observations.is_complete(look.status), look)
 
     def assert_recovers(self, service, what, limit=0):

@@ -139,7 +139,7 @@ class MachineFailsTest(BaseLongTest, remediation.BaseManagementTest):
 
         self.assert_holds(
             OLD, functools.partial(self.waiter.look, self.cluster['uuid']),
-            ended, 'the update to go on')
+            ended, 'the update to stay in progress')
 
     def until_told(self):
         """Wait until Magnum reports the failure, or the update is over."""
@@ -148,7 +148,7 @@ class MachineFailsTest(BaseLongTest, remediation.BaseManagementTest):
             done=lambda look: FAILURE in (look.status_reason or '') or not (
                 observations.is_in_progress(look.status)),
             timeout=CONF.magnum_capi.build_timeout, pace=self.pace(),
-            what='status_reason to tell of the failure', describe=str)
+            what='status_reason to mention the failure', describe=str)
 
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('2f96d0a3-5c7e-4b81-a64d-0f8e3c95b172')

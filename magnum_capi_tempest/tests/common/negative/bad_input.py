@@ -2,7 +2,7 @@
 
 """Invalid values in requests to Magnum, and the answers they must get.
 
-Pure: no requests. :mod:`.common.refusals` sends them.
+Pure: no requests. :mod:`.refusals` sends them.
 
 A field has a kind, which defines the values that are invalid. They must be
 refused with a status in :data:`REFUSED` and an error that a program can read.
