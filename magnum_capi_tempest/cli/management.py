@@ -192,7 +192,7 @@ def table(found) -> list[str]:
             f'{s.name:{width}}{s.state:10}{"yes" if ready else "no":7}'
             f'{s.pid or "-":>8}{s.memory / 2**20:12.0f}{s.cpu:8.1f}')
     if not any(s.pid for s, _ in found):
-        # Pods: what they use is not known here.
+        # The resources that pods use are unknown here.
         return [line[:width + 17].rstrip() for line in lines]
     total = sum(s.memory for s, _ in found) / 2**20
     lines.append(f'{"all":{width + 17}}{"":8}{total:12.0f}'

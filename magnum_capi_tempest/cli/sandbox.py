@@ -43,7 +43,7 @@ class _OfSandbox:
 
 
 class Up(_OfSandbox, base.Command):
-    """Start a sandbox, or what is not running of an existing one."""
+    """Start a sandbox, or the stopped programs of an existing one."""
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)

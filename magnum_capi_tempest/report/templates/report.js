@@ -28,7 +28,7 @@
       aside.hidden = active;
     }
     for (const group of groups) {
-      // What is found must not stay folded away; nothing found, no heading.
+      // Unfold groups with matches, and hide groups without any.
       group.hidden = active && !group.querySelector('.test:not([hidden])');
       if (folded.has(group)) {
         group.open = active;

@@ -19,10 +19,10 @@ import testtools
 
 CONF = config.CONF
 
-#: Of the file beside tempest's own, "tempest-serial-rw-lock".
+#: Name of the lock file beside tempest's own, "tempest-serial-rw-lock".
 NAME = 'magnum-capi-turnstile'
 
-#: Whether this process keeps the turnstile closed.
+#: The lock with which this process keeps the turnstile closed, if it does.
 _closed = []
 
 
