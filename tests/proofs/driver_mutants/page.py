@@ -6,9 +6,9 @@ from magnum_capi_tempest.scorecard import suite
 from tests.proofs.driver_mutants import tables
 
 #: Drivers by the letter of their bugs.
-_DRIVERS = {'H': 'Of magnum-capi-helm 1.4.0',
-            'V': 'Of magnum-cluster-api 0.38.1',
-            'C': 'Of k8s_capi_v1, once'}
+_DRIVERS = {'H': 'Bugs of magnum-capi-helm 1.4.0',
+            'V': 'Bugs of magnum-cluster-api 0.38.1',
+            'C': 'Former bugs of k8s_capi_v1'}
 
 
 def page(bugs, get=suite.get) -> str:
@@ -31,7 +31,7 @@ def _bug(bug, get):
     yield from (title, '^' * len(title), '', bug.wrong, '',
                 f'*Here:* {bug.here}', '')
     if bug.unseen:
-        yield from (f'*Not through the REST API:* {bug.unseen}', '')
+        yield from (f'*Why not through the REST API:* {bug.unseen}', '')
     for test in bug.tests:
         place = next(place for place in (
             tables.UNIT, tables.FUNCTIONAL, tables.TEMPEST)
