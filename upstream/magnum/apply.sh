@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Applies the patches beside this file to PyPI's Magnum.
+# Applies the patches next to this file to Magnum from PyPI.
 #
 # Usage: apply.sh FOLDER
-# FOLDER/magnum-... is then a git repository with a commit for each patch.
-# PYTHON has the interpreter whose pip is used (default: python).
+# FOLDER/magnum-... becomes a git repository with a commit for each patch.
+# PYTHON is the interpreter whose pip is used (default: python).
 
 set -eu -o pipefail
 
@@ -23,7 +23,7 @@ fi
 rm -rf "$source"
 tar --no-same-owner -xzf "$source.tar.gz" -C "$work"
 
-# "git am" is what reviewers do; it is strict about context.
+# Reviewers use "git am", and it is strict about context.
 export GIT_CONFIG_GLOBAL=/dev/null
 export GIT_COMMITTER_NAME=magnum-capi GIT_COMMITTER_EMAIL=magnum-capi@localhost
 git -C "$source" init --quiet

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Applies the patches beside this file to PyPI's Magnum, and runs Magnum's
-# unit tests of the modules that they touch, in an environment of its own.
+# Applies the patches next to this file to Magnum from PyPI, and runs Magnum's
+# unit tests of the changed modules in a separate environment.
 #
 # Usage: run_tests.sh [FOLDER]
-# The folder for all of it; kept, and used again. Default: a temporary one.
+# FOLDER holds everything, and is kept and reused. Default: a temporary one.
 
 set -eu -o pipefail
 
@@ -39,7 +39,7 @@ source=$work/magnum-$VERSION
 if [[ ! -x $work/venv/bin/python ]]; then
     uv venv --quiet --python "$(command -v python)" "$work/venv"
 fi
-# No linters: they are the same for every patch, and pin each other.
+# No linters: they are the same for every patch, and pin each other's versions.
 grep -viE '^(hacking|bandit|bashate|doc8|pygments)' \
     "$source/test-requirements.txt" > "$work/test-requirements.txt"
 uv pip install --quiet --python "$work/venv/bin/python" \
