@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an operator installs beside Magnum: driver discovery and a driver."""
+"""What an operator installs next to Magnum: driver discovery and a driver."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a Magnum driver says of itself: ``magnum-capi.yaml``.
+"""A Magnum driver's description of itself: ``magnum-capi.yaml``.
 
 The file is in a package of the driver's distribution, which names that package
 in the entry point group :data:`GROUP`, under the name of the driver::
@@ -8,7 +8,7 @@ in the entry point group :data:`GROUP`, under the name of the driver::
     [project.entry-points."magnum_capi.driver_info"]
     k8s_x_v1 = "magnum_x"
 
-``driver_info.schema.json`` says what is in it.
+``driver_info.schema.json`` defines its contents.
 """
 
 import collections.abc
@@ -31,11 +31,11 @@ Document: typing.TypeAlias = dict[str, typing.Any]
 
 @dataclasses.dataclass(frozen=True)
 class Description:
-    """A driver in its own words.
+    """A driver's description.
 
     :param document: the file, parsed.
     :param where: what it was read from.
-    :param distribution: name and version of what has it, empty if unknown.
+    :param distribution: its name and version, empty if unknown.
     """
 
     document: Document
@@ -48,22 +48,22 @@ class Description:
 
     @property
     def profiles(self) -> tuple[str, ...]:
-        """Profiles of promises that it supports."""
+        """Profiles of promises that the driver supports."""
         return tuple(self.document['profiles'])
 
     @property
     def companions(self) -> tuple[str, ...]:
-        """Requirements that must be beside its distribution."""
+        """Requirements to install along with its distribution."""
         return tuple(self.document.get('companions', ()))
 
     @property
     def services(self) -> tuple[str, ...]:
-        """Types of services of the cloud that it cannot do without."""
+        """Types of cloud services that it needs."""
         return tuple(self.document.get('services', ()))
 
     @property
     def environment(self) -> dict[str, str]:
-        """Variables that Magnum's programs must have for it."""
+        """Environment variables that Magnum's programs need for it."""
         return dict(self.document.get('environment', {}))
 
     @property
@@ -73,7 +73,7 @@ class Description:
 
     @property
     def known_issues(self) -> dict[str, str]:
-        """Promises that it breaks: a link or a sentence for each id."""
+        """Promises that it breaks: {id: link or sentence}."""
         return dict(self.document.get('known_issues', {}))
 
     @property
@@ -89,7 +89,7 @@ class Description:
 
 
 def text_of(path: pathlib.Path) -> str:
-    """What is in a file that may be a description.
+    """The text of a file that may be a description.
 
     :raises UsageError: it cannot be read.
     """
@@ -103,30 +103,30 @@ def text_of(path: pathlib.Path) -> str:
 def parse(text: str, where: object) -> Description:
     """Read a description.
 
-    :raises UsageError: it is none; the first three faults are in the text.
+    :raises UsageError: it is invalid; the message has the first three faults.
     """
     try:
         document = yaml.safe_load(text)
     except yaml.YAMLError as e:
         raise errors.UsageError(
-            'The description of a driver is no YAML', where=where,
+            'The description of a driver is not YAML', where=where,
             last_seen=' '.join(str(e).split())) from None
     found = problems(document)
     if found:
         raise errors.UsageError(
-            'The description of a driver is wrong', where=where,
+            'The description of a driver is invalid', where=where,
             last_seen='; '.join(found[:3]),
-            hint='"magnum-capi driver info --check" has all of it')
+            hint='"magnum-capi driver info --check" lists all faults')
     return Description(document, str(where))
 
 
 def problems(document: typing.Any) -> list[str]:
-    """What of a description does not fit its schema, as :func:`unfit`."""
+    """How a description violates its schema; see :func:`unfit`."""
     return unfit(document, schema())
 
 
 def unfit(document: typing.Any, schema: Document) -> list[str]:
-    """What of a document does not fit a JSON Schema, a line each.
+    """How a document violates a JSON Schema, one line per violation.
 
     :raises EnvironmentProblem: the package jsonschema is not installed.
     """
@@ -149,7 +149,7 @@ def schema() -> Document:
 
 
 def installed() -> collections.abc.Iterator[tuple[str, str, str, str]]:
-    """Yield a driver, the text of its description, its place, and whose it is.
+    """Yield (driver, text of its description, place, distribution).
 
     :raises UsageError: an entry point names a package without the file.
     """
@@ -158,10 +158,10 @@ def installed() -> collections.abc.Iterator[tuple[str, str, str, str]]:
         try:
             path = importlib.resources.files(entry.value).joinpath(FILE)
             text = path.read_text(encoding='utf-8')
-        # The package is somebody else's: it may raise anything.
+        # A third party's package may raise anything.
         except Exception as e:
             raise errors.UsageError(
-                f'{entry.value} has no {FILE} that can be read',
+                f'{entry.value} has no readable {FILE}',
                 where=f'entry point {entry.name} of {GROUP}',
                 last_seen=f'{type(e).__name__}: {e}') from e
         dist = entry.dist
@@ -170,9 +170,9 @@ def installed() -> collections.abc.Iterator[tuple[str, str, str, str]]:
 
 
 def of(name: str) -> Description | None:
-    """The description that an installed driver has; None: it has none.
+    """The description of an installed driver; None: it has none.
 
-    :raises UsageError: it is wrong, or speaks of another driver.
+    :raises UsageError: it is invalid, or describes another driver.
     """
     for entry, text, where, whose in installed():
         if entry == name:
@@ -180,7 +180,7 @@ def of(name: str) -> Description | None:
                                         distribution=whose)
             if found.name != name:
                 raise errors.UsageError(
-                    f'The description of {name} is that of {found.name}',
+                    f'The description of {name} describes {found.name}',
                     where=where)
             return found
     return None

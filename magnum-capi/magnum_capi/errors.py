@@ -2,10 +2,10 @@
 
 """Every error this project raises on purpose.
 
-One file, so that a person who reads a log can find what an error means. Each
-class carries its data as attributes and formats itself as one line: what,
-where, how long it waited, what was last seen, what to do next. The command
-line prints that line and exits with ``exit_code``; a traceback is for bugs.
+All are in one file, so that a reader of a log can look them up. Each class
+carries its data as attributes and formats itself as one line: what, where, how
+long it waited, what was last seen, what to do next. The command line prints
+that line and exits with ``exit_code``; a traceback is for bugs.
 """
 
 from __future__ import annotations
@@ -51,21 +51,21 @@ class MagnumCapiError(Exception):
 
 
 class UsageError(MagnumCapiError):
-    """The caller asked for something that does not exist or cannot be."""
+    """The caller asked for something that does not exist or is impossible."""
 
     exit_code = 2
 
 
 class EnvironmentProblem(MagnumCapiError):
-    """This machine lacks something: a package, a port, disk, rights."""
+    """This machine lacks something: a package, a port, space, permission."""
 
     exit_code = 3
 
 
 class WaitFailed(MagnumCapiError):
-    """What was waited for did not come.
+    """A wait ended without success.
 
-    :param state: what the last look returned, an object of the caller's.
+    :param state: what the last poll returned.
     """
 
     def __init__(self, what: str, *, state: typing.Any = None,
@@ -75,11 +75,11 @@ class WaitFailed(MagnumCapiError):
 
 
 class WaitTimeout(WaitFailed):
-    """What was waited for did not come in time."""
+    """The time limit of a wait was reached."""
 
 
 class WaitAborted(WaitFailed):
-    """A state was seen from which what was waited for cannot come."""
+    """A state was seen from which the wait cannot succeed."""
 
 
 class CommandFailed(MagnumCapiError):

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Folders that are safe to keep secrets and locks in: ours, for good.
+"""Folders that are safe for secrets and locks: other users cannot touch them.
 
-A folder of another user can be read, and filled, by him. One below a folder
-that another user owns, or that everybody may write to without the sticky bit,
-can be moved away and replaced, and so can what a link of another user leads
-to. OpenSSH asks the same of the files it trusts (sshd_config(5),
-StrictModes), the kernel of links in /tmp (fs.protected_symlinks).
+Another user can read and fill a folder that he owns. He can replace a folder
+whose parent he owns, or whose parent is world-writable without the sticky bit,
+and redirect a symbolic link that he owns. OpenSSH has the same requirements
+for files that it trusts (sshd_config(5), StrictModes), the kernel for links in
+/tmp (fs.protected_symlinks).
 """
 
 import contextlib
@@ -25,7 +25,7 @@ _LINKS = 40
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """What is found on the way to a folder.
+    """One component of the path to a folder.
 
     :param owner: number of the user.
     :param mode: as of ``os.lstat``.
@@ -38,9 +38,9 @@ class Step:
 
 @dataclasses.dataclass(frozen=True)
 class Way:
-    """The way to a folder, every link on it followed.
+    """The path to a folder, with every link followed.
 
-    :param steps: what is there, from the root on.
+    :param steps: its components, from the root on.
     :param target: absolute, without links.
     :param exists: whether the last step is the target.
     """
@@ -52,10 +52,10 @@ class Way:
 
 @dataclasses.dataclass(frozen=True)
 class Users:
-    """Whom a process trusts.
+    """The users that a process trusts.
 
-    :param own: those whose folders are its own.
-    :param above: those who may own a folder above, or a link.
+    :param own: owners that a folder may have.
+    :param above: owners that its parents and links may have.
     """
 
     own: frozenset[int]
@@ -75,13 +75,13 @@ def objection(way: Way, users: Users) -> str | None:
 
 
 def users(user: int, sudo: str | None, map_: str, unknown: int) -> Users:
-    """Whom a process trusts; pure.
+    """The users that a process trusts; pure.
 
     :param user: number of its effective user.
     :param sudo: the value of SUDO_UID: the user who became root by sudo.
     :param map_: /proc/self/uid_map.
-    :param unknown: how users show that a user namespace does not map: as
-        those that the host's folders above a container's are of.
+    :param unknown: the number of users that a user namespace does not map,
+        such as the owners of a host's folders, seen from a container.
     """
     own = {user}
     if user == 0 and sudo and sudo.isdigit():
@@ -96,7 +96,7 @@ def check(path: pathlib.Path) -> pathlib.Path:
     """The absolute path of a folder, without links; it need not exist.
 
     :raises UsageError: another user owns it, or can replace it.
-    :raises EnvironmentProblem: it cannot be looked at.
+    :raises EnvironmentProblem: it cannot be examined.
     """
     try:
         way = _walk(path)
@@ -109,12 +109,12 @@ def check(path: pathlib.Path) -> pathlib.Path:
     if found:
         raise errors.UsageError(
             'Other users can change this folder', where=path,
-            last_seen=found, hint='Name a folder that is yours alone')
+            last_seen=found, hint='Name a folder that only you can change')
     return way.target
 
 
 def make(path: pathlib.Path) -> pathlib.Path:
-    """Make a folder that its owner only can enter, unless it is there.
+    """Make a folder that only its owner can enter, unless it exists.
 
     :returns: as of :func:`check`.
     :raises: as :func:`check`; EnvironmentProblem when it cannot be made.
@@ -124,19 +124,19 @@ def make(path: pathlib.Path) -> pathlib.Path:
         private(target)
     except OSError as e:
         raise _unusable(path, e) from None
-    # Somebody may have been quicker.
+    # Another process may have created it first.
     return check(target)
 
 
 def private(path: str | pathlib.Path) -> pathlib.Path:
-    """Make a folder for its owner only, and those above that are missing.
+    """Make a folder that only its owner can enter, and missing parents.
 
-    One that is there already stays as it is, whosever it is.
+    An existing folder stays as it is, whoever owns it.
 
     :raises OSError: it cannot be made.
     """
     path = pathlib.Path(path)
-    # One by one: the mode of mkdir is not for the folders above.
+    # One by one: mkdir does not apply its mode to parents.
     for folder in reversed((path, *path.parents)):
         if not folder.exists():
             folder.mkdir(mode=0o700, exist_ok=True)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Files that are written whole or not at all, for whom they are meant.
+"""Writes files atomically, with the right mode from the start.
 
-A reader never sees half a file under its name; what Ctrl-C or a full disk
-leaves behind is removed.
+A reader never sees half a file; what Ctrl-C or a full disk leaves behind is
+removed.
 """
 
 import collections.abc
@@ -18,16 +18,16 @@ from magnum_capi import folders
 
 #: For the owner only.
 PRIVATE = 0o600
-#: For everybody whom the umask lets.
+#: For everybody that the umask allows.
 PUBLIC = 0o666
 
 
 @contextlib.contextmanager
 def whole(path: str | pathlib.Path, mode: int = PUBLIC
           ) -> collections.abc.Iterator[typing.BinaryIO]:
-    """Open a binary file to write; it gets its name at the end.
+    """Open a binary file for writing; it gets its name at the end.
 
-    :param path: folders above it are made, with mode 0700 for a PRIVATE one.
+    :param path: missing parents are made, with mode 0700 for a PRIVATE file.
     :param mode: PRIVATE or PUBLIC.
     :raises EnvironmentProblem: it cannot be written.
     """
@@ -56,7 +56,7 @@ def whole(path: str | pathlib.Path, mode: int = PUBLIC
 
 
 def write_private(path: str | pathlib.Path, content: str | bytes) -> None:
-    """Write a file that only its owner can read, at no moment anyone else.
+    """Write a file that only its owner can ever read.
 
     :param path: as of :func:`whole`.
     :raises EnvironmentProblem: it cannot be written.
@@ -69,7 +69,7 @@ def write_private(path: str | pathlib.Path, content: str | bytes) -> None:
 
 @contextlib.contextmanager
 def for_owner_only() -> collections.abc.Iterator[None]:
-    """Have all that this program and those that it starts make be private."""
+    """Make files of this program and its child processes private."""
     before = os.umask(0o077)
     try:
         yield

@@ -47,19 +47,19 @@ def run(argv: Argv, *, timeout: float,
         pass_fds: tuple[int, ...] = ()) -> str | bytes:
     """Run a program and return what it printed.
 
-    The program gets a session of its own; after ``timeout``, and when the
-    caller is interrupted, the whole session is killed, so that no
-    grandchild stays behind.
+    The program gets its own session, which is killed as a whole after
+    ``timeout`` or when the caller is interrupted, so that no grandchild
+    survives.
 
-    :param argv: secrets do not belong here.
+    :param argv: must not contain secrets.
     :param timeout: seconds.
     :param env: whole environment, the caller's own by default.
     :param stdin: text for its standard input, nothing by default.
     :param merge: return standard error with standard output.
     :param binary: return bytes; standard input is bytes then, too.
-    :param spool: folder where its output is kept meanwhile, for a program
-        that is to end well even if this process is killed: a program that
-        writes to a pipe without a reader is killed, too. Not with ``merge``.
+    :param spool: folder for its output, so that the program completes even if
+        this process is killed: writing to a pipe without a reader would kill
+        it, too. Not with ``merge``.
     :param pass_fds: descriptors that the program inherits.
     :returns: standard output.
     :raises CommandFailed: exit code not 0, or timeout.

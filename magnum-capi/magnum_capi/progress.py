@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Tells a person what goes on, on standard error, and nothing else.
+"""Shows progress on standard error.
 
-Long work calls :meth:`Progress.step` around each part; the default prints a
-line when a part ends (and, when it lasts, a sign of life), so that a log of a
-CI job reads well without a terminal.
+Long work wraps each part in :meth:`Progress.step`, which prints a line when
+the part ends, and signs of life if it takes long, so that the log of a CI job
+is readable without a terminal.
 """
 
 from __future__ import annotations
@@ -78,17 +78,17 @@ class Progress:
 
 
 class Silent(Progress):
-    """Says nothing: for tests and for callers that show their own."""
+    """Prints nothing: for tests, and callers with their own progress."""
 
     def info(self, text: str) -> None:
         pass
 
 
 def leave_terminal() -> None:
-    """Go on without a terminal that has gone: what a handler of SIGHUP does.
+    """Detach from a closed terminal, in a handler of SIGHUP.
 
-    What cleans up would fail for what it prints, and for a second SIGHUP,
-    which the leader of a session gets.
+    Otherwise cleanup would fail when it prints something, or on a second
+    SIGHUP, which the leader of a session gets.
     """
     signal.signal(signal.SIGHUP, lambda *_: None)
     with open(os.devnull, 'wb') as nobody:

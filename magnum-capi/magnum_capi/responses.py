@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Reads the body of a response within a time, however slowly it comes.
+"""Reads the body of a response with a time limit for the whole body.
 
-The read timeouts of urllib3 and requests are between two bytes: a server
-that sends one byte a second is never given up by them.
+The read timeouts of urllib3 and requests apply between two bytes, so a server
+that sends one byte a second never times out.
 """
 
 import collections.abc
@@ -14,7 +14,7 @@ import typing
 import urllib3
 from urllib3 import exceptions
 
-#: Bytes that are asked for at once.
+#: Bytes per read.
 _CHUNK = 65536
 
 
@@ -22,8 +22,8 @@ def read(response: urllib3.HTTPResponse, end: float,
          clock: typing.Any = time) -> bytes:
     """The body of a response that was not preloaded, as it is sent.
 
-    Its connection goes back to the pool, or is closed if the body is not
-    read to its end. Nothing is decoded: ask for the encoding ``identity``.
+    The connection returns to the pool, or is closed if the body is not read
+    to its end. Nothing is decoded: request the encoding ``identity``.
 
     :param end: monotonic time in seconds.
     :raises TimeoutError: the body takes longer.
@@ -34,7 +34,7 @@ def read(response: urllib3.HTTPResponse, end: float,
         for chunk in _chunks(response):
             content += chunk
             if clock.monotonic() > end:
-                raise TimeoutError('the answer takes too long')
+                raise TimeoutError('the response takes too long')
     except BaseException:
         response.close()
         raise
@@ -43,7 +43,7 @@ def read(response: urllib3.HTTPResponse, end: float,
 
 
 def lines(response: urllib3.HTTPResponse) -> collections.abc.Iterator[bytes]:
-    """The lines of a body as they come; the last one only if it is whole.
+    """The lines of a body as they arrive; the last one only if complete.
 
     :raises urllib3.exceptions.HTTPError: the connection failed.
     """
@@ -54,10 +54,11 @@ def lines(response: urllib3.HTTPResponse) -> collections.abc.Iterator[bytes]:
 
 
 def _chunks(response: urllib3.HTTPResponse) -> collections.abc.Iterator[bytes]:
-    """What has come of a body, again and again until its end.
+    """The chunks of a body as they arrive.
 
-    urllib3 1.26, which Magnum 20 and 21 are pinned to, has no read1() and
-    waits for all that is asked for; the answer below it is http.client's.
+    urllib3 1.26, which Magnum 20 and 21 are pinned to, has no read1(), and
+    its read() waits for all bytes requested; the response of http.client that
+    it wraps has read1().
     """
     below: typing.Any = response._fp
     take = getattr(response, 'read1', None) or below.read1

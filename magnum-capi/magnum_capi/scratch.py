@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Private folders for a while, and the end of those whose owner died.
+"""Private temporary folders, and removal of those whose process died.
 
 A process that is killed with SIGKILL removes nothing. The owner of a folder
-holds a lock on it (flock(2)), which ends with the process however that ends;
-a folder without a lock is nobody's, and goes with the next call.
+holds a lock on it (flock(2)), which ends with the process in any case; a
+folder without a lock is abandoned, and the next call removes it.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ LOG = logging.getLogger(__name__)
 class Folder:
     """A private folder in use.
 
-    :param lock: descriptor; a program that inherits it keeps the folder, also
-        when it outlives its owner.
+    :param lock: descriptor; a program that inherits it keeps the folder even
+        if it outlives the owner.
     """
 
     path: pathlib.Path
@@ -37,10 +37,10 @@ class Folder:
 @contextlib.contextmanager
 def folder(prefix: str, root: pathlib.Path | None = None
            ) -> collections.abc.Iterator[Folder]:
-    """A private folder for as long as the block lasts.
+    """A private folder that exists while the block runs.
 
-    :param prefix: of its name, and of those that may be removed.
-    :param root: the folder above; that of temporary files by default.
+    :param prefix: of its name, and of abandoned folders to remove.
+    :param root: its parent; the folder for temporary files by default.
     :raises OSError: it cannot be made.
     """
     sweep(prefix, root)
@@ -49,7 +49,7 @@ def folder(prefix: str, root: pathlib.Path | None = None
             path = pathlib.Path(stack.enter_context(
                 tempfile.TemporaryDirectory(prefix=prefix, dir=root,
                                             ignore_cleanup_errors=True)))
-            # Somebody may sweep it before it has its lock.
+            # Another process may sweep it before it is locked.
             with contextlib.suppress(FileNotFoundError):
                 descriptor = stack.enter_context(_opened(path))
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -59,7 +59,7 @@ def folder(prefix: str, root: pathlib.Path | None = None
 
 
 def sweep(prefix: str, root: pathlib.Path | None = None) -> None:
-    """Remove the folders of processes that are dead. Raises nothing."""
+    """Remove the folders of dead processes. Raises nothing."""
     try:
         with os.scandir(root or tempfile.gettempdir()) as entries:
             found = [entry.path for entry in entries
@@ -67,7 +67,7 @@ def sweep(prefix: str, root: pathlib.Path | None = None) -> None:
         for path in found:
             _remove_if_left(path)
     except OSError as e:
-        LOG.warning('Cannot look for folders that were left: %s', e)
+        LOG.warning('Cannot search for abandoned folders: %s', e)
 
 
 def _remove_if_left(path: str) -> None:
@@ -78,7 +78,7 @@ def _remove_if_left(path: str) -> None:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             shutil.rmtree(path, ignore_errors=True)
     except OSError:
-        # In use, removed by its owner meanwhile, or not a folder.
+        # In use, just removed by its owner, or not a folder.
         return
 
 

@@ -3,7 +3,7 @@
 """The one loop that waits.
 
 Everything that waits in this project does it here, so that every wait is
-bounded, stops at once on a state from which success cannot come, and says
+bounded, stops at once on a state from which it cannot succeed, and reports
 what it last saw. The clock is a parameter: tests do not sleep.
 """
 
@@ -17,16 +17,16 @@ import typing
 from magnum_capi import errors
 
 
-#: How the name of a detail begins in which a test tells, a line each, which
-#: errors its waits passed over; reports count them. It stands here, below
-#: both, as to import the reports takes every worker a sixth of a second.
+#: Prefix of the name of a test detail that lists, one a line, the errors that
+#: waits of the test tolerated; reports count them. It is defined here because
+#: importing the reports would cost every worker a sixth of a second.
 TOLERATED = 'tolerated'
 
 State = typing.TypeVar('State')
 
 
 class Clock(typing.Protocol):
-    """What :func:`wait_for` needs of the time."""
+    """What :func:`wait_for` needs of :mod:`time`."""
 
     def monotonic(self) -> float:
         ...
@@ -37,7 +37,7 @@ class Clock(typing.Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class Pace:
-    """How often to look, in seconds: first, growth factor, at most."""
+    """How often to poll, in seconds: first, growth factor, at most."""
 
     first: float = 0.1
     factor: float = 1.5
@@ -54,16 +54,16 @@ def wait_for(poll: collections.abc.Callable[[], State], *,
              hint: str | None = None) -> State:
     """Call ``poll`` until ``done`` accepts what it returned.
 
-    :param poll: returns the observed state. What it raises is not caught
-        here: a poll that may meet passing errors returns them as a state.
+    :param poll: returns the observed state. Its exceptions are not caught
+        here: a poll that may see transient errors returns them as a state.
     :param done: true when the wait is over.
     :param timeout: seconds.
-    :param what: what is waited for, for messages: "cluster c1 to be ready".
-    :param failed: the reason why ``done`` cannot come any more, or None.
+    :param what: the goal, for messages: "cluster c1 to be ready".
+    :param failed: the reason why ``done`` can no longer happen, or None.
     :param describe: a short text of the state, for messages.
     :returns: the state that ``done`` accepted.
     :raises WaitAborted: ``failed`` gave a reason.
-    :raises WaitTimeout: ``timeout`` seconds went by. Both carry the last
+    :raises WaitTimeout: ``timeout`` seconds passed. Both carry the last
         state as ``state``.
     """
     start = clock.monotonic()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all commands share: how they end, and who may say something."""
+"""What all commands share: exit codes, quiet libraries, common options."""
 
 import abc
 import argparse
@@ -23,7 +23,7 @@ Table: typing.TypeAlias = tuple[
 
 @contextlib.contextmanager
 def quiet(debug: bool) -> collections.abc.Iterator[None]:
-    """What drivers and libraries say meanwhile is no part of an answer."""
+    """Keep output of drivers and libraries out of the command's own."""
     before = logging.root.manager.disable
     with contextlib.redirect_stdout(sys.stderr), warnings.catch_warnings():
         if not debug:
@@ -36,7 +36,7 @@ def quiet(debug: bool) -> collections.abc.Iterator[None]:
 
 
 def add_config_file(parser: argparse.ArgumentParser) -> None:
-    """Let a command be given the configuration of Magnum with the driver's."""
+    """Add the option that names Magnum's configuration file."""
     parser.add_argument(
         '--config-file', action='append', default=[], metavar='FILE',
         help="Magnum's configuration file with the group k8s_capi; may be "
@@ -47,9 +47,9 @@ def add_config_file(parser: argparse.ArgumentParser) -> None:
 class _Explained(command.Command):
 
     def get_epilog(self) -> str:
-        """What stands below a command's help: not whose command it is.
+        """The text below a command's help, without its distribution.
 
-        To say that, cliff reads the metadata of every installed
+        To name that, cliff reads the metadata of every installed
         distribution, which takes longer than most commands do.
         """
         return self._epilog or ''
@@ -78,7 +78,7 @@ class Judging(Command):
 
     @abc.abstractmethod
     def act(self, args: argparse.Namespace) -> int | None:
-        """What the command does; returns its exit code, None is 0."""
+        """Do the work; returns the exit code, None is 0."""
 
 
 class Lister(_Explained, lister.Lister):

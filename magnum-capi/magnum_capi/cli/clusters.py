@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What commands share that change clusters where magnum-conductor runs."""
+"""Shared by commands that change clusters where magnum-conductor runs."""
 
 import argparse
 import collections
@@ -15,9 +15,9 @@ from magnum_capi import errors
 
 @contextlib.contextmanager
 def magnum_here() -> collections.abc.Iterator[None]:
-    """For the import of what needs Magnum.
+    """Wraps imports that need Magnum.
 
-    :raises EnvironmentProblem: it, or a library of the driver, is missing.
+    :raises EnvironmentProblem: Magnum or a library of the driver is missing.
     """
     try:
         yield
@@ -29,7 +29,7 @@ def magnum_here() -> collections.abc.Iterator[None]:
 
 
 class Command(base.Command):
-    """Tells what became of each cluster, and at the end of all."""
+    """Reports the outcome of each cluster, then a summary."""
 
     @staticmethod
     def add_format(parser: argparse.ArgumentParser) -> None:
@@ -40,7 +40,7 @@ class Command(base.Command):
 
     def tell(self, args: argparse.Namespace, facts: dict[str, typing.Any],
              lines: collections.abc.Iterable[str]) -> None:
-        """Tell of one.
+        """Report one cluster.
 
         :param facts: JSON-compatible.
         :param lines: the same as text.
@@ -51,10 +51,10 @@ class Command(base.Command):
     def sum_up(self, args: argparse.Namespace,
                kinds: collections.Counter[str],
                would: collections.abc.Collection[str], does: str) -> None:
-        """Tell of all, in text only.
+        """Print the summary, in text only.
 
-        :param kinds: numbers of clusters by what became of them.
-        :param would: kinds of clusters of which nothing was changed.
+        :param kinds: numbers of clusters by outcome.
+        :param would: outcomes that mean that nothing was changed.
         :param does: what --apply does: "make the changes".
         """
         if args.format == 'json':

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``magnum-capi discovery``: which drivers there are, who serves, what is bad.
+"""``magnum-capi discovery``: installed drivers, decisions and problems.
 
-On a Magnum host they look at the drivers of their own Python environment;
-elsewhere at an inventory, which "list -f json" writes.
+On a Magnum host the commands read the drivers of their own Python environment;
+elsewhere an inventory, which "list -f json" writes.
 """
 
 import argparse
@@ -305,7 +305,10 @@ class Translate(base.Lister):
 
 
 def judge_of(driver: str) -> 'translate.Judge':
-    """Who says whether a driver of :data:`TRANSLATED` takes a label."""
+    """The function that says whether a driver takes a label.
+
+    :param driver: one of :data:`TRANSLATED`.
+    """
     return _judge_own if driver == OWN else _judge_helm
 
 
@@ -375,7 +378,7 @@ def _story(args: argparse.Namespace,
 
 
 def _cloud(args: argparse.Namespace, what: str) -> types.ModuleType:
-    """The module that reads clouds, if the user says which."""
+    """The module that reads clouds, if the user names one."""
     if not args.os_cloud:
         raise errors.UsageError(
             f'No cloud is named to look for the {what} in',

@@ -11,7 +11,7 @@ from magnum_capi.discovery import paste
 from magnum_capi.discovery import paste_file
 from magnum_capi import errors
 
-#: First number of the oldest Magnum that stores what the filter decides.
+#: Major version of the oldest Magnum that stores what the filter decides.
 OLDEST = 20
 
 
@@ -50,9 +50,9 @@ class Filter(base.Judging):
 
 
 def _check_magnum() -> None:
-    """Refuse a Magnum with which nobody has seen the filter work.
+    """Refuse a Magnum that the filter was not tested with.
 
-    :raises UsageError: the one of this environment is too old.
+    :raises UsageError: the Magnum of this environment is too old.
     """
     try:
         version = importlib.metadata.version('magnum')

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""``magnum-capi driver``: what the driver k8s_capi_v1 does, by hand."""
+"""``magnum-capi driver render``: the Helm values of a cluster."""
 
 import argparse
 import collections.abc

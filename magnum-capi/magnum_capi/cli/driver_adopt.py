@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""``magnum-capi driver adopt``: clusters of magnum-capi-helm, and back."""
+"""``magnum-capi driver adopt``: clusters of magnum-capi-helm, and undo."""
 
 import argparse
 import collections

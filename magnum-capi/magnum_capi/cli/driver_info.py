@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""``magnum-capi driver info``: what drivers say of themselves."""
+"""``magnum-capi driver info``: the drivers' descriptions of themselves."""
 
 import argparse
 import collections.abc
@@ -35,7 +35,7 @@ class Info(base.Judging):
     def act(self, args: argparse.Namespace) -> int:
         found = list(_texts(args.driver))
         if not found:
-            print(f'No description was found of {args.driver or "any driver"}',
+            print(f'No description of {args.driver or "any driver"} was found',
                   file=sys.stderr)
             return 1
         if args.check:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a command ends: with which exit code, and with which words.
+"""How a command ends: its exit code and its last message.
 
-cliff's application answers every exception with exit code 1; the errors of
-this project know theirs.
+cliff's application exits with code 1 for every exception; the errors of this
+project have their own codes.
 """
 
 import collections.abc
@@ -10,16 +10,16 @@ import sys
 
 from magnum_capi import errors
 
-#: Exit code of a judging command for an error that would have 1, and a bug.
+#: Exit code of a judging command for bugs, and for errors whose code is 1.
 BROKEN = 3
 
 _Call = collections.abc.Callable[[], int]
 
 
 def explained(call: _Call, debug: bool = False) -> int:
-    """Call a command: a mistake of the user's is one line, not a trace.
+    """Call a command; an error is printed as one line, without a traceback.
 
-    :param debug: raise it all the same.
+    :param debug: raise the error instead.
     :returns: its exit code.
     """
     try:
@@ -35,7 +35,7 @@ def explained(call: _Call, debug: bool = False) -> int:
 
 
 def judged(call: _Call, debug: bool = False) -> int:
-    """Call a command whose exit code 1 is a verdict: no error has it."""
+    """Call a command whose exit code 1 is a verdict; errors use others."""
     verdicts: list[int] = []
 
     def act() -> int:
@@ -47,7 +47,7 @@ def judged(call: _Call, debug: bool = False) -> int:
     except BrokenPipeError:
         raise
     except Exception:
-        # cliff would end with 1. It is imported where there is a bug only.
+        # cliff would exit with 1. Imported only here, to save time.
         import traceback
         traceback.print_exc()
         return BROKEN

@@ -18,23 +18,23 @@ from magnum_capi import progress
 def main(argv: list[str] | None = None) -> int:
     """Entry point of the console script; returns the exit code."""
     argv = sys.argv[1:] if argv is None else argv
-    # When Python ends it looks several times for cycles among all objects
-    # that are left, a tenth of what a short command takes.
+    # At exit Python searches all remaining objects for cycles several times,
+    # which takes a tenth of the time of a short command.
     atexit.register(gc.freeze)
     try:
         with _told_to_end():
             return app.MagnumCapi().run(argv)
     except BrokenPipeError:
-        # The reader of our output has gone: "magnum-capi ... | head".
+        # The reader of our output is gone: "magnum-capi ... | head".
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
 
 
 @contextlib.contextmanager
 def _told_to_end() -> collections.abc.Iterator[None]:
-    """Let signals raise, so that programs and files of a command go, too.
+    """Turn signals into exceptions, so that a command cleans up.
 
-    SIGHUP comes when the terminal is closed; nohup has it ignored.
+    SIGHUP comes when the terminal is closed; nohup makes us ignore it.
     """
     mine: list[int] = []
     if threading.current_thread() is threading.main_thread():
