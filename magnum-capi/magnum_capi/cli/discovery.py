@@ -238,7 +238,7 @@ class Audit(_OfHost, base.Lister):
             with base.quiet(self.app.options.debug):
                 cloud = reader.read(args.os_cloud, bool(args.upgrade_to))
         for line in (*host.looked_at, f'Cloud: {args.os_cloud}, {cloud.who}'
-                     if cloud else 'Cloud: not looked at (--os-cloud)'):
+                     if cloud else 'Cloud: not checked (--os-cloud)'):
             print(line, file=sys.stderr)
         if cloud and args.upgrade_to:
             found = stranded.audit(host.catalog, cloud,
@@ -381,7 +381,7 @@ def _cloud(args: argparse.Namespace, what: str) -> types.ModuleType:
     """The module that reads clouds, if the user names one."""
     if not args.os_cloud:
         raise errors.UsageError(
-            f'No cloud is named to look for the {what} in',
+            f'Cannot look up the {what}: no cloud is named',
             hint='Name it with --os-cloud or OS_CLOUD'
             + (', or the properties of the image with --property'
                if what == 'image' else ''))

@@ -292,7 +292,7 @@ class ExplainTest(_Base):
         reader.find_image.assert_called_once_with('e', 'x')
 
     def test_image_of_no_cloud(self):
-        self.assert_error(2, 'No cloud is named', cli.Explain,
+        self.assert_error(2, 'no cloud is named', cli.Explain,
                           *self.inventory(A), '--image', 'x')
 
     def test_property(self):
@@ -336,7 +336,7 @@ class ExplainTest(_Base):
                      ['--upgrade', 'x', 'y']):
             self.assertEqual(
                 2, self.call(cli.Explain, *self.inventory(A), *what)[0])
-            self.assertIn('No cloud is named to look for the', self.error())
+            self.assertIn('no cloud is named', self.error())
 
     def test_request(self):
         log = self.folder / 'magnum-api.log'
@@ -396,7 +396,7 @@ class AuditTest(_Base):
 
     def test_without_a_cloud(self):
         self.code()
-        self.assertIn('Cloud: not looked at', self.error())
+        self.assertIn('Cloud: not checked', self.error())
         self.assertIn('inventory.json', self.error())
 
     def test_cloud(self):

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Clusters that magnum-capi-helm has made, and operators who hand them over.
+"""Adoption of clusters that magnum-capi-helm created.
 
-Nothing of a cluster is changed by it: this driver learns the names that its
-objects have, its application credential, its chart and the values of it, and
-Magnum learns whose the cluster is. Until somebody changes the cluster all of
-that can be undone.
+The cluster itself does not change: this driver records the names of its
+objects, its application credential, its chart and values, and Magnum records
+its new driver. All of that can be undone until the cluster is changed.
 """

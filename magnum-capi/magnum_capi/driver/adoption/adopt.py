@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Clusters change hands, all of a template at once, and back again.
+"""Adopts all clusters of a template at once, or gives them back.
 
-Magnum finds the driver of a cluster by the cluster's template, so they go
-together. What this driver has to know of each is written first, and means
-nothing as long as the template names the other driver; that is one field of
-one row, by which all of them change hands in one moment.
+Magnum finds the driver of a cluster by its template, so the clusters of a
+template change their driver together. What this driver must know of each is
+written first, and has no effect while the template names the other driver.
+That name is one field of one row, so all of them change at the same moment.
 """
 
 import collections.abc
@@ -34,25 +34,25 @@ ADOPTED, WOULD = 'adopted', 'would be adopted'
 GIVEN, WOULD_GIVE = 'given back', 'would be given back'
 REFUSED, FAILED = 'refused', 'failed'
 
-#: Outcomes of clusters that are not what was asked for.
+#: Outcomes that are not what was asked for.
 UNDONE = (REFUSED, FAILED)
 
-#: Writes the driver of a template: its uuid, the one that it names now, and
-#: the one to be; False when it names another.
+#: Writes the driver of a template, given the template's uuid, its present
+#: driver and the new one; False when the present driver is another.
 NameDriver: typing.TypeAlias = collections.abc.Callable[
     [str, str | None, str | None], bool]
 
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What became of one cluster.
+    """The outcome for one cluster.
 
     :param kind: ADOPTED ... FAILED.
     :param why: one line each.
-    :param state: what this driver knows of it then, or knew.
+    :param state: the memory that is written, or removed.
     :param changes: one line each.
     :param difference: between what Helm has applied and what this driver's
-        next change of it would render, if sizes stay; None: not asked.
+        next change of it would render, if sizes stay; None: not computed.
     """
 
     row: typing.Any
@@ -64,7 +64,7 @@ class Outcome:
 
     @property
     def facts(self) -> dict[str, typing.Any]:
-        """What there is to tell, JSON-compatible and without secrets."""
+        """What to report, JSON-compatible and without secrets."""
         found: dict[str, typing.Any] = {
             'cluster': self.row.uuid, 'name': self.row.name,
             'template': self.row.cluster_template_id, 'outcome': self.kind,
@@ -88,8 +88,8 @@ class Outcome:
 class Adoption:
     """The clusters of a Magnum, with their templates.
 
-    :param rows: gives all clusters of all drivers.
-    :param store_of: gives the Store of a project's id.
+    :param rows: returns all clusters of all drivers.
+    :param store_of: returns the Store for a project's id.
     """
 
     def __init__(self, runtime: reconcile.Runtime,
@@ -105,12 +105,12 @@ class Adoption:
 
     def chosen(self, uuids: collections.abc.Collection[str] = (),
                undo: bool = False) -> list[list[typing.Any]]:
-        """Rows of clusters, those of a template together.
+        """Rows of clusters, grouped by template.
 
-        :param uuids: of these; all that may be adopted, or given back, when
-            there are none.
-        :raises UsageError: one does not exist, or another has its template
-            and is not among them.
+        :param uuids: of these; when empty, all that may be adopted, or given
+            back.
+        :raises UsageError: one does not exist, or a cluster with the same
+            template is missing.
         """
         by_template: dict[str, list[typing.Any]] = {}
         for row in self._rows():
@@ -121,8 +121,8 @@ class Adoption:
         there = {row.uuid for rows in found for row in rows}
         for problem, missing in (
                 ('There is no such cluster', set(uuids) - there),
-                ('Magnum finds the driver of a cluster by its template, and '
-                 'these have the same as those that are named',
+                ('Clusters of a template can only be adopted or returned '
+                 'together, and these have the same template as a named one',
                  there - set(uuids) if uuids else ())):
             if missing:
                 raise errors.UsageError(
@@ -172,7 +172,7 @@ class Adoption:
 
     def _preview(self, reconciler: reconcile.Reconciler,
                  found: rules.Found) -> Outcome:
-        """What the next change of a cluster would bring with it."""
+        """What the next change of a cluster would also apply."""
         settings, state = self._runtime.settings, rules.state(found)
         assert state.adopted and state.pins
         naming = names.Naming(reconciler.release, state.adopted.groups)
@@ -224,7 +224,7 @@ class Adoption:
                 for one in reconcilers]
             if any(one.kind in UNDONE for one in outcomes):
                 return [one if one.kind in UNDONE else _refused(
-                    one, 'another cluster of its template cannot be')
+                    one, 'not possible for another cluster of its template')
                     for one in outcomes]
             hand = self._give if undo else self._take
             why = hand(reconcilers, [
@@ -241,7 +241,7 @@ class Adoption:
 
     def _take(self, reconcilers: list[reconcile.Reconciler],
               states: list[state_module.State]) -> str:
-        """Adopt; returns why it was not, empty when it was."""
+        """Adopt; returns why that failed, empty on success."""
         uuid = reconcilers[0].cluster.cluster_template_id
         adopted = states[0].adopted
         assert adopted
@@ -251,13 +251,13 @@ class Adoption:
         if not self._name_driver(uuid, adopted.driver, names.DRIVER):
             self._forget(reconcilers)
             return 'its template was changed meanwhile'
-        # The other driver takes no lock: it may have begun before that.
+        # The other driver takes no lock, so it may have begun something.
         late = [one for one, state in zip(reconcilers, states)
                 if self._is_late(one, state)]
         if late:
             self._name_driver(uuid, names.DRIVER, adopted.driver)
             self._forget(reconcilers)
-            return 'an operation was begun meanwhile; try again'
+            return 'another operation began in the meantime; try again'
         self._write_images(reconcilers, states, undo=False)
         return ''
 
@@ -272,7 +272,7 @@ class Adoption:
 
     def _give(self, reconcilers: list[reconcile.Reconciler],
               states: list[state_module.State]) -> str:
-        """Give back; returns why it was not, empty when it was."""
+        """Give back; returns why that failed, empty on success."""
         cluster = reconcilers[0].cluster
         adopted = states[0].adopted
         assert adopted

@@ -13,7 +13,7 @@ from magnum_capi.driver import store
 
 
 def opened(files: collections.abc.Sequence[str]) -> adopt.Adoption:
-    """What a configuration of Magnum tells of.
+    """The Adoption for a configuration of Magnum.
 
     :param files, raises: as moving.by_hand.runtime.
     """
@@ -26,15 +26,15 @@ def opened(files: collections.abc.Sequence[str]) -> adopt.Adoption:
 
 def name_driver(template: str, before: str | None,
                 after: str | None) -> bool:
-    """Write the driver of a cluster template that clusters have.
+    """Write the driver of a cluster template that is in use.
 
     Magnum's own method refuses that (magnum 23.0.0, magnum/db/sqlalchemy/
-    api.py, _do_update_cluster_template), as its API does: what clusters were
-    made of must not change. Who looks after them is no part of it.
+    api.py, _do_update_cluster_template), and so does its API, because what
+    clusters were made of must not change. That does not include their driver.
 
     :param template: its uuid.
-    :param before: what it names now.
-    :returns: whether it did.
+    :param before: the driver that it names now.
+    :returns: whether it was changed.
     """
     # The same in magnum 20 to 23.
     with api._session_for_write() as session:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What there is of a cluster that may be adopted. Reads, and nothing else."""
+"""Collects the facts about a cluster that may be adopted. Only reads."""
 
 import collections.abc
 import pathlib
@@ -22,7 +22,7 @@ _METADATA = 'Chart.yaml'
 
 
 def look(reconciler: reconcile.Reconciler) -> rules.Found:
-    """What there is of a cluster.
+    """The facts about a cluster.
 
     :raises MagnumCapiError: Kubernetes or Keystone does not answer.
     """
@@ -55,7 +55,7 @@ def _release(reconciler: reconcile.Reconciler) -> rules.Release | None:
 
 def _chart(settings: settings_module.Settings,
            release: rules.Release) -> rules.Chart:
-    """The chart of the options that has the name of the release's."""
+    """The chart in the options that has the same name as the release's."""
     names = []
     for chart in (settings.chart, *settings.charts.values()):
         name, version = _metadata(chart)
@@ -73,7 +73,7 @@ def _chart(settings: settings_module.Settings,
 
 
 def _metadata(chart: settings_module.Chart) -> tuple[str, str | None]:
-    """Name and version of a chart; None: any version can be had."""
+    """Name and version of a chart; None: any version is available."""
     if not chart.is_path:
         return chart.name.rpartition('/')[2], None
     try:
@@ -98,7 +98,7 @@ def _text(path: pathlib.Path) -> str:
 def _members(archive: tarfile.TarFile
              ) -> collections.abc.Iterator[typing.Any]:
     for member in archive:
-        # Charts that this one depends on are deeper.
+        # Dependencies are in deeper folders.
         if (member.name.count('/') == 1
                 and member.name.endswith(f'/{_METADATA}')):
             yield member

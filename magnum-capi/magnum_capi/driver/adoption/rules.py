@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""May a cluster be adopted, or given back, and what becomes of it? Pure."""
+"""May a cluster be adopted or given back, and what changes then? Pure."""
 
 import collections.abc
 import dataclasses
@@ -14,11 +14,11 @@ from magnum_capi.driver.desired import rows as rows_module
 from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.keys import state as state_module
 
-#: Of the driver whose clusters are adopted, among Magnum's entry points.
+#: Entry point of the driver whose clusters are adopted.
 FORMER = 'k8s_capi_helm_v1'
 
-#: Longest name of a MachineDeployment: charts cut longer ones, each in its
-#: own way (capi-helm-charts, templates/_helpers.tpl, componentName).
+#: Longest name of a MachineDeployment: charts cut longer ones, each in a
+#: different way (capi-helm-charts, templates/_helpers.tpl, componentName).
 _LONGEST = 63
 
 
@@ -26,9 +26,9 @@ _LONGEST = 63
 class Release:
     """A release as Helm has it.
 
-    :param status: of its last revision.
-    :param chart, version: of the revision that is deployed.
-    :param values: that were given for that.
+    :param status: of the last revision.
+    :param chart, version: of the deployed revision.
+    :param values: that the deployed revision was given.
     """
 
     status: str
@@ -43,8 +43,8 @@ class Release:
 class Chart:
     """The chart that the options name for a release.
 
-    :param name, version: that it has; of a chart in a repository the version
-        is that of the release.
+    :param name, version: of the chart; for a chart in a repository, the
+        version of the release.
     :param pin: None: there is no such chart.
     """
 
@@ -57,8 +57,8 @@ class Chart:
 class Credential:
     """The application credential that a cluster uses.
 
-    :param name: at Keystone.
-    :param answer: credentials.VALID ..., of Keystone.
+    :param name: in Keystone.
+    :param answer: Keystone's, credentials.VALID ...
     """
 
     id: str
@@ -69,11 +69,11 @@ class Credential:
 
 @dataclasses.dataclass(frozen=True)
 class Found:
-    """What there is of a cluster.
+    """The facts about a cluster.
 
     :param cluster, template, groups: Magnum's rows.
-    :param driver: that Magnum takes for the template.
-    :param namespace: where this driver looks for it.
+    :param driver: that Magnum selects for the template.
+    :param namespace: where this driver expects it.
     :param release: None: Helm has none there.
     :param chart: None: there is no release.
     :param credential: None: there is none in its Secret, or Keystone does
@@ -92,7 +92,7 @@ class Found:
 
 
 def sanitized(name: str) -> str:
-    """A node group's name as magnum-capi-helm has it in a chart's values.
+    """A node group's name as magnum-capi-helm writes it in chart values.
 
     (magnum-capi-helm 1.4.0, magnum_capi_helm/driver_utils.py)
     """
@@ -108,25 +108,25 @@ def refusals(found: Found) -> list[str]:
 def _of_rows(found: Found) -> collections.abc.Iterator[str]:
     stack = found.cluster.stack_id
     if stack == names.cluster(found.cluster.uuid):
-        yield 'this driver has made it'
+        yield 'this driver created it'
     elif (found.state.adopted is not None
           and found.template.driver == names.DRIVER):
-        yield 'it is adopted already'
+        yield 'it is already adopted'
     elif found.driver != FORMER and found.template.driver:
-        yield (f'its template names the driver {found.driver}; clusters of '
-               f'{FORMER} can be adopted')
+        yield (f'its template names the driver {found.driver}; only clusters '
+               f'of {FORMER} can be adopted')
     yield from busy(found)
 
 
 def busy(found: Found) -> collections.abc.Iterator[str]:
-    """What of the rows says that an operation is going on or has failed."""
+    """Rows whose operation is in progress or has failed."""
     status = found.cluster.status or ''
     if not status.endswith('_COMPLETE'):
-        yield f'its status is {status}, and has to be a COMPLETE one'
+        yield f'its status is {status}, but must end in COMPLETE'
     for group in found.groups:
         if not (group.status or '').endswith('_COMPLETE'):
             yield (f'the status of its node group {group.name} is '
-                   f'{group.status}, and has to be a COMPLETE one')
+                   f'{group.status}, but must end in COMPLETE')
 
 
 def _of_release(found: Found) -> list[str]:
@@ -137,24 +137,22 @@ def _of_release(found: Found) -> list[str]:
                 f'{found.namespace} of the management cluster that '
                 '[k8s_capi]kubeconfig_file names']
     if release.status != 'deployed':
-        return [f'Helm says of the release {stack}, revision '
-                f'{release.revision}: {release.status}; it has to be '
-                'deployed']
+        return [f'its Helm release {stack}, revision {release.revision}, is '
+                f'{release.status}, but must be deployed']
     if release.chart != chart.name:
-        return [f'it is made of the chart {release.chart}, and [k8s_capi] '
-                f'names {chart.name or "none that can be read"}']
+        return [f'its chart is {release.chart}, but [k8s_capi] names '
+                f'{chart.name or "none that can be read"}']
     if chart.pin is None:
-        return [f'it is made of the chart {release.chart} '
-                f'{release.version}, and the one on this machine is '
-                f'{chart.version}']
+        return [f'its chart is {release.chart} {release.version}, but the one '
+                f'on this machine is {chart.version}']
     return []
 
 
 def _of_names(found: Found) -> collections.abc.Iterator[str]:
     stack = found.cluster.stack_id
     if not names.is_release(stack) or sanitized(stack) != stack:
-        yield (f'its name in Kubernetes is {stack}, of which {FORMER} and '
-               'its chart make different names')
+        yield (f'its name in Kubernetes is {stack}, from which {FORMER} and '
+               'its chart derive different names')
         return
     mapped = mapping(found.groups)
     values = found.release.values if found.release else {}
@@ -168,19 +166,19 @@ def _of_names(found: Found) -> collections.abc.Iterator[str]:
                    f'{names.machine_deployment(stack, name)} has more than '
                    f'{_LONGEST} characters')
         elif list(mapped.values()).count(name) > 1:
-            yield (f'its node group {group.name} is not the only one that is '
-                   f'{name} in Kubernetes')
+            yield (f'its node group {group.name} shares the name {name} in '
+                   'Kubernetes with another one')
         elif name not in there:
-            yield (f'its node group {group.name} is not in its release, as '
-                   f'{name}')
+            yield (f'its node group {group.name} is not in its release '
+                   f'(as {name})')
     for name in sorted(map(str, there - set(mapped.values()))):
-        yield f'its release has a node group {name}, and Magnum has not'
+        yield f'its release has a node group {name}, but Magnum does not'
 
 
 def _of_credential(found: Found) -> collections.abc.Iterator[str]:
     if found.credential is None:
-        yield ('Keystone does not have the application credential of its '
-               'Secret for the user of the cluster: rotate it first')
+        yield ('Keystone does not have the application credential in its '
+               "Secret for the cluster's user: rotate it first")
     elif found.credential.answer != credentials.VALID:
         yield (f'its application credential is {found.credential.answer} to '
                'Keystone: rotate it first')
@@ -193,17 +191,18 @@ def mapping(groups: collections.abc.Iterable[typing.Any]) -> dict[str, str]:
 
 
 def images(found: Found) -> dict[str, str | None]:
-    """Images of rows of node groups that are to be the template's, by uuid.
+    """Image ids to replace with the template's, by uuid of the node group.
 
-    Magnum writes the first template's into them, and magnum-capi-helm never
-    reads nor changes them: after an upgrade they are not what the nodes have.
+    Magnum writes the first template's image into these rows, and
+    magnum-capi-helm never reads or changes it, so after an upgrade it is not
+    what the nodes have.
     """
     return {group.uuid: group.image_id for group in found.groups
             if not rows_module.follows(group, found.template)}
 
 
 def state(found: Found) -> state_module.State:
-    """The memory of a cluster that is adopted.
+    """The memory of an adopted cluster.
 
     :param found: without :func:`refusals`.
     """
@@ -225,7 +224,7 @@ def state(found: Found) -> state_module.State:
 
 def changes(found: Found, memory: state_module.State,
             undo: bool) -> tuple[str, ...]:
-    """What is changed, and where, one line each.
+    """The changes and their places, one line each.
 
     :param memory: that is written, or removed.
     """

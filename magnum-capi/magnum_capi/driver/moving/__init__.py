@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Clusters by their charts, and operators who move them to another one.
+"""Lists clusters by chart, and moves them to another chart or options.
 
-A cluster remembers what it was made of (``wanted.pins``). An upgrade by its
-user moves it; this is how an operator does, after a change of the options.
+A cluster remembers what it was made of (``desired.pins``). Its user moves it
+with an upgrade; an operator moves it with this, after changing the options.
 """

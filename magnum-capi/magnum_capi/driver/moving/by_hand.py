@@ -2,9 +2,9 @@
 
 """The Magnum of this machine: for ``magnum-capi driver charts``.
 
-Rows are read and written where a conductor does, with its configuration:
-Magnum's REST API tells nobody what a cluster is made of, and has no request
-by which an operator could move one.
+Rows are read and written like in a conductor, with its configuration: Magnum's
+REST API does not show what a cluster is made of, and has no request for moving
+it.
 """
 
 import collections.abc
@@ -21,9 +21,9 @@ from magnum_capi.kube import shared
 
 
 def runtime(files: collections.abc.Sequence[str]) -> reconcile.Runtime:
-    """What the driver works with, by a configuration of Magnum.
+    """The driver's Runtime for a configuration of Magnum.
 
-    :param files: paths; those that Magnum itself would read when empty.
+    :param files: paths; when empty, those that Magnum itself would read.
     :raises UsageError: a file cannot be read, or an option is wrong.
     """
     try:
@@ -40,7 +40,7 @@ def runtime(files: collections.abc.Sequence[str]) -> reconcile.Runtime:
 
 
 def opened(files: collections.abc.Sequence[str]) -> site.Site:
-    """What a configuration of Magnum tells of.
+    """The Site for a configuration of Magnum.
 
     :param files, raises: as :func:`runtime`.
     """

@@ -13,10 +13,10 @@ from magnum_capi import redact
 
 _SECRET_FIELDS = ('data', 'stringData')
 
-#: In the place of a secret, and of one that changes.
+#: Replace secrets: one that stays, and both sides of one that changes.
 _SAME, _NOW, _THEN = '<hidden>', '<hidden, as now>', '<hidden, another one>'
 
-#: Name and version of the chart; charts put it on whatever they make
+#: Name and version of the chart; charts put it on every object
 #: (https://helm.sh/docs/chart_best_practices/labels/).
 _LABEL = 'helm.sh/chart'
 
@@ -37,7 +37,7 @@ def difference(now: kinds.Objects, then: kinds.Objects) -> str:
     """A unified difference, object by object.
 
     An object whose name ends with a hash is compared with the one that it
-    takes the place of.
+    replaces.
 
     :param now, then: of :func:`parse`.
     :returns: text, empty when both are the same.
@@ -73,7 +73,7 @@ def _of(key: _Key | None, objects: _ByKey) -> kinds.Object | None:
 
 def _predecessor(key: _Key, gone: list[_Key], new: _ByKey,
                  old: _ByKey) -> _Key | None:
-    """The former holder of the name, but for its last part; None: unknown."""
+    """The replaced object, whose name differs at its end; None: unknown."""
     kind, stem = key[0], key[1].rpartition('-')[0]
     before, after = ([other for other in keys if other[0] == kind
                       and other[1].rpartition('-')[0] == stem]
@@ -102,7 +102,7 @@ def _lines(old: kinds.Object | None, new: kinds.Object | None
         _text(_hidden(old, new, _NOW)), _text(_hidden(new, old, _THEN)),
         _title(old), _title(new), lineterm=''))
     if not found:
-        # The secret is elsewhere, where it was recognised.
+        # The difference is in what was hidden as a secret.
         found = [f'--- {_title(old)}', f'+++ {_title(new)}', _ONLY_SECRETS]
     yield from found
 
@@ -122,7 +122,7 @@ def _text(found: kinds.Object | None) -> list[str]:
 
 def _hidden(found: kinds.Object | None, other: kinds.Object | None,
             changed: str) -> kinds.Object | None:
-    """An object without what a Secret holds."""
+    """An object with the contents of a Secret hidden."""
     if not found or found['kind'] != 'Secret':
         return found
     made = dict(found)
@@ -135,17 +135,17 @@ def _hidden(found: kinds.Object | None, other: kinds.Object | None,
     return made
 
 
-#: Those in C, where the library has them.
+#: The C versions, if PyYAML has them.
 _SafeLoader: typing.Any = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
 _SafeDumper: typing.Any = getattr(yaml, 'CSafeDumper', yaml.SafeDumper)
 
 
 class _Loader(_SafeLoader):
-    """Leaves alone what only looks like a time."""
+    """Keeps timestamps as text."""
 
 
 class _Dumper(_SafeDumper):
-    """Shows texts of several lines as such."""
+    """Writes multi-line texts as blocks."""
 
     def ignore_aliases(self, data: typing.Any) -> bool:
         return True

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""An operator moves a cluster to what the options of the driver say now.
+"""Moves a cluster to the chart and options that the driver is configured with.
 
-Seen beforehand: what Helm would change, and which nodes Cluster API would
-replace because of it. Done as an upgrade is: with the lock, what is wanted
-written down first, so that a move whose process dies is resumed by whichever
-conductor looks next; and in its order, the control plane first. Kubernetes,
-the images and the networks of the cluster stay.
+The preview shows what Helm would change, and which nodes Cluster API would
+replace because of it. The move works like an upgrade: with the lock held, the
+desired state is recorded first, so that any conductor resumes a move whose
+process died; and in the same order, the control plane first. The Kubernetes
+version, images and networks of the cluster stay.
 """
 
 import collections.abc
@@ -28,7 +28,7 @@ from magnum_capi import errors
 
 _REASON = 'The operator moves it to another chart or other options'
 
-#: Row of a node group, its status and the reason of it.
+#: Row of a node group, its status and status reason.
 _Before: typing.TypeAlias = tuple[typing.Any, str, str | None]
 
 
@@ -37,15 +37,15 @@ class Refused(errors.MagnumCapiError):
 
 
 class Pending(errors.MagnumCapiError):
-    """It is written down that it moves; a conductor tries it again."""
+    """The move is recorded; a conductor will try it again."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Preview:
     """What a move changes.
 
-    :param made_of: what it is made of now.
-    :param rollouts: by what people call the part.
+    :param made_of: what the cluster is made of now.
+    :param rollouts: by readable name of the part.
     :param difference: text; see difference.difference.
     """
 
@@ -58,9 +58,9 @@ class Preview:
 class Move:
     """The move of one cluster.
 
-    :param store: of Magnum itself.
+    :param store: Magnum's own.
     :param cluster: Magnum's row.
-    :param version: of the chart, None: as template and options say.
+    :param version: of the chart; None: according to template and options.
     """
 
     def __init__(self, runtime: reconcile.Runtime, store: reconcile.Store,
@@ -72,21 +72,21 @@ class Move:
         self._reconciler = reconcile.Reconciler(runtime, store, cluster)
 
     def standing(self) -> standing.Standing:
-        """What the cluster is made of, and would be."""
+        """What the cluster is made of, and what it would be made of."""
         cluster, target, problem = self._cluster, None, ''
         made_of = self._made_of(self._reconciler.vault.state())
         try:
             target = self._target(self._reconciler.rows())
         except errors.UsageError as e:
-            problem = f'cannot be told: {e}'
+            problem = f'unknown: {e}'
         return standing.Standing(
             cluster.uuid, cluster.name, cluster.project_id,
             cluster.status or '', made_of, target, problem)
 
     def preview(self) -> Preview | None:
-        """What would change; nothing is, and nobody waits.
+        """What would change. Changes nothing and does not wait.
 
-        :returns: None when the cluster is as the options say.
+        :returns: None when the cluster matches the options.
         :raises Refused: it cannot be moved now.
         :raises MagnumCapiError: ``failures.told`` has the text.
         """
@@ -97,13 +97,13 @@ class Move:
                              self._reconciler.vault.state())
 
     def run(self, show: collections.abc.Callable[[Preview], None]) -> bool:
-        """Move it, as far as handing it to Cluster API.
+        """Move the cluster; returns once Cluster API has the change.
 
         :param show: called before anything is changed.
         :returns: whether there was anything to do.
         :raises Refused: it cannot be moved now.
-        :raises Pending: Helm has not taken it yet.
-        :raises failures.Failed: Helm did not take it.
+        :raises Pending: Helm has not applied it yet.
+        :raises failures.Failed: Helm refused it.
         :raises MagnumCapiError: ``failures.told`` has the text. Nothing was
             changed.
         """
@@ -150,7 +150,7 @@ class Move:
     def _plan(self, rows: rows_module.Rows, state: state_module.State,
               made_of: pins_module.Pins, target: pins_module.Pins,
               held: rows_module.Held | None = None) -> gather.Plan:
-        """What it is to be made of; its cloud stays."""
+        """The plan for the target; what was looked up in the cloud stays."""
         return gather.plan(
             rows, self._store.cloud, self._runtime.settings,
             applied=state.applied, joining=(), held=held or {},
@@ -197,14 +197,14 @@ class Move:
         except failures.Stopped:
             raise
         except failures.PASSING as e:
-            raise Pending('It is tried again by the next conductor that '
-                          f'looks at it: {failures.told(e)}') from e
+            raise Pending('The next conductor that checks it will try again: '
+                          f'{failures.told(e)}') from e
         except Exception as e:
             self._failed(e, before, state)
 
     def _failed(self, e: Exception, before: list[_Before],
                 state: state_module.State) -> typing.NoReturn:
-        """Helm did not take it: the cluster is what it was."""
+        """Restore the rows: Helm refused the move."""
         for row, status, reason in before:
             row.status, row.status_reason = status, reason
             self._store.save(row)
@@ -222,5 +222,5 @@ class Move:
 
     def _image(self, group: typing.Any, rows: rows_module.Rows,
                pins: pins_module.Pins) -> str:
-        """Id of a node group's image, where no machine template tells it."""
+        """Id of a node group's image, if no machine template has it."""
         return pins.images[group.image_id or rows.template.image_id].id

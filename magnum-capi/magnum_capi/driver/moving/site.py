@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""All clusters of a Magnum: which are chosen, and what becomes of each.
+"""Selects clusters of a Magnum and moves them one after the other.
 
-One cluster after the other, so that one helm runs at a time; what is wrong
-with one keeps no other from its turn.
+Only one helm runs at a time; a failure of one cluster does not stop the rest.
 """
 
 import collections.abc
@@ -25,13 +24,13 @@ REFUSED, PENDING, FAILED = 'refused', 'pending', 'failed'
 
 _PACE = waiting.Pace(2.0, 1.5, 10.0)
 
-#: Outcomes of clusters that are not what was asked for.
+#: Outcomes that are not what was asked for.
 UNDONE = (REFUSED, PENDING, FAILED)
 
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What became of one cluster.
+    """The outcome for one cluster.
 
     :param row: of the cluster.
     :param kind: MOVED ... FAILED.
@@ -54,7 +53,7 @@ class Outcome:
 
     @property
     def facts(self) -> dict[str, typing.Any]:
-        """What there is to tell, JSON-compatible."""
+        """What to report, JSON-compatible."""
         found = {'cluster': self.uuid, 'name': self.name,
                  'outcome': self.kind, 'why': self.why}
         if self.preview is None:
@@ -72,8 +71,8 @@ class Outcome:
 class Site:
     """A Magnum and its management cluster.
 
-    :param rows: gives the clusters of this driver.
-    :param store_of: gives the Store of a project's id.
+    :param rows: returns the clusters of this driver.
+    :param store_of: returns the Store for a project's id.
     """
 
     def __init__(self, runtime: reconcile.Runtime,
@@ -87,7 +86,7 @@ class Site:
 
     def standings(
             self) -> collections.abc.Iterator[standing_module.Standing]:
-        """Of each cluster."""
+        """The Standing of each cluster."""
         for cluster in self._rows():
             yield self._standing(cluster)
 
@@ -95,8 +94,8 @@ class Site:
                version: str | None = None) -> list[typing.Any]:
         """Rows of clusters.
 
-        :param uuids: of these only.
-        :param version: only those of this version of a chart.
+        :param uuids: only these.
+        :param version: only clusters with this version of a chart.
         :raises UsageError: one does not exist, or is another driver's.
         """
         found = [row for row in self._rows() if not uuids
@@ -122,7 +121,7 @@ class Site:
 
     def move(self, cluster: typing.Any, version: str | None = None,
              apply: bool = False) -> Outcome:
-        """Move a cluster, or only tell what would become of it.
+        """Move a cluster, or only say what would happen.
 
         :param version: see move.Move.
         """
@@ -144,7 +143,7 @@ class Site:
         return Outcome(cluster, kind, why, *previews)
 
     def wait(self, outcome: Outcome, seconds: float) -> Outcome:
-        """Wait for the end of a move, which a conductor finds."""
+        """Wait until a conductor has seen the end of a move."""
         if outcome.kind not in (MOVED, PENDING):
             return outcome
         row = outcome.row
@@ -168,13 +167,13 @@ class Site:
         try:
             return self._move(cluster).standing()
         except rest.Unreachable:
-            # Nor would it answer for the next one, after all tries.
+            # It would not answer for the next cluster either.
             raise
         except Exception as e:
             return standing_module.Standing(
                 cluster.uuid, cluster.name, cluster.project_id,
                 cluster.status or '', pins_module.Pins(), None,
-                f'cannot be told: {said(e)}')
+                f'unknown: {said(e)}')
 
     def _move(self, cluster: typing.Any,
               version: str | None = None) -> move_module.Move:
@@ -184,13 +183,13 @@ class Site:
 
 
 def said(error: Exception) -> str:
-    """The text of an error; of one that is a bug, with its class."""
+    """The text of an error, with its class if it is a bug."""
     return (str(error) if isinstance(error, errors.MagnumCapiError)
             else f'{type(error).__name__}: {error}')
 
 
 def table(standings: collections.abc.Iterable[standing_module.Standing]
           ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Columns, and a row of texts for each cluster."""
+    """Columns, and a row of texts per cluster."""
     return standing_module.COLUMNS, [
         one.row for one in standing_module.ordered(standings)]

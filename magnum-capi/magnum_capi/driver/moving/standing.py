@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a cluster is made of, and what the options would make of it. Pure."""
+"""What a cluster is made of, compared with the present options. Pure."""
 
 import collections.abc
 import dataclasses
@@ -20,7 +20,7 @@ UNKNOWN = 'unknown'
 class Standing:
     """One cluster.
 
-    :param made_of: what it remembers.
+    :param made_of: what its memory says.
     :param target: what it would be made of now; None: see ``problem``.
     :param problem: why there is no target.
     """
@@ -39,7 +39,7 @@ class Standing:
 
     @property
     def row(self) -> tuple[str, ...]:
-        """Texts, as COLUMNS says."""
+        """Texts for COLUMNS."""
         chart = self.made_of.chart
         return (chart.name if chart else UNKNOWN, self.version,
                 version(self.target.chart if self.target else None),
@@ -55,10 +55,10 @@ class Standing:
 
 def behind(made_of: pins_module.Pins,
            target: pins_module.Pins) -> tuple[str, ...]:
-    """What is not as the options say: ``chart``, ``options`` or both.
+    """What differs from the options: ``chart``, ``options`` or both.
 
     Options are overlays, labels and volumes. What an older release of this
-    driver did not remember counts as behind, for nobody knows.
+    driver did not record counts as behind.
     """
     found = []
     if made_of.chart != target.chart:
@@ -71,7 +71,7 @@ def behind(made_of: pins_module.Pins,
 
 
 def version(chart: pins_module.ChartPin | None) -> str:
-    """Version of a chart; of a folder, which has none, a digest."""
+    """Version of a chart; a digest for a folder, which has no version."""
     if chart is None:
         return UNKNOWN
     return chart.version or f'sha256:{(chart.digest or "")[:_SHOWN]}'
@@ -93,9 +93,9 @@ def refusal(status: str | None) -> str:
     """Why a cluster of this status cannot be moved now; empty: it can."""
     status = status or ''
     if status.startswith('DELETE_'):
-        return f'it is to be deleted ({status})'
+        return f'it is being deleted ({status})'
     if status.endswith('_IN_PROGRESS'):
-        return f'an operation on it is going on ({status})'
+        return f'an operation on it is in progress ({status})'
     if status == 'CREATE_FAILED':
         return 'its creation failed'
     return ''

@@ -181,7 +181,7 @@ class AdoptTest(Base):
         self.before = begin
         found = self.adopt()
         self.assertEqual(adopt.REFUSED, found.kind)
-        self.assertIn('begun meanwhile', found.why[0])
+        self.assertIn('in the meantime', found.why[0])
         self.assertEqual(rules.FORMER, self.template['driver'])
         self.assertNotIn('magnum', self.secrets())
 

@@ -59,12 +59,12 @@ class RefusalsTest(testtools.TestCase):
                                      image_id='image')
 
     def test_one_of_this_driver(self):
-        self.assert_refused('this driver has made it', cluster=(
+        self.assert_refused('this driver created it', cluster=(
             self.of_cluster(stack_id=names.cluster(CLUSTER))))
 
     def test_one_that_is_adopted(self):
         memory = state.State(adopted=state.Adopted())
-        self.assert_refused('adopted already', state=memory,
+        self.assert_refused('already adopted', state=memory,
                             template=self.of_template(names.DRIVER))
         # An adoption that was interrupted before the switch.
         self.assertEqual([], rules.refusals(found(state=memory)))
@@ -93,22 +93,22 @@ class RefusalsTest(testtools.TestCase):
 
     def test_release_that_is_not_deployed(self):
         for status in ('failed', 'pending-upgrade', 'uninstalling'):
-            self.assert_refused(f'revision 4: {status}',
+            self.assert_refused(f'revision 4, is {status}',
                                 release=rules.Release(status, 4))
 
     def test_other_chart(self):
         self.assert_refused(
-            'chart openstack-cluster, and [k8s_capi] names mine',
+            'chart is openstack-cluster, but [k8s_capi] names mine',
             chart=rules.Chart('mine', '', None))
 
     def test_other_version_of_a_folder(self):
         self.assert_refused(
-            '0.16.0, and the one on this machine is 0.2.0',
+            '0.16.0, but the one on this machine is 0.2.0',
             chart=rules.Chart('openstack-cluster', '0.2.0', None))
 
     def test_name_that_driver_and_chart_do_not_agree_on(self):
         for stack in ('aaa--b2c3', 'a.b-c', 'A-b', 'a' * 60):
-            self.assert_refused('make different names', cluster=(
+            self.assert_refused('derive different names', cluster=(
                 self.of_cluster(stack_id=stack)))
 
     def of_groups(self, *groups):
@@ -118,7 +118,7 @@ class RefusalsTest(testtools.TestCase):
             group(f'w{number}', one) for number, one in enumerate(groups))}
 
     def test_names_that_are_one_in_kubernetes(self):
-        self.assert_refused('node group A_b is not the only one that is a-b',
+        self.assert_refused('node group A_b shares the name a-b',
                             **self.of_groups('A_b', 'a-b'))
 
     def test_name_that_a_chart_cuts(self):
@@ -130,7 +130,7 @@ class RefusalsTest(testtools.TestCase):
     def test_groups_that_only_one_of_them_knows(self):
         self.assert_refused('node group more is not in its release', groups=(
             *found().groups, group('x', 'more')))
-        self.assert_refused('a node group default-worker, and Magnum has not',
+        self.assert_refused('a node group default-worker, but Magnum does not',
                             groups=found().groups[:1])
 
     def test_credential(self):

@@ -97,7 +97,7 @@ class StandingTest(Base):
         path, = [path for path in self.api.objects
                  if path.endswith('-magnum') and '/secrets/' in path]
         self.api.objects[path]['data'] = {'state.json': 'W10='}
-        self.assertIn('cannot be told: ', self.behind())
+        self.assertIn('unknown: ', self.behind())
         self.assertEqual('unknown', self.standing().version)
 
     def test_management_cluster_that_is_away(self):

@@ -44,8 +44,8 @@ class RefusalTest(testtools.TestCase):
                 (None, ''), ('CREATE_COMPLETE', ''), ('UPDATE_COMPLETE', ''),
                 ('UPDATE_FAILED', ''),
                 ('CREATE_FAILED', 'its creation failed'),
-                ('CREATE_IN_PROGRESS', 'an operation on it is going on '
+                ('CREATE_IN_PROGRESS', 'an operation on it is in progress '
                  '(CREATE_IN_PROGRESS)'),
-                ('DELETE_IN_PROGRESS', 'it is to be deleted '
+                ('DELETE_IN_PROGRESS', 'it is being deleted '
                  '(DELETE_IN_PROGRESS)')):
             self.assertEqual(expected, standing.refusal(status))
