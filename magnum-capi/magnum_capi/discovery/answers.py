@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answers of the filter, in the shape that Magnum gives its errors."""
+"""Responses of the filter, in the format of Magnum's own errors."""
 
 import http
 import json
@@ -10,12 +10,12 @@ import webob
 from magnum_capi.discovery import model
 from magnum_capi import errors
 
-#: A user interface that forgets to escape shows no markup of other people.
+#: A user interface that forgets to escape must not render users' markup.
 _MARKUP = str.maketrans({'<': r'\u003c', '>': r'\u003e', '&': r'\u0026'})
 
 
 class Refused(errors.MagnumCapiError):
-    """The filter answers instead of Magnum.
+    """The filter responds instead of Magnum.
 
     :param status: HTTP status.
     :param detail: for the user: what is wrong and what to do.
@@ -27,7 +27,7 @@ class Refused(errors.MagnumCapiError):
 
 
 def error(status: int, detail: str, request_id: str = '') -> webob.Response:
-    """An error answer like those of magnum.api.middleware.parsable_error."""
+    """An error response like those of magnum.api.middleware.parsable_error."""
     body: dict[str, list[dict[str, typing.Any]]] = {'errors': [{
         'request_id': request_id,
         'code': 'client' if status < 500 else 'server',
@@ -43,7 +43,7 @@ def error(status: int, detail: str, request_id: str = '') -> webob.Response:
 
 
 def said(response: webob.Response) -> str:
-    """Status and first error of an answer of Magnum, for another text."""
+    """Status and first error of a response of Magnum, to quote."""
     try:
         detail = json.loads(response.body)['errors'][0]['detail']
     except (ValueError, LookupError, TypeError):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the user may do what is asked, by Magnum's own policy.
+"""Whether the user may make a request, according to Magnum's own policy.
 
-A decision about drivers names them, which is nothing for those whom Magnum
-refuses anyway. This runs with Magnum's code, in its process.
+A decision names drivers, which users whom Magnum refuses anyway must not see.
+This uses Magnum's code, in its process.
 """
 
 import collections.abc
@@ -15,16 +15,16 @@ import webob
 from magnum_capi.discovery import answers
 from magnum_capi.discovery import guarded
 
-# Magnum is imported only there where it is: the command line has none.
+# Magnum is imported where it is used: the command line may have none.
 
 _CREATE = {'template create': 'clustertemplate:create',
            'cluster create': 'cluster:create'}
 
 
 def check(route: guarded.Route, environ: guarded.Environ) -> None:
-    """Let a request pass that its user may make.
+    """Return if the user may make the request.
 
-    :raises Refused: as Magnum does.
+    :raises Refused: as Magnum would.
     """
     if route.what in _CREATE:
         from magnum.common import policy
@@ -39,7 +39,7 @@ def check(route: guarded.Route, environ: guarded.Environ) -> None:
 
 def permitted(kind: str, ident: str, action: str,
               environ: guarded.Environ) -> typing.Any:
-    """Magnum's object of a path, if the user may do this with it.
+    """Magnum's object named in a path, if the user may do this with it.
 
     As in the controllers of magnum/api/controllers/v1.
 
@@ -63,10 +63,10 @@ def permitted(kind: str, ident: str, action: str,
 
 
 def _target(found: typing.Any) -> dict[str, typing.Any]:
-    """What rules may speak of.
+    """The target that policy rules refer to.
 
-    Of a cluster only whose it is: its own dict has its template read as the
-    user, who may not see it any more.
+    Only the owner of a cluster: its own dict would read the template as the
+    user, who may no longer see it.
     """
     if hasattr(found, 'cluster_template_id'):
         return {'project_id': found.project_id, 'user_id': found.user_id}
@@ -76,7 +76,7 @@ def _target(found: typing.Any) -> dict[str, typing.Any]:
 
 @contextlib.contextmanager
 def refusals() -> collections.abc.Iterator[None]:
-    """Errors of Magnum as answers."""
+    """Turn Magnum's errors into responses."""
     from magnum.common import exception
     try:
         yield

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads what a cloud says about drivers: images and cluster templates.
 
-openstacksdk finds the cloud (clouds.yaml) and talks to it. Nothing is
-changed there, and every request has a timeout.
+openstacksdk finds the cloud (clouds.yaml) and talks to it. Every request has a
+timeout, and none changes anything.
 """
 
 import collections.abc
@@ -27,7 +27,7 @@ from magnum_capi import errors
 
 #: Seconds for one request.
 _TIMEOUT = 60
-#: The most that Glance and Magnum give in one answer by default.
+#: Default limit of items in a response of Glance and Magnum.
 _PAGE = 1000
 
 
@@ -41,12 +41,12 @@ class Template(cluster_template.ClusterTemplate):
 def read(name: str | None, with_clusters: bool = False) -> seen.Cloud:
     """All images, templates and clusters that the user of a cloud may see.
 
-    An administrator sees those of all projects: Magnum's GET of
+    An administrator always sees those of all projects: Magnum's GET of
     /clustertemplates has no parameter for it
     (magnum/api/controllers/v1/cluster_template.py).
 
     :param name: of the cloud in clouds.yaml; None: openstacksdk chooses.
-    :param with_clusters: they are not asked for without it.
+    :param with_clusters: also read the clusters.
     :raises UsageError: there is no such cloud.
     :raises EnvironmentProblem: it cannot be reached, or refuses.
     """
@@ -62,7 +62,7 @@ def read(name: str | None, with_clusters: bool = False) -> seen.Cloud:
             for c in listed(magnum, cluster.Cluster)) if with_clusters else ()
         images = {i.id: i for i in _images(connection, visibility='all')}
         for reference in {t.image_id for t in templates}:
-            # Hidden images are in no list.
+            # Hidden images are never listed.
             if _is_uuid(reference) and reference not in images:
                 image = _by_id(connection, reference)
                 if image is not None:
@@ -132,7 +132,7 @@ def _shown(name: str | None, kind: type[resource.Resource], reference: str,
                               app_name='magnum-capi'),
             'container_infrastructure_management', 'Magnum', name)
         try:
-            # Magnum takes names, too; one with a slash is no part of a path.
+            # Magnum accepts names, too; a slash in one must be quoted.
             found = kind.new(id=urllib.parse.quote(
                 reference, safe='')).fetch(magnum)
         except exceptions.NotFoundException:
@@ -166,7 +166,7 @@ def connect(name: str | None) -> connection_.Connection:
 
 def service(connection: connection_.Connection, attribute: str, what: str,
             name: str | None) -> typing.Any:
-    """A proxy of openstacksdk, which does not tell these errors apart."""
+    """A proxy of openstacksdk, with distinct errors."""
     last_seen = None
     try:
         proxy = getattr(connection, attribute)
@@ -176,7 +176,7 @@ def service(connection: connection_.Connection, attribute: str, what: str,
         last_seen = _line(e)
     raise errors.EnvironmentProblem(
         f'{what} is not in the catalog of the cloud', where=name,
-        last_seen=last_seen, hint='See its region and interface in '
+        last_seen=last_seen, hint='Check its region and interface in '
         'clouds.yaml')
 
 
@@ -185,8 +185,8 @@ def _who(connection: connection_.Connection,
     auth = connection.session.auth
     if not isinstance(auth, identity.BaseIdentityPlugin):
         raise errors.UsageError(
-            'This cloud is asked without a user of Keystone', where=name,
-            hint='Use one with another auth_type in clouds.yaml, such as '
+            'This cloud is used without a Keystone user', where=name,
+            hint='Use a cloud with another auth_type in clouds.yaml, such as '
             'password')
     access = auth.get_access(connection.session)
     return (model.plain(access.username or access.user_id),
@@ -196,11 +196,11 @@ def _who(connection: connection_.Connection,
 
 def listed(magnum: proxy.Proxy, kind: type[resource.Resource],
            ) -> collections.abc.Iterator[typing.Any]:
-    """All that Magnum has of a kind.
+    """All of a kind that Magnum has.
 
-    By marker, because the host in Magnum's own links may be another.
+    Pages by marker, because Magnum's own links may have another host.
 
-    :param kind: :class:`Template`, or a cluster of openstacksdk.
+    :param kind: :class:`Template`, or openstacksdk's Cluster.
     """
     query: dict[str, typing.Any] = {}
     while True:
@@ -234,8 +234,8 @@ def _by_id(connection: connection_.Connection,
 
 
 def _image(found: typing.Any) -> seen.Image:
-    # For openstacksdk it could be one of Glance's v1.
-    # What openstacksdk does not know is in "properties".
+    # openstacksdk allows for Glance's v1, and puts fields that it does not
+    # know into "properties".
     properties = found.properties or {}
     return seen.Image(
         found.id, found.name or '', properties.get('magnum_distro'),
@@ -255,7 +255,7 @@ def _line(error: Exception) -> str:
 
 @contextlib.contextmanager
 def explained(name: str | None) -> collections.abc.Iterator[None]:
-    """What a cloud answers, and clouds.yaml says, as errors of one line.
+    """Turn errors of a cloud or of clouds.yaml into errors of one line.
 
     :param name: of the cloud, for the errors.
     """
@@ -265,15 +265,15 @@ def explained(name: str | None) -> collections.abc.Iterator[None]:
         raise errors.UsageError(
             'clouds.yaml does not lead to this cloud', where=name,
             last_seen=_line(e),
-            hint='See --os-cloud, and the clouds in clouds.yaml') from e
+            hint='Check --os-cloud and the clouds in clouds.yaml') from e
     except auth_exceptions.Unauthorized as e:
         raise errors.EnvironmentProblem(
             'The cloud does not accept this user', where=name,
             last_seen=_line(e),
-            hint='See its entry in clouds.yaml') from e
+            hint='Check its entry in clouds.yaml') from e
     except (exceptions.ForbiddenException, auth_exceptions.Forbidden) as e:
         raise errors.EnvironmentProblem(
-            'The cloud does not allow this user to look', where=name,
+            'The cloud does not allow this user to read it', where=name,
             last_seen=_line(e), hint='Use another user') from e
     except (exceptions.SDKException,
             auth_exceptions.ClientException) as e:

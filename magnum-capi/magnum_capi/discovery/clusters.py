@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is checked when a cluster is made, or gets another template."""
+"""Checks when a cluster is created, or upgraded to another template."""
 
 import webob
 
@@ -10,9 +10,9 @@ from magnum_capi.discovery import stored
 
 
 def create(exchange: exchange_.Exchange) -> webob.Response:
-    """POST /v1/clusters: the template's driver must be usable, and its own.
+    """POST /v1/clusters: the template's driver must be usable and selected.
 
-    :returns: Magnum's answer.
+    :returns: Magnum's response.
     :raises Refused: by the decision.
     """
     ident = guarded.text(exchange.body.get('cluster_template_id'))
@@ -25,8 +25,8 @@ def create(exchange: exchange_.Exchange) -> webob.Response:
             'clustertemplates', exchange_.path_part(ident))
     except exchange_.NotShown as e:
         if e.status == 404 and guarded.is_uuid(ident):
-            # Nobody can make a template of this uuid between: Magnum's own
-            # answer, which depends on the microversion.
+            # No template can get this uuid in between, so Magnum may answer
+            # itself, which depends on the microversion.
             return exchange.forward()
         return e.answer
     _judge(exchange, stored.create(template, exchange.catalog))
@@ -37,10 +37,10 @@ def create(exchange: exchange_.Exchange) -> webob.Response:
 def upgrade(exchange: exchange_.Exchange) -> webob.Response:
     """POST /v1/clusters/<ident>/actions/upgrade: the driver must stay.
 
-    A driver that was disabled meanwhile goes on serving its clusters.
+    A driver that has been disabled continues to serve its clusters.
 
-    :returns: Magnum's answer.
-    :raises Refused: the new template is another driver's.
+    :returns: Magnum's response.
+    :raises Refused: the new template is for another driver.
     """
     ident = guarded.text(exchange.body.get('cluster_template'))
     if ident is None:

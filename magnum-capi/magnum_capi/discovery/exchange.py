@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One request on its way through the filter: what it may ask, and how long.
+"""One request on its way through the filter, and the time that it takes.
 
-It lives for that request only; nothing is shared between threads.
+An exchange lives as long as its request; threads share nothing of it.
 """
 
 import collections.abc
@@ -20,7 +20,7 @@ from magnum_capi.discovery import model
 from magnum_capi.discovery import resolve
 from magnum_capi.discovery import stored
 
-#: Belong to the body or to the libraries' reading of the first request.
+#: About the body, or set by libraries that read the first request.
 _NOT_INHERITED = ('webob.', 'pecan.', 'HTTP_IF_', 'HTTP_ACCEPT_ENCODING',
                   'HTTP_TRANSFER_ENCODING', 'HTTP_CONTENT_', 'HTTP_RANGE')
 
@@ -33,15 +33,15 @@ _Args = typing.ParamSpec('_Args')
 
 
 class Exchange:
-    """A request that is looked at.
+    """A request that the filter checks.
 
     :param request: its environment is changed when it is forwarded.
-    :param body: its JSON, of the kind of its route; what is forwarded is
-        this, written anew, so that Magnum can read nothing else into it.
-    :param catalog: the drivers as of now.
+    :param body: its JSON, of the kind of its route. It is serialized again
+        when forwarded, so that Magnum cannot read anything else into it.
+    :param catalog: the current drivers.
     :param app: Magnum's API behind the filter.
     :ivar decisions: texts for the log.
-    :ivar by_name: a driver was chosen that nothing but its name speaks for.
+    :ivar by_name: a driver was chosen only because of its name.
     """
 
     def __init__(self, request: webob.Request, route: guarded.Route,
@@ -62,7 +62,7 @@ class Exchange:
 
     @property
     def own(self) -> float:
-        """Seconds that the filter itself took until now."""
+        """Seconds that the filter itself has taken so far."""
         return (time.perf_counter() - self._start - self.glance
                 - self._magnum)
 
@@ -75,7 +75,7 @@ class Exchange:
             self.glance += time.perf_counter() - start
 
     def resolved(self, request: model.Request) -> model.Decision:
-        """Decide with the image, and remember it for the log."""
+        """Decide with the image, and keep the decision for the log."""
         return self.noted(resolve.resolve(request, self.catalog))
 
     def resolved_stored(self, template: inside_.Stored) -> model.Decision:
@@ -83,7 +83,7 @@ class Exchange:
         return self.noted(stored.decided(template, self.catalog))
 
     def noted(self, decision: model.Decision) -> model.Decision:
-        """Remember a decision for the log."""
+        """Keep a decision for the log."""
         reasons = '; '.join(reason.text for reason in decision.reasons)
         result = (f'driver {model.shown(decision.driver)}'
                   if decision.refusal is None
@@ -93,10 +93,10 @@ class Exchange:
         return decision
 
     def forward(self, ident: str | None = None) -> webob.Response:
-        """Magnum's answer to the request.
+        """Magnum's response to the request.
 
-        :param ident: uuid to put in the place of a name in the path: names
-            may be given to other things between check and use.
+        :param ident: uuid that replaces a name in the path: the name may
+            belong to another object by the time it is used.
         """
         environ = self.request.environ
         for key in ('HTTP_TRANSFER_ENCODING', 'wsgi.input_terminated'):
@@ -111,7 +111,7 @@ class Exchange:
         return self._called(self.request)
 
     def _ask(self, path: str) -> webob.Response:
-        """Magnum's answer to a GET of the filter, made as the user."""
+        """Magnum's response to a GET that the filter makes as the user."""
         environ = {
             key: value for key, value in self.request.environ.items()
             if not key.startswith(_NOT_INHERITED)}
@@ -125,10 +125,10 @@ class Exchange:
         return self._called(webob.Request(environ))
 
     def stored(self, collection: str, ident: str) -> inside_.Stored:
-        """What Magnum has of a template or cluster.
+        """A template or cluster as Magnum shows it.
 
         :param ident: as WSGI has it.
-        :raises NotShown: Magnum refuses; its answer comes with it.
+        :raises NotShown: Magnum refuses; has its response.
         """
         if '/' in ident:
             raise answers.Refused(
@@ -138,7 +138,7 @@ class Exchange:
         if answer.status_int != 200:
             raise NotShown(answer)
         found = answer.json
-        # A name such as "detail" is another question to Magnum.
+        # A name such as "detail" is another request to Magnum.
         if not isinstance(found, dict) or not isinstance(
                 found.get('uuid'), str):
             raise answers.Refused(
@@ -164,7 +164,7 @@ class Exchange:
 
     def _in_magnum(self, function: collections.abc.Callable[_Args, _Found],
                    *args: _Args.args, **kwargs: _Args.kwargs) -> _Found:
-        """Call what is Magnum's own work, and count its time as that."""
+        """Call Magnum's own code, and count its time as Magnum's."""
         start = time.perf_counter()
         try:
             return function(*args, **kwargs)
@@ -173,9 +173,9 @@ class Exchange:
 
 
 class NotShown(answers.Refused):
-    """Magnum does not show it; it says why itself.
+    """Magnum does not show an object.
 
-    :param answer: Magnum's.
+    :param answer: Magnum's response, which says why.
     """
 
     def __init__(self, answer: webob.Response) -> None:
@@ -184,12 +184,12 @@ class NotShown(answers.Refused):
 
 
 def path_part(name: str) -> str:
-    """A text of a body as WSGI would have it in a path.
+    """A name from a body in the form that WSGI gives paths.
 
-    :raises Refused: it is no text that a path can have.
+    :raises Refused: no path can contain it.
     """
     try:
         return name.encode('utf-8').decode('latin-1')
     except UnicodeEncodeError as e:
         raise answers.Refused(
-            400, f'{model.shown(name)} is no name.') from e
+            400, f'{model.shown(name)} is not a valid name.') from e

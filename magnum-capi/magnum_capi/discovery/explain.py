@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The decision about an image, a template or a cluster, as a person tells it.
+"""Explains the decision about an image, template or cluster; pure.
 
-One story, in sentences and as data, for the operator who asks why; pure.
+The explanation is available as sentences and as data.
 """
 
 import collections.abc
@@ -19,13 +19,13 @@ class Story:
     """What is decided, why, and what a Magnum without the filter does.
 
     :param subject: ``image x (id)``, or what was given instead of one.
-    :param release: first number of the version of the Magnum that is told of.
+    :param release: major version of the Magnum to compare with.
     :param magnum: what is stored, or why Magnum refuses.
-    :param cluster: who is asked when a cluster of the template is made, or
-        why Magnum refuses; None when there is no driver.
-    :param no_os_distro: the image has none, which no filter can make good.
-    :param poisoned_by: broken drivers; ``magnum`` and ``cluster`` suppose
-        that they are disabled.
+    :param cluster: the driver that is asked when a cluster of the template is
+        created, or why Magnum refuses; None when there is no driver.
+    :param no_os_distro: the image has none, which no filter can cure.
+    :param poisoned_by: broken drivers; ``magnum`` and ``cluster`` assume that
+        they are disabled.
     """
 
     subject: str
@@ -42,7 +42,7 @@ class Story:
 
     @property
     def same(self) -> bool:
-        """Whether an unmodified Magnum would store just this."""
+        """Whether an unmodified Magnum would store exactly this."""
         return (self.found and self.magnum.accepted
                 and self.magnum.driver == self.decision.driver
                 and self.magnum.distro == self.decision.os)
@@ -78,7 +78,7 @@ class Story:
     def _about(self) -> collections.abc.Iterator[str]:
         yield f'This is about {self.subject}.'
         for reason in self.decision.reasons:
-            # A property's name is no beginning of a sentence.
+            # A sentence should not begin with the name of a property.
             text = ('the ' if reason.text.startswith('magnum_') else ''
                     ) + reason.text
             yield f'{text[:1].upper()}{text[1:]}.'
@@ -94,7 +94,7 @@ class Story:
 
     def _magnum(self) -> collections.abc.Iterator[str]:
         if self.poisoned_by:
-            yield ('As it is, Magnum fails, with the filter or without: '
+            yield ('At present Magnum fails, with or without the filter: '
                    f'{model.listed(self.poisoned_by)} cannot be loaded. '
                    'When that is disabled:')
         magnum = f'A Magnum {self.release} without the filter'
@@ -103,8 +103,8 @@ class Story:
         elif not self.magnum.accepted:
             yield f'{magnum} refuses the template: {self.magnum.text}.'
             if self.no_os_distro:
-                yield ('So does a Magnum with it, until os_distro of the '
-                       'image is set, whatever magnum_distro is.')
+                yield ('So does a Magnum with the filter, until os_distro of '
+                       'the image is set, whatever magnum_distro is.')
         elif self.magnum.driver:
             yield (f'{magnum} accepts the template and stores the driver '
                    f'{_plain(self.magnum.driver)} with cluster_distro '
@@ -112,7 +112,7 @@ class Story:
         else:
             yield (f'{magnum} accepts the template and stores no driver, with '
                    f'cluster_distro {model.shown(self.magnum.distro)}: '
-                   + (f'its clusters are for {_plain(self.magnum.maker)}, '
+                   + (f'its clusters go to {_plain(self.magnum.maker)}, '
                       'until a driver that Magnum loads later provides their '
                       'type.' if self.magnum.maker else
                       'its clusters are refused.'))
@@ -121,12 +121,12 @@ class Story:
         if not self.cluster:
             return
         if not self.cluster.accepted:
-            yield ('But Magnum refuses clusters of it, with the filter or '
-                   f'without: {self.cluster.text}.')
+            yield ('But Magnum refuses clusters of it, with or without the '
+                   f'filter: {self.cluster.text}.')
         elif self.cluster.driver != self.decision.driver:
-            yield ('When a cluster of it is made, Magnum asks '
+            yield ('When a cluster of it is created, Magnum asks '
                    f'{_plain(self.cluster.driver)} whether its size is '
-                   'good, with the filter or without.')
+                   'valid, with or without the filter.')
 
 
 def tell(subject: str, properties: collections.abc.Mapping[str, typing.Any],
@@ -159,10 +159,10 @@ def _plain(name: str | None) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class StoredStory:
-    """Who serves what is stored in Magnum, and what is refused.
+    """The driver of what is stored in Magnum, or why it is refused.
 
     :param subject: ``template x (uuid)``, for example.
-    :param about: sentences: what is stored, and what is asked.
+    :param about: sentences: what is stored, and the question.
     :param magnum: sentence: what a Magnum without the filter does.
     """
 
@@ -195,7 +195,7 @@ class StoredStory:
 
 def tell_template(template: stored.Template,
                   catalog: model.Catalog) -> StoredStory:
-    """Whether new clusters of a stored template are accepted, and of whom."""
+    """Whether new clusters of a stored template are accepted, and by whom."""
     magnum = unmodified.without_broken(catalog)
     accepted = unmodified.create_cluster(magnum, stored.cluster_type(template))
     serving = stored.taken(template, magnum)
@@ -213,7 +213,7 @@ def tell_template(template: stored.Template,
 
 def tell_cluster(cluster: stored.Template, template: stored.Template,
                  catalog: model.Catalog) -> StoredStory:
-    """Who serves a cluster that is there; a refusal: nobody does."""
+    """The driver of an existing cluster; a refusal: it has none."""
     answer = stored.taken(template, unmodified.without_broken(catalog))
     driver = answer.driver
     about = [f'It is of the {_subject("template", template)}. '
@@ -222,12 +222,12 @@ def tell_cluster(cluster: stored.Template, template: stored.Template,
     if state not in (None, model.State.USABLE):
         about.append(
             f'The driver {_plain(driver)} is {state.value if state else ""}:'
-            ' it serves clusters that are there, and new ones are refused.')
+            ' it serves existing clusters, but new ones are refused.')
     return StoredStory(
         _subject('cluster', cluster), tuple(about), stored.Verdict(
             driver, None if answer.accepted else
             f'{answer.text}. Nothing can be done with the cluster, not even '
-            'delete it, until that is mended.'),
+            'delete it, until that is repaired.'),
         'A Magnum without the filter does the same.')
 
 
@@ -239,8 +239,8 @@ def tell_upgrade(cluster: stored.Template, current: stored.Template,
     return StoredStory(
         f'an upgrade of {_subject("cluster", cluster)} to '
         f'{_subject("template", new)}',
-        (f'Of the template that it has: {_names(current)}',
-         f'Of the other: {_names(new)}', *_reasons(verdict)), verdict,
+        (f'Current template: {_names(current)}',
+         f'New template: {_names(new)}', *_reasons(verdict)), verdict,
         'A Magnum without the filter accepts it, and ' + (
             f'gives the cluster to {_plain(taken.driver)}.'
             if taken.accepted else f'fails: {taken.text}.'))
@@ -256,7 +256,7 @@ def _names(template: stored.Template) -> str:
 def _reasons(verdict: stored.Verdict) -> collections.abc.Iterator[str]:
     for decision in verdict.decisions:
         for reason in decision.reasons:
-            # What the template says was said before.
+            # The template was described before.
             if reason.step is not model.Step.TEMPLATE:
                 yield f'{reason.text[:1].upper()}{reason.text[1:]}.'
 

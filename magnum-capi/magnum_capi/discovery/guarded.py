@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which requests the filter looks at, and in what shape they may come.
+"""Which requests the filter checks, and the form that they must have.
 
 Magnum's API is more lenient than its documentation: pecan takes another
-method from a parameter ``_method``, and any method name is tried as the name
-of a function; WSME reads objects from query, form, XML and ``__body__``;
-actions are found with the cluster's name in another place. A check of one
-spelling would be no check. So what may change something below clusters and
-templates passes in the documented spellings only.
+method from a parameter ``_method``, and tries any method name as the name of
+a function; WSME reads objects from query, form, XML and ``__body__``; actions
+are found with the cluster's name in another place. Checking only one spelling
+would be useless, so requests that may change clusters or templates pass only
+in the documented spellings.
 """
 
 import collections.abc
@@ -20,7 +20,7 @@ import webob
 from magnum_capi.discovery import answers
 from magnum_capi.discovery import model
 
-#: Bytes of a request that is looked at; Magnum's own have a few kilobytes.
+#: Limit in bytes of a checked request; normal ones have a few kilobytes.
 LONGEST = 1 << 20
 
 _UUID = re.compile('[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}')
@@ -36,18 +36,18 @@ _JSON = 'application/json'
 
 #: Of WSGI, behind authtoken.
 Environ = collections.abc.Mapping[str, typing.Any]
-#: What the JSON of a request must be.
+#: Type of the JSON of a request.
 Kind = type[dict[str, typing.Any]] | type[list[typing.Any]]
 
 
 @dataclasses.dataclass(frozen=True)
 class Route:
-    """A request that is looked at.
+    """A request that the filter checks.
 
     :param what: ``template create``, ``template update``, ``cluster create``
         or ``cluster upgrade``.
     :param ident: of the template or cluster in the path, as WSGI has it;
-        empty when something is to be made.
+        empty for a create.
     """
 
     what: str
@@ -56,11 +56,11 @@ class Route:
 
 
 def route(request: webob.Request) -> Route | None:
-    """Say what a request is; None: it passes.
+    """The route of a request; None: it passes unchecked.
 
     :raises Refused: it is not spelled as documented.
     """
-    # Without the version Magnum takes v1; it ignores most empty parts.
+    # Magnum defaults to v1, and ignores most empty parts.
     parts = [part for part in request.environ.get('PATH_INFO', '').split('/')
              if part]
     if parts[:1] == ['v1']:
@@ -105,7 +105,7 @@ def body(request: webob.Request,
          kind: Kind) -> dict[str, typing.Any] | list[typing.Any]:
     """The JSON of a request.
 
-    :raises Refused: it is none, or no object or list as it should.
+    :raises Refused: it is not JSON, or not the object or list expected.
     """
     if request.query_string:
         raise answers.Refused(
@@ -128,12 +128,12 @@ def body(request: webob.Request,
 
 
 def text(value: typing.Any) -> str | None:
-    """A value that is a text and not only blanks, else None."""
+    """A value if it is a text that is not blank, else None."""
     return value if isinstance(value, str) and value.strip() else None
 
 
 def is_uuid(ident: str) -> bool:
-    """Whether a text can be an id; everything else is a name."""
+    """Whether a text can be an id; otherwise it is a name."""
     return _UUID.fullmatch(ident) is not None
 
 
@@ -142,7 +142,7 @@ def _refuse_overrides(request: webob.Request) -> None:
         override = '_method' in request.GET
     except ValueError as e:
         raise answers.Refused(
-            400, 'The query of the request is no UTF-8.') from e
+            400, 'The query of the request is not UTF-8.') from e
     if override:
         raise answers.Refused(
             400, 'The parameter _method is not allowed here.')

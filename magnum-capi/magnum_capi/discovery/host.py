@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What this machine says: installed drivers, magnum.conf, paste pipeline."""
+"""Reads a Magnum host: installed drivers, magnum.conf, paste pipeline."""
 
 import collections.abc
 import dataclasses
@@ -20,8 +20,8 @@ from magnum_capi import errors
 class Host:
     """Drivers and where they were read from.
 
-    :param position: of the filter; None: there is no paste file to look at.
-    :param looked_at: sentences, for whoever reads a result.
+    :param position: of the filter; None: there is no paste file to check.
+    :param looked_at: sentences for the user.
     """
 
     catalog: model.Catalog
@@ -34,21 +34,21 @@ def look(files: collections.abc.Sequence[str] = (),
          recorded: str | pathlib.Path | None = None,
          pipeline: str | pathlib.Path | None = None,
          magnum: int | None = None) -> Host:
-    """Look at this machine, or at what was recorded on another.
+    """Read this machine, or an inventory from another.
 
     :param files: configuration files, as with Magnum's ``--config-file``.
     :param folders: the same for ``--config-dir``.
     :param recorded: an inventory, instead of what is installed here.
-    :param pipeline: a paste file; by default the one of magnum.conf.
-    :param magnum: first number of the version of a Magnum; by default of the
-        one that is installed here, of the newest with an inventory.
-    :raises UsageError: a file is not there or cannot be understood.
+    :param pipeline: a paste file; by default the one in magnum.conf.
+    :param magnum: major version of a Magnum; by default of the one installed
+        here, or, with an inventory, of the newest.
+    :raises UsageError: a file does not exist or cannot be understood.
     :raises EnvironmentProblem: there are no drivers.
     """
     if recorded:
         if files or folders:
             raise errors.UsageError(
-                'An inventory has its configuration in it',
+                'An inventory includes the configuration',
                 hint='Leave --config-file and --config-dir out')
         catalog = inventory.read(recorded, magnum or model.NEWEST)
         looked_at = [f'Drivers and configuration: inventory {recorded}']
@@ -67,9 +67,9 @@ def look(files: collections.abc.Sequence[str] = (),
             'No driver of Magnum is installed in this Python environment'
             if not recorded else 'There is no driver in the inventory',
             where=recorded,
-            hint="Run this with Magnum's Python environment, or give "
-                 "--inventory with what 'magnum-capi discovery list -f json' "
-                 'writes there')
+            hint="Run this in Magnum's Python environment, or give "
+                 "--inventory the output that 'magnum-capi discovery list -f "
+                 "json' has there")
     position, told = _told(found, named=bool(pipeline))
     return Host(catalog, position, (
         *looked_at, f'Magnum: {catalog.magnum}', f'Pipeline: {told}'))
@@ -77,9 +77,9 @@ def look(files: collections.abc.Sequence[str] = (),
 
 def logs(files: collections.abc.Sequence[str] = (),
          folders: collections.abc.Sequence[str] = ()) -> list[pathlib.Path]:
-    """Logs of Magnum's API, as its configuration names them.
+    """Logs of Magnum's API that its configuration names.
 
-    :raises UsageError: it names none that is there.
+    :raises UsageError: it names none that exists.
     """
     source = _source(files, folders)
     try:
@@ -94,7 +94,7 @@ def logs(files: collections.abc.Sequence[str] = (),
             "Magnum's configuration cannot be read",
             last_seen=model.plain(e)) from e
     raise errors.UsageError(
-        "Magnum's configuration names no log that is here",
+        "Magnum's configuration names no log that exists here",
         where=', '.join(source.files + source.folders) or None,
         hint='Name it with --magnum-log, or pipe it: journalctl -u '
         'magnum-api | '
@@ -105,16 +105,16 @@ def _told(path: str | pathlib.Path | None,
           named: bool) -> tuple[paste.Position | None, str]:
     """The position of the filter, and a sentence.
 
-    :param named: somebody named the file; by default nobody asked for it.
+    :param named: the user named the file.
     """
     if not path:
-        return None, 'not looked at, taken to be without the filter'
+        return None, 'not checked, assumed to be without the filter'
     try:
         position = _position(path)
     except errors.UsageError as e:
         if named:
             raise
-        return None, (f'{path} cannot be understood, taken to be without '
+        return None, (f'{path} cannot be understood, assumed to be without '
                       f'the filter: {e.what}')
     return position, f'{path}, ' + {
         paste.Position.ABSENT: 'without the filter',
@@ -140,7 +140,7 @@ def _source(files: collections.abc.Sequence[str],
         if not os.path.isdir(path):
             raise errors.UsageError('There is no such configuration folder',
                                     where=path)
-    # Either all of it is given or nothing, as with Magnum's programs.
+    # As in Magnum's programs, any given file replaces the default search.
     return policy.Source(files, folders, search=not (files or folders))
 
 
@@ -153,7 +153,7 @@ def _pipeline(source: policy.Source) -> str | None:
         if os.path.isabs(name):
             return name if os.path.exists(name) else None
         return conf.find_file(name)
-    # The registry has read these files before: not worth an error.
+    # The registry has read these files before and would have failed.
     except (cfg.Error, OSError, ValueError):
         return None
 

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads an image as the user does, for what it says about drivers.
+"""Reads, as the user, what an image says about drivers.
 
-The token's own contents (``keystone.token_info``) give the endpoint, as they
-do for Magnum's clients. The plugin that authtoken leaves in
+The endpoint comes from the token's own contents (``keystone.token_info``), as
+in Magnum's clients. The plugin that authtoken leaves in
 ``keystone.token_auth`` would add Magnum's service token to the request: with
-it Glance may serve what the user alone is not served, and it costs a request
-to Keystone. No version is discovered: Glance's v2 is the only one.
+it Glance may show more than the user may see, and it costs a request to
+Keystone. No version is discovered: Glance's v2 is the only one.
 
-What the user cannot see is one thing (:class:`NotVisible`, Magnum has its own
-answer to it), a Glance that cannot be asked is another
-(:class:`Unavailable`): Magnum 23 mistakes it for an image without os_distro.
+An image that the user cannot see (:class:`NotVisible`) is left to Magnum's own
+error. A Glance that does not answer is another case (:class:`Unavailable`):
+Magnum 23 mistakes it for an image without os_distro.
 """
 
 import dataclasses
@@ -37,33 +37,33 @@ from magnum_capi import responses
 
 LOG = logging.getLogger(__name__)
 
-#: Seconds to connect, and until Glance has said all.
+#: Seconds to connect, and to read a whole response of Glance.
 TIMEOUTS = (5.0, 30.0)
 
 _VERSION = re.compile(r'/v\d+(\.\d+)?/*$|/+$')
-#: Connections that are kept; more threads than that open new ones.
+#: Connections in the pool; more threads than that open new ones.
 _KEPT = 64
-#: What Glance answers to users, all else is Glance's trouble.
+#: Statuses that concern the user; any other is a problem of Glance.
 _NOT_VISIBLE: tuple[int, ...] = (400, 403, 404)
-#: The last character that a utf8mb3 column of MariaDB has room for. Glance
-#: answers 500 when it is asked for a name with a later one.
+#: The last character that a utf8mb3 column of MariaDB can store. Glance
+#: answers 500 to requests for a name with a later one.
 _LAST_UTF8MB3 = '\uffff'
 
 
 @dataclasses.dataclass(frozen=True)
 class Image:
-    """An image: which one a name meant, and what it says about drivers."""
+    """An image: its id, and what it says about drivers."""
 
     id: str
     says: model.ImageProperties
 
 
 class NotVisible(errors.MagnumCapiError):
-    """There is no such image for this user, or there are several."""
+    """This user can see no such image, or several."""
 
 
 class Unavailable(answers.Refused):
-    """Nobody knows what the image says."""
+    """The image could not be read."""
 
 
 class Reader:
@@ -72,7 +72,7 @@ class Reader:
     :param session: its own auth is not used.
     :param interface: of Glance in the catalog, such as ``publicURL``.
     :param region: of Glance in the catalog; None takes any.
-    :param timeouts: to connect, and to read all of an answer, in seconds.
+    :param timeouts: to connect, and to read a whole response, in seconds.
     """
 
     def __init__(self, session: ka_session.Session,
@@ -82,14 +82,14 @@ class Reader:
         self._interface = interface
         self._region = region
         self._timeouts = timeouts
-        # It is shared by users: what Glance tells one is not for another.
+        # Users share the session, so cookies of one must not reach another.
         session.session.cookies.set_policy(
             http.cookiejar.DefaultCookiePolicy(allowed_domains=[]))
 
     @classmethod
     def of(cls, conf: cfg.ConfigOpts,
            timeouts: tuple[float, float] = TIMEOUTS) -> 'Reader':
-        """As Magnum's clients are configured.
+        """A Reader that is configured like Magnum's clients.
 
         :param conf: Magnum's, with [keystone_auth] (its TLS) and
             [glance_client].
@@ -97,7 +97,7 @@ class Reader:
         http_session = requests.Session()
         session = loading.load_session_from_conf_options(
             conf, 'keystone_auth', session=http_session)
-        # keystoneauth of Magnum 20 to 22 knows neither.
+        # keystoneauth of Magnum 20 to 22 has neither.
         tls = {name: getattr(session, name)
                for name in ('tls_ciphers', 'tls_min_version')
                if hasattr(session, name)}
@@ -108,20 +108,20 @@ class Reader:
                    conf.glance_client.region_name, timeouts)
 
     def read(self, ident: str, environ: guarded.Environ) -> Image:
-        """The image of an id or a name, and what it says about drivers.
+        """Read an image by id or name.
 
-        One request, if the image is there and not hidden.
+        Takes one request if the image exists and is not hidden.
 
         :param ident: id or name of the image.
-        :raises NotVisible: Glance has nothing, or no one image, for the user.
-        :raises Unavailable: Glance cannot be asked.
+        :raises NotVisible: the user can see no such image, or several.
+        :raises Unavailable: Glance does not answer.
         """
         token = environ.get('HTTP_X_AUTH_TOKEN', '').strip()
         info = environ.get('keystone.token_info')
         if not token or not info:
             raise Unavailable(
-                401, 'The request is not authenticated, so that its image '
-                'cannot be read.')
+                401, 'The request is not authenticated, so its image cannot '
+                'be read.')
         images = self._endpoint(info, token) + '/v2/images'
         if guarded.is_uuid(ident):
             found = self._get(f'{images}/{ident}', token)
@@ -141,12 +141,12 @@ class Reader:
             raise Unavailable(
                 503, 'The image service could not be asked: the service '
                 'catalog has no endpoint of it.') from e
-        # Endpoints without a URL are passed over there.
+        # Endpoints without a URL are skipped there.
         return _VERSION.sub('', url or '')
 
     def _named(self, images: str, name: str,
                token: str) -> dict[str, typing.Any]:
-        # The second is for images that their owner has hidden.
+        # The second request finds hidden images.
         query = urllib.parse.urlencode({'name': name}, errors='replace')
         found = (self._one(f'{images}?{query}', name, token)
                  or self._one(f'{images}?{query}&os_hidden=true', name, token))
@@ -164,7 +164,7 @@ class Reader:
         if not isinstance(listed, list) or not all(
                 isinstance(image, dict) for image in listed):
             raise _unusable()
-        # A name such as in:a,b is a query to Glance.
+        # Glance would take a name such as in:a,b for a query.
         named: list[dict[str, typing.Any]] = [
             image for image in listed if image.get('name') == name]
         if len(named) > 1 or answer.get('next'):
@@ -180,7 +180,7 @@ class Reader:
         if status == 401:
             raise Unavailable(
                 401, 'The image service did not accept the token of the '
-                'request, so that nothing was done. Get a new token.')
+                'request, so nothing was done. Get a new token.')
         if status != 200:
             raise Unavailable(
                 503 if status >= 500 or status == 429 else 502,
@@ -195,12 +195,12 @@ class Reader:
         return found
 
     def _sent(self, url: str, token: str) -> tuple[int, bytes]:
-        # A kept connection may end while it is used: that is tried again.
+        # A pooled connection may break during use: try again.
         failure: Exception | None = None
         for _ in range(2):
             end = time.monotonic() + self._timeouts[1]
             try:
-                # To log it, keystoneauth would read it without an end.
+                # To log it, keystoneauth would read it without a time limit.
                 answer = self._session.get(
                     url, authenticated=False, redirect=False, raise_exc=False,
                     timeout=self._timeouts, stream=True, log=False,

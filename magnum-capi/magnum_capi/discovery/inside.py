@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the filter does with Magnum's own code, in Magnum's process."""
+"""Calls of the filter into Magnum's own code, in Magnum's process."""
 
 import collections.abc
 import typing
@@ -14,7 +14,7 @@ Stored = collections.abc.Mapping[str, typing.Any]
 
 
 class Inside:
-    """All of it, for tests to have something else."""
+    """All such calls; tests replace this class."""
 
     def authorize(self, route: guarded.Route,
                   environ: guarded.Environ) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A catalog as rows that people read, and back from their JSON.
+"""Turns a catalog into rows for people, and rows in JSON into a catalog.
 
 ``magnum-capi discovery list -f json`` on a Magnum host writes what other
 machines need to explain and audit: the drivers and what magnum.conf says
@@ -17,7 +17,7 @@ COLUMNS = ('Driver', 'Cluster types', 'State', 'Beta', 'Default', 'Origin',
            'Error', 'Mode')
 _HINT = "Write it with 'magnum-capi discovery list -f json' on a Magnum host"
 
-#: State of a name that magnum.conf has and nothing installed has.
+#: State of a name in magnum.conf that no installed driver has.
 _MISSING = 'not installed'
 _NAMED = 'named by '
 _OPTIONS = ('default_driver', 'disabled_drivers', 'enabled_beta_drivers')
@@ -31,9 +31,9 @@ _Kind = typing.TypeVar('_Kind')
 
 
 def rows(catalog: model.Catalog) -> list[Row]:
-    """One a driver.
+    """One row per driver.
 
-    Names in the options of [drivers] that nothing installed has come last.
+    Names in the options of [drivers] that are not installed come last.
     """
     policy = catalog.policy
     found: list[Row] = [
@@ -61,11 +61,11 @@ def _names(policy: model.Policy, option: str) -> set[str]:
 
 def read(path: str | pathlib.Path,
          magnum: int = model.NEWEST) -> model.Catalog:
-    """The catalog of a file that :func:`rows` was written into as JSON.
+    """The catalog in a file with :func:`rows` as JSON.
 
     :param magnum: see :class:`.model.Catalog`.
 
-    :raises UsageError: the file cannot be read or is none.
+    :raises UsageError: the file cannot be read, or is not an inventory.
     """
     try:
         with open(path, encoding='utf-8') as file:
@@ -81,16 +81,16 @@ def read(path: str | pathlib.Path,
         return parse(json.loads(text), magnum)
     except (ValueError, RecursionError) as e:
         raise errors.UsageError(
-            'This is no inventory of drivers', where=path,
+            'This is not an inventory of drivers', where=path,
             last_seen=model.plain(e), hint=_HINT) from e
 
 
 def parse(found: typing.Any, magnum: int = model.NEWEST) -> model.Catalog:
-    """The catalog of rows as cliff's JSON has them: a list of dicts.
+    """The catalog in rows as cliff writes them to JSON: a list of dicts.
 
     :param magnum: see :class:`.model.Catalog`.
 
-    :raises ValueError: they are none; says which and why.
+    :raises ValueError: a row is invalid; says which and why.
     """
     if not isinstance(found, list):
         raise ValueError('it is no list')
@@ -103,7 +103,7 @@ def parse(found: typing.Any, magnum: int = model.NEWEST) -> model.Catalog:
             raise ValueError(f'row {number}: {e}') from None
     if len(named['default_driver']) > 1:
         raise ValueError('more than one driver is the default')
-    # Those written before there were modes have none.
+    # Inventories from before modes existed have none.
     modes = {_mode(row.get('Mode', model.Mode.STRICT.value)) for row in found}
     if len(modes) > 1:
         raise ValueError('there is more than one mode')

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The names of operating systems that libosinfo knows.
 
-The specification wants ``magnum_distro`` because some values that Magnum
-needs in ``os_distro`` are none of libosinfo's, which is where Glance says
-that the values of ``os_distro`` come from
+The specification introduces ``magnum_distro`` because some values that Magnum
+needs in ``os_distro`` are not libosinfo's, although Glance says that the
+values of ``os_distro`` come from libosinfo
 (doc/source/admin/useful-image-properties.rst of Glance).
 
-To renew :data:`DISTROS`: the texts of all ``<distro>`` elements below
+To renew :data:`DISTROS`, take the texts of all ``<distro>`` elements below
 ``/usr/share/osinfo/os`` of a newer osinfo-db, sorted without regard to case,
 each once.
 """
@@ -31,5 +31,5 @@ GLANCE = frozenset({'arch', 'windows'})
 
 
 def known(distro: str) -> bool:
-    """Whether Nova's and Glance's vocabulary has it; case counts."""
+    """Whether libosinfo or Glance's documentation has it; case-sensitive."""
     return distro in DISTROS or distro in GLANCE

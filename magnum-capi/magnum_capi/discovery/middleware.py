@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the decisions about drivers effective in an unmodified Magnum 23.
 
-A paste filter of Magnum's API. Switch it on in api-paste.ini::
+A paste filter for Magnum's API. Enable it in api-paste.ini::
 
     [pipeline:api]
     pipeline = cors http_proxy_to_wsgi request_id osprofiler authtoken
@@ -10,7 +10,7 @@ A paste filter of Magnum's API. Switch it on in api-paste.ini::
     [filter:driver_discovery]
     paste.filter_factory = magnum_capi.discovery.middleware:factory
 
-It must stand behind authtoken, and nothing behind it should change requests.
+It must come after authtoken, and nothing after it should change requests.
 Options of the section, in seconds: ``connect_timeout`` (5) and
 ``read_timeout`` (30) for Glance. TLS, region and interface are those of
 Magnum's own clients: [keystone_auth] and [glance_client].
@@ -18,32 +18,31 @@ Magnum's own clients: [keystone_auth] and [glance_client].
 What it does:
 
 * template create: reads the image as the user and decides. The template gets
-  that driver and, where ``magnum_distro`` says so, that distro, or there is no
-  template;
-* template update: decides again if something is touched that counts. To
-  remove ``/driver`` means to choose again;
+  that driver and, if ``magnum_distro`` is set, that distro, or is not created;
+* template update: decides again if a relevant field changes. Removing
+  ``/driver`` means to choose again;
 * cluster create: the template's driver must be usable and provide its type;
 * cluster upgrade: a template of another driver is refused.
 
-Errors have Magnum's shape and status 400, other ones if the image could not
-be read (401, 502, 503), if somebody else changed something meanwhile (409),
+Errors have Magnum's format and status 400, or another status if the image
+could not be read (401, 502, 503), if something was changed concurrently (409),
 or if the request is not spelled as documented (400, 404, 405, 413, 415). The
 filter fails closed: an error of its own is a 500.
 
 What a filter cannot do:
 
-* an image without any ``os_distro``: Magnum insists on one;
-* a cluster create is refused by Magnum if a beta driver that is not enabled
-  was loaded last for the type, whatever the template says;
-* the number of masters is checked by the driver that was loaded last for the
-  type, not by the template's;
-* a driver that fails to load breaks Magnum itself. The audit names the four;
-* between check and use, somebody may change an image or a template that is
+* accept an image without any ``os_distro``: Magnum insists on one;
+* have a cluster accepted if a beta driver that is not enabled was loaded last
+  for its type: Magnum refuses it, whatever the template says;
+* have the number of masters checked by the template's driver: Magnum asks the
+  driver that was loaded last for the type;
+* survive a driver that fails to load: it breaks Magnum itself. The audit
+  reports these four;
+* prevent changes between check and use of an image, or of a template that is
   not in use yet. Names are replaced by uuids, what was stored is compared
-  with the decision, and a cluster is checked again, but Magnum has no locks
-  to offer;
-* drivers that are installed while the process runs are not seen, as in
-  Magnum.
+  with the decision, and a cluster is checked again, but Magnum has no locks;
+* see drivers that are installed while the process runs; Magnum does not
+  either.
 """
 
 import collections.abc
@@ -83,7 +82,7 @@ class Filter:
     """The WSGI application in front of Magnum's; threads share it.
 
     :param app: Magnum's API.
-    :param catalog: returns the drivers as of now.
+    :param catalog: returns the current drivers.
     """
 
     def __init__(self, app: exchange_.Application,
@@ -113,14 +112,14 @@ class Filter:
                 route.what if route else 'request', request_id, e.status,
                 e.what))
             answer = answers.error(e.status, e.what, request_id)
-        # Whatever it is, nothing may pass unchecked because of it.
+        # No error may let a request pass unchecked.
         except Exception:
             LOG.exception('The filter failed, the request is refused (%s)',
                           request_id)
             answer = answers.error(
                 http.HTTPStatus.INTERNAL_SERVER_ERROR,
                 'The choice of a driver failed. Ask the operator of this '
-                'cloud, and name the request id.', request_id)
+                'cloud, and give the request id.', request_id)
         return answer(environ, start_response)
 
     def _answered(self, request: webob.Request, route: guarded.Route,
@@ -151,9 +150,9 @@ class Filter:
 def factory(global_conf: collections.abc.Mapping[str, str],
             **local_conf: str) -> collections.abc.Callable[
                 [exchange_.Application], Filter]:
-    """A paste.filter_factory; oslo.config must be set up, as by Magnum.
+    """A paste.filter_factory; Magnum must have set up oslo.config.
 
-    :raises UsageError: an option of the section is unknown or no time.
+    :raises UsageError: an option of the section is unknown or not a time.
     """
     timeouts = dict(zip(_OPTIONS, images.TIMEOUTS))
     for name, value in local_conf.items():
@@ -166,14 +165,14 @@ def factory(global_conf: collections.abc.Mapping[str, str],
             raise errors.UsageError(
                 f'The option {name} = {value} of the filter is not usable',
                 where='api-paste.ini',
-                hint=f'There are {" and ".join(_OPTIONS)}, in seconds.')
+                hint=f'Its options are {" and ".join(_OPTIONS)}, in seconds')
     conf = cfg.CONF
     connect, read = (timeouts[option] for option in _OPTIONS)
     reader = images.Reader.of(conf, (connect, read))
     drivers = registry.Registry(policy.Source.of(conf))
     try:
-        # Now, as Magnum loads its own: the program magnum-api forks for every
-        # request when it has several workers, and each would load them.
+        # Now, like Magnum: with several workers, the program magnum-api forks
+        # for every request, and each child would load the drivers.
         drivers.catalog()
     except errors.UsageError as e:
         LOG.error('The filter has no drivers yet: %s', e)

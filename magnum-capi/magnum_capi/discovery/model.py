@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a decision is made of, and what it is; nothing here does anything.
+"""Data of a decision and its inputs; only types, no rules.
 
-Values of images and templates are other people's: :func:`shown` is how they
-get into a text.
+Values of images and templates come from users, so texts show them with
+:func:`shown`.
 """
 
 import collections.abc
@@ -14,33 +14,33 @@ import typing
 
 _PLAIN = re.compile(r'[\w.:+/-]{1,64}', re.ASCII).fullmatch
 _LONGEST = 64
-#: First number of the version of the newest Magnum that was looked at.
+#: Major version of the newest Magnum that this was compared with.
 NEWEST = 23
 _LONGEST_LINE = 200
-#: Names or cluster types that a message lists before it only counts them.
+#: Limit of names or cluster types in a message; the rest is counted.
 _LISTED = 24
 
 
 def shown(value: object) -> str:
-    """A value as it may stand in messages and logs: quoted, short, visible.
+    """A value that is safe in messages and logs: quoted, short, printable.
 
-    Control characters, quotes and everything that is no ASCII are escaped;
-    what is longer than 64 characters, then, is cut: 69 in all at the most.
+    Control characters, quotes and everything but ASCII are escaped. The result
+    is cut after 64 characters; it has 69 at most.
     """
     return f"'{_bare(value)}'"
 
 
 def plain(text: object) -> str:
-    """Words of somebody else, such as an error's, on one line.
+    """A text of a third party, such as an error message, on one line.
 
-    Blanks and line breaks are one blank each; what cannot be printed or is
-    no ASCII is escaped; at most 203 characters.
+    Whitespace becomes single blanks; everything but printable ASCII is
+    escaped; at most 203 characters.
     """
     return _cut(' '.join(str(text).split()), _LONGEST_LINE)
 
 
 def listed(values: collections.abc.Sequence[object]) -> str:
-    """Names or cluster types in a message; many are counted."""
+    """Names or cluster types in a message; a long list is cut."""
     texts = [str(value) if isinstance(value, ClusterType) else _bare(value)
              for value in values[:_LISTED]]
     if len(values) > _LISTED:
@@ -66,7 +66,7 @@ def _cut(text: str, longest: int, quote: str = '') -> str:
 
 
 class ClusterType(typing.NamedTuple):
-    """What Magnum matches drivers by; looked up in every decision."""
+    """What Magnum matches drivers by."""
 
     server_type: str
     os: str
@@ -78,12 +78,12 @@ class ClusterType(typing.NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Offer:
-    """A driver that is installed, whether it can be used or not.
+    """An installed driver, usable or not.
 
     :param name: of its entry point.
     :param types: cluster types that it provides.
     :param beta: it must be enabled by [drivers]enabled_beta_drivers.
-    :param error: why it cannot be loaded; it provides nothing then.
+    :param error: why it cannot be loaded; then it provides nothing.
     :param origin: distribution and version, ``magnum-capi-helm 1.4.0``.
     """
 
@@ -95,9 +95,9 @@ class Offer:
 
 
 class Mode(enum.Enum):
-    """Who is chosen of several drivers, when nothing says which."""
+    """Which of several drivers is chosen when nothing names one."""
 
-    #: Nobody: the request is refused as ambiguous.
+    #: None: the request is refused as ambiguous.
     STRICT = 'strict'
     #: The first by name, as in cluster-template-driver-selection.
     HIBISCUS = 'hibiscus'
@@ -128,12 +128,12 @@ class State(enum.Enum):
 class Catalog:
     """The drivers of a Magnum under a policy; immutable.
 
-    :param offers: in the order in which Magnum enumerates entry points. It
-        changes no decision, only what an unmodified Magnum would do.
-    :param magnum: first number of Magnum's version, for the same.
+    :param offers: in the order in which Magnum enumerates entry points. The
+        order does not affect decisions, only what an unmodified Magnum does.
+    :param magnum: major version of Magnum; affects the same.
     :ivar by_name: offers by the names of their entry points.
     :ivar states: :class:`State` of each of them.
-    :ivar offered: what usable drivers provide, as a text for messages.
+    :ivar offered: text for messages: what usable drivers provide.
     """
 
     def __init__(self, offers: collections.abc.Iterable[Offer],
@@ -163,7 +163,7 @@ class Catalog:
         return listed(sorted(self._providers)) or 'nothing'
 
     def _state(self, offer: Offer) -> State:
-        # What is disabled is not loaded, so that nothing else is known.
+        # Disabled drivers are not loaded, so nothing else is known of them.
         if offer.name in self.policy.disabled_drivers:
             return State.DISABLED
         if offer.error is not None:
@@ -191,7 +191,7 @@ class ImageProperties:
     """What a Glance image says about drivers; None: nothing.
 
     :param magnum_distro: operating system, for Magnum's use.
-    :param os_distro: operating system, in libosinfo's words.
+    :param os_distro: operating system, by its name in libosinfo.
     :param magnum_driver: name of a driver.
     """
 
@@ -202,14 +202,14 @@ class ImageProperties:
     @classmethod
     def of(cls, properties: collections.abc.Mapping[str, typing.Any],
            ) -> 'ImageProperties':
-        """Read them; surrounding blanks do not count, blank is nothing."""
+        """Read properties; values are stripped, blank ones are None."""
         return cls(*(_property(properties, name) for name in (
             'magnum_distro', 'os_distro', 'magnum_driver')))
 
 
 @dataclasses.dataclass(frozen=True)
 class Request:
-    """A cluster template that somebody wants.
+    """A request for a cluster template.
 
     :param driver: the template's explicit choice.
     """
@@ -221,7 +221,7 @@ class Request:
 
 
 class Step(enum.Enum):
-    """The places where a decision can come from, in their order."""
+    """The possible sources of a decision, in their order."""
 
     DISTRO = 'distro'
     TEMPLATE = 'template'
@@ -232,7 +232,7 @@ class Step(enum.Enum):
 
 
 class Reason(typing.NamedTuple):
-    """What was found in one step, a clause without a full stop."""
+    """The result of one step, a clause without a full stop."""
 
     step: Step
     text: str
@@ -270,10 +270,10 @@ class Refusal(typing.NamedTuple):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Decision:
-    """A driver, or a refusal, and how it came about.
+    """A driver, or a refusal, and its reasons.
 
-    :param cluster_type: None when the operating system is not known.
-    :param reasons: one for each step that was taken, in their order.
+    :param cluster_type: None when the operating system is unknown.
+    :param reasons: one for each step, in order.
     :param deprecated: the operating system came from os_distro.
     """
 
@@ -289,10 +289,10 @@ class Decision:
 
     @property
     def by_name(self) -> bool:
-        """Whether nothing but its name speaks for the driver."""
+        """Whether the driver was chosen only because of its name."""
         return bool(self.reasons) and self.reasons[-1].step is Step.FIRST
 
     @property
     def os(self) -> str | None:
-        """The operating system, as far as it is known."""
+        """The operating system, None if unknown."""
         return self.cluster_type and self.cluster_type.os

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From one driver to the next: new templates made, old ones hidden.
+"""Moves a cloud to another driver: makes new templates, hides old ones.
 
-Clusters stay with their driver; ``driver adopt`` is what hands over those of
-magnum-capi-helm. While there are any, their template stays visible: of a
-public template that is hidden Magnum 23.0.0 shows nothing to users
-(get_cluster_template_by_uuid of magnum/db/sqlalchemy/api.py), so that the
-owners of its clusters get 404 for the list of all their clusters, and to
-resize or to delete one does nothing.
+Clusters stay with their driver; ``driver adopt`` hands over those of
+magnum-capi-helm. A template stays visible while it has clusters: Magnum 23.0.0
+does not show a hidden public template to users (get_cluster_template_by_uuid
+of magnum/db/sqlalchemy/api.py), so the owners of its clusters would get 404
+for the list of all their clusters, and resizing or deleting one would do
+nothing.
 """
 
 import collections
@@ -27,12 +27,12 @@ Stored = collections.abc.Mapping[str, typing.Any]
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """What becomes of one template of the old driver.
+    """What to do about one template of the old driver.
 
-    :param new: of a public template, as one of the new driver; None: its
-        project has to make that.
-    :param made: whether the new one is there.
-    :param used: by how many clusters; it is hidden when there are none.
+    :param new: the translation of a public template for the new driver; None
+        for a private one, which its project has to translate.
+    :param made: whether the new template exists.
+    :param used: number of clusters; the template is hidden when it is 0.
     """
 
     old: Stored
@@ -61,7 +61,7 @@ class Step:
 class Plan:
     """What is left of the old driver.
 
-    :param steps: of templates that new clusters can be made of.
+    :param steps: for templates that new clusters can be made of.
     :param clusters: (uuid, name, name of the template).
     """
 
@@ -72,12 +72,12 @@ class Plan:
 def plan(templates: collections.abc.Sequence[Stored],
          clusters: collections.abc.Iterable[Stored], old: str, new: str,
          judge: translate.Judge, proxies: bool) -> Plan:
-    """The way from one driver to another; pure.
+    """Plan the move from one driver to another; pure.
 
-    :param templates: all of a cloud, hidden ones included.
+    :param templates: all of a cloud, including hidden ones.
     :param clusters: all of a cloud.
-    :param old: name of a driver; templates without one are left alone.
-    :param judge: see :func:`.translate.translate`, as of ``proxies``.
+    :param old: name of a driver; templates without a driver are left alone.
+    :param judge, proxies: see :func:`.translate.translate`.
     """
     public = {t['name'] for t in templates
               if t.get('driver') == new and t.get('public')}
@@ -101,7 +101,7 @@ def plan(templates: collections.abc.Sequence[Stored],
 
 
 def connect(name: str | None) -> proxy.Proxy:
-    """Magnum of a cloud; within :func:`.cloud.explained`.
+    """Magnum of a cloud; call within :func:`.cloud.explained`.
 
     :raises EnvironmentProblem: the cloud has none.
     """
@@ -122,8 +122,8 @@ def read(magnum: proxy.Proxy) -> tuple[list[Stored], list[Stored]]:
 def carry_out(magnum: proxy.Proxy, step: Step) -> None:
     """Make the new template, if it is missing; hide the old one, if unused.
 
-    :raises HttpException: Magnum refused; what was done before stays, and a
-        plan made again goes on from there.
+    :raises HttpException: Magnum refused; earlier steps stay, and a new plan
+        continues from there.
     """
     if step.new is None:
         return

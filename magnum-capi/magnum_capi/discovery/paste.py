@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the filter stands in Magnum's api-paste.ini; texts in, texts out.
+"""Finds, adds and removes the filter in the text of Magnum's api-paste.ini.
 
-The file is the operator's: nothing but the filter is changed in it, comments
-and order stay.
+The file is the operator's: only the filter changes, comments and order stay.
 """
 
 import collections.abc
@@ -15,18 +14,18 @@ from magnum_capi import errors
 NAME = 'driver_discovery'
 FACTORY = 'magnum_capi.discovery.middleware:factory'
 
-#: Where it was before the library had a package of its own.
+#: Former path of the filter, before the library had its own package.
 _WAS = 'magnum_capi_tempest.discovery.middleware:factory'
 
-#: That of Magnum's own file, and that of deployers whose file has nothing
-#: beside the API (OpenStack-Helm); the first that is there counts.
+#: The name in Magnum's own file, and that of deployers whose file has nothing
+#: but the API (OpenStack-Helm); the first that exists counts.
 _PIPELINES = ('pipeline:api', 'pipeline:main')
 _HEADER = re.compile(r'\[(?P<name>[^]]+)\]')
 _VALUE = re.compile(r'pipeline\s*[=:]')
 
 
 class _Parser(configparser.ConfigParser):
-    """As paste.deploy reads it, whose names are case sensitive."""
+    """Reads names like paste.deploy: they are case-sensitive."""
 
     def optionxform(self, optionstr: str) -> str:
         return optionstr
@@ -36,15 +35,15 @@ class Position(enum.Enum):
     """Where the filter is in the pipeline of Magnum's API."""
 
     ABSENT = 'absent'
-    #: The user is not known yet, so that no image can be read.
+    #: The user is not known yet, so no image can be read.
     BEFORE_AUTHTOKEN = 'before authtoken'
     IN_PLACE = 'after authtoken'
 
 
 def position(text: str) -> Position:
-    """Say where the filter is in a paste file.
+    """The position of the filter in a paste file.
 
-    :raises UsageError: it is no paste file with Magnum's API in it.
+    :raises UsageError: it is not a paste file with Magnum's API.
     """
     parser, pipeline = _read(text)
     ours = _named(parser, lambda factory: factory == FACTORY)
@@ -57,14 +56,14 @@ def position(text: str) -> Position:
 
 
 def with_filter(text: str) -> str:
-    """Put the filter last, next to the API: what it checked is what comes.
+    """Add the filter last, next to the API, so that nothing changes its input.
 
-    A file with the filter behind authtoken is returned as it is; a filter by
-    its former path gets the present one.
+    A file with the filter behind authtoken is returned unchanged; a filter
+    with its former path gets the present one.
 
-    :raises UsageError: it is no paste file with Magnum's API behind
-        authtoken, another filter has the name, or the pipeline is written
-        in a way that cannot be changed.
+    :raises UsageError: it is not a paste file with Magnum's API behind
+        authtoken, another filter has the name, or the pipeline is written in
+        a way that cannot be changed.
     """
     text = text.replace(_WAS, FACTORY)
     where = position(text)
@@ -90,9 +89,9 @@ def with_filter(text: str) -> str:
 
 
 def without_filter(text: str) -> str:
-    """Take the filter out, with its section; a file without it stays.
+    """Remove the filter and its section; a file without it stays.
 
-    :raises UsageError: it is no paste file with Magnum's API in it, or the
+    :raises UsageError: it is not a paste file with Magnum's API, or the
         pipeline is written in a way that cannot be changed.
     """
     text = text.replace(_WAS, FACTORY)
@@ -111,10 +110,10 @@ def without_filter(text: str) -> str:
 
 
 def _checked(changed: str, section: str, pipeline: list[str]) -> str:
-    """A changed text, if the names in its pipeline are these.
+    """A changed text, after checking the names in its pipeline.
 
-    configparser reads more than lines that are changed here: indented ones,
-    and values with comments or empty lines in them.
+    configparser accepts more than what is changed here: indented lines, and
+    values with comments or empty lines in them.
     """
     try:
         good = _read(changed)[1] == pipeline
@@ -141,21 +140,21 @@ def _read(text: str) -> tuple[_Parser, list[str]]:
         return parser, parser[_section(parser)]['pipeline'].split()
     except (configparser.Error, KeyError) as e:
         raise errors.UsageError(
-            f'This is no paste file of Magnum with a section '
+            f'This is not a paste file of Magnum with a section '
             f'[{"] or [".join(_PIPELINES)}]',
             last_seen=str(e).splitlines()[0] if str(e) else None) from e
 
 
 def _named(parser: _Parser,
            chosen: collections.abc.Callable[[str], bool]) -> set[str]:
-    """Names of the filters whose factory is a chosen one."""
+    """Names of the filters whose factory matches."""
     return {section.removeprefix('filter:') for section in parser.sections()
             if section.startswith('filter:') and chosen(
                 parser[section].get('paste.filter_factory', '').strip())}
 
 
 def _authtoken(parser: _Parser, pipeline: list[str]) -> int:
-    """Index of the last filter that makes users known."""
+    """Index of the last filter that authenticates users."""
     known = _named(parser, lambda factory: 'auth_token' in factory)
     places = [at for at, name in enumerate(pipeline)
               if name in known or name == 'authtoken']
@@ -174,7 +173,7 @@ def _without(names: set[str], value: str) -> str:
 
 
 def _around(text: str, pipeline: str) -> tuple[str, str, str]:
-    """What stands before a pipeline's value, the value, and the rest."""
+    """The text before a pipeline's value, the value, and the rest."""
     lines = text.splitlines(keepends=True)
     span = _span(lines, pipeline)
     return (''.join(lines[:span.start]), ''.join(lines[span.start:span.stop]),
@@ -182,7 +181,7 @@ def _around(text: str, pipeline: str) -> tuple[str, str, str]:
 
 
 def _span(lines: list[str], pipeline: str) -> range:
-    """Lines of the pipeline's value, with what continues it."""
+    """Lines of the pipeline's value, including continuation lines."""
     section: str | None = None
     start: int | None = None
     for at, line in enumerate(lines):

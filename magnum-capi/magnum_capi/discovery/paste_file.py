@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Put the filter into Magnum's api-paste.ini, the file.
+"""Reads and writes Magnum's api-paste.ini to add or remove the filter.
 
-What is changed is decided by :mod:`.paste`; here it is read and written. The
-file stays whoever's it was: owner and mode are kept.
+:mod:`.paste` decides what changes. Owner and mode of the file are kept.
 """
 
 import collections.abc
@@ -18,13 +17,13 @@ from magnum_capi import outfile
 def put(path: str | pathlib.Path, *, dry: bool = False,
         change: collections.abc.Callable[[str], str] = paste.with_filter,
         ) -> bool:
-    """Put the filter where it belongs; returns whether that was needed.
+    """Add the filter; returns whether the file had to be changed.
 
     :param path: of Magnum's api-paste.ini; links are followed.
-    :param dry: only say so.
-    :param change: of the file's text; :func:`.paste.without_filter` takes
-        the filter out.
-    :raises UsageError: it is no paste file of Magnum.
+    :param dry: do not write the file.
+    :param change: of the file's text; :func:`.paste.without_filter` removes
+        the filter.
+    :raises UsageError: it is not a paste file of Magnum.
     :raises EnvironmentProblem: it cannot be read or written.
     """
     path = pathlib.Path(path).resolve()

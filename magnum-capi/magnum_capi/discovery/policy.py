@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What magnum.conf says about drivers, always as of now.
+"""What magnum.conf says about drivers, always up to date.
 
-Magnum reads its configuration once. An operator who disables a driver does
-not expect members to be able to choose it until the next restart, so that the
-files are looked at before each decision: one ``stat`` a file, no more.
+Magnum reads its configuration once. An operator who disables a driver does not
+expect users to be able to choose it until the next restart, so the files are
+checked before each decision, at the cost of one ``stat`` per file.
 """
 
 import collections.abc
@@ -23,7 +23,7 @@ from magnum_capi import waiting
 
 LOG = logging.getLogger(__name__)
 
-#: As in magnum/conf/drivers.py of Magnum 23, and the filter's own.
+#: Those of magnum/conf/drivers.py of Magnum 23, and the filter's own.
 _OPTIONS: dict[str | None, tuple[cfg.Opt, ...]] = {
     'drivers': (
         cfg.StrOpt('default_driver'),
@@ -33,24 +33,24 @@ _OPTIONS: dict[str | None, tuple[cfg.Opt, ...]] = {
         cfg.StrOpt('mode', default=model.Mode.STRICT.value,
                    choices=[mode.value for mode in model.Mode]),),
 }
-#: A second change of a file may have the time of the first one, if it comes
-#: before the clock of the file system ticks (10 ms at the most in Linux).
+#: A second change of a file may have the same time as the first, if it comes
+#: before the clock of the file system ticks (at most 10 ms in Linux).
 _YOUNG_NS = 50_000_000
-#: Seconds for which a young file must stay as it is before it is believed:
-#: who writes it may not have finished.
+#: Seconds for which a young file must stay unchanged before it is used: its
+#: writer may not have finished.
 _SETTLE = waiting.Pace(0.05, 1.0, 0.05)
-#: Seconds for which that is waited for.
+#: Seconds to wait for that.
 _PATIENCE = 1.0
 
-#: What :func:`_stamp` finds: two times in ns, bytes, and the inode.
+#: Result of :func:`_stamp`: two times in ns, bytes, and the inode.
 _Stamp = tuple[tuple[int, int, int, int] | None, ...]
 
 
 class _Look(typing.NamedTuple):
-    """What was seen of the files at one moment.
+    """The files at one moment.
 
-    :param young: one of them changed a moment ago.
-    :param found: what they say, or why they do not.
+    :param young: one of them has just changed.
+    :param found: the policy, or the error.
     """
 
     stamp: _Stamp
@@ -64,11 +64,11 @@ class Source:
     :param files: as with ``--config-file`` of oslo.config: later ones win.
     :param folders: as with ``--config-dir``: their ``*.conf``, sorted, win
         over ``files``.
-    :param search: look for what is not given where Magnum's API does:
+    :param search: search like Magnum's API for what is not given:
         ``magnum.conf``, ``magnum-api.conf`` and the folders of these names
         with ``.d``, in ``~/.magnum``, ``~``, ``/etc/magnum`` and ``/etc``.
 
-    The environment (``OS_DRIVERS__DEFAULT_DRIVER``) wins over all of them,
+    The environment (``OS_DRIVERS__DEFAULT_DRIVER``) overrides all of them,
     as always with oslo.config. Threads may share an object.
     """
 
@@ -91,24 +91,24 @@ class Source:
     def of(cls, conf: cfg.ConfigOpts) -> 'Source':
         """The files that a configuration, such as Magnum's, was read from.
 
-        :param conf: it has been called. The order among its files and
-            folders is lost; folders are taken to be named last.
+        :param conf: has been called. It does not record the order of files
+            and folders; folders are assumed to come last.
         """
         folders = conf.config_dirs or conf.config_dir
         return cls(conf.config_file, folders, search=False)
 
     def current(self) -> model.Policy:
-        """The policy as of now; the same object for as long as it is equal.
+        """The current policy; the same object as long as it is equal.
 
-        A version that cannot be read or understood is logged once, and the
-        one before it stays in force.
+        A version that cannot be read or parsed is logged once, and the
+        previous one stays in force.
 
-        :raises UsageError: there was no good version yet; it names the file.
+        :raises UsageError: there was no valid version yet; names the file.
         """
         if self._policy is None:
             with self._lock:
                 return self._renewed()
-        # While another thread reads it, the one before is in force.
+        # While another thread reads it, the previous one is in force.
         if self._changed() and self._lock.acquire(blocking=False):
             try:
                 return self._renewed()
@@ -118,9 +118,9 @@ class Source:
 
     def parsed(self, options: collections.abc.Mapping[
             str | None, collections.abc.Iterable[cfg.Opt]]) -> cfg.ConfigOpts:
-        """The files as oslo.config reads them, apart from any other CONF.
+        """The files as oslo.config reads them, in a ConfigOpts of their own.
 
-        :param options: those that are wanted, by group; None: [DEFAULT].
+        :param options: options to read, by group; None: [DEFAULT].
         :raises cfg.Error: a file cannot be read or parsed.
         """
         conf = cfg.ConfigOpts()
@@ -136,7 +136,7 @@ class Source:
         return self._stamp != _stamp(self._watched)
 
     def _renewed(self) -> model.Policy:
-        """For whoever has the lock."""
+        """Needs the lock."""
         if self._policy is None or self._changed():
             return self._refreshed()
         return self._policy
@@ -146,7 +146,7 @@ class Source:
             look = self._settled()
         except errors.WaitTimeout as e:
             if self._policy is not None:
-                LOG.warning('%s. The policy before it stays in force', e)
+                LOG.warning('%s. The previous policy stays in force', e)
                 self._stamp = None
                 return self._policy
             look = e.state
@@ -161,14 +161,14 @@ class Source:
         if self._policy is None:
             raise found
         if str(found) != self._complaint:
-            LOG.error('%s. The policy before it stays in force', found)
+            LOG.error('%s. The previous policy stays in force', found)
         self._complaint = str(found)
         return self._policy
 
     def _settled(self) -> _Look:
-        """A look at files that nobody writes at this moment.
+        """Read the files when nothing is writing them.
 
-        :raises WaitTimeout: they change all the time.
+        :raises WaitTimeout: they keep changing.
         """
         stamps: list[_Stamp] = []
 
@@ -182,8 +182,8 @@ class Source:
             describe=lambda look: ', '.join(self.files + self.folders))
 
     def _look(self) -> _Look:
-        # A file that changes while they are read must look changed later on:
-        # the folders' stat comes before their listing, all before reading.
+        # A file that changes during reading must look changed later on:
+        # therefore stat folders, then list them, then stat and read files.
         begin = time.time_ns()
         folders = _stamp(self.folders)
         self._watched = watched = self.folders + self.files + tuple(
@@ -204,7 +204,7 @@ class Source:
                 _names(conf.drivers.disabled_drivers),
                 _names(conf.drivers.enabled_beta_drivers),
                 model.Mode(conf.k8s_discovery.mode))
-        # oslo.config ends the program for some values.
+        # oslo.config exits the program for some values.
         except (cfg.Error, OSError, ValueError, SystemExit) as error:
             raise errors.UsageError(
                 "Magnum's configuration cannot be read",
@@ -213,7 +213,7 @@ class Source:
             ) from error
 
     def _culprit(self, error: BaseException) -> str:
-        """The file that an error is about, as far as it tells."""
+        """The file that an error is about, if known."""
         for attribute in ('config_file', 'config_dir', 'filename'):
             found = getattr(error, attribute, None)
             if found:
@@ -236,10 +236,10 @@ def _listed(folder: str) -> list[str]:
 
 
 def _stamp(paths: collections.abc.Iterable[str]) -> _Stamp:
-    """What changes whenever a file does, for each; None: it is not there.
+    """For each file, a value that changes with it; None: it does not exist.
 
-    The time of the last change of its inode comes with that of its content,
-    because a file can become readable without any other change.
+    It includes the time of the last change of the inode, because a file can
+    become readable without any other change.
     """
     stamp: list[tuple[int, int, int, int] | None] = []
     for path in paths:
@@ -257,7 +257,7 @@ def _names(values: collections.abc.Iterable[str]) -> frozenset[str]:
 
 
 def _said(error: BaseException) -> str:
-    """What an error says, without the line of the file: it may be secret."""
+    """An error's text without the line of the file, which may be secret."""
     parsing = error.__context__
     if isinstance(parsing, iniparser.ParseError):
         return f'line {parsing.lineno}: {model.plain(parsing.msg)}'

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which drivers are installed here, whatever state they are in.
+"""Which drivers are installed here, including broken ones.
 
-Magnum loads all drivers in one go, so that one that fails takes the others
-with it. Here each is loaded on its own, as Magnum would do it, and what went
-wrong is written down.
+Magnum loads all drivers at once, so one that fails takes the others with it.
+Here each is loaded on its own, as Magnum would do it, and errors are recorded.
 """
 
 import collections.abc
@@ -24,21 +23,21 @@ GROUP = 'magnum.drivers'
 
 _Points = collections.abc.Iterable[metadata.EntryPoint]
 
-#: A driver that goes on beyond this many types does not end.
+#: A driver with more types than this may never stop yielding them.
 _MOST_TYPES = 1000
 
 
 class _Lie(Exception):
-    """``provides`` of a driver is not what Magnum can use."""
+    """Magnum cannot use the ``provides`` of a driver."""
 
 
 class Registry:
-    """The drivers of this Python environment, under the policy of now.
+    """The drivers of this Python environment, under the current policy.
 
     :param entry_points: returns those of drivers, in Magnum's order.
 
-    Threads may share an object: one of them loads drivers, the others go on
-    with the catalog before, if there was one.
+    Threads may share an object: while one loads drivers, the others use the
+    previous catalog, if there is one.
     """
 
     def __init__(self, source: policy_.Source,
@@ -51,7 +50,7 @@ class Registry:
         self._told: dict[str, str] = {}
 
     def catalog(self) -> model.Catalog:
-        """The drivers as of now; the same object until the policy changes.
+        """The current drivers; the same object until the policy changes.
 
         :raises UsageError: there was no readable configuration yet.
         """
@@ -68,15 +67,15 @@ class Registry:
         return self._catalog
 
     def _renewed(self) -> model.Catalog:
-        """For whoever has the lock."""
-        # Not the policy from before the lock: it may be older.
+        """Needs the lock."""
+        # Read again: the policy from before the lock may be older.
         policy = self._source.current()
         if self._catalog is None or self._catalog.policy is not policy:
             self._catalog = self._loaded(policy)
         return self._catalog
 
     def _loaded(self, policy: model.Policy) -> model.Catalog:
-        # A package that was repaired or added since is not seen otherwise.
+        # Otherwise a package that was repaired or added would not be seen.
         importlib.invalidate_caches()
         offers = tuple(
             _offer(name, points, policy.disabled_drivers)
@@ -91,9 +90,9 @@ class Registry:
 
 
 def magnum() -> int:
-    """First number of the version of this environment's Magnum.
+    """Major version of this environment's Magnum.
 
-    The newest one where there is none.
+    Without one, the newest.
     """
     try:
         return int(metadata.version('magnum').partition('.')[0])
@@ -104,8 +103,8 @@ def magnum() -> int:
 def installed() -> tuple[metadata.EntryPoint, ...]:
     """Entry points of drivers, in the order in which Magnum sees them.
 
-    A distribution whose entry points cannot be read is left out, with a
-    warning; an unmodified Magnum does not start then.
+    A distribution with unreadable entry points is skipped with a warning; an
+    unmodified Magnum would not start.
     """
     try:
         return tuple(metadata.entry_points(group=GROUP))
@@ -116,7 +115,7 @@ def installed() -> tuple[metadata.EntryPoint, ...]:
         name = None
         try:
             name = distribution.name
-            # The first of a name is the one that Python imports.
+            # Python imports the first of a name.
             if name not in found:
                 found[name] = [point for point in distribution.entry_points
                                if point.group == GROUP]
@@ -128,10 +127,10 @@ def installed() -> tuple[metadata.EntryPoint, ...]:
 
 
 def _by_name(points: _Points) -> dict[str, list[metadata.EntryPoint]]:
-    """Names, and for each its entry points that are not the same.
+    """Distinct entry points by name.
 
-    stevedore, too, passes over an entry point of the same name and value (it
-    is that of a source tree which is installed as well).
+    Like stevedore, this ignores an entry point with the same name and value
+    as another: it comes from a source tree that is also installed.
     """
     found: dict[str, list[metadata.EntryPoint]] = {}
     for point in points:
@@ -155,7 +154,7 @@ def _offer(name: str, points: list[metadata.EntryPoint],
         types, beta = _load(points[0], phase)
     except KeyboardInterrupt:
         raise
-    # A driver may even try to end the program, which is not its to end.
+    # Third-party code: it may even try to exit the program.
     except BaseException as error:
         LOG.debug('Driver %s', model.shown(name), exc_info=True)
         return model.Offer(name, error=f'{phase[-1]}: {_line(error)}',
@@ -179,7 +178,7 @@ def _load(point: metadata.EntryPoint, phase: list[str],
 
 
 def _types(provides: typing.Any) -> tuple[model.ClusterType, ...]:
-    # Whatever Magnum can go through is good, a list or not.
+    # Magnum accepts any iterable, so this does.
     entries = list(itertools.islice(provides, _MOST_TYPES + 1))
     if not entries:
         raise _Lie('no cluster types')
@@ -195,7 +194,7 @@ def _value(entry: typing.Any, field: str) -> str:
     value = entry[field]
     if not isinstance(value, str) or not str.strip(value):
         raise _Lie(f'{field} is {model.shown(repr(value))}')
-    # No subclass: it could be anything when compared.
+    # Not a subclass, which could compare in any way.
     return str.__str__(value)
 
 
@@ -206,7 +205,7 @@ def _line(error: BaseException) -> str:
     kind = model.plain(type(error).__name__)
     try:
         message = model.plain(error)
-    # Even this is code of the driver.
+    # This may run code of the driver.
     except Exception:
         message = 'its message cannot be shown'
     return f'{kind}: {message}' if message else kind
@@ -216,7 +215,7 @@ def _origin(point: metadata.EntryPoint) -> str:
     try:
         if point.dist is not None:
             return model.plain(f'{point.dist.name} {point.dist.version}')
-    # One without metadata.
+    # A distribution without metadata.
     except Exception:
         LOG.debug('Entry point %s', model.shown(point), exc_info=True)
     return 'an unknown distribution'

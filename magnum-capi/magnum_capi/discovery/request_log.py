@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the filter logs of a request, and how an operator finds it again.
+"""Writes the filter's log lines about a request, and finds them again.
 
-Two lines at the most, each with the id of the request. Values of users are in
-them as :func:`.model.shown` has it: no line can be mistaken for another's.
+There are at most two lines, each with the id of the request. Values of users
+are quoted by :func:`.model.shown`, so they cannot forge a line.
 """
 
 import collections.abc
@@ -18,17 +18,17 @@ _DECIDED = re.compile(
     r'(?P<decisions>.*); answered (?P<status>\w+)(?: by the filter)?; '
     r'filter [\d.]+ ms, Glance [\d.]+ ms')
 _REFUSED = re.compile(r'refused with (?P<status>\d{3}): (?P<said>.*)')
-#: A line of a log has no more that is of use here.
+#: Longer lines of a log are cut.
 _LONGEST = 1 << 16
 
 
 def decided(what: str, request: str,
             decisions: collections.abc.Sequence[str],
             outcome: int | str | None, own: float, glance: float) -> str:
-    """What was decided on the way to an answer.
+    """The log line about decisions.
 
-    :param outcome: a status; None: no answer.
-    :param own: seconds of the filter itself, and ``glance``: of Glance.
+    :param outcome: status of the response; None: there was none.
+    :param own, glance: seconds that the filter itself and Glance took.
     """
     return (f'{what} {model.shown(request)}: '
             f'{", then ".join(decisions) or "no decision"}; answered '
@@ -37,17 +37,17 @@ def decided(what: str, request: str,
 
 
 def refused(what: str, request: str, status: int, said: str) -> str:
-    """What a user was told by the filter instead of Magnum's answer."""
+    """The log line about a request that the filter refused."""
     return f'{what} {model.shown(request)}: refused with {status}: {said}'
 
 
 @dataclasses.dataclass
 class Entry:
-    """What a log has of one request.
+    """What a log has about one request.
 
-    :param status: of the answer; None: there was none.
-    :param decisions: what was decided, and why; empty: nothing was.
-    :param said: by the filter, which refused it; None: Magnum answered.
+    :param status: of the response; None: there was none.
+    :param decisions: with reasons; empty: there were none.
+    :param said: error message of the filter; None: Magnum answered.
     """
 
     request: str
@@ -78,7 +78,7 @@ class Entry:
 
 
 def find(log: collections.abc.Iterable[str], request: str) -> Entry | None:
-    """What the lines of a log say of a request; None: nothing."""
+    """What a log says about a request; None: nothing."""
     entry = None
     mark = f' {model.shown(request)}: '
     for line in log:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which driver serves a template: the rules of the specification, pure.
 
-The order is that of the specification improve-driver-discovery, completed
-where it is silent:
+The order follows the specification improve-driver-discovery, with additions
+where that is silent:
 
 1. the operating system: the image's ``magnum_distro``, else ``os_distro``,
    which is deprecated for this;
@@ -12,13 +12,13 @@ where it is silent:
    drivers that do not conflict, the current way of discovery remains
    unchanged";
 5. ``[drivers]default_driver``, if it provides the type;
-6. nobody, or with ``[k8s_discovery]mode = hibiscus`` the first by name of
-   those that provide the type, as the specification
-   cluster-template-driver-selection has it.
+6. none, or with ``[k8s_discovery]mode = hibiscus`` the first by name of
+   those that provide the type, as in the specification
+   cluster-template-driver-selection.
 
-Whoever is chosen must be enabled, enabled as beta if it is one, loadable, and
-provide the type; a name that fails this is refused, not passed over. The
-naming alternatives of the specification (``os`` is the name of a driver, or
+The chosen driver must be enabled (a beta driver explicitly), loadable, and
+provide the type; a name that fails this is refused, not skipped. The naming
+alternatives of the specification (``os`` is the name of a driver, or
 ``<driver>:<distro>``) need no rule: they are types that one driver provides.
 """
 
@@ -40,7 +40,7 @@ _STATES = {
 
 
 def resolve(request: model.Request, catalog: model.Catalog) -> model.Decision:
-    """Decide for a template that is to be made."""
+    """Decide for a new template."""
     image = request.image
     if image.magnum_distro:
         distro = image.magnum_distro
@@ -67,7 +67,7 @@ def resolve(request: model.Request, catalog: model.Catalog) -> model.Decision:
 
 def resolve_stored(cluster_type: model.ClusterType, driver: str | None,
                    catalog: model.Catalog) -> model.Decision:
-    """Decide for a template that is there, whose image does not count."""
+    """Decide for an existing template, whose image does not count."""
     return _choose(cluster_type, driver, None, catalog, (), False)
 
 
@@ -169,7 +169,7 @@ def _not_supported(cluster_type: model.ClusterType,
 def _default(cluster_type: model.ClusterType, providers: tuple[str, ...],
              catalog: model.Catalog,
              ) -> tuple[str, None, str] | tuple[None, model.Refusal, str]:
-    """What is found, too, a clause like that of a reason."""
+    """The default driver or a refusal, and a clause for the reason."""
     default = catalog.policy.default_driver
     if default in providers:
         return default, None, (

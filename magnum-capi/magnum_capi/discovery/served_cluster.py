@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A cluster that is to be upgraded, and its template, whoever may see that.
+"""Reads a cluster to be upgraded and its template, even if that is hidden.
 
 An operator retires a template by hiding it or making it private; its clusters
-go on. Magnum 23 does not show such a cluster to its owner any more, but
-upgrades it. So both are read here with Magnum's own code, in its process: the
-cluster as its user, under the policy of the upgrade, the template as Magnum's
-conductor reads it.
+stay. Magnum 23 no longer shows such a cluster to its owner, but upgrades it.
+So both are read here with Magnum's own code, in its process: the cluster as
+its user, under the policy of the upgrade, the template as Magnum's conductor
+reads it.
 """
 
 import typing
@@ -16,12 +16,12 @@ from magnum_capi.discovery import guarded
 
 def read(ident: str, environ: guarded.Environ,
          ) -> tuple[str, dict[str, typing.Any]]:
-    """Its uuid, and what its template says about the driver.
+    """The cluster's uuid, and what its template says about the driver.
 
     :param ident: uuid or name of the cluster, as WSGI has it.
     :raises Refused: there is no such cluster, or the user may not upgrade it.
     """
-    # Only there where Magnum is: the command line has none.
+    # Imported here, because the command line may have no Magnum.
     from magnum.common import context
     from magnum import objects
     with authorization.refusals():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who serves a template that is stored, and the clusters of it; pure.
+"""Which driver serves a stored template and its clusters; pure.
 
 A template is a mapping with ``uuid``, ``driver``, ``server_type``,
 ``cluster_distro`` and ``coe``, as Magnum shows it.
@@ -21,10 +21,10 @@ Template = collections.abc.Mapping[str, typing.Any]
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """The driver of a cluster, or why it may have none.
+    """The driver of a cluster, or why it is refused.
 
     :param refusal: sentences for the user.
-    :param decisions: that led to it.
+    :param decisions: that led to this.
     """
 
     driver: str | None = None
@@ -32,20 +32,20 @@ class Verdict:
     decisions: tuple[model.Decision, ...] = ()
 
     def after(self, other: 'Verdict') -> 'Verdict':
-        """The same, with what was decided before it."""
+        """This verdict, with the decisions of another before its own."""
         return dataclasses.replace(
             self, decisions=other.decisions + self.decisions)
 
 
 def cluster_type(template: Template) -> model.ClusterType:
-    """The type of a template; a null of Magnum stays in it, as None."""
+    """The type of a template; Magnum's nulls stay in it as None."""
     fields: typing.Any = (template.get(name) for name in (
         'server_type', 'cluster_distro', 'coe'))
     return model.ClusterType(*fields)
 
 
 def named(template: Template) -> str | None:
-    """The driver that a template names; a blank name is none."""
+    """The driver that a template names, None if it is blank."""
     name = template.get('driver')
     return name if isinstance(name, str) and name.strip() else None
 
@@ -59,7 +59,7 @@ def decided(template: Template, catalog: model.Catalog) -> model.Decision:
 def taken(template: Template, catalog: model.Catalog) -> unmodified.Answer:
     """The driver that Magnum gives the clusters of a template.
 
-    It looks at no default: without a name, the last provider that was loaded
+    It ignores the default: without a name, the provider that was loaded last
     wins.
     """
     return unmodified.get_driver(
@@ -71,10 +71,10 @@ def create(template: Template, catalog: model.Catalog) -> Verdict:
     decision = decided(template, catalog)
     refusal = None
     if decision.refusal:
-        # What helps against ambiguity when a template is made is no help now.
+        # The hint about ambiguity only helps for a new template.
         hint = ('' if decision.refusal.kind is model.Kind.AMBIGUOUS
                 else f'{decision.refusal.hint} ')
-        refusal = (f'{decision.refusal.text}, so that the template '
+        refusal = (f'{decision.refusal.text}, so the template '
                    f'{model.shown(template["uuid"])} cannot be used. {hint}'
                    f'{_CURE}')
     elif not named(template):
@@ -89,14 +89,14 @@ def create(template: Template, catalog: model.Catalog) -> Verdict:
 
 
 def serving(template: Template, catalog: model.Catalog) -> Verdict:
-    """The driver that serves a template's clusters, whatever is decided."""
+    """The driver that serves a template's clusters, enabled or not."""
     driver = named(template) or taken(template, catalog).driver
     return Verdict(driver) if driver else create(template, catalog)
 
 
 def upgrade(current: Template, new: Template,
             catalog: model.Catalog) -> Verdict:
-    """The driver of a cluster that gets another template: it must stay."""
+    """The driver of a cluster that is upgraded: it must not change."""
     if new['uuid'] == current['uuid']:
         return Verdict(named(current))
     before = serving(current, catalog)

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A template that was made a moment ago: brought to its decision, or undone.
+"""Corrects or deletes a template that was just created.
 
-Both are part of its creation, which the user is allowed. Magnum's API wants
-other rights for them, and flavors in the template; so they are done with
-Magnum's own code, in its process.
+Both are part of its creation, which the user is allowed. Magnum's API requires
+other rights for them, and flavors in the template, so they use Magnum's own
+code, in its process.
 """
 
 import typing
 
 
 def set_decided(uuid: str, driver: str, distro: str) -> None:
-    """Store what was decided where Magnum took something else of the image.
+    """Store the decision where Magnum stored a value of the image instead.
 
-    That is ``cluster_distro``, and before Magnum 23 the driver, too.
+    That concerns ``cluster_distro``, and before Magnum 23 the driver, too.
 
     :raises MagnumException: the template is gone, or a cluster uses it.
     """
@@ -23,7 +23,7 @@ def set_decided(uuid: str, driver: str, distro: str) -> None:
 
 
 def delete(uuid: str) -> None:
-    """Take it back.
+    """Delete the template.
 
     :raises MagnumException: a cluster uses it.
     """
@@ -31,7 +31,7 @@ def delete(uuid: str) -> None:
 
 
 def _found(uuid: str) -> typing.Any:
-    # Only there where Magnum is: the command line has none.
+    # Imported here, because the command line may have no Magnum.
     from magnum.common import context
     from magnum import objects
     return objects.ClusterTemplate.get_by_uuid(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is checked when a cluster template is made or changed."""
+"""Checks when a cluster template is created or updated."""
 
 import logging
 import re
@@ -25,11 +25,11 @@ _REMOVE_DRIVER = '{"op": "remove", "path": "/driver"}'
 
 
 def create(exchange: exchange_.Exchange) -> webob.Response:
-    """POST /v1/clustertemplates: decide, and see to it that it is stored.
+    """POST /v1/clustertemplates: decide, and make sure that it is stored.
 
-    :returns: Magnum's answer.
+    :returns: Magnum's response.
     :raises Refused: by the decision, or the template could not be stored as
-        decided and is gone again.
+        decided and was deleted.
     """
     body: dict[str, typing.Any] = exchange.body
     server_type = body.get('server_type', 'vm')
@@ -47,9 +47,9 @@ def create(exchange: exchange_.Exchange) -> webob.Response:
         model.Request(image.says, server_type, coe, driver))
     if decision.refusal:
         raise answers.Refused(400, str(decision.refusal))
-    # A name could be another image's when Magnum looks it up.
+    # A name could refer to another image when Magnum looks it up.
     body.update(driver=decision.driver, image_id=image.id)
-    # Before 23, Magnum judges a request without one by the image's driver.
+    # Before 23, Magnum judges requests without one by the image's driver.
     if body.get('cluster_distro') is None:
         body['cluster_distro'] = decision.os
     answer = exchange.forward()
@@ -60,18 +60,18 @@ def create(exchange: exchange_.Exchange) -> webob.Response:
         return _as_decided(exchange, answer, template, decision)
     except answers.Refused as e:
         raise _undone(exchange, template, e) from e
-    # Whatever it was, the template must not stay: it is not what was decided.
+    # After any error the template must go: it does not match the decision.
     except Exception as e:
-        LOG.exception('A new template could not be brought to its decision')
+        LOG.exception('A new template could not be changed as decided')
         raise _undone(exchange, template, answers.Refused(
-            500, 'The template could not be brought to its decision')) from e
+            500, 'The template could not be changed as decided')) from e
 
 
 def update(exchange: exchange_.Exchange) -> webob.Response:
-    """PATCH /v1/clustertemplates/<ident>: decide again if need be.
+    """PATCH /v1/clustertemplates/<ident>: decide again if necessary.
 
-    :returns: Magnum's answer, possibly to the question for the template.
-    :raises Refused: by the decision, or it cannot be understood for sure.
+    :returns: Magnum's response, possibly to the GET of the template.
+    :raises Refused: by the decision, or the request is ambiguous.
     """
     operations: list[_Operation] = exchange.body
     touching = [op for op in operations if _touches(op)]
@@ -92,7 +92,7 @@ def update(exchange: exchange_.Exchange) -> webob.Response:
         raise answers.Refused(400, f'{decision.refusal}{hint}')
     if wanted['image_id'] == stored.get('image_id'):
         _compare_distro(exchange, stored, wanted, image)
-    # Magnum would refuse to add what was there before it was removed.
+    # Magnum would refuse to add a field that existed before its removal.
     kept = [op for op in operations
             if (op.get('op'), op['path']) != ('remove', '/driver')]
     before = dict(stored)
@@ -108,17 +108,17 @@ def update(exchange: exchange_.Exchange) -> webob.Response:
         after = _template(answer)
         if not _is(after, decision):
             raise answers.Refused(
-                409, 'The template was changed by somebody else at the same '
-                'time. Look at it and repeat what is missing.')
+                409, 'The template was changed by another request at the same '
+                'time. Check it and repeat what is missing.')
     return answer
 
 
 def _undecided(exchange: exchange_.Exchange, why: str) -> webob.Response:
-    """Let Magnum refuse what there is no decision for; it must."""
+    """Let Magnum refuse a request without a decision, as it must."""
     answer = exchange.forward()
     if answer.status_int // 100 == 2:
         raise _undone(exchange, _template(answer), answers.Refused(
-            409, f'{why}, so that no driver could be chosen'))
+            409, f'{why}, so no driver could be chosen'))
     return answer
 
 
@@ -127,13 +127,13 @@ def _as_decided(exchange: exchange_.Exchange, answer: webob.Response,
                 decision: model.Decision) -> webob.Response:
     if _is(template, decision):
         return answer
-    # Magnum takes the distro of os_distro, and before 23 no driver but that
-    # of the image.
+    # Magnum stores the distro of os_distro, and before 23 only the driver of
+    # the image.
     made = template | {'driver': decision.driver,
                        'cluster_distro': decision.os}
     if not _is(made, decision):
         raise answers.Refused(
-            500, 'Magnum stored another template than was decided')
+            500, 'Magnum stored a template that differs from the decision')
     exchange.set_decided(
         made['uuid'], made['driver'], made['cluster_distro'])
     answer.json_body = made
@@ -142,11 +142,11 @@ def _as_decided(exchange: exchange_.Exchange, answer: webob.Response,
 
 def _undone(exchange: exchange_.Exchange, template: inside.Stored,
             refused: answers.Refused) -> answers.Refused:
-    """The refusal, with what became of the new template."""
+    """The refusal, with the fate of the new template."""
     uuid = template['uuid']
     try:
         exchange.delete_template(uuid)
-    # Any failure leaves a template behind: its maker must know which.
+    # Any failure leaves a template behind: the user must know which.
     except Exception:
         LOG.exception('Template %s, not as decided, could not be deleted',
                       model.shown(uuid))
@@ -175,9 +175,9 @@ def _is(template: inside.Stored, decision: model.Decision) -> bool:
 
 
 def _touches(op: typing.Any) -> bool:
-    """Whether an operation is on a field that a driver is chosen by.
+    """Whether an operation concerns a field that the driver depends on.
 
-    :raises Refused: it may be, or it is in a way that Magnum has not.
+    :raises Refused: this is unclear, or Magnum has no such operation.
     """
     path = op.get('path') if isinstance(op, dict) else None
     if not isinstance(path, str):
@@ -204,9 +204,9 @@ def _touches(op: typing.Any) -> bool:
 def _new_image(exchange: exchange_.Exchange, stored: inside.Stored,
                touching: list[_Operation],
                wanted: dict[str, typing.Any]) -> images.Image | None:
-    """The image that a template is to have, None: the one that it has.
+    """The new image of a template, None: it keeps the one that it has.
 
-    Magnum gets its id: a name could be another image's by then.
+    Magnum gets the id, because a name could refer to another image by then.
     """
     if wanted['image_id'] == stored.get('image_id'):
         return None
@@ -231,7 +231,7 @@ def _decided_again(exchange: exchange_.Exchange, wanted: inside.Stored,
 def _compare_distro(exchange: exchange_.Exchange, stored: inside.Stored,
                     wanted: inside.Stored,
                     image: images.Image | None) -> None:
-    """A new image brings its distro; a new distro has to be the image's."""
+    """Refuse a new distro that is not the image's."""
     distro = wanted['cluster_distro']
     if distro == stored.get('cluster_distro'):
         return
@@ -241,8 +241,8 @@ def _compare_distro(exchange: exchange_.Exchange, stored: inside.Stored,
         raise answers.Refused(
             400, f'The image {model.shown(wanted["image_id"])} of the '
             f'template says {model.shown(says)}, not {model.shown(distro)}. '
-            f'Choose an image of {model.shown(distro)}: it brings its '
-            'distro.')
+            f'Choose an image with {model.shown(distro)}; the template gets '
+            'the distro of its image.')
 
 
 def _image(exchange: exchange_.Exchange,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A template of the Heat driver as one for a Cluster API driver; pure.
+"""Translates a template of the Heat driver for a Cluster API driver; pure.
 
 Heat's fields and labels are those of magnum/drivers/heat/k8s_template_def.py
 and magnum/drivers/k8s_fedora_coreos_v1 of Magnum 22.0.0.
@@ -9,7 +9,7 @@ import collections.abc
 import dataclasses
 import typing
 
-#: Says why a driver does not take a label; None: it does.
+#: Says why a driver does not accept a label; None: it does.
 Judge = collections.abc.Callable[[str, str], str | None]
 
 #: Names of magnum-capi-helm 1.4.0 (magnum_capi_helm/conf.py,
@@ -38,19 +38,19 @@ _LOST = {
                           'the label boot_volume_size makes the root volume',
     'docker_storage_driver': 'containerd chooses it',
     'volume_driver': 'volumes are made by the CSI driver of Cinder',
-    'insecure_registry': 'it is a matter of the image or of the chart',
+    'insecure_registry': 'this depends on the image or the chart',
     'registry_enabled': 'there is no registry in the cluster',
     'tls_disabled': 'the API server always uses TLS',
     'apiserver_port': 'the API server listens on 6443',
     'master_lb_enabled': 'the API server is always behind a load balancer',
 }
 _PROXIES = ('http_proxy', 'https_proxy', 'no_proxy')
-_VERSION = 'it is that of the image, whose property is kube_version'
+_VERSION = 'the image determines it, with its property kube_version'
 
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """What becomes of a field or a label.
+    """The translation of a field or label.
 
     :param becomes: its new value; None: it is lost.
     """
@@ -64,7 +64,7 @@ class Row:
 
 @dataclasses.dataclass(frozen=True)
 class Translation:
-    """The body for POST /v1/clustertemplates, and how it came about."""
+    """The body for POST /v1/clustertemplates, and its translated rows."""
 
     template: dict[str, typing.Any]
     rows: tuple[Row, ...]
@@ -80,11 +80,11 @@ def translate(stored: collections.abc.Mapping[str, typing.Any], driver: str,
 
     :param stored: as Magnum shows it.
     :param judge: of the driver's labels.
-    :param image: for the new template; that of Heat is no use to it.
+    :param image: for the new template, which cannot use that of Heat.
     :param proxies: whether the driver reads proxies of templates.
     """
     rows = [Row('field', 'image_id', stored.get('image_id'), image,
-                'an image for Cluster API; it brings its distro and version'),
+                'an image for Cluster API; it determines distro and version'),
             Row('field', 'driver', stored.get('driver'), driver, '')]
     rows += _fields(stored, proxies)
     labels = {}

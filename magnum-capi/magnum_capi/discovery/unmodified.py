@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an unmodified Magnum does with the drivers that it has; pure.
+"""What an unmodified Magnum does with its drivers; pure.
 
-Releases 20.0 to 23.0, which differ in templates only: until 22.0 a template
-has the driver that its image names, or none, whatever its request says. The
-other side of every comparison: :mod:`.resolve` says what the specification
-wants. The answers suppose that every enabled driver loads.
-Where one does not, :func:`poisoned_by` names it and :func:`poison` says what
-happens then. :func:`without_broken` is the same Magnum after the cure.
+Comparisons need this and :mod:`.resolve`, which says what the specification
+wants. Magnum 20.0 to 23.0 differ in templates only: until 22.0 a template has
+the driver that its image names, or none, whatever its request says. The
+answers assume that every enabled driver loads. If one does not,
+:func:`poisoned_by` names it and :func:`poison` says what happens then.
+:func:`without_broken` is the same Magnum after the cure.
 """
 
 import collections.abc
@@ -19,7 +19,7 @@ from magnum_capi.discovery import model
 _SERVER_TYPES = ('vm', 'bm')
 _COES = ('kubernetes',)
 _NO_DISTRO = "Image doesn't contain os_distro field"
-#: How errors of :mod:`.registry` begin; the last two are none in Magnum.
+#: Prefixes of errors of :mod:`.registry`; Magnum accepts the last two.
 _IMPORT = 'import: '
 _TWICE = 'registered more than once'
 _NO_TYPES = 'provides: no cluster types'
@@ -29,14 +29,14 @@ _NO_TYPES = 'provides: no cluster types'
 class Answer:
     """What Magnum answers to a request.
 
-    :param driver: stored in the template, None: none is; asked when a cluster
-        is made.
+    :param driver: the driver that is stored in a template (None: none is), or
+        that is asked when a cluster is created.
     :param distro: stored in the template as cluster_distro.
     :param text: why the request is refused, without a full stop; None when
         it is accepted.
-    :param status: of HTTP, when it is refused.
-    :param maker: who makes clusters of the template as it is stored; None:
-        they are refused.
+    :param status: HTTP status of a refusal.
+    :param maker: the driver that creates clusters of the template as stored;
+        None: they are refused.
     """
 
     driver: str | None = None
@@ -51,7 +51,7 @@ class Answer:
 
 
 def enabled(catalog: model.Catalog) -> tuple[model.Offer, ...]:
-    """Drivers that are looked at, in their order.
+    """Drivers that Magnum loads, in its order.
 
     magnum/drivers/common/driver.py, Driver.load_entry_points.
     """
@@ -63,9 +63,9 @@ def poisoned_by(catalog: model.Catalog) -> tuple[str, ...]:
     """Enabled drivers whose error reaches every request.
 
     magnum/drivers/common/driver.py, Driver.get_drivers: the loop that loads
-    and constructs them catches nothing, and every way to a driver, also that
-    by name, goes through it. A name that is registered twice, or a driver
-    that provides nothing, is no error there.
+    and constructs them catches nothing, and every lookup, even by name, goes
+    through it. A name that is registered twice, or a driver that provides
+    nothing, is not an error there.
     """
     return tuple(offer.name for offer in enabled(catalog)
                  if offer.error is not None and not twice(offer)
@@ -73,17 +73,17 @@ def poisoned_by(catalog: model.Catalog) -> tuple[str, ...]:
 
 
 def poison(offer: model.Offer) -> str:
-    """What a driver that :func:`poisoned_by` names does to Magnum.
+    """The effect on Magnum of a driver that :func:`poisoned_by` names.
 
     magnum/cmd/api.py, magnum/wsgi/api.py and magnum/cmd/conductor.py load
     all drivers when they start. Driver.get_drivers of
     magnum/drivers/common/driver.py constructs them, and fills a class
-    attribute step by step.
+    attribute one by one.
     """
     if (offer.error or '').startswith(_IMPORT):
         return "Neither Magnum's API nor its conductor can start with it"
     return ('The first request to each process of Magnum fails with status '
-            '500, and later ones know only the drivers before it')
+            '500, and later ones only know the drivers loaded before it')
 
 
 def twice(offer: model.Offer) -> bool:
@@ -92,7 +92,7 @@ def twice(offer: model.Offer) -> bool:
 
 
 def without_broken(catalog: model.Catalog) -> model.Catalog:
-    """The catalog when what is broken is in [drivers]disabled_drivers."""
+    """The catalog with broken drivers in [drivers]disabled_drivers."""
     broken = poisoned_by(catalog)
     if not broken:
         return catalog
@@ -103,7 +103,7 @@ def without_broken(catalog: model.Catalog) -> model.Catalog:
 
 
 def keeps_choice(catalog: model.Catalog) -> bool:
-    """Whether templates keep a driver that no image names.
+    """Whether templates keep the driver of their request.
 
     Since 23.0, which also has [drivers]default_driver.
     """
@@ -121,10 +121,10 @@ def type_map(catalog: model.Catalog) -> dict[model.ClusterType, str]:
 
 
 def default_driver(catalog: model.Catalog) -> Answer:
-    """The driver of a template that nobody named one for.
+    """The driver of a template for which none is named.
 
     Since 23.0; see :func:`unnamed`. Its name is None when there are no
-    drivers. What it provides, and whether it is beta, does not count.
+    drivers. What it provides, and whether it is beta, does not matter.
     magnum/drivers/common/driver.py, Driver.get_default_driver.
     """
     names = sorted(offer.name for offer in enabled(catalog))
@@ -138,10 +138,11 @@ def default_driver(catalog: model.Catalog) -> Answer:
 
 def get_driver(catalog: model.Catalog, cluster_type: model.ClusterType,
                name: str | None = None) -> Answer:
-    """Who makes, changes and deletes a cluster of a stored template.
+    """The driver that serves clusters of a stored template.
 
-    A name is looked up among all that is installed, whatever is disabled,
-    beta, or provided; only without one the type and the beta gate count.
+    A name is looked up among all installed drivers, even disabled or beta
+    ones and those that do not provide the type; the type and the beta option
+    matter only without a name.
     magnum/drivers/common/driver.py, Driver.get_driver, as called by the
     conductor and by Driver.get_driver_for_cluster. It catches no
     error of loading, and not the MultipleMatches of stevedore/driver.py.
@@ -168,8 +169,8 @@ def create_cluster(catalog: model.Catalog,
                    cluster_type: model.ClusterType) -> Answer:
     """Whether a cluster of a stored template is accepted, and who is asked.
 
-    The driver of the template does not count: the driver in the answer is
-    the one whose validate_master_size is asked.
+    The driver of the template does not matter: the driver in the answer is
+    the one whose validate_master_size is called.
     magnum/api/validation.py, enforce_cluster_type_supported and
     enforce_cluster_master_size_supported.
     """
@@ -178,7 +179,7 @@ def create_cluster(catalog: model.Catalog,
 
 def unnamed(catalog: model.Catalog,
             cluster_type: model.ClusterType) -> Answer:
-    """Who gets clusters of new templates that nobody named a driver for.
+    """The driver of clusters of new templates for which none is named.
 
     Its name is None when there are no drivers.
     """
@@ -215,7 +216,7 @@ def create_template(catalog: model.Catalog,
     if not distro or not driver:
         distro = os_distro
         named = (driver if keeps else None) or of_image
-    # Earlier ones know a driver by its name, or refuse the type without one.
+    # Before 23, a driver is found by name, or refused for lack of a type.
     if not distro and (keeps or not named):
         return _refused(_NO_DISTRO)
     if not named and keeps:
@@ -227,7 +228,7 @@ def create_template(catalog: model.Catalog,
         catalog, model.ClusterType(server_type, distro or '', coe), named)
     if not found.accepted:
         return found
-    # Only now, because who sends both has not had the image looked at.
+    # Only now, because a request with both skips the check of the image.
     if not os_distro:
         return _refused(_NO_DISTRO)
     stored = named if keeps else of_image

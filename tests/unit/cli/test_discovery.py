@@ -168,7 +168,7 @@ class HostTest(_Base):
 
     def test_no_paste_file(self):
         self.assertEqual('warning', self.found()[1]['clash-with-default'])
-        self.assertIn('Pipeline: not looked at', self.error())
+        self.assertIn('Pipeline: not checked', self.error())
 
     def test_another_paste_file(self):
         other = self.folder / 'other.ini'
@@ -178,7 +178,7 @@ class HostTest(_Base):
 
     def test_paste_file_that_is_none(self):
         self.paste.write_text('[x]\n')
-        self.assert_error(2, 'no paste file', cli.Audit, '--config-file',
+        self.assert_error(2, 'not a paste file', cli.Audit, '--config-file',
                           self.conf, '--api-paste', self.paste)
         self.assertIn(str(self.paste), self.error())
 
@@ -212,7 +212,7 @@ class HostTest(_Base):
                           '--config-dir', self.folder / 'x')
 
     def test_both_kinds_of_source(self):
-        self.assert_error(2, 'inventory has its configuration', cli.List,
+        self.assert_error(2, 'inventory includes the configuration', cli.List,
                           '--config-file', self.conf, *self.inventory(A))
 
     def test_log_is_as_before(self):

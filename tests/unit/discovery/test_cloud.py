@@ -293,7 +293,7 @@ class FindImageTest(_Base):
 class ErrorsTest(_Base):
 
     def test_no_such_cloud(self):
-        self.assertIn('nope was not found. See', self.problem(
+        self.assertIn('nope was not found. Check', self.problem(
             cloud.read, 'nope', kind=errors.UsageError))
 
     def test_wrong_password(self):

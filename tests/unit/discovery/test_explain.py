@@ -67,7 +67,7 @@ class StoryTest(testtools.TestCase):
         self.last(
             tell([A, F], magnum=22, os_distro='ubuntu', driver='a_drv'),
             'A Magnum 22 without the filter accepts the template and stores '
-            "no driver, with cluster_distro 'ubuntu': its clusters are for "
+            "no driver, with cluster_distro 'ubuntu': its clusters go to "
             'a_drv, until a driver that Magnum loads later provides their '
             'type.')
 
@@ -81,15 +81,15 @@ class StoryTest(testtools.TestCase):
             tell([A], magnum_distro='ubuntu'),
             'A Magnum 23 without the filter refuses the template: Image '
             "doesn't contain os_distro field.",
-            'So does a Magnum with it, until os_distro of the image is set, '
-            'whatever magnum_distro is.',)
+            'So does a Magnum with the filter, until os_distro of the image '
+            'is set, whatever magnum_distro is.',)
 
     def test_another_driver_is_asked(self):
         self.last(
             tell([A, B], os_distro='ubuntu', magnum_driver='a_drv'),
             'A Magnum 23 without the filter does the same.',
-            'When a cluster of it is made, Magnum asks b_drv whether its '
-            'size is good, with the filter or without.')
+            'When a cluster of it is created, Magnum asks b_drv whether its '
+            'size is valid, with or without the filter.')
 
     def test_no_other_driver_is_asked(self):
         # As Glance sends it, it is not the very object of the driver.
@@ -128,8 +128,8 @@ class StoryTest(testtools.TestCase):
     def test_one_that_sorts_before_it_is_asked(self):
         self.last(
             tell([B, A], os_distro='ubuntu', magnum_driver='b_drv'),
-            'When a cluster of it is made, Magnum asks a_drv whether its '
-            'size is good, with the filter or without.')
+            'When a cluster of it is created, Magnum asks a_drv whether its '
+            'size is valid, with or without the filter.')
 
     def test_clusters_are_refused(self):
         story = tell([A, BETA], driver='a_drv', os_distro='ubuntu')
@@ -208,8 +208,8 @@ class StoredTest(testtools.TestCase):
             'This is about cluster mine (c).',
             "It is of the template n (u). Its field 'driver' is 'a_drv', its "
             'type (vm, ubuntu, kubernetes).',
-            'The driver a_drv is disabled: it serves clusters that are '
-            'there, and new ones are refused.',
+            'The driver a_drv is disabled: it serves existing clusters, but '
+            'new ones are refused.',
             'So the driver is a_drv.',
             'A Magnum without the filter does the same.')
 

@@ -79,7 +79,7 @@ class DriversTest(HostTestCase):
             ('Drivers: 1 of this Python environment',
              'Configuration: none found, defaults of Magnum',
              'Magnum: 23',
-             'Pipeline: not looked at, taken to be without the filter'),
+             'Pipeline: not checked, assumed to be without the filter'),
             found.looked_at)
         self.assertIsNone(found.position)
 
@@ -108,7 +108,7 @@ class DriversTest(HostTestCase):
         self.assertEqual(
             (f'Drivers and configuration: inventory {path}',
              'Magnum: 23',
-             'Pipeline: not looked at, taken to be without the filter'),
+             'Pipeline: not checked, assumed to be without the filter'),
             found.looked_at)
 
     def test_an_inventory_of_nothing(self):
@@ -203,7 +203,7 @@ class PipelineTest(HostTestCase):
         found = host.look([conf], **arguments)
         return found.position, found.looked_at[-1]
 
-    NOTHING = (None, 'Pipeline: not looked at, taken to be without the '
+    NOTHING = (None, 'Pipeline: not checked, assumed to be without the '
                'filter')
 
     def test_what_is_in_it(self):

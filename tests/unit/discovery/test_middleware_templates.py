@@ -203,7 +203,7 @@ class MagnumDistroTest(TemplateTestCase):
         for other in ({'coe': 'swarm'}, {'server_type': 'bm'}):
             self.magnum.template = lambda **fields: made(**fields | other)
             self.check_refused(
-                self.create(), 'another template than was', 500)
+                self.create(), 'differs from the decision', 500)
 
 
 class ImageTroubleTest(TemplateTestCase):

@@ -49,8 +49,8 @@ class StrandedTest(testtools.TestCase):
     def test_a_driver_that_takes_the_type_over(self):
         heir = model.Offer('heir', (FEDORA,), origin='x 1')
         found = self.found(template('null'), offers=(heir, HEAT))
-        self.assertIn('takes heir for it, which knows nothing of what '
-                      'k8s_fedora_coreos_v1 made', found[0].text)
+        self.assertIn('selects heir for it, which knows nothing about '
+                      'clusters of k8s_fedora_coreos_v1', found[0].text)
 
     def test_already_upgraded(self):
         found = self.found(template('t', HEAT.name), offers=(CAPI,))

@@ -22,8 +22,8 @@ def audit(catalog: model.Catalog, cloud: seen.Cloud | None = None,
           ) -> tuple[findings.Finding, ...]:
     """All findings, the worst first.
 
-    :param cloud: None: only drivers and options are looked at.
-    :param position: of the paste filter; None: not known.
+    :param cloud: None: only drivers and options are checked.
+    :param position: of the paste filter; None: unknown.
     """
     return findings.judged(_drafts(catalog, cloud, position), position)
 
@@ -34,8 +34,8 @@ def _drafts(catalog: model.Catalog, cloud: seen.Cloud | None,
     if position is paste.Position.BEFORE_AUTHTOKEN:
         yield findings.Draft(
             'filter-misplaced', 'paste pipeline',
-            'The filter is not behind authtoken: it does not know who asks '
-            'and therefore decides nothing',
+            'The filter is not behind authtoken, so it does not know the user '
+            'and decides nothing',
             'Put it directly behind authtoken in the pipeline, and restart '
             "Magnum's API")
     filtered = position is paste.Position.IN_PLACE

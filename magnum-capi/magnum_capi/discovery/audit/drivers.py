@@ -17,10 +17,10 @@ _Drafts = collections.abc.Iterator[findings.Draft]
 def audit(catalog: model.Catalog,
           named: collections.abc.Set[str | None] | None,
           filtered: bool) -> _Drafts:
-    """What is to be said about them.
+    """Findings about drivers and options.
 
     :param named: drivers that images and templates of a cloud name; None:
-        no cloud was looked at.
+        no cloud was checked.
     :param filtered: the paste filter works.
     """
     yield from _broken(catalog)
@@ -49,13 +49,13 @@ def _broken(catalog: model.Catalog) -> _Drafts:
         elif unmodified.twice(offer):
             yield findings.Draft(
                 'duplicate-name', subject,
-                f'It is {offer.error}. Magnum fails with status 500 when '
-                'somebody names it', f'Uninstall one of them, or {disable}')
+                f'It is {offer.error}. Magnum fails with status 500 when a '
+                'request names it', f'Uninstall one of them, or {disable}')
         elif offer.error is not None:
             yield findings.Draft(
                 'provides-nothing', subject,
-                'It provides no cluster type. Magnum takes it for templates '
-                'that name it all the same, and refuses their clusters',
+                'It provides no cluster type. Magnum still accepts templates '
+                'that name it, but refuses their clusters',
                 f'Repair or uninstall it, or {disable}')
 
 
@@ -74,24 +74,25 @@ def _types(catalog: model.Catalog, default_counts: bool) -> _Drafts:
         if catalog.states[winner] is not model.State.USABLE:
             yield findings.Draft(
                 'beta-wins', subject,
-                f'Magnum has {winner} for it, a beta driver that is not '
+                f'Magnum uses {winner} for it, a beta driver that is not '
                 'enabled, and therefore refuses all clusters of this type, '
-                f'also of templates with {others}',
+                f'even of templates with {others}',
                 f'Add {winner} to [drivers]disabled_drivers, or to '
                 '[drivers]enabled_beta_drivers')
         elif others:
             yield findings.Draft(
                 'shadowed', subject,
-                f'Magnum asks {winner} whether a cluster of this type may be '
-                'made (number of control plane nodes), also when its '
-                f'template has the driver {others}',
+                f'Magnum asks {winner} whether a new cluster of this type has '
+                'a valid number of control plane nodes, even if its template '
+                f'has the driver {others}',
                 f'Add {winner} to [drivers]disabled_drivers if it is not '
-                'needed; otherwise see that both want the same')
+                'needed; otherwise make sure that both accept the same '
+                'numbers')
         if fallback.driver is not None and fallback.driver not in providers:
             yield findings.Draft(
                 'default-mismatch', subject,
                 f'An unmodified Magnum gives {fallback.driver} to templates '
-                'of this type that name no driver, and it '
+                'of this type that name no driver, although it '
                 + ('is a beta driver that is not enabled' if cluster_type in
                    catalog.by_name[fallback.driver].types
                    else 'does not provide the type'),
@@ -123,13 +124,13 @@ def _clash(catalog: model.Catalog, subject: str, providers: tuple[str, ...],
                 'clash-by-name', subject,
                 f'{text}. With [k8s_discovery]mode = hibiscus the filter '
                 f'gives {providers[0]}, the first by name, to templates that '
-                'name no driver, and only its log tells'
+                'name no driver, which only its log shows'
                 + (f'; an unmodified Magnum gives them {fallback}'
                    if fallback not in (None, providers[0]) else ''),
                 _NAME_ONE)
     if fallback is not None:
         text += (f'. An unmodified Magnum gives {fallback} to templates that '
-                 'name no driver, and tells nobody; the filter refuses them')
+                 'name no driver, without notice; the filter refuses them')
     return findings.Draft('clash', subject, text, _NAME_ONE)
 
 
@@ -138,8 +139,8 @@ def _beta(catalog: model.Catalog) -> _Drafts:
         if state is model.State.BETA:
             yield findings.Draft(
                 'beta', f'driver {_plain(name)}',
-                'It is a beta driver and not enabled. An unmodified Magnum '
-                'uses it all the same for whoever names it',
+                'It is a beta driver that is not enabled. An unmodified '
+                'Magnum uses it nevertheless when a request names it',
                 'Add it to [drivers]enabled_beta_drivers, or to '
                 '[drivers]disabled_drivers')
 
@@ -149,9 +150,9 @@ def _templates(catalog: model.Catalog) -> _Drafts:
         yield findings.Draft(
             'driver-not-stored', f'Magnum {catalog.magnum}',
             "Whatever a template asks for, it gets the image's magnum_driver, "
-            'or none. Clusters of a template with none are for the driver '
-            'that was loaded last for their type: another one as soon as '
-            'that is installed. [drivers]default_driver does not count',
+            'or none. Clusters of a template with none go to the driver that '
+            'was loaded last for their type, which may change when another '
+            'driver is installed. [drivers]default_driver is ignored',
             'Put the filter into the pipeline, or set magnum_driver on every '
             'image that is for Magnum')
 
@@ -213,17 +214,17 @@ def _unreachable(catalog: model.Catalog,
                 or offer.name in reached
                 or any(len(catalog.providers(t)) == 1 for t in offer.types)):
             continue
-        why = ('Other drivers provide all that it provides, and it is not '
-               'the default')
+        why = ('Other drivers provide everything that it provides, and it is '
+               'not the default')
         if named is None:
             yield findings.Draft(
                 'unreachable-unless-named', f'driver {_plain(offer.name)}',
                 f'{why}. Only images and templates that name it can use it; '
-                'no cloud was looked at', 'Look at the cloud: --os-cloud')
+                'no cloud was checked', 'Check a cloud with --os-cloud')
         else:
             yield findings.Draft(
                 'unreachable', f'driver {_plain(offer.name)}',
-                f'{why}; no image and no template that was seen names it',
+                f'{why}; no image and no template in the cloud names it',
                 'Name it in an image or a template, or uninstall it')
 
 
@@ -236,12 +237,12 @@ def _naming(catalog: model.Catalog) -> _Drafts:
                     'os-names-other-driver', f'driver {_plain(offer.name)}',
                     f'It provides the operating system {model.shown(os)}, '
                     'which is the name of another driver',
-                    'Use its own name: that is what keeps names apart')
+                    'Use its own name, so that names cannot clash')
             elif colon and prefix != offer.name:
                 yield findings.Draft(
                     'os-prefix-not-own-name', f'driver {_plain(offer.name)}',
                     f'It provides the operating system {model.shown(os)}, '
-                    'and what is before the colon is not its own name',
+                    'whose part before the colon is not its own name',
                     f"Call it '{_plain(offer.name)}:...'")
 
 

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an audit finds, and how bad each kind of it is: one table.
+"""The kinds of findings and their severities, in one table.
 
-What the paste filter cures is an error without it, as far as somebody gets
-another driver than was meant, and no more than a warning with it. What no
-filter can cure has one severity: ``broken``, ``beta-wins``,
-``template-blocked``, ``image-no-os-distro``, ``image-other-os-distro`` and
-``shadowed``.
+A finding that the paste filter cures is an error without the filter if a user
+gets an unintended driver, and at most a warning with it. Those that no filter
+can cure have one severity: ``broken``, ``beta-wins``, ``template-blocked``,
+``image-no-os-distro``, ``image-other-os-distro`` and ``shadowed``.
 """
 
 import collections.abc
@@ -17,7 +16,7 @@ from magnum_capi.discovery import paste
 
 
 class Severity(enum.Enum):
-    """How bad it is: the worst first."""
+    """Severities, the worst first."""
 
     ERROR = 'error'
     WARNING = 'warning'
@@ -29,8 +28,7 @@ class Finding(typing.NamedTuple):
 
     :param code: a key of :data:`RULES`.
     :param subject: what it is about, with its kind: ``driver x``.
-    :param text: sentences without the last full stop.
-    :param cure: sentences without the last full stop.
+    :param text, cure: sentences without the last full stop.
     """
 
     severity: Severity
@@ -41,7 +39,7 @@ class Finding(typing.NamedTuple):
 
 
 class Draft(typing.NamedTuple):
-    """A finding before it is known how bad it is."""
+    """A finding without its severity."""
 
     code: str
     subject: str
@@ -76,9 +74,9 @@ RULES: dict[str, tuple[Severity | None, Severity | None]] = {
     'unknown-in-option': (_WARNING, _WARNING),
     'os-names-other-driver': (_WARNING, _WARNING),
     'os-prefix-not-own-name': (_WARNING, _WARNING),
-    # Images that somebody means for Magnum: they have one of its properties.
+    # Images meant for Magnum: they have one of its properties.
     'image-no-os-distro': (_ERROR, _ERROR),
-    # Right for drivers that do not read os_distro, which nobody can see.
+    # Correct for drivers that do not read os_distro, which is not visible.
     'image-other-os-distro': (_INFO, _INFO),
     'image-no-distro': (_WARNING, _WARNING),
     'image-ambiguous': (_ERROR, _WARNING),
@@ -112,7 +110,7 @@ RULES: dict[str, tuple[Severity | None, Severity | None]] = {
 }
 
 
-#: What an operator can do about a driver that is named; users have to ask.
+#: What an operator can do about a named driver; users have to ask.
 _CURES = {
     model.Kind.DISABLED: 'Take it out of [drivers]disabled_drivers, or name '
                          'another driver',
@@ -131,7 +129,7 @@ def judged(drafts: collections.abc.Iterable[Draft],
            position: paste.Position | None) -> tuple[Finding, ...]:
     """Findings, the worst first, each once; then by code and subject.
 
-    :param position: of the filter; None: not known, taken for absent.
+    :param position: of the filter; None: unknown, taken for absent.
     """
     column = int(position is paste.Position.IN_PLACE)
     order = list(Severity)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Findings about Glance images.
 
-A normal cloud has hundreds of images that nobody means for Magnum, and most
+A normal cloud has hundreds of images that are not meant for Magnum, and most
 of them have an os_distro. Only an image with one of Magnum's own properties
 has findings of its own; the others are grouped by os_distro.
 """
@@ -18,11 +18,11 @@ from magnum_capi.discovery import unmodified
 
 #: Groups that one finding lists.
 _LISTED = 24
-#: What templates have when nothing else is said.
+#: The default of templates.
 _USUAL = frozenset({('vm', 'kubernetes')})
 
 #: magnum-capi-helm 1.4 gives its chart the image's os_distro.
-_READER = 'a driver that reads os_distro itself, as magnum-capi-helm 1.4 does'
+_READER = 'a driver that reads os_distro itself, like magnum-capi-helm 1.4'
 
 _Drafts = collections.abc.Iterator[findings.Draft]
 
@@ -39,7 +39,7 @@ _CODES = {
 
 
 def audit(catalog: model.Catalog, images: tuple[seen.Image, ...]) -> _Drafts:
-    """What is to be said about them."""
+    """Findings about images."""
     magnum = unmodified.without_broken(catalog)
     plain: dict[str, list[seen.Image]] = collections.defaultdict(list)
     for image in images:
@@ -67,9 +67,9 @@ def _meant(image: seen.Image, catalog: model.Catalog,
         yield findings.Draft(
             'image-no-os-distro', subject,
             'It has magnum_distro but no os_distro: every Magnum refuses '
-            'its templates, with the filter or without',
+            'its templates, with or without the filter',
             f'Set os_distro too: to {model.shown(_system(says))} for '
-            f'{_READER}; else to the name that libosinfo has for it')
+            f'{_READER}; otherwise to its name in libosinfo')
     elif (says.magnum_distro and says.os_distro != _system(says)
             and _system(says) not in catalog.by_name):
         yield findings.Draft(
@@ -99,7 +99,7 @@ def _meant(image: seen.Image, catalog: model.Catalog,
 
 
 def _system(says: model.ImageProperties) -> str:
-    """magnum_distro without the driver's name that may be before it."""
+    """magnum_distro without the optional driver's name before it."""
     return (says.magnum_distro or '').rpartition(':')[2]
 
 
@@ -123,7 +123,7 @@ def _magnum(answer: unmodified.Answer) -> str:
     text = (f'an unmodified Magnum stores {model.shown(answer.driver)} with '
             f'cluster_distro {model.shown(answer.distro)}')
     if not answer.driver:
-        text += (f', and their clusters are for {answer.maker}'
+        text += (f', and their clusters go to {answer.maker}'
                  if answer.maker else ', and refuses their clusters')
     return text
 
@@ -177,15 +177,15 @@ def _grouped(plain: dict[str, list[seen.Image]], catalog: model.Catalog,
                 yield findings.Draft(
                     'images-ambiguous', subject,
                     f'{decision.refusal.text}; {count} without magnum_driver '
-                    f'cannot tell, and {_magnum(answer)}',
+                    f'cannot say which, and {_magnum(answer)}',
                     findings.cure(decision.refusal))
             served = served or bool(catalog.providers(
                 model.ClusterType(server_type, distro, coe)))
         if served:
             yield findings.Draft(
                 'images-deprecated', subject,
-                f'{count} with no magnum_distro: Magnum takes os_distro, '
-                'which is deprecated for this, for its operating system',
+                f'{count} with no magnum_distro: Magnum uses os_distro '
+                'instead, which is deprecated',
                 'Set magnum_distro on those that are meant for Magnum')
         else:
             unserved[distro] = len(images)
@@ -193,8 +193,8 @@ def _grouped(plain: dict[str, list[seen.Image]], catalog: model.Catalog,
         yield findings.Draft(
             'images-unserved', 'images',
             f'{_count(sum(unserved.values()))} with an os_distro that no '
-            f'usable driver provides: {_counted(unserved)}. Probably nobody '
-            'means them for Magnum', 'None needed')
+            f'usable driver provides: {_counted(unserved)}. They are probably '
+            'not meant for Magnum', 'None needed')
 
 
 def _unknown(images: tuple[seen.Image, ...],
@@ -210,11 +210,11 @@ def _unknown(images: tuple[seen.Image, ...],
             yield findings.Draft(
                 'os-distro-unknown', f'os_distro {model.shown(distro)}',
                 f'libosinfo ({libosinfo.VERSION}) does not know it, but '
-                f'{_count(count)} with it and drivers that provide it are '
-                'there; Nova looks it up in libosinfo',
-                f'None needed for {_READER}: it wants this value. For '
+                f'{_count(count)} with it and drivers that provide it exist; '
+                'Nova looks it up in libosinfo',
+                f'None needed for {_READER}: it needs this value. For '
                 'others, with the filter: set magnum_distro to this value, '
-                'and os_distro to what libosinfo calls it')
+                'and os_distro to its name in libosinfo')
         else:
             others[distro] = count
     if others:

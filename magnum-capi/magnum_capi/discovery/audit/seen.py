@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was seen of a cloud: its images and cluster templates."""
+"""What was read from a cloud: its images and cluster templates."""
 
 import collections
 import dataclasses
@@ -13,7 +13,7 @@ from magnum_capi.discovery import model
 class Image:
     """What a Glance image says about drivers, as Glance has it.
 
-    Nothing is stripped, because Magnum strips nothing; None: not there.
+    Nothing is stripped, because Magnum strips nothing; None: not set.
     """
 
     id: str
@@ -79,10 +79,10 @@ class Cluster:
 class Cloud:
     """Images and templates, as far as one user sees them.
 
-    :param images: with those that only templates lead to: hidden ones.
+    :param images: including hidden ones that templates refer to.
     :param who: the user and what it may see, for texts.
-    :param everything: it sees what belongs to other projects.
-    :param clusters: only if they were asked for.
+    :param everything: the user sees what belongs to other projects.
+    :param clusters: only if they were requested.
     """
 
     images: tuple[Image, ...] = ()
@@ -100,7 +100,7 @@ class Cloud:
         return types.MappingProxyType(found)
 
     def image(self, reference: str) -> Image | None:
-        """The image of an identifier, or of a name that only one has."""
+        """The image with an identifier, or with a unique name."""
         return self._by_reference.get(reference)
 
 

@@ -2,7 +2,7 @@
 """Templates and clusters whose driver an upgrade of Magnum takes away.
 
 Magnum 22.0.0 ships the Heat driver k8s_fedora_coreos_v1, 23.0.0 ships none.
-What 23.0.0 does with what is left was seen of its API and its conductor:
+How the API and conductor of 23.0.0 treat what is left was measured in
 tests/functional/discovery/test_stranded.py.
 """
 
@@ -19,20 +19,20 @@ _WITHOUT = 23
 _OWN = re.compile(r'magnum \d').match
 
 _CLUSTER = (
-    'It stays in lists and is shown as it was last. A resize is answered with '
-    '202 and a delete with 204, and neither is done, a new node group makes '
-    'it UPDATE_FAILED; nothing polls it, so that its status and health stay '
-    'what they were')
-_TEMPLATE = ('It stays in lists, new clusters of it are refused, and a '
-             'delete works when no cluster uses it')
+    'It stays in lists, in its last state. A resize is answered with 202 and '
+    'a delete with 204, but neither is carried out; a new node group makes it '
+    'UPDATE_FAILED. Nothing polls it, so its status and health no longer '
+    'change')
+_TEMPLATE = ('It stays in lists, new clusters of it are refused, and it can '
+             'be deleted when no cluster uses it')
 
 
 def audit(catalog: model.Catalog, cloud: seen.Cloud, magnum: int,
           ) -> tuple[findings.Finding, ...]:
     """What an upgrade strands, clusters first.
 
-    :param catalog: of the Magnum that is upgraded.
-    :param magnum: first number of the version of the new one.
+    :param catalog: of the Magnum before the upgrade.
+    :param magnum: major version of the new Magnum.
     """
     before = unmodified.without_broken(catalog)
     after = model.Catalog(
@@ -56,8 +56,8 @@ def _lost(template: seen.Template, before: model.Catalog,
     if not then.accepted:
         return f'Magnum {after.magnum} has no driver for it: {then.text}'
     if now.driver not in (None, then.driver):
-        return (f'Magnum {after.magnum} takes {then.driver} for it, which '
-                f'knows nothing of what {now.driver} made')
+        return (f'Magnum {after.magnum} selects {then.driver} for it, which '
+                f'knows nothing about clusters of {now.driver}')
     return None
 
 
@@ -71,9 +71,9 @@ def _clusters(cloud: seen.Cloud, lost: collections.abc.Mapping[str, str],
             yield findings.Finding(
                 findings.Severity.ERROR, 'cluster-stranded', str(cluster),
                 f'{reason}. {_CLUSTER}',
-                'Before the upgrade: move what runs on it to a cluster of '
-                'another driver, and delete it. After it only its Heat stack '
-                f'can be deleted, in Heat: {stack}')
+                'Before the upgrade, move its workload to a cluster of '
+                'another driver, and delete it. Afterwards, only its Heat '
+                f'stack can be deleted, in Heat: {stack}')
 
 
 def _templates(cloud: seen.Cloud, lost: collections.abc.Mapping[str, str],
@@ -84,5 +84,5 @@ def _templates(cloud: seen.Cloud, lost: collections.abc.Mapping[str, str],
                 findings.Severity.ERROR, 'template-stranded', str(template),
                 f'{lost[template.uuid]}. {_TEMPLATE}',
                 'Make a template for another driver (magnum-capi discovery '
-                'translate), hide this one, and delete it with its last '
+                'translate), hide this one, and delete it after its last '
                 'cluster')

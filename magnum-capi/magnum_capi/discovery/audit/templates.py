@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Findings about cluster templates that are there."""
+"""Findings about existing cluster templates."""
 
 import collections.abc
 
@@ -27,7 +27,7 @@ _RENEW = ('Make a new template: this one cannot be changed while clusters use '
 
 
 def audit(catalog: model.Catalog, cloud: seen.Cloud) -> _Drafts:
-    """What is to be said about them."""
+    """Findings about templates."""
     magnum = unmodified.without_broken(catalog)
     for template in cloud.templates:
         decision = resolve.resolve_stored(
@@ -45,12 +45,12 @@ def _refused(template: seen.Template, refusal: model.Refusal,
     answer = unmodified.create_cluster(magnum, template.cluster_type)
     if template.driver is None and answer.accepted:
         text += ('. The template names no driver, and an unmodified Magnum '
-                 f'makes its clusters with {answer.driver}')
+                 f'creates its clusters with {answer.driver}')
     elif not answer.accepted:
-        text += ('. Clusters cannot be made, with the filter or without: '
+        text += ('. Clusters cannot be made, with or without the filter: '
                  f'{answer.text}')
     else:
-        text += '. An unmodified Magnum makes clusters of it all the same'
+        text += '. An unmodified Magnum accepts clusters of it all the same'
         if template.driver not in magnum.by_name:
             text += ', and they fail'
     return findings.Draft(_CODES[refusal.kind], str(template), text,
@@ -72,7 +72,7 @@ def _chosen(template: seen.Template, driver: str,
         yield findings.Draft(
             'template-differs', str(template),
             f'Its driver is stored as {model.shown(template.driver)}, which '
-            f'Magnum does not take for {driver}: {stored.text}', _RENEW)
+            f'Magnum does not recognize as {driver}: {stored.text}', _RENEW)
 
 
 def _of_image(template: seen.Template, decision: model.Decision,
