@@ -2,14 +2,15 @@
 """HOW is a cluster made and kept?
 
 A Magnum driver for Cluster API without Heat: Helm makes the objects of a
-cluster in a management cluster, the Kubernetes API tells how they are
+cluster in a management cluster, the Kubernetes API shows their state
 (specification clusterapi-driver of magnum-specs).
 
-:mod:`desired` says what a cluster should be, :mod:`observed` what is there and
-what that means; both are pure. :mod:`kubernetes` and :mod:`cloud` are thin,
-with timeouts. :mod:`keys` has both for a cluster's secrets. What acts is here:
-Magnum calls :mod:`driver`, a user's request is in :mod:`operations` and
-:mod:`upgrading`, what nobody asks for in :mod:`watch` and :mod:`monitor`, and
-all of them end in :mod:`reconcile`. :mod:`gitops` is for those who apply
-without Magnum, :mod:`moving` for the operator who changes charts.
+:mod:`desired` computes the desired state, :mod:`observed` judges the observed
+state; both are pure. :mod:`magnum_capi.kube`, :mod:`helm` and :mod:`cloud` are
+thin adapters with timeouts. :mod:`keys` has rules and adapters for a cluster's
+secrets. The modules here act: Magnum calls :mod:`driver`; :mod:`operations`
+and :mod:`upgrading` carry out requests, :mod:`watch` and :mod:`monitor` run
+periodically, and all of them end in :mod:`reconcile`. :mod:`gitops` renders
+clusters outside of Magnum, :mod:`moving` changes the charts of clusters, and
+:mod:`adoption` takes over clusters of magnum-capi-helm.
 """

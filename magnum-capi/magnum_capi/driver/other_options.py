@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Options of magnum-capi-helm and magnum-cluster-api, and what counts here.
+"""Options of magnum-capi-helm and magnum-cluster-api, and their equivalents.
 
 Read in magnum-capi-helm 1.4.0 (conf.py) and magnum-cluster-api 0.38.2
-(conf.py). Their options are in groups of their own, so that one that stays in
-magnum.conf is not read by this driver: the table says what to write instead.
+(conf.py). Their options are in groups of their own, so this driver does not
+read any that stay in magnum.conf: the table says what to write instead.
 """
 
 import dataclasses
@@ -18,11 +18,11 @@ _LABELS = 'capi_helm_cluster_labels'
 
 @dataclasses.dataclass(frozen=True)
 class Instead:
-    """What stands for an option of another driver.
+    """The equivalent of another driver's option.
 
     :param option: of this driver, None: it has none.
-    :param label: of ``default_labels``, where it is one.
-    :param text: what is different, or why there is nothing.
+    :param label: in ``default_labels``, if that is the equivalent.
+    :param text: what is different, or why there is no equivalent.
     """
 
     option: str | None = None
@@ -44,12 +44,12 @@ def _label(name: str) -> Instead:
 
 
 _TLS = Instead(text='``[drivers]openstack_ca_file`` and ``verify_ca`` of '
-               'Magnum count for clusters, too')
+               'Magnum apply to clusters, too')
 _NO_CERTIFICATE = Instead(
     text='clusters log in with an application credential, not with a '
          'certificate')
 _NO_MANILA = Instead(
-    text='Manila itself is not asked; its share type is a label '
+    text='Manila itself is not called; its share type is a label '
          '(``manila_csi_share_type``)')
 
 #: By group and option.
@@ -60,7 +60,7 @@ OTHERS: typing.Mapping[str, Instead] = types.MappingProxyType({
     '[capi_helm]helm_chart_name': Instead('chart_name'),
     '[capi_helm]default_helm_chart_version': Instead(
         'chart_version',
-        text='beside it only ``allowed_chart_versions`` can be chosen'),
+        text='apart from it only ``allowed_chart_versions`` can be chosen'),
     '[capi_helm]minimum_flavor_ram': Instead('minimum_flavor_ram'),
     '[capi_helm]minimum_flavor_vcpus': Instead('minimum_flavor_vcpus'),
     '[capi_helm]csi_cinder_default_volume_type': Instead(

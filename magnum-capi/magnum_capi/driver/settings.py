@@ -2,8 +2,8 @@
 
 """The options of ``[k8s_capi]``, read once into plain values and checked.
 
-Everything else in this room takes a :class:`Settings`, never a ``conf``: what
-is wrong with the configuration is said in one place, all of it at once.
+Everything else in this package takes a :class:`Settings`, never a ``conf``, so
+all problems of the configuration are reported in one place and at once.
 """
 
 import collections.abc
@@ -58,8 +58,8 @@ class Chart:
 class Settings:
     """The options, checked. Times are seconds, memory is MiB.
 
-    ``chart`` is the default chart, ``allowed_chart_versions`` are those that
-    a template may choose of it beside its own; ``charts`` are those that a
+    ``chart`` is the default chart, ``allowed_chart_versions`` are its other
+    versions that a template may choose; ``charts`` are other charts that a
     template may choose, by name; ``value_overlays`` are paths by name.
     """
 
@@ -108,9 +108,9 @@ class Settings:
     def of(cls, conf: typing.Any) -> 'Settings':
         """Read the options of a configuration.
 
-        :param conf: oslo.config ConfigOpts; the options are registered on
-            it if they are not.
-        :raises UsageError: with everything that is wrong.
+        :param conf: oslo.config ConfigOpts; the options are registered on it
+            if necessary.
+        :raises UsageError: with all problems.
         """
         conf.register_opts(options.OPTIONS, group=options.GROUP)
         try:
@@ -142,7 +142,7 @@ class Settings:
 
         :param name: None for the default one.
         :param version: None for the one that the operator chose.
-        :param who: names the version.
+        :param who: for messages: what names the version.
         :raises UsageError: one of them is not allowed; says which are.
         """
         chart, versions = self.chart, self.allowed_chart_versions
@@ -210,7 +210,7 @@ def _answer_timeout(seconds: float | None, conf: typing.Any,
         return longest * 5 / 6
     if seconds >= longest:
         problems.append(
-            f'answer_timeout is {seconds:g} and has to be less than '
+            f'answer_timeout is {seconds:g}, but must be less than '
             f'[DEFAULT]/rpc_response_timeout, which is {longest}')
     return seconds
 
@@ -221,13 +221,13 @@ def _chart(values: _Values, problems: list[str]) -> Chart:
         return Chart(name)
     version = values['chart_version']
     if not _VERSION.fullmatch(version):
-        problems.append(f'chart_version is "{version}" and has to be exact, '
+        problems.append(f'chart_version is "{version}", but must be exact, '
                         f'such as {options.CHART_VERSION}')
     if name.startswith('oci://'):
         return Chart(name, None, version)
     if not _WORD.fullmatch(name):
-        # Helm would take "a/b" or "." for a folder of its working directory.
-        problems.append(f'chart_name is "{name}" and has to be a name, an '
+        # Helm would take "a/b" or "." for a folder in its working directory.
+        problems.append(f'chart_name is "{name}", but must be a name, an '
                         'absolute path or an oci:// reference')
     if not values['chart_repository']:
         problems.append('chart_repository is missing')
@@ -241,8 +241,8 @@ def _extra_charts(values: _Values, problems: list[str]) -> dict[str, Chart]:
         if text.startswith('/'):
             charts[name] = Chart(text)
         elif not _VERSION.fullmatch(version) or not reference:
-            problems.append(f'extra_charts: {name} is "{text}" and has to '
-                            'be an absolute path or CHART@VERSION')
+            problems.append(f'extra_charts: {name} is "{text}", but must be '
+                            'an absolute path or CHART@VERSION')
         elif reference.startswith('oci://'):
             charts[name] = Chart(reference, None, version)
         elif not _WORD.fullmatch(reference):
@@ -256,14 +256,14 @@ def _extra_charts(values: _Values, problems: list[str]) -> dict[str, Chart]:
 
 def _problems(settings: Settings) -> collections.abc.Iterator[str]:
     if not _PREFIX.fullmatch(settings.namespace_prefix):
-        yield (f'namespace_prefix is "{settings.namespace_prefix}" and has '
-               'to be 1 to 30 of a-z, 0-9 and dashes, beginning with a '
-               'letter and not ending with a dash')
+        yield (f'namespace_prefix is "{settings.namespace_prefix}", but must '
+               'be 1 to 30 of a-z, 0-9 and dashes, beginning with a letter '
+               'and not ending with a dash')
     for cidr in settings.management_cidrs:
         try:
             label_types.Cidr().read(cidr)
         except ValueError as e:
-            yield (f'management_cidrs: "{cidr}" is no network like '
+            yield (f'management_cidrs: "{cidr}" is not a network like '
                    f'192.0.2.0/24 {e}'.rstrip())
     for version in settings.allowed_chart_versions:
         if not _label_can_name(version):
@@ -271,7 +271,7 @@ def _problems(settings: Settings) -> collections.abc.Iterator[str]:
                    f'as {options.CHART_VERSION}')
     for name, path in settings.value_overlays.items():
         if not path.startswith('/'):
-            yield f'value_overlays: {name} is no absolute path'
+            yield f'value_overlays: {name} is not an absolute path'
     for name in settings.default_value_overlays:
         if name not in settings.value_overlays:
             yield f'default_value_overlays: value_overlays has no "{name}"'
@@ -279,8 +279,8 @@ def _problems(settings: Settings) -> collections.abc.Iterator[str]:
                    'registries_file'):
         path = getattr(settings, option)
         if path and not path.startswith('/'):
-            yield f'{option} is no absolute path'
+            yield f'{option} is not an absolute path'
     if not settings.credential_roles:
         yield 'credential_roles is empty'
     if 'admin' in (role.lower() for role in settings.credential_roles):
-        yield 'credential_roles has the role admin, which is never given'
+        yield 'credential_roles has the role admin, which is never delegated'

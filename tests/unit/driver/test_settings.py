@@ -40,7 +40,7 @@ class AnswerTimeoutTest(_Base):
 
     def test_one_that_magnum_does_not_wait_for_is_refused(self):
         for seconds in (60, 61, 600):
-            self.assertIn('has to be less than [DEFAULT]/rpc_response_timeout',
+            self.assertIn('must be less than [DEFAULT]/rpc_response_timeout',
                           self.refused(answer_timeout=seconds))
         self.assertEqual(59, self.of(answer_timeout=59).answer_timeout)
 
@@ -224,11 +224,11 @@ class WrongTest(_Base):
 
     def test_paths_are_absolute(self):
         for option in ('chart_cache', 'helm_registry_config'):
-            self.assertIn(f'{option} is no absolute path',
+            self.assertIn(f'{option} is not an absolute path',
                           self.refused(**{option: 'a/b'}))
             self.assertEqual('/a/b', getattr(
                 self.of(**{option: '/a/b'}), option))
-        self.assertIn('value_overlays: gpu is no absolute path',
+        self.assertIn('value_overlays: gpu is not an absolute path',
                       self.refused(value_overlays={'gpu': 'gpu.yaml'}))
         # The name of a chart says nothing of its folder.
         for name in ('not/absolute', 'a b'):
