@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""What only a user's token can do does not end with a lock that was lost.
+"""Retries a creation whose lock was lost, while the user's token is needed.
 
-Before a cluster has an application credential nobody but the request of its
-user can go on with its creation, and that is at hand as long as its conductor
-lives. A management cluster that does not answer lets the lock run out. Then
-it is taken again, and all is reconciled from the beginning with what is
-there by then. A holder of the lock meanwhile has the last word: it is taken
-from nobody, and a cluster that is no longer being created is left alone.
+Until a cluster has an application credential, only the request of its user can
+continue its creation, and the request exists as long as its conductor lives.
+If the management cluster does not answer, the lock expires. Then the lock is
+taken again, and everything is reconciled from the beginning. The lock is never
+taken from another holder, and a cluster that is no longer being created is
+left alone.
 """
 
 import contextlib
@@ -27,13 +27,13 @@ LOG = logging.getLogger(__name__)
 
 _STATUS = 'CREATE_IN_PROGRESS'
 
-#: Waited out once the lock was had.
+#: Retried once the lock has been held.
 _PASSING = (lock_module.LockBusy, lock_module.LockLost, rest.Unreachable)
 
 _PACE = waiting.Pace(0.5, 2.0, 5.0)
 
-#: Seconds, without a create_timeout: how long a token is valid (keystone,
-#: [token]/expiration, its default).
+#: Limit in seconds without a create_timeout: the lifetime of a token (default
+#: of keystone's [token]/expiration).
 _LONGEST = 3600
 
 
@@ -46,11 +46,11 @@ class Creation:
         self._began = reconciler.runtime.clock.monotonic()
 
     def run(self) -> None:
-        """Reconcile with the lock; again while the lock gets lost.
+        """Reconcile with the lock held; again whenever the lock is lost.
 
-        :raises failures.Stopped: the cluster is not being created any more.
-        :raises lock.LockLost: for good, or it is the status that goes on:
-            there is a credential.
+        :raises failures.Stopped: the cluster is no longer being created.
+        :raises lock.LockLost: for good, or there is a credential, so that the
+            periodic status can continue.
         """
         try:
             waiting.wait_for(
@@ -61,7 +61,7 @@ class Creation:
             raise e.state from None
 
     def _once(self) -> errors.MagnumCapiError | None:
-        """Walk the reconciler: None, or the error after which to try again."""
+        """Reconcile once: None, or the error after which to try again."""
         reconciler = self._reconciler
         again, self._tries = self._tries, self._tries + 1
         with contextlib.ExitStack() as stack:
@@ -84,10 +84,10 @@ class Creation:
 
     def _told(self, error: errors.MagnumCapiError
               ) -> errors.MagnumCapiError:
-        """Show that the request is alive, and its owner what it waits for.
+        """Show that the request is alive, and what it waits for.
 
-        The status takes a creation for lost when its row was not written
-        for a while (``watch``), so each of these texts is a new one.
+        The periodic status considers a creation lost when its row was not
+        written for a while (``watch``), so each of these texts is different.
         """
         reconciler = self._reconciler
         cluster = reconciler.cluster
@@ -113,16 +113,16 @@ class Creation:
         settings = self._reconciler.runtime.settings
         if not again:
             return settings.lock_timeout
-        # So that the status hears of it often enough.
+        # Write the row often enough for the periodic status.
         return min(settings.lock_timeout, settings.lost_after / 3,
                    self._left())
 
 
 def has_credential(reconciler: reconcile.Reconciler,
                    unknown: bool = False) -> bool:
-    """Whether the status can go on with a creation without a token.
+    """Whether the status can continue a creation without a token.
 
-    :param unknown: what to say when nobody can tell now.
+    :param unknown: the answer when this cannot be determined now.
     """
     try:
         state = reconciler.vault.state()

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""An answer in time to somebody who waits, though the work may take longer.
+"""Answers a caller in time, although the work may take longer.
 
 Magnum's API waits for an upgrade, and after ``rpc_response_timeout`` answers
-500 while the conductor works on. No sum of time limits of single requests is
-a limit of all of them, so the work has a thread of its own, and the caller
-leaves in time. Before anything was changed, that cancels the work: it stops
-before it changes something. Later, the caller has been told that it goes on.
+500 while the conductor continues. Time limits of single requests do not limit
+their total, so the work gets its own thread, and the caller returns in time.
+If nothing was changed by then, this cancels the work before its first change.
+Otherwise the caller is told that the work continues.
 """
 
 import collections.abc
@@ -24,13 +24,13 @@ LOG = logging.getLogger(__name__)
 
 
 class TooLate(errors.MagnumCapiError):
-    """Nobody waits any more, and nothing was changed yet."""
+    """The caller no longer waits, and nothing was changed yet."""
 
 
 class Answer:
     """The answer to one request.
 
-    :param seconds: how long the one who asked waits.
+    :param seconds: how long the caller waits.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -39,11 +39,11 @@ class Answer:
         self._committed = self._kept = self._left = False
 
     def of(self, work: collections.abc.Callable[[], None]) -> bool:
-        """Run something, and wait for its end as long as there is time.
+        """Run some work, and wait for its end as long as there is time.
 
         :param work: calls :meth:`commit` before it changes anything. Its
-            errors are raised here, unless it goes on.
-        :returns: whether it ended; if not, it goes on.
+            errors are raised here if it ends in time.
+        :returns: whether it ended; if not, it continues.
         :raises TooLate: it took too long before it changed anything.
         """
         result: futures.Future[None] = futures.Future()
@@ -52,7 +52,7 @@ class Answer:
 
         def run() -> None:
             if current is not None:
-                # For the request's id in the log.
+                # For the request id in the log.
                 current.update_store()
             try:
                 work()
@@ -77,9 +77,9 @@ class Answer:
         return True
 
     def commit(self) -> None:
-        """Say that something will be changed now.
+        """Announce the first change.
 
-        :raises TooLate: nobody waits any more.
+        :raises TooLate: the caller no longer waits.
         """
         with self._lock:
             if self._left:
@@ -87,9 +87,9 @@ class Answer:
             self._committed = True
 
     def keep(self) -> bool:
-        """Have the one who asked wait for the end, which is near.
+        """Make the caller wait for the end, which is near.
 
-        :returns: False when nobody waits any more.
+        :returns: False when the caller no longer waits.
         """
         with self._lock:
             self._kept = not self._left

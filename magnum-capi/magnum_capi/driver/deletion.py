@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""The end of a cluster: what Cluster API does not do, and in which order."""
+"""The steps of a deletion that Cluster API does not do, in order."""
 
 import dataclasses
 
@@ -27,13 +27,13 @@ LOG = logging.getLogger(__name__)
 
 
 class Deletion:
-    """The end of one cluster."""
+    """The deletion of one cluster."""
 
     def __init__(self, reconciler: reconcile.Reconciler) -> None:
         self._reconciler = reconciler
 
     def ask_again(self, snapshot: snapshot_module.Snapshot) -> None:
-        """Ask again for what nobody has asked to go, or was not heard."""
+        """Repeat delete requests that were lost or never sent."""
         reconciler = self._reconciler
         kube = reconciler.runtime.kube
         if not snapshot.seen('release') or snapshot.release:
@@ -45,7 +45,7 @@ class Deletion:
                     'Cluster', reconciler.namespace, reconciler.release)
             return
         plane = snapshot.get('control_plane', None)
-        # Lists leave out the kind of their items.
+        # Items of lists have no kind.
         left = [('MachineDeployment', obj) for obj in snapshot.get(
             'machine_deployments', {}).values()]
         left += [('Machine', obj) for obj in snapshot.get('machines')]
@@ -57,7 +57,7 @@ class Deletion:
                 kube.delete(kind, reconciler.namespace, conditions.name(obj))
 
     def free_network(self, snapshot: snapshot_module.Snapshot) -> None:
-        """Load balancers of Services hold ports of the cluster's network."""
+        """Delete load balancers of Services: they hold network ports."""
         reconciler = self._reconciler
         if (not reconciler.runtime.settings.delete_load_balancers
                 or snapshot.cluster is None or not snapshot.seen('machines')
@@ -73,7 +73,7 @@ class Deletion:
                         self._reconciler.cluster.uuid, e)
 
     def _drop_server_groups(self) -> bool:
-        """Whether none is left, or nobody can tell."""
+        """Whether none is left to wait for; also True if Nova refuses."""
         store, row = self._reconciler.store, self._reconciler.cluster
         try:
             server_groups.delete(
@@ -89,7 +89,7 @@ class Deletion:
         return True
 
     def _drop_leftovers(self, state: state_module.State) -> bool:
-        """Whether nothing of claims and Services is waited for."""
+        """Whether nothing of claims and Services remains to wait for."""
         reconciler, row = self._reconciler, self._reconciler.cluster
         settings = reconciler.runtime.settings
         cloud = reconciler.store.admin_cloud().services
@@ -111,7 +111,7 @@ class Deletion:
         return not left
 
     def _reclaims(self, state: state_module.State) -> bool:
-        """Whether the cluster's volumes are to go with their claims."""
+        """Whether to delete the cluster's volumes with their claims."""
         rows = self._reconciler.rows()
         policy = rows.policy
         if state.pins and state.pins.default_labels is not None:
@@ -125,7 +125,7 @@ class Deletion:
         return read.csi_cinder_reclaim_policy == 'Delete'
 
     def finish(self, state: state_module.State) -> bool:
-        """Keystone and Nova first, the record last, then the row.
+        """Clean up Keystone and Nova, then the record, then the row.
 
         :returns: whether nothing is left.
         """
@@ -145,12 +145,12 @@ class Deletion:
         if not (self._drop_server_groups() and self._drop_leftovers(state)):
             return False
         reconciler.store.drop_certificates(cluster)
-        # The memory says that an adopted cluster is no stranger: without it
-        # nobody could go on after a crash.
+        # Only the memory says that an adopted cluster is ours: without it, no
+        # process could continue after a crash.
         cluster.stack_id = names.cluster(cluster.uuid)
         reconciler.store.save(cluster)
         reconciler.vault.remove()
-        # Nobody may need helm again soon, which does so, too.
+        # helm runs sweep as well, but may not run again soon.
         helm.sweep()
         cluster.status_reason = None
         cluster.status = 'DELETE_COMPLETE'

@@ -3,9 +3,9 @@
 
 """Magnum's driver for Cluster API, ``k8s_capi_v1``.
 
-Only what Magnum calls, with the arguments that it gives by position. Magnum
+This has only the methods that Magnum calls, with positional arguments. Magnum
 makes an object of this class in its API and in its conductor, and a new one
-for each look at a cluster: nothing is read or opened before it is needed.
+for each check of a cluster, so nothing is read or opened before it is needed.
 """
 
 import collections.abc
@@ -35,7 +35,7 @@ from magnum_capi.kube import shared
 
 LOG = logging.getLogger(__name__)
 
-#: Rocky Linux under the name of libosinfo, and under magnum-cluster-api's.
+#: Rocky Linux has a name in libosinfo and another in magnum-cluster-api.
 OS_DISTROS = ('ubuntu', 'flatcar', 'debian', 'rocky', 'rockylinux')
 
 
@@ -47,7 +47,7 @@ class Driver(driver.Driver):
         try:
             more = _settings().extra_os_distros
         except errors.UsageError as e:
-            # An exception here would take all drivers from Magnum.
+            # An exception here would break all drivers of Magnum.
             LOG.error('%s', e)
             more = ()
         return [{'server_type': 'vm', 'os': os, 'coe': 'kubernetes'}
@@ -61,7 +61,7 @@ class Driver(driver.Driver):
     def update_cluster(self, context: typing.Any, cluster: typing.Any,
                        scale_manager: typing.Any = None,
                        rollback: bool = False) -> None:
-        # Only the size of the default worker group changes so.
+        # This changes only the size of the default worker group.
         with _told():
             self._operations(context, cluster).change(
                 group=cluster.default_ng_worker, resize=True)
@@ -85,7 +85,7 @@ class Driver(driver.Driver):
                         max_batch_size: int | None, nodegroup: typing.Any,
                         scale_manager: typing.Any = None,
                         rollback: bool = False) -> None:
-        # Magnum gives rollback in the place of scale_manager.
+        # Magnum passes rollback in the place of scale_manager.
         with _told():
             upgrading.Upgrade(
                 self._runtime(), self._store(context), cluster,
@@ -117,9 +117,9 @@ class Driver(driver.Driver):
 
     def rotate_ca_certificate(self, context: typing.Any,
                               cluster: typing.Any) -> None:
-        # The conductor has already made new certificates and saves them
-        # even if this is refused; what it signs then, no cluster trusts. The
-        # status that it saves as well is put right by ``self_repair``.
+        # The conductor has already made new certificates, and saves them even
+        # if this is refused; then no cluster would trust what it signs. It
+        # also saves a status, which ``self_repair`` corrects.
         self._store(context).put_back_certificates(cluster)
         raise exception.NotSupported(self_repair.ROTATION_REFUSED)
 
@@ -178,8 +178,9 @@ def _settings() -> settings_module.Settings:
     return settings_module.Settings.of(magnum.conf.CONF)
 
 
-#: Every ten seconds, for every cluster: no option is one that changes while a
-#: conductor runs, and to read them all takes as long as to ask Kubernetes.
+#: Cached, because this runs every ten seconds for every cluster, and reading
+#: all options takes as long as a request to Kubernetes. Options do not change
+#: while a conductor runs.
 _settings_of_looks = functools.cache(_settings)
 
 
@@ -197,5 +198,5 @@ def _told() -> collections.abc.Iterator[None]:
 
 
 def _plain(text: str) -> str:
-    # MagnumException fills in %(name)s.
+    # MagnumException interpolates %(name)s.
     return text.replace('%', '%%')

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""What an error says to the owner of a cluster, and whether it may pass.
+"""What an error says to the owner of a cluster, and whether it is transient.
 
-Errors of this project carry addresses and paths of the operator; what
-reaches Magnum's status_reason is read by tenants.
+Errors of this project contain addresses and paths of the operator, but tenants
+read Magnum's status_reason.
 """
 
 from magnum_capi.driver.cloud import services
@@ -16,22 +16,22 @@ from magnum_capi import errors
 from magnum_capi.kube import lock
 from magnum_capi.kube import rest
 
-#: After these the same request may succeed, so that it is repeated.
+#: Transient errors, after which the same request is retried.
 PASSING = (
     rest.Unreachable, helm_errors.HelmUnreachable, helm_errors.HelmDisturbed,
     helm_errors.HelmKilled, helm_errors.HelmTimeout, helm_errors.HelmBusy,
     releases.ReleasePending, lock.LockBusy, lock.LockLost,
     services.CloudUnreachable)
 
-#: Of helm's errors a deletion waits out all: often it does not say why.
+#: A deletion retries after any error of helm, which often gives no reason.
 PASSING_DELETION = (*PASSING, helm_errors.HelmFailed)
 
-_UNEXPECTED = ('an unexpected error of the driver; the log of '
-               'magnum-conductor has it')
+_UNEXPECTED = ('an unexpected error of the driver; see the log of '
+               'magnum-conductor')
 
 
 class Stopped(errors.MagnumCapiError):
-    """The cluster is being deleted, or is not in Magnum any more."""
+    """The cluster is being deleted, or no longer in Magnum."""
 
 
 class Failed(errors.MagnumCapiError):
@@ -49,7 +49,7 @@ def told(error: BaseException) -> str:
     elif isinstance(error, spec.InvalidSpec):
         text = str(error)
     elif isinstance(error, services.CloudError):
-        # Of a service that does not answer, clients tell its address.
+        # Clients report the address of a service that does not answer.
         missing = isinstance(error, services.CloudUnreachable)
         parts = [error.what, error.status if missing else error.last_seen]
         text = ': '.join(str(part) for part in parts if part)

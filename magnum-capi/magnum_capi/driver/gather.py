@@ -3,7 +3,7 @@
 
 """From rows to Helm values: names and ids are looked up in the cloud.
 
-Everything a user can have wrong is found here, before anything is made.
+All mistakes of users are found here, before anything is created.
 """
 
 import collections.abc
@@ -37,7 +37,7 @@ from magnum_capi import errors
 
 _ZONE = 'topology.cinder.csi.openstack.org/zone'
 
-#: Type of Manila in the catalog.
+#: Service type of Manila.
 _SHARES = 'shared-file-system'
 
 #: No node group waits for its turn in an upgrade.
@@ -49,7 +49,7 @@ _Overlay: typing.TypeAlias = tuple[str, dict[str, typing.Any]]
 
 
 class Services(typing.Protocol):
-    """What counts of services.Services."""
+    """The part of services.Services that is needed here."""
 
     def has(self, service_type: str, /) -> bool:
         """Whether the cloud has a service."""
@@ -59,18 +59,18 @@ class Services(typing.Protocol):
 
 
 class Cloud(typing.Protocol):
-    """What counts of openstack.Cloud, or of one that is described."""
+    """The part of openstack.Cloud, or a described one, that is needed here."""
 
     @property
     def services(self) -> Services:
-        """Those of the cloud."""
+        """The services of the cloud."""
 
     def image(self, reference: str) -> openstack.Image:
-        """By id or name, as all of them."""
+        """By id or name, like the methods below."""
 
     def usable_flavor(self, reference: str, *, ram: int,
                       vcpus: int) -> openstack.Flavor:
-        """MiB of memory and virtual CPUs that it has at least."""
+        """A flavor with at least this memory (MiB) and these virtual CPUs."""
 
     def network(self, reference: str,
                 external: bool | None = None) -> openstack.Network | None:
@@ -81,7 +81,7 @@ class Cloud(typing.Protocol):
         """None for None."""
 
     def volume_types(self) -> tuple[openstack.VolumeType, ...]:
-        """All that there are."""
+        """All volume types."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,14 +90,14 @@ class Plan:
 
     :param digest: see rows.Rows.digest.
     :param addons: whether the chart deploys any.
-    :param pins: what it is made of, to be remembered before it is applied.
-    :param registries: the Secret that it names is to be there first. Its
-        data is empty when it was written with what is pinned.
+    :param pins: what it is made of, to be recorded before it is applied.
+    :param registries: its Secret must exist first. The data is empty when
+        the Secret was already written with what is pinned.
     :param capacities: annotations of MachineDeployments, by the names of
         node groups in the chart.
-    :param unplaced: server groups that are to be there first; with their
-        ids in ``pins`` it is made again.
-    :param proxies: the Secret that it names is to be there first.
+    :param unplaced: server groups that must exist first; then the plan is
+        made again with their ids in ``pins``.
+    :param proxies: its Secret must exist first.
     """
 
     spec: spec_model.ClusterSpec
@@ -117,7 +117,7 @@ class Plan:
 
 @dataclasses.dataclass(frozen=True)
 class Defaults:
-    """Options of Magnum's own that count for clusters.
+    """Magnum's own options that apply to clusters.
 
     :param boot_size: GiB, 0 for the flavor's disk.
     """
@@ -143,12 +143,12 @@ def plan(rows: rows_module.Rows, cloud: Cloud,
     :param applied, held: see state.State.
     :param creating, joining: see validation.check.
     :param batch: see values.values.
-    :param pins: what the cluster was made of; what it does not say is taken
-        from the rows, the cloud and the settings as they are now.
-    :raises spec.InvalidSpec: what is asked for cannot be had.
+    :param pins: what the cluster was made of; anything else is taken from
+        the present rows, cloud and settings.
+    :raises spec.InvalidSpec: the desired state is impossible.
     :raises services.CloudError: something does not exist, or no answer.
-    :raises errors.UsageError: a chart or overlay is not there, or is another
-        than the cluster was made of.
+    :raises errors.UsageError: a chart or overlay does not exist, or differs
+        from the one that the cluster was made of.
     """
     look = _Lookup(cloud, settings, pins)
     volumes = pins.volumes or _volumes(
@@ -209,7 +209,7 @@ def plan(rows: rows_module.Rows, cloud: Cloud,
 
 def _capacities(cloud: Cloud, settings: settings_module.Settings,
                 values: dict[str, typing.Any]) -> dict[str, dict[str, str]]:
-    """What nodes of autoscaled groups would have, by names of groups."""
+    """Capacity of the nodes of autoscaled groups, by names of groups."""
     if not settings.scale_from_zero:
         return {}
     result = {}
@@ -220,7 +220,7 @@ def _capacities(cloud: Cloud, settings: settings_module.Settings,
                     group['machineFlavor'], ram=settings.minimum_flavor_ram,
                     vcpus=settings.minimum_flavor_vcpus)
             except (services.NotThere, services.NotUsable):
-                # It was good when the group was made, and told then.
+                # It was checked when the group was made.
                 continue
             result[group['name']] = node_groups.capacity(
                 flavor.ram, flavor.vcpus, flavor.disk, group)
@@ -230,15 +230,15 @@ def _capacities(cloud: Cloud, settings: settings_module.Settings,
 def configured(rows: rows_module.Rows, settings: settings_module.Settings,
                defaults: Defaults = Defaults(),
                version: str | None = None) -> pins_module.Pins:
-    """What a cluster would be made of now, as far as options tell.
+    """What a cluster would be made of now, according to the options.
 
-    No cloud is asked: the volume types that it has are left out.
+    Makes no request to the cloud, so its volume types are left out.
 
-    :param version: of the chart, by an operator's command; None: as template
-        and options say.
-    :raises spec.InvalidSpec: a label is wrong.
+    :param version: of the chart, from an operator's command; None: according
+        to template and options.
+    :raises spec.InvalidSpec: a label is invalid.
     :raises errors.UsageError: a chart, its version or an overlay is not
-        allowed, or not there.
+        allowed, or does not exist.
     """
     labels = label_rules.parse(label_rules.merged(
         rows.cluster.labels, rows.template.labels), policy(settings))
@@ -259,12 +259,12 @@ def configured(rows: rows_module.Rows, settings: settings_module.Settings,
 def _registries(settings: settings_module.Settings, release: str,
                 pins: pins_module.Pins = pins_module.Pins()
                 ) -> registries_module.File:
-    """Registries of a cluster: those that are pinned, else the operator's.
+    """Registries of a cluster: the pinned ones, else the operator's.
 
     :raises UsageError: the operator's file cannot be used.
     """
     if pins.values is not None:
-        # Of another driver, and kept as they are.
+        # Values of another driver are kept as they are.
         return registries_module.File(spec_model.Registries())
     pinned = pins.registries
     if pinned is not None and not pinned.secret:
@@ -276,7 +276,7 @@ def _registries(settings: settings_module.Settings, release: str,
             raise
         found = registries_module.File(pinned)
     if pinned is not None and pinned != found.registries:
-        # Its Secret is there; the operator has changed the file since.
+        # Its Secret exists; the operator has changed the file since.
         return registries_module.File(pinned)
     return found
 
@@ -287,12 +287,12 @@ def _read_registries(path: str | None, release: str) -> registries_module.File:
     try:
         with open(path, encoding='utf-8') as file:
             if os.fstat(file.fileno()).st_mode & stat.S_IROTH:
-                raise ValueError('others may read it (chmod o-r)')
+                raise ValueError('other users may read it (chmod o-r)')
             told = yaml.safe_load(file) or {}
         return registries_module.read(told, release)
     except yaml.YAMLError:
-        # Its text would show what is in there.
-        raise _unread('it is no YAML') from None
+        # The error's text would quote the contents.
+        raise _unread('it is not YAML') from None
     except (OSError, ValueError) as e:
         raise _unread(getattr(e, 'strerror', None) or str(e)) from None
 
@@ -304,14 +304,14 @@ def _unread(why: str) -> errors.UsageError:
 
 
 def pin(chart: settings_module.Chart) -> pins_module.ChartPin:
-    """What a cluster remembers of its chart."""
+    """What a cluster records of its chart."""
     return pins_module.ChartPin(
         chart.name, chart.repository, chart.version,
         _digest(chart.name) if chart.is_path else None)
 
 
 def _digest(path: str) -> str | None:
-    """Digest of a chart that is a folder or a package; None: not there."""
+    """Digest of a chart that is a folder or package; None: it is missing."""
     top = pathlib.Path(path)
     if top.is_file():
         return hashlib.sha256(top.read_bytes()).hexdigest()
@@ -327,7 +327,7 @@ def _digest(path: str) -> str | None:
 
 def choose_chart(settings: settings_module.Settings,
                  labels: label_rules.Labels) -> settings_module.Chart:
-    """The chart of a template, in the version that it names.
+    """The chart of a template, in the version that the template names.
 
     :raises UsageError: the operator does not allow it.
     """
@@ -335,13 +335,13 @@ def choose_chart(settings: settings_module.Settings,
     if version and settings.chart_of(name).is_path:
         raise spec_model.InvalidSpec([
             'label capi_helm_chart_version: the chart of this driver is a '
-            'folder, and has the version that it has'])
+            'folder, whose version cannot be chosen'])
     return settings.chart_of(name, version)
 
 
 def overlays(settings: settings_module.Settings,
              names: collections.abc.Iterable[str]) -> list[_Overlay]:
-    """Names and what the files say, first to last.
+    """Names and contents of the files, in order.
 
     :raises UsageError: one is not allowed or cannot be read.
     """
@@ -426,7 +426,7 @@ def _image(group: typing.Any, template: typing.Any, look: '_Lookup',
            held: rows_module.Held) -> spec_model.Image | None:
     """Image of a node group's nodes, None: the cluster's."""
     if group.uuid in held:
-        # Not looked up: the image may be gone from Glance by now.
+        # Not looked up: the image may no longer be in Glance.
         image_id, version = held[group.uuid]
         return spec_model.Image(image_id, version, '')
     if rows_module.follows(group, template):
@@ -439,14 +439,14 @@ def _id(found: openstack.Network | openstack.Subnet | None) -> str | None:
 
 
 class _Lookup:
-    """Asks for each thing once, and not at all for what is pinned."""
+    """Looks each thing up once, and pinned ones not at all."""
 
     def __init__(self, cloud: Cloud, settings: settings_module.Settings,
                  pins: pins_module.Pins) -> None:
         self._cloud = cloud
         self._settings = settings
         self._pins = pins
-        #: Pins of all that was looked up.
+        #: Pins of everything that was looked up.
         self.found = pins_module.Pins()
 
     def image(self, reference: str) -> spec_model.Image:

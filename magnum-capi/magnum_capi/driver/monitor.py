@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""The health of a cluster, as Magnum's periodic job asks for it."""
+"""The health of a cluster, for Magnum's periodic job."""
 
 import collections.abc
 import dataclasses
@@ -29,23 +29,23 @@ LOG = logging.getLogger(__name__)
 
 _PARTS = ('control_plane', 'machine_deployments', 'machines')
 
-#: What Keystone said of a credential by its id, and until when that counts,
-#: monotonic time in seconds.
+#: By id of a credential: Keystone's answer, and the monotonic time in seconds
+#: until which it counts.
 _checked: dict[str | None, tuple[str, float]] = {}
 
-#: What clusters are remembered by, by namespace and name of the Secret, with
-#: its resourceVersion.
+#: By namespace and name of the Secret: its resourceVersion, and the memory of
+#: the cluster.
 _states: dict[tuple[str, str], tuple[str, state_module.State]] = {}
 
-#: Entries of each.
+#: Limit of the entries in each.
 _MOST = 10000
 _checked_lock = threading.Lock()
 
 
 class Monitor:
-    """What Magnum's monitors are: a poll, and the data of it.
+    """The interface of Magnum's monitors: a poll, and its data.
 
-    :param store: of Magnum itself.
+    :param store: Magnum's own.
     :param cluster: Magnum's row.
     """
 
@@ -59,9 +59,9 @@ class Monitor:
         self._clock = clock
 
     def poll_health_status(self) -> None:
-        """Fill ``data``. Never raises: no answer is an answer, too.
+        """Fill ``data``. Never raises: a missing answer is a result, too.
 
-        It stays empty for a cluster that another driver has made.
+        It stays empty for a cluster of another driver.
         """
         try:
             self._poll()
@@ -95,7 +95,7 @@ class Monitor:
                 snapshot.cluster is None or rows.operation == 'DELETE'
                 or self_repair.is_needed(rows, snapshot)
                 or recovery.may_recover(rows, state)):
-            # What was remembered tells of nothing to be done, no more.
+            # Act only on fresh data, not on cached data.
             rows, state = reconciler.rows(), reconciler.vault.state()
             snapshot = look(runtime.kube)
         credential = self._credential(runtime, reconciler, state)
@@ -107,7 +107,7 @@ class Monitor:
 
     def _state(self, runtime: reconcile.Runtime,
                reconciler: reconcile.Reconciler) -> state_module.State:
-        """The memory of the cluster, without secrets while it is the same."""
+        """The memory of the cluster; without secrets if it is unchanged."""
         key = reconciler.namespace, state_module.name(reconciler.release)
         version = runtime.looks and runtime.looks.version(*key)
         with _checked_lock:
@@ -142,7 +142,7 @@ class Monitor:
         with _checked_lock:
             if len(_checked) > _MOST:
                 _checked.clear()
-            # Not all of a thousand clusters at once.
+            # Spread the checks of many clusters.
             _checked[used.id] = found, now + random.uniform(0.8, 1) * (
                 runtime.settings.credential_check_interval)
         return found

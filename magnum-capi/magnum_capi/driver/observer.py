@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""One look at a cluster, with as few requests as possible.
+"""Observes a cluster with as few requests as possible.
 
 ======================= ======== =========================================
 part                    requests what it is
@@ -20,12 +20,12 @@ the Cluster             1        always read, and first
 ``release``             1        labels of Helm's Secrets, not their content
 ======================= ======== =========================================
 
-While a cluster is being made or changed, the Cluster alone mostly says so:
-Cluster API adds up the machines of all its parts there. Then one request is
-enough, whatever the number of node groups; :func:`look` reads on only when
-the Cluster does not rule out that all is done. ``leftovers`` are asked for
-when the Cluster is gone, and ``templates`` when nothing else is left: at the
-end of a deletion only.
+While a cluster is being created or changed, the Cluster object alone usually
+shows this: Cluster API sums up the machines of all its parts there. Then one
+request is enough, whatever the number of node groups; :func:`look` reads more
+only when the Cluster may be complete. ``leftovers`` are read when the Cluster
+is gone, and ``templates`` when nothing else is left: only at the end of a
+deletion.
 """
 
 import collections.abc
@@ -44,16 +44,16 @@ from magnum_capi.kube import kinds
 from magnum_capi.kube import kube as kube_module
 from magnum_capi.kube import rest
 
-#: What a judgement "complete" or "failed" needs.
+#: Parts needed to judge a cluster complete or failed.
 PARTS = ('control_plane', 'machine_deployments', 'machine_sets', 'machines',
          'addons')
 
-#: Label that Cluster API puts on what belongs to a Cluster (Cluster API,
+#: Label of objects that belong to a Cluster (Cluster API,
 #: api/core/v1beta1/common_types.go: ClusterNameLabel).
 _CLUSTER = 'cluster.x-k8s.io/cluster-name'
 
-#: Label that both charts put on all that they make, and the one that the
-#: addon operator puts on its own.
+#: Label that both charts put on all their objects, and the one that the addon
+#: operator puts on its own.
 _CHART_CLUSTER = 'capi.stackhpc.com/cluster'
 _ADDON_CLUSTER = 'addons.stackhpc.com/cluster'
 
@@ -66,12 +66,12 @@ _COUNTS = ('replicas', 'readyReplicas', 'availableReplicas',
 def look(kube: kube_module.Kube, namespace: str, name: str,
          parts: collections.abc.Iterable[str] = PARTS,
          thorough: bool = False) -> snapshot.Snapshot:
-    """Look at a cluster.
+    """Observe a cluster.
 
     :param name: of the Cluster and of the release.
-    :param parts: names of the table above.
-    :param thorough: read ``parts`` even if the Cluster says that it is not
-        finished. For the reason of a failure, and from time to time.
+    :param parts: names in the table above.
+    :param thorough: read ``parts`` even if the Cluster shows that it is not
+        finished: to find the reason of a failure, and from time to time.
     :returns: parts that were not read are UNSEEN.
     """
     cluster = kube.get('Cluster', namespace, name)
@@ -84,10 +84,7 @@ def look(kube: kube_module.Kube, namespace: str, name: str,
 def read(kube: kube_module.Kube, namespace: str, name: str,
          known: snapshot.Snapshot,
          parts: collections.abc.Iterable[str]) -> snapshot.Snapshot:
-    """Read more parts of a look that was taken.
-
-    :returns: the same with these parts.
-    """
+    """Add parts to a snapshot."""
     found: dict[str, typing.Any] = {
         part: control_plane(kube, namespace, name, known.cluster)
         if part == 'control_plane' else _READERS[part](kube, namespace, name)
@@ -102,8 +99,8 @@ def control_plane(kube: kube_module.Kube, namespace: str, name: str,
     """The control plane of a cluster, None when there is none.
 
     :param name: of the release.
-    :param cluster: the Cluster, which names it; None, or of one that names
-        none: kubeadm's, as both charts make it.
+    :param cluster: the Cluster, which names its control plane. If it is None
+        or names none: kubeadm's, as both charts make it.
     """
     ref = conditions.spec(cluster or {}).get('controlPlaneRef') or {}
     kind = ref.get('kind') or 'KubeadmControlPlane'
@@ -115,8 +112,8 @@ def control_plane(kube: kube_module.Kube, namespace: str, name: str,
 def is_busy(cluster: kinds.Object | None) -> bool:
     """Whether the Cluster itself shows that it is not finished.
 
-    False means nothing: its numbers lag behind those of its parts. They are
-    there since Cluster API 1.9, for v1beta1 readers under ``status.v1beta2``
+    False means nothing: its numbers lag behind those of its parts. They exist
+    since Cluster API 1.9, for v1beta1 readers under ``status.v1beta2``
     (docs/proposals/20240916-improve-status-in-CAPI-resources.md).
     """
     if cluster is None:
@@ -157,7 +154,7 @@ def _servers(kube: kube_module.Kube, namespace: str, name: str
         return {server['metadata']['name']: server for server in _labelled(
             kube, namespace, name, 'OpenStackServer')}
     except rest.Forbidden:
-        # The user's role may be of a time when they were not looked at.
+        # The RBAC role may be from before they were read.
         return {}
 
 
@@ -166,7 +163,7 @@ def _addons(kube: kube_module.Kube, namespace: str, name: str) -> _Objects:
     for kind, label in (('HelmRelease', _CHART_CLUSTER),
                         ('Manifests', _CHART_CLUSTER),
                         ('HelmChartProxy', _ADDON_CLUSTER)):
-        # Lists leave out the kind of their items.
+        # Items of lists have no kind.
         found += [{'kind': kind, **addon}
                   for addon in kube.list(kind, namespace, {label: name})]
     return addons.of_cluster(found, name)
@@ -174,8 +171,8 @@ def _addons(kube: kube_module.Kube, namespace: str, name: str) -> _Objects:
 
 def _leftovers(kube: kube_module.Kube, namespace: str, name: str
                ) -> _Objects:
-    # Cluster API labels what it adopts; by its name a cluster is found that
-    # was not adopted, too.
+    # Cluster API labels what it adopts; an infrastructure cluster that it has
+    # not adopted is found by name.
     found: list[tuple[str, kinds.Object | None]] = [
         ('OpenStackMachine', obj) for obj in _labelled(
             kube, namespace, name, 'OpenStackMachine')]

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""What a user asks for: each operation writes rows, then takes the reconciler.
+"""Users' requests: each operation writes rows, then runs the reconciler.
 
-Rows are written first and say what is wanted, so a request that is lost on
-its way is found by the periodic status (``watch``) and resumed. What may pass
-is left to that, too; what cannot work fails here, with a reason for the owner
-of the cluster.
+Rows are written first and hold the desired state, so the periodic status
+(``watch``) finds and resumes a request that was lost. It also retries after
+transient errors; what cannot work fails here, with a reason for the owner of
+the cluster.
 """
 
 import collections.abc
@@ -51,27 +51,28 @@ class Operations:
         if timeout is not None:
             cluster.create_timeout = timeout
         with self._failing(create=True):
-            # References of certificates, which the conductor has not saved
-            # yet, are saved with it; without them nobody could go on.
+            # This also saves the references of certificates, which the
+            # conductor has not saved yet. No other process could continue
+            # without them.
             store.save(cluster)
             create_retry.Creation(self._reconciler).run()
 
     def change(self, *rows: typing.Any,
                remove: collections.abc.Collection[str] = (),
                group: typing.Any = None, resize: bool = False) -> None:
-        """Take over what the rows say now.
+        """Apply what the rows say now.
 
         :param rows: that the conductor has changed and not saved.
         :param remove: nodes to remove first, by any of their names.
-        :param group: row of the node group that changes: its nodes are to
+        :param group: row of the node group that changes, whose new nodes must
             be able to join.
-        :param resize: its user asks for the size that ``group`` has, also
-            where the autoscaler goes on from there.
+        :param resize: the user requests the size of ``group``, even if the
+            autoscaler changes it later.
         """
         with self._failing():
             for row in (*rows, self._cluster):
                 self._store.save(row)
-            # Refused before the status makes anybody look at the rows.
+            # Refuse before the status makes other processes read the rows.
             with self._noted(remove, group, resize):
                 self._in_progress()
                 with self._reconciler.forgetting():
@@ -79,12 +80,12 @@ class Operations:
                         joining={group.uuid} if group else ())
 
     def delete(self) -> None:
-        """Ask for the deletion of everything.
+        """Request the deletion of everything.
 
-        The rows say it before the lock is waited for, so that a creation
-        under way stops; and again with the lock, for its last holder may have
-        saved what it read before. That may have been the end of the deletion:
-        Magnum removes the row next, and what is written now would stay.
+        The rows say so before this waits for the lock, so that a creation in
+        progress stops; and again with the lock, because its last holder may
+        have saved an older row. If that holder ended the deletion, nothing is
+        written: Magnum removes the row next, and anything new would remain.
         """
         settings = self._runtime.settings
         with self._failing(delete=True, passing=failures.PASSING_DELETION):
@@ -103,13 +104,13 @@ class Operations:
                                              self._reconciler.namespace)
 
     def rotate(self, user_id: str) -> None:
-        """Bring in a new application credential; the old one goes later.
+        """Create a new application credential; the old one is deleted later.
 
-        :param user_id: whose it will be: the caller.
+        :param user_id: of its owner, the caller.
         """
         cluster, reconciler = self._cluster, self._reconciler
         settings = self._runtime.settings
-        # Magnum's API waits for it, and needs time for what follows.
+        # Magnum's API waits for this, and needs time for what follows.
         patience = min(settings.lock_timeout, settings.answer_timeout / 2)
         with self._failing(passing=()):
             with reconciler.held(patience) as lock:
@@ -125,7 +126,7 @@ class Operations:
                 self._in_progress()
 
     def _replace_refused_credential(self, state: state_module.State) -> None:
-        """Let a deletion go on with what there is, whatever comes of it."""
+        """Try to get a valid credential; the deletion continues anyway."""
         try:
             self._reconciler.replace_refused_credential(state)
         except failures.PASSING:
@@ -156,10 +157,10 @@ class Operations:
     def _noted(self, nodes: collections.abc.Collection[str],
                group: typing.Any,
                resize: bool) -> collections.abc.Iterator[None]:
-        """Hold the lock, with what the rows do not say written down.
+        """Hold the lock, and record what is not in the rows.
 
-        :raises failures.Failed: they could not be. A later try would have
-            the size, from the rows, and take any.
+        :raises failures.Failed: this failed. A later try would know the size,
+            from the rows, and remove any nodes.
         """
         with contextlib.ExitStack() as stack:
             try:
@@ -171,15 +172,15 @@ class Operations:
                 if not nodes:
                     raise
                 raise failures.Failed(
-                    'Which nodes to remove could not be noted, so that '
-                    f'nothing was changed: {failures.told(e)}') from e
+                    'The nodes to remove could not be recorded, so nothing '
+                    f'was changed: {failures.told(e)}') from e
             yield
 
     def _note(self, nodes: collections.abc.Collection[str],
               group: typing.Any, resize: bool) -> None:
-        """Write down which machines go first, and an autoscaled size.
+        """Record which machines to remove first, and an autoscaled size.
 
-        Not on the machines: what is refused must leave no trace there.
+        Machines are not marked here: a refused request must not touch them.
         """
         reconciler = self._reconciler
         state = before = reconciler.vault.state()
@@ -197,10 +198,10 @@ class Operations:
             reconciler.vault.write_state(state)
 
     def _autoscaled(self, group: typing.Any) -> bool:
-        """Whether the size of a group is the autoscaler's.
+        """Whether the autoscaler determines the size of a group.
 
-        The row then has the size that was asked for again: who keeps the
-        rows true may have written the autoscaler's over it, unlocked.
+        If so, this writes the requested size to the row again, because
+        ``self_repair`` may have overwritten it with the autoscaler's.
         """
         rows = self._reconciler.rows()
         for row in rows.groups:
@@ -215,9 +216,9 @@ class Operations:
     def _failing(self, create: bool = False, delete: bool = False,
                  passing: tuple[type[Exception], ...] = failures.PASSING
                  ) -> collections.abc.Iterator[None]:
-        """Tell failures to the owner; leave to the status what may pass.
+        """Report failures to the owner; leave transient ones to the status.
 
-        :param passing: kinds of errors that may.
+        :param passing: kinds of transient errors.
         """
         cluster = self._cluster
         try:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""The one idempotent way in which a cluster becomes what Magnum's rows say.
+"""The idempotent reconciliation of a cluster with Magnum's rows.
 
-Create, update, resize, node groups and upgrade all take it, and so does the
-periodic status when a request was lost half-way: whatever is there already is
+Create, update, resize, node groups and upgrade all use it, and so does the
+periodic status when a request was lost half-way: whatever already exists is
 found and kept. The caller holds the lock of the cluster, and reads the rows
 only then, so that the last request counts.
 """
@@ -44,78 +44,78 @@ from magnum_capi import waiting
 
 LOG = logging.getLogger(__name__)
 
-#: Objects of a chart whose names stay when they change.
+#: Kinds of a chart's objects that keep their names when they change.
 _OVERWRITTEN = ('Cluster', 'KubeadmControlPlane', 'MachineDeployment',
                 'MachineHealthCheck', 'OpenStackCluster', 'DevCluster')
 
 
 class Store(typing.Protocol):
-    """What Magnum has, as the driver sees it; see ``store``.
+    """The driver's view of Magnum; see ``store``.
 
-    Rows are Magnum's objects, or alike.
+    Rows are Magnum's objects, or similar ones.
     """
 
     @property
     def cloud(self) -> openstack.Cloud:
-        """As the user of the request sees it."""
+        """The cloud as the user of the request sees it."""
 
     @property
     def user(self) -> rotation.User:
-        """Of the request."""
+        """The user of the request."""
 
     def reload(self, cluster: typing.Any) -> bool:
-        """Read a row again; False when it is not there any more."""
+        """Read a row again; False when it no longer exists."""
 
     def status(self, cluster: typing.Any) -> str | None:
-        """The status of a cluster as it is now, None: the row is gone."""
+        """The present status of a cluster, None: the row is gone."""
 
     def save(self, row: typing.Any) -> None:
-        """Write what was changed of a row.
+        """Write the changes of a row.
 
-        :raises failures.Stopped: it is not there any more.
+        :raises failures.Stopped: it no longer exists.
         """
 
     def destroy(self, row: typing.Any) -> None:
         """Remove the row of a node group."""
 
     def groups(self, cluster: typing.Any) -> tuple[typing.Any, ...]:
-        """The node groups, as they are now."""
+        """The present node groups."""
 
     def template(self, uuid: str) -> typing.Any:
         """A cluster template."""
 
     def driver_of(self, template: typing.Any) -> str | None:
-        """Name of the driver that Magnum takes for a template."""
+        """Name of the driver that Magnum selects for a template."""
 
     def authorities(self, cluster: typing.Any
                     ) -> dict[str, tuple[str, str]]:
         """Certificate and key by ca, etcd, proxy; PEM texts."""
 
     def drop_certificates(self, cluster: typing.Any) -> None:
-        """Delete those that Magnum leaves behind with a cluster."""
+        """Delete certificates of a cluster that Magnum leaves behind."""
 
     def access(self) -> rotation.Access:
         """How clusters reach the cloud."""
 
     def cacert_file(self) -> str | None:
-        """Path of the authorities that Magnum trusts in the cloud."""
+        """Path of the CA certificates that Magnum trusts for the cloud."""
 
     def admin_cloud(self) -> openstack.Cloud:
-        """As Magnum itself sees it."""
+        """The cloud as Magnum itself sees it."""
 
     def defaults(self) -> gather.Defaults:
-        """Options of Magnum's own."""
+        """Magnum's own options."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Runtime:
-    """What a reconciler works with, beside the rows of Magnum.
+    """What a reconciler needs besides Magnum's rows.
 
     :param now: aware: the clock by which operations are judged. That of the
         management cluster (``kube.now``) is the same for all conductors.
     :param sightings: see lock.Lock.
-    :param looks: what looks may use that only tell that nothing is to be
-        done; ``kube`` by default.
+    :param looks: cached reads, only to find out that there is nothing to do;
+        ``kube`` by default.
     """
 
     settings: settings_module.Settings
@@ -128,9 +128,9 @@ class Runtime:
 
 
 class Reconciler:
-    """Makes one cluster what its rows say.
+    """Reconciles one cluster with its rows.
 
-    :param cluster: Magnum's row; it is read anew by :meth:`held`.
+    :param cluster: Magnum's row; :meth:`held` reads it again.
     """
 
     def __init__(self, runtime: Runtime, store: Store,
@@ -148,18 +148,18 @@ class Reconciler:
         self.vault = vault.Vault(
             runtime.kube, self.namespace, cluster, self.release)
         self.lock = self._free_lock()
-        #: Whether the lock was ever had, so that something may be done.
+        #: Whether the lock was ever held, so something may have been done.
         self.had = False
 
     @contextlib.contextmanager
     def held(self, timeout: float
              ) -> collections.abc.Iterator[lock_module.Lock]:
-        """Hold the lock of the cluster, with its row as it is now.
+        """Hold the lock of the cluster, with its present row.
 
         :param timeout: seconds to wait for the lock.
-        :raises failures.Stopped: the row is not there any more.
-        :raises lock.LockBusy: somebody else holds it.
-        :raises UsageError: another driver has made the cluster.
+        :raises failures.Stopped: the row no longer exists.
+        :raises lock.LockBusy: another process holds it.
+        :raises UsageError: the cluster belongs to another driver.
         """
         self.refuse_foreign()
         self.runtime.kube.ensure_namespace(self.namespace, {
@@ -170,12 +170,12 @@ class Reconciler:
             self.had = True
             if not self.store.reload(self.cluster):
                 raise failures.Stopped('The cluster is not in Magnum')
-            # The operator may have given it back meanwhile.
+            # The operator may have returned it in the meantime.
             self.refuse_foreign()
             yield self.lock
 
     def _free_lock(self) -> lock_module.Lock:
-        """The lock of the cluster, of which nothing is held yet."""
+        """The lock of the cluster, not held yet."""
         return lock_module.Lock(
             self.runtime.kube, self.namespace, self.release,
             duration=self.runtime.settings.lock_duration,
@@ -189,15 +189,15 @@ class Reconciler:
 
     def refuse_foreign(self, read: collections.abc.Callable[
             [], state_module.State] | None = None) -> None:
-        """Leave alone what another driver has made.
+        """Refuse a cluster of another driver.
 
-        A template whose driver was changed, or an upgrade to one, hands a
-        living cluster over (Magnum 23 does not look); "not found" would then
-        mean "deleted", and everything of it would stay. One that an operator
-        has adopted is no stranger any more.
+        If the driver of a template changes, or a cluster is upgraded to a
+        template of another driver, Magnum 23 hands the cluster over without a
+        check. "Not found" would then mean "deleted", and all its resources
+        would leak. A cluster that an operator has adopted is accepted.
 
-        :param read: gives the memory of the cluster; read now by default.
-        :raises UsageError: another driver has made the cluster.
+        :param read: returns the memory of the cluster; read now by default.
+        :raises UsageError: the cluster belongs to another driver.
         """
         if self._is_own:
             return
@@ -214,12 +214,12 @@ class Reconciler:
                 hint='Its template must name the driver that made it')
 
     def rows(self, template: typing.Any = None) -> rows_module.Rows:
-        """The rows as they are now.
+        """The present rows.
 
-        :param template: that of an earlier look; if it still is the
-            cluster's it is not read again, which takes Magnum longer than
-            all the rest. Magnum refuses to change more than its name, tags
-            and who sees it (magnum 23.0.0, magnum/db/sqlalchemy/api.py,
+        :param template: from an earlier call; it is not read again if it
+            still is the cluster's, because that takes Magnum longer than
+            everything else. Magnum only allows changes of its name, tags and
+            visibility (magnum 23.0.0, magnum/db/sqlalchemy/api.py,
             update_cluster_template).
         """
         uuid = self.cluster.cluster_template_id
@@ -238,17 +238,17 @@ class Reconciler:
             self.store.admin_cloud, self.lock.check)
 
     def stop_if_deleting(self) -> None:
-        """Leave a cluster alone whose deletion was asked for meanwhile.
+        """Stop if the deletion of the cluster has been requested.
 
-        :raises failures.Stopped: it was, or the row is not there any more.
+        :raises failures.Stopped: it has, or the row no longer exists.
         """
         if not self.store.reload(self.cluster) or self.is_deleting():
             raise failures.Stopped('The cluster is being deleted')
 
     def is_deleting(self) -> bool:
-        """Whether its deletion was asked for, or it is not there any more.
+        """Whether its deletion was requested, or it no longer exists.
 
-        Read from the database; changes that are not saved yet are kept.
+        Reads the database; keeps changes that are not saved yet.
         """
         status = self.store.status(self.cluster)
         return (status is None or status.startswith('DELETE_')
@@ -256,7 +256,7 @@ class Reconciler:
 
     def plan(self, state: state_module.State, *, creating: bool,
              joining: collections.abc.Container[str] | None) -> gather.Plan:
-        """What is to be handed to Helm, all of it checked.
+        """The plan for Helm, completely checked.
 
         :param creating, joining: see validation.check.
         """
@@ -273,14 +273,14 @@ class Reconciler:
     def placed(self, plan: collections.abc.Callable[
             [pins_module.Pins], gather.Plan],
             pins: pins_module.Pins) -> gather.Plan:
-        """A plan whose server groups are there.
+        """A plan whose server groups exist.
 
-        They are made when all else was checked. One that nobody asked for,
-        and that Nova refuses (its quota is ten in a project), is done
-        without; those of node groups that are gone, go.
+        They are made after everything else was checked. If Nova refuses one
+        that was not requested (its quota is ten in a project), the plan goes
+        without it; those of removed node groups are deleted.
 
-        :param plan: makes the plan of what is pinned.
-        :raises services.CloudError: Nova refuses one that was asked for.
+        :param plan: makes the plan for the given pins.
+        :raises services.CloudError: Nova refuses one that was requested.
         """
         found = plan(pins)
         ids = dict(found.pins.server_groups or {})
@@ -315,7 +315,7 @@ class Reconciler:
         return True
 
     def pins(self, state: state_module.State) -> pins_module.Pins:
-        """What the cluster was made of, as far as anybody knows."""
+        """What the cluster was made of, as far as known."""
         if state.pins is not None:
             return state.pins
         if not releases.revisions(
@@ -333,11 +333,11 @@ class Reconciler:
     def reconcile(self, *, lost: bool = False,
                   joining: collections.abc.Container[str] | None = None
                   ) -> None:
-        """Make the cluster what the rows say. With the lock just taken.
+        """Reconcile the cluster with the rows. Call with the lock just taken.
 
-        :param lost: a request is resumed that may have been on its way.
+        :param lost: resume a request that may have been half done.
         :param joining: see validation.check.
-        :raises failures.Stopped: it is being deleted.
+        :raises failures.Stopped: the cluster is being deleted.
         :raises MagnumCapiError: ``failures.told`` has the text.
         """
         operation = self.rows().operation
@@ -349,7 +349,7 @@ class Reconciler:
         state = dataclasses.replace(
             began(state, operation, self.runtime.now()), addons=plan.addons,
             pins=plan.pins)
-        # What is pinned names it, and can not make it again.
+        # The pins only name it, and cannot restore it.
         self.vault.write_registries(plan.registries)
         self.vault.write_state(state)
         if operation == 'CREATE' or not credentials.in_use(state.record):
@@ -359,7 +359,7 @@ class Reconciler:
             self.vault.ensure_service_account_key()
         else:
             state = self.replace_refused_credential(state)
-        # Behind all that can refuse, and before the size changes.
+        # After everything that can refuse, and before the size changes.
         for name in state.marked:
             self.runtime.kube.mark_for_deletion(self.namespace, name)
         self.apply(plan)
@@ -373,13 +373,13 @@ class Reconciler:
 
     def replace_refused_credential(
             self, state: state_module.State) -> state_module.State:
-        """Bring in a credential of whoever asks if Keystone refuses ours.
+        """If Keystone refuses our credential, make one for the present user.
 
-        An application credential ends with its user, and with any role of it
-        that the user loses. Without a valid one nothing is made or deleted.
+        An application credential ends with its user, and when the user loses
+        any of its roles. Without a valid one nothing is created or deleted.
 
-        :param state: as it is written.
-        :returns: as it is written.
+        :param state: as written to the Secret.
+        :returns: as written to the Secret.
         :raises services.CloudError: Keystone makes none for this user.
         """
         user, used = self.store.user, credentials.in_use(state.record)
@@ -403,12 +403,12 @@ class Reconciler:
         return state
 
     def advance(self, uuid: str) -> state_module.State:
-        """End the wait of a node group in an upgrade, unapplied.
+        """Release a node group for its upgrade, without applying it yet.
 
-        The step before it has ended, which is progress: the next one has as
-        much time as an operation.
+        The end of the previous step is progress, so the next step gets the
+        full time limit.
 
-        :returns: as it is written.
+        :returns: as written to the Secret.
         """
         state = self.vault.state()
         state = dataclasses.replace(state, progress=None, held={
@@ -418,9 +418,9 @@ class Reconciler:
         return state
 
     def taken(self, state: state_module.State) -> state_module.State:
-        """Helm has what an operator has moved the cluster to.
+        """Record that Helm has applied an operator's move.
 
-        :returns: as it is written.
+        :returns: as written to the Secret.
         """
         if state.before is None:
             return state
@@ -429,7 +429,7 @@ class Reconciler:
         return state
 
     def _sized(self, state: state_module.State) -> state_module.State:
-        """Set what users asked of autoscaled groups, once."""
+        """Set sizes that users requested for autoscaled groups, once."""
         if not state.sizes:
             return state
         for uuid, size in state.sizes.items():
@@ -441,10 +441,10 @@ class Reconciler:
 
     @contextlib.contextmanager
     def forgetting(self) -> collections.abc.Iterator[None]:
-        """Leave no machine marked and no size to set after a failure.
+        """After a failure, drop marks of machines and sizes to set.
 
-        Nor a chart that Helm did not take. What may pass is tried again,
-        with all of it.
+        Also a chart that Helm refused. Transient errors keep all of them for
+        the next try.
         """
         try:
             yield
@@ -458,15 +458,15 @@ class Reconciler:
             raise
 
     def unmark(self, machines: collections.abc.Iterable[str]) -> None:
-        """Have Machines, those that are there, go in their turn again."""
+        """Remove the deletion marks from Machines that still exist."""
         for name in machines:
             self.runtime.kube.unmark_for_deletion(self.namespace, name)
 
     def _is_found(self) -> bool:
-        """Whether Helm finds the cluster and has not made it.
+        """Whether the cluster exists without Helm having a record of it.
 
-        So it is after "clusterctl move", which leaves Helm's Secrets behind;
-        and when somebody died who had Helm take it over.
+        This is the case after "clusterctl move", which leaves Helm's Secrets
+        behind, and when a process died while Helm took the cluster over.
         """
         kube = self.runtime.kube
         left = releases.revisions(kube, self.namespace, self.release)
@@ -477,10 +477,10 @@ class Reconciler:
     def _write_over(self, revision: int) -> None:
         """Write what Helm has rendered over objects that it found.
 
-        It takes them for its own and as they should be: for objects that are
-        none of Kubernetes itself it compares two manifests, and there is but
-        one (helm 3, pkg/kube/client.go, createPatch). Those of other kinds
-        have been made anew.
+        Helm assumes that they are up to date: for custom resources it compares
+        the old manifest with the new one, and here it has only one (helm 3,
+        pkg/kube/client.go, createPatch). Objects of other kinds have been
+        created again.
         """
         LOG.warning('Cluster %s: Helm had no record of its release %s; it '
                     'has one now', self.cluster.uuid, self.release)
@@ -495,8 +495,8 @@ class Reconciler:
     def apply(self, plan: gather.Plan) -> None:
         """Have Helm apply a plan; a stuck release is repaired first.
 
-        The files for registries are there already: the state that the caller
-        has written names them.
+        The files for registries already exist: the state that the caller has
+        written names them.
         """
         runtime = self.runtime
         self.stop_if_deleting()
@@ -513,8 +513,8 @@ class Reconciler:
             digest=plan.digest, found=found)
         if found:
             self._write_over(done.revision)
-        # The chart has no value for annotations, and Helm leaves alone what
-        # it did not write.
+        # The chart has no value for these annotations, and Helm keeps what it
+        # did not write.
         for group, annotations in plan.capacities.items():
             runtime.kube.annotate(
                 'MachineDeployment', self.namespace,

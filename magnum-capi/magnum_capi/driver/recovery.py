@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Takes up operations that have ended as FAILED, or have not begun.
+"""Resumes operations that have ended as FAILED, or have not begun.
 
-Magnum's status job asks only for clusters in progress; its health job also
-visits those that have failed (magnum 23.0.0, magnum/service/periodic.py), and
-there this is called. What is taken up is in progress again, and the next
-status ends it as any other operation:
+Magnum's status job only covers clusters in progress; its health job also
+covers those that have failed (magnum 23.0.0, magnum/service/periodic.py), and
+calls this. A resumed operation is in progress again, and the next status check
+ends it like any other:
 
-* a creation or update that the status had ended, once all is there. What a
-  driver or Magnum refused stays refused: nothing of that comes right by
-  itself;
-* a deletion, always: it is tried until nothing is left;
-* a resize whose conductor died before it asked the driver. Magnum marks the
-  node group before that, and the cluster after it (magnum 23.0.0,
+* a creation or update that the status had ended, once everything exists. What
+  the driver or Magnum refused stays refused, because it cannot heal itself;
+* a deletion, always: it is retried until nothing is left;
+* a resize whose conductor died before it called the driver. Magnum marks the
+  node group before that call, and the cluster after it (magnum 23.0.0,
   magnum/conductor/handlers/cluster_conductor.py, cluster_resize), so the
-  status job would never look at the cluster.
+  status job would never check the cluster.
 """
 
 import threading
@@ -34,17 +33,17 @@ from magnum_capi.kube import lock as lock_module
 
 LOG = logging.getLogger(__name__)
 
-#: What is asked of clusters whose resize has not begun, by uuid, and since
-#: when this process has seen no change of it, monotonic time in seconds.
+#: By uuid of clusters whose resize has not begun: the request, and since when
+#: this process has seen it unchanged, monotonic time in seconds.
 _standing: dict[str, tuple[typing.Any, float]] = {}
 _standing_lock = threading.Lock()
 
 
 def may_recover(rows: rows_module.Rows, state: state_module.State) -> bool:
-    """Whether an operation has ended or not begun, and may be taken up.
+    """Whether an operation has ended or not begun, and may be resumed.
 
-    A creation or update has ended when the status ended it and nobody has
-    said anything else of the cluster since.
+    A creation or update qualifies if the status ended it and nothing else has
+    changed the status reason since.
     """
     cluster = rows.cluster
     if rows.operation == 'DELETE':
@@ -55,7 +54,7 @@ def may_recover(rows: rows_module.Rows, state: state_module.State) -> bool:
 
 
 def has_not_begun(rows: rows_module.Rows) -> bool:
-    """Whether a node group is to be changed, and its cluster does not say."""
+    """Whether a node group is in progress, but its cluster is not."""
     return (rows.operation != 'DELETE'
             and (rows.cluster.status or '').endswith('_COMPLETE')
             and any((group.status or '').endswith('_IN_PROGRESS')
@@ -65,7 +64,7 @@ def has_not_begun(rows: rows_module.Rows) -> bool:
 def recover(reconciler: reconcile.Reconciler, rows: rows_module.Rows,
             state: state_module.State,
             snapshot: snapshot_module.Snapshot) -> None:
-    """Take up again what may be. Does not wait for the lock.
+    """Resume an operation if possible. Does not wait for the lock.
 
     :param rows: as they were when ``snapshot`` was taken.
     """
@@ -89,7 +88,7 @@ def recover(reconciler: reconcile.Reconciler, rows: rows_module.Rows,
 
 def _stands_still(reconciler: reconcile.Reconciler,
                   rows: rows_module.Rows) -> bool:
-    """Whether a resize has not begun for as long as one may be on its way."""
+    """Whether a resize has not begun for longer than a request may take."""
     uuid, now = rows.cluster.uuid, reconciler.runtime.clock.monotonic()
     with _standing_lock:
         if not has_not_begun(rows):
@@ -126,7 +125,7 @@ def _take_up(reconciler: reconcile.Reconciler,
     cluster = rows.cluster
     operation = rows.operation
     if has_not_begun(rows):
-        # The row says CREATE until its first change.
+        # The row says CREATE until the first change of the cluster.
         operation = 'UPDATE'
         LOG.info('Cluster %s: a resize that has not begun is carried out',
                  cluster.uuid)
@@ -136,6 +135,6 @@ def _take_up(reconciler: reconcile.Reconciler,
     lock.check()
     reconciler.vault.write_state(state_module.begun(
         state, operation, reconciler.runtime.now()))
-    # The reason stays for its owner to read, until there is a newer one.
+    # The reason stays readable until there is a newer one.
     cluster.status = f'{operation}_IN_PROGRESS'
     reconciler.store.save(cluster)

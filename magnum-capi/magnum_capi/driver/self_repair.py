@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Keeps Magnum's rows true while nobody asks anything of a cluster.
+"""Keeps Magnum's rows correct while no operation is in progress.
 
-Magnum's status job looks only at clusters in progress, so what changes by
-itself is seen by the health job: the autoscaler's sizes, and a failure that
-is none. Whoever works on the cluster has the lock, and goes first.
+Magnum's status job only covers clusters in progress, so the health job does
+this: it corrects sizes that the autoscaler changed, and UPDATE_FAILED after a
+rotation that was refused. Operations hold the lock and take precedence.
 """
 
 import typing
@@ -20,9 +20,9 @@ from magnum_capi.kube import lock as lock_module
 
 LOG = logging.getLogger(__name__)
 
-#: Why a rotation of the certificate authorities is refused. Magnum makes
-#: this the reason of an UPDATE_FAILED (magnum 23.0.0,
-#: conductor/handlers/ca_conductor.py), by which it is known here.
+#: Why a rotation of the certificate authorities is refused. Magnum stores
+#: this as the reason of UPDATE_FAILED (magnum 23.0.0,
+#: conductor/handlers/ca_conductor.py), where it is recognized.
 ROTATION_REFUSED = ('CA rotation is not supported by this driver; the cluster '
                     'keeps its certificates')
 
@@ -48,10 +48,10 @@ def sizes(rows: rows_module.Rows, snapshot: snapshot_module.Snapshot
 
 
 def is_refused_rotation(cluster: typing.Any) -> bool:
-    """Whether UPDATE_FAILED says no more than that a rotation was refused.
+    """Whether UPDATE_FAILED only means that a rotation was refused.
 
-    Magnum asks for one only of a cluster that is complete, and the driver
-    has put back what was changed; so it still is.
+    Magnum only rotates certificates of a complete cluster, and the driver has
+    undone the change, so the cluster is still complete.
     """
     return (cluster.status == 'UPDATE_FAILED'
             and ROTATION_REFUSED in (cluster.status_reason or ''))
@@ -59,13 +59,13 @@ def is_refused_rotation(cluster: typing.Any) -> bool:
 
 def is_needed(rows: rows_module.Rows,
               snapshot: snapshot_module.Snapshot) -> bool:
-    """Whether something is not true any more."""
+    """Whether a row is no longer correct."""
     return bool(sizes(rows, snapshot)) or is_refused_rotation(rows.cluster)
 
 
 def keep(reconciler: reconcile.Reconciler, rows: rows_module.Rows,
          snapshot: snapshot_module.Snapshot) -> None:
-    """Put right what is not true any more. Does not wait for the lock.
+    """Correct the rows. Does not wait for the lock.
 
     :param rows: as they were when ``snapshot`` was taken.
     """
@@ -86,6 +86,6 @@ def _keep(reconciler: reconcile.Reconciler, rows: rows_module.Rows,
         group.node_count = count
         reconciler.store.save(group)
     if is_refused_rotation(rows.cluster):
-        # The reason stays, for the owner to read.
+        # The reason stays readable for the owner.
         rows.cluster.status = 'UPDATE_COMPLETE'
         reconciler.store.save(rows.cluster)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""Magnum's rows, certificates and services: the only door to Magnum.
+"""Magnum's rows, certificates and services: the only access to Magnum.
 
-Everything else in this room works with what this hands out; in tests with
-something alike.
+Everything else in this package works with what this returns, or with a
+substitute in tests.
 """
 
 import collections.abc
@@ -43,22 +43,22 @@ _CLIENTS = {'image': 'glance', 'compute': 'nova', 'network': 'neutron',
 CERTIFICATES = ('ca_cert_ref', 'magnum_cert_ref', 'etcd_ca_cert_ref',
                 'front_proxy_ca_cert_ref')
 
-#: Those of them that are left when Magnum has deleted a cluster.
+#: Those that Magnum leaves behind when it deletes a cluster.
 _FORGOTTEN = CERTIFICATES[2:]
 
-#: Ours, and Magnum's name of it.
+#: Our name, and Magnum's.
 _AUTHORITIES = (('ca', 'kubernetes'), ('etcd', 'etcd'),
                 ('proxy', 'front_proxy'))
 
 
-#: Rows that are read at once.
+#: Rows per query.
 _PAGE = 100
 
 
 def configure(files: collections.abc.Sequence[str]) -> None:
-    """Read Magnum's configuration, in a program that is none of Magnum's.
+    """Read Magnum's configuration in a program outside of Magnum.
 
-    :param files: paths; those that Magnum itself would read when empty.
+    :param files: paths; when empty, those that Magnum itself would read.
     :raises ValueError, oslo_config.cfg.Error: it cannot be read.
     """
     logging.register_options(CONF)
@@ -68,8 +68,9 @@ def configure(files: collections.abc.Sequence[str]) -> None:
 def clusters() -> collections.abc.Iterator[typing.Any]:
     """The clusters of this driver, of all projects, page by page.
 
-    What it has made bears the name of its release, whatever the template
-    says by now; what it has adopted has a template that names it.
+    Clusters that it created are recognized by the name of their release,
+    whatever the template says now; adopted ones by the driver of their
+    template.
     """
     drivers_of: dict[str, str | None] = {}
     for cluster in all_clusters():
@@ -96,8 +97,8 @@ class Store:
     """reconcile.Store over Magnum's objects.
 
     :param context: of a user's request, or of Magnum's periodic jobs.
-    :param project_id: of the cluster, when the context is Magnum's own: it
-        sees what all projects have.
+    :param project_id: of the cluster, if the context is Magnum's own, which
+        sees all projects.
     """
 
     def __init__(self, context: typing.Any,
@@ -125,8 +126,8 @@ class Store:
         return self._cloud_of(_admin())
 
     def reload(self, cluster: typing.Any) -> bool:
-        # refresh() of Magnum's objects marks what it read as changed; the
-        # next save() would write it, over what others wrote meanwhile.
+        # refresh() of Magnum's objects marks what it read as changed, so the
+        # next save() would overwrite what others wrote in the meantime.
         try:
             current = objects.Cluster.get_by_uuid(_admin(), cluster.uuid)
         except exception.ClusterNotFound:
@@ -138,7 +139,7 @@ class Store:
         return True
 
     def status(self, cluster: typing.Any) -> str | None:
-        """Status as it is now, None when the row is gone."""
+        """The present status, None when the row is gone."""
         try:
             found = objects.Cluster.get_by_uuid(_admin(), cluster.uuid)
         except exception.ClusterNotFound:
@@ -163,11 +164,11 @@ class Store:
         return objects.ClusterTemplate.get_by_uuid(_admin(), uuid)
 
     def driver_of(self, template: typing.Any) -> str | None:
-        """Name of the driver that Magnum takes for a template.
+        """Name of the driver that Magnum selects for a template.
 
-        Templates from before Magnum 23 name none; it is then the one that
-        provides their type (magnum 23.0.0, magnum/drivers/common/driver.py,
-        get_driver).
+        Templates from before Magnum 23 name none; then Magnum selects the one
+        that provides their type (magnum 23.0.0,
+        magnum/drivers/common/driver.py, get_driver).
 
         :returns: None when no driver provides it.
         """
@@ -191,7 +192,7 @@ class Store:
         return found
 
     def put_back_certificates(self, cluster: typing.Any) -> None:
-        """Undo what the conductor did before it asked for a rotation."""
+        """Undo what the conductor did before it requested a rotation."""
         current = objects.Cluster.get_by_uuid(_admin(), cluster.uuid)
         for field in CERTIFICATES:
             if cluster[field] != current[field]:
@@ -199,7 +200,7 @@ class Store:
             cluster[field] = current[field]
 
     def drop_certificates(self, cluster: typing.Any) -> None:
-        """Delete those that Magnum itself forgets, with their keys.
+        """Delete certificates that Magnum forgets, with their keys.
 
         (magnum 23.0.0, magnum/conductor/handlers/common/cert_manager.py,
         delete_certificates_from_cluster: two of four)
@@ -210,7 +211,7 @@ class Store:
     def access(self) -> rotation.Access:
         cacert = utils.get_openstack_ca()
         if not cacert:
-            # The provider runs in a pod that trusts nobody by itself.
+            # The provider's pod has no CA certificates of its own.
             with open(certifi.where(), encoding='utf-8') as file:
                 cacert = file.read()
         return rotation.Access(
@@ -255,7 +256,7 @@ def _drop(cluster: typing.Any, field: str, context: typing.Any) -> None:
         stores.get_backend().CertManager.delete_cert(
             reference, resource_ref=cluster.uuid, context=context)
     except Exception as e:
-        # Gone already, or of no use to wait for: so does Magnum.
+        # Already gone, or not worth waiting for; Magnum also goes on.
         LOG.warning('Cluster %s: cannot delete its certificate %s: %s',
                     cluster.uuid, field, e)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What node groups keep until their turn has come, in an upgrade or a move."""
+"""What node groups keep until their turn in an upgrade or a move."""
 
 import collections.abc
 import typing
@@ -17,11 +17,11 @@ def kept(reconciler: reconcile.Reconciler,
          ) -> dict[str, tuple[str, str]]:
     """What the machines of node groups are made of now.
 
-    Their image may be gone from Glance.
+    Their image may no longer be in Glance.
 
     :param groups: rows.
-    :param image_of: gives the id of the image of a row, where no machine
-        template tells it.
+    :param image_of: returns the image id of a row, for groups where no
+        machine template has it.
     :returns: see state.State.held; groups without machines keep nothing.
     """
     kube = reconciler.runtime.kube

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""Upgrade of a cluster to another template: checked, written, handed over.
+"""Upgrade of a cluster to another template: checked, recorded, applied.
 
-Magnum waits for the answer, and takes a refusal for one only when nothing
-was changed; so all that can be wrong is found first. It does not wait for
-ever either: what is not done in time goes on behind the answer (``deadline``),
-and what fails there and may pass, the periodic status tries again.
+Magnum waits for the answer, and a refusal must not have changed anything, so
+all checks come first. Magnum's patience is limited: work that is not finished
+in time continues in the background (``deadline``), and the periodic status
+retries it after transient errors.
 """
 
 import collections.abc
@@ -52,10 +52,9 @@ class Upgrade:
 
     :param cluster: Magnum's row, as the conductor has it.
     :param template: Magnum's row of the new template.
-    :param group: row of the node group that Magnum names. The default ones
-        stand for all that have the image of the template, another one for
-        itself.
-    :param batch: nodes to replace at once, None: as the chart has it.
+    :param group: row of the node group that Magnum names. A default one
+        stands for all that have the template's image, another one for itself.
+    :param batch: nodes to replace at once, None: the chart's default.
     """
 
     def __init__(self, runtime: reconcile.Runtime, store: reconcile.Store,
@@ -73,7 +72,7 @@ class Upgrade:
         self._pins = pins_module.Pins()
 
     def run(self) -> None:
-        """Upgrade it.
+        """Upgrade the cluster.
 
         :raises failures.NotViable: refused, nothing was changed.
         :raises failures.Failed: it failed, everything is as before.
@@ -85,7 +84,7 @@ class Upgrade:
         except failures.Failed:
             raise
         except failures.Stopped as e:
-            # After anything else Magnum would save UPDATE_FAILED over it.
+            # For any other error Magnum would save UPDATE_FAILED.
             raise failures.NotViable(failures.told(e)) from None
         except answer_module.TooLate as e:
             raise failures.NotViable(
@@ -93,7 +92,7 @@ class Upgrade:
                 'cloud or the management cluster is slow now; nothing was '
                 'changed') from None
         except errors.MagnumCapiError as e:
-            # What may pass, before anything was changed.
+            # A transient error before anything was changed.
             raise failures.NotViable(
                 f'it cannot be checked now: {failures.told(e)}') from None
 
@@ -130,8 +129,7 @@ class Upgrade:
                 raise failures.Stopped('The cluster is being deleted')
             for row in (*rows.groups, self._cluster):
                 self._store.save(row)
-            # Magnum saves that later, when it may not be so any more, unless
-            # it is no change.
+            # Otherwise Magnum would save this later, when it may be wrong.
             self._group.status = 'UPDATE_IN_PROGRESS'
             self._store.save(self._group)
             begun = dataclasses.replace(state_module.begun(
@@ -154,7 +152,7 @@ class Upgrade:
 
     def _failed(self, e: Exception, before: _Steps, groups: _Groups,
                 state: state_module.State) -> None:
-        """It failed when rows were changed already."""
+        """Handle a failure after rows were changed."""
         awaited = self._answer.keep()
         if isinstance(e, failures.PASSING):
             self._later(e, awaited)
@@ -174,7 +172,7 @@ class Upgrade:
 
     def _fail(self, reason: str, before: _Steps, groups: _Groups,
               state: state_module.State) -> None:
-        """Do what Magnum does after a failure, which it does not hear of."""
+        """Do what Magnum does after a failure, which it cannot see here."""
         self._reconciler.stop_if_deleting()
         self._restore(before, groups, state)
         for row in (*(group for group in groups
@@ -207,7 +205,7 @@ class Upgrade:
             raise failures.NotViable('; '.join(found))
 
     def _move(self, rows: rows_module.Rows) -> set[str]:
-        """Change the rows, unsaved; returns uuids of groups that follow."""
+        """Change rows without saving; returns uuids of upgraded groups."""
         followers: set[str] = set()
         for group in rows.groups:
             if (group.status or '').startswith('DELETE_'):
@@ -230,13 +228,13 @@ class Upgrade:
 
     def _held(self, rows: rows_module.Rows, state: state_module.State
               ) -> dict[str, tuple[str, str]]:
-        """What groups that are upgraded keep until their turn has come.
+        """What upgraded groups keep until their turn.
 
-        It is what their machines are made of now; their old image may be
-        gone from Glance.
+        This is what their machines are made of now; their old image may no
+        longer be in Glance.
 
         :returns: see state.State.
-        :raises failures.NotViable: nobody knows the image of one.
+        :raises failures.NotViable: the image of one is unknown.
         """
         return turns.kept(self._reconciler, (
             group for group in rows.live(state.applied)
@@ -244,7 +242,7 @@ class Upgrade:
             lambda group: self._looked_up(group, rows))
 
     def _looked_up(self, group: typing.Any, rows: rows_module.Rows) -> str:
-        """Id of the image that a node group has by its row."""
+        """Id of the image in the row of a node group."""
         reference = group.image_id or rows.template.image_id
         if reference in self._pins.images:
             return self._pins.images[reference].id
@@ -252,9 +250,9 @@ class Upgrade:
             return self._store.cloud.image(reference).id
         except services.NotThere:
             raise failures.NotViable(
-                f'node group {group.name} has to keep its image until its '
-                f'turn comes, and the image {reference} does not exist any '
-                'more') from None
+                f'node group {group.name} must keep its image until its turn '
+                f'comes, but the image {reference} no longer exists'
+            ) from None
 
     def _restore(self, before: _Steps, groups: _Groups,
                  state: state_module.State) -> None:
@@ -266,13 +264,13 @@ class Upgrade:
             self._store.save(row)
         vault = self._reconciler.vault
         try:
-            # A credential that was brought in meanwhile stays.
+            # A credential that was made in the meantime stays.
             now = vault.state()
             vault.write_state(dataclasses.replace(
                 state, record=now.record, secrets=now.secrets,
                 pins=self._pins))
         except failures.PASSING as e:
-            # Groups then wait for their turn as what they are.
+            # Groups then wait for their turn without changing.
             LOG.warning('Cluster %s: the upgrade that failed is still noted: '
                         '%s', self._cluster.uuid, e)
 

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""The periodic status of a cluster: look, judge, save, and do what was lost.
+"""The periodic status of a cluster: observe, judge, save, resume.
 
-Magnum asks every ten seconds, in another process than those that carry out
-requests, and on every conductor. So most looks must cost next to nothing: no
-request and no lock while the Cluster, as it is remembered, says that it is not
-finished. Anything else is read from the server. The lock is taken, without
-waiting for it, when there is something to save or to do; the rows are read
-again then, and if they are others than those that were judged, the next look
-will judge them.
+Magnum calls this every ten seconds, on every conductor, in another process
+than those that carry out requests. So most calls must cost next to nothing: no
+request and no lock while the cached Cluster shows that it is not finished.
+Anything else is read from the server. When there is something to save or to
+do, the lock is taken without waiting for it, and the rows are read again; if
+they changed since they were judged, the next call will judge them.
 """
 
 import collections.abc
@@ -41,10 +40,10 @@ from magnum_capi.kube import rest
 
 LOG = logging.getLogger(__name__)
 
-#: See there.
+#: See attention.
 THOROUGH = attention_module.THOROUGH
 
-#: Reading the parts that a judgement misses, it misses others; so often.
+#: Judging with more parts may require further parts; limit of rounds.
 _ROUNDS = 5
 
 _LOST = ('The request was lost before the cluster had an application '
@@ -52,23 +51,23 @@ _LOST = ('The request was lost before the cluster had an application '
          'create it again')
 
 
-#: Seconds after which a process forgets a cluster that Magnum does not ask
-#: it about any more: another conductor has seen the end of the operation.
+#: Seconds after which a process forgets a cluster that Magnum no longer asks
+#: about: another conductor has seen the end of the operation.
 _KEPT = 600
 
 
 @dataclasses.dataclass
 class Memory:
-    """What one process keeps between two looks at a cluster.
+    """What one process keeps between two checks of a cluster.
 
-    :param state: without secrets; None when it has to be read.
+    :param state: without secrets; None when it must be read.
     :param key: of the operation that ``state`` belongs to.
     :param template: see reconcile.Reconciler.rows.
-    :param used_at: monotonic time in seconds of the last look.
-    :param looking: held while a thread looks at the cluster.
-    :param written: when the row of the cluster was written last, by the
-        clock of its writer, and since when it is so, by that of the
-        management cluster.
+    :param used_at: monotonic time in seconds of the last check.
+    :param looking: held while a thread checks the cluster.
+    :param written: when the row of the cluster was last written, by the
+        writer's clock, and when this process first saw that, by the clock of
+        the management cluster.
     """
 
     state: state_module.State | None = None
@@ -87,7 +86,7 @@ _memories_lock = threading.Lock()
 
 
 def memory(uuid: str, now: float) -> Memory:
-    """This process's Memory of a cluster; old ones of others are dropped.
+    """This process's Memory of a cluster; drops expired ones of others.
 
     :param now: monotonic time in seconds.
     """
@@ -106,10 +105,10 @@ def forget(uuid: str) -> None:
 
 
 class Watch:
-    """One look at a cluster.
+    """One check of a cluster.
 
-    :param store: of Magnum itself.
-    :param cluster: Magnum's row; it is read again and brought up to date.
+    :param store: Magnum's own.
+    :param cluster: Magnum's row; it is read again and updated.
     """
 
     def __init__(self, runtime: reconcile.Runtime, store: reconcile.Store,
@@ -123,10 +122,10 @@ class Watch:
         self._state = state_module.State()
 
     def update(self) -> None:
-        """Bring Magnum's rows up to date. Does not raise what may pass.
+        """Update Magnum's rows. Does not raise transient errors.
 
-        Magnum does not wait for the last look before it starts another, in
-        a thread of its own; a second one leaves the cluster to the first.
+        Magnum starts each check in a new thread without waiting for the last
+        one; a second thread leaves the cluster to the first.
         """
         if not self._memory.looking.acquire(blocking=False):
             LOG.debug('Cluster %s: another thread looks at it',
@@ -164,7 +163,7 @@ class Watch:
             LOG.error('Cluster %s: no status: %s', self._cluster.uuid, e)
 
     def _update(self, rows: rows_module.Rows) -> None:
-        # Of UPDATE after UPDATE the second is recognised under the lock.
+        # An UPDATE right after an UPDATE is recognized under the lock.
         if self._memory.state is None or self._memory.key != rows.operation:
             self._read_state()
             self._memory.key = rows.operation
@@ -174,7 +173,7 @@ class Watch:
         busy = observer.is_busy(snapshot.cluster)
         thorough = self._memory.attention.next(
             snapshot.cluster, rows.operation == 'DELETE' or not busy)
-        # Nothing is ended by what a short look does not show.
+        # A short look must not end an operation.
         wanted = self._wanted(rows)
         thorough |= bool(status.overdue(wanted, self._runtime.now()))
         if self._runtime.looks:
@@ -204,12 +203,12 @@ class Watch:
             known = self._state
             if (digest(rows), known.held) != judged:
                 return
-            # Times of the operation are known for sure only now.
+            # Only now the times of the operation are reliable.
             self._keep(self._progressed(rows, snapshot, left))
             wanted = self._wanted(rows)
             verdict = status.judge(snapshot, wanted, self._runtime.now())
             if verdict.status == 'DELETE_COMPLETE':
-                # The last holder of the lock may have made something.
+                # The last holder of the lock may have changed something.
                 snapshot, verdict = self._judged(
                     rows, wanted, self._glance(), busy=False, thorough=True)
             if not _is_complete(verdict):
@@ -221,7 +220,7 @@ class Watch:
 
     def _is_nothing_new(self, rows: rows_module.Rows, wanted: goal.Wanted,
                         snapshot: snapshot_module.Snapshot) -> bool:
-        """Whether a short look leaves all as it is."""
+        """Whether a short look changes nothing."""
         verdict = status.judge(snapshot, wanted, self._runtime.now())
         seen = dataclasses.replace(
             self._progressed(rows, snapshot, {}), failing=verdict.failing)
@@ -233,11 +232,12 @@ class Watch:
 
     def _keep(self, state: state_module.State) -> None:
         self._state = state
-        # The process that ends the operation cannot tell others to forget.
+        # Without secrets: the process that ends the operation cannot make
+        # others forget.
         self._memory.state = dataclasses.replace(state, secrets={})
 
     def _tell(self, rows: rows_module.Rows, reason: str) -> None:
-        """Tell the owner why there is no status now, if nobody else does."""
+        """Report why there is no status now, unless another process does."""
         if self._cluster.status_reason == reason:
             return
         try:
@@ -269,7 +269,7 @@ class Watch:
     def _judged(self, rows: rows_module.Rows, wanted: goal.Wanted,
                 snapshot: snapshot_module.Snapshot, busy: bool, thorough: bool
                 ) -> tuple[snapshot_module.Snapshot, verdicts.Verdict]:
-        """A snapshot with what the judgement needs, and the judgement."""
+        """A snapshot with all parts that the verdict needs, and that."""
         kube, reconciler = self._runtime.kube, self._reconciler
         verdict = status.judge(snapshot, wanted, self._runtime.now())
         if busy and not thorough:
@@ -282,7 +282,7 @@ class Watch:
                 verdict.unseen)
             verdict = status.judge(snapshot, wanted, self._runtime.now())
         if thorough and not _is_complete(verdict):
-            # A helm that died half-way leaves a Cluster that never changes.
+            # If helm died half-way, the Cluster never changes.
             parts = ['events'] + [part for part in (
                 'control_plane', 'machine_deployments', 'machines',
                 *(('machine_sets',) if rows.operation != 'DELETE' else ()),
@@ -305,7 +305,7 @@ class Watch:
             return True
         if thorough and (verdict.reason or None) != cluster.status_reason:
             return True
-        # Node groups end when their cluster does, or here before it.
+        # Node groups end with their cluster, or here before it.
         return any(found.gone or found.status != group.status
                    for group, found in self._paired(rows, verdict))
 
@@ -324,7 +324,7 @@ class Watch:
         """The state with the progress that was seen."""
         state, now = self._state, self._runtime.now()
         if state.operation != rows.operation and snapshot.cluster is None:
-            # Nothing of it has got here yet, or nothing of it is left.
+            # Nothing of it exists yet, or nothing is left.
             return state
         return state_module.progressed(
             state_module.going_on(state, rows.operation, now), left, now,
@@ -348,7 +348,7 @@ class Watch:
 
     def _asked_again(self, snapshot: snapshot_module.Snapshot,
                      verdict: verdicts.Verdict) -> verdicts.Verdict:
-        """Ask again for a deletion; what fails is tried with the next look."""
+        """Repeat delete requests; those that fail are retried next time."""
         try:
             self._deletion.ask_again(snapshot)
         except (failures.Stopped, lock_module.LockLost):
@@ -363,7 +363,7 @@ class Watch:
 
     def _resume(self, rows: rows_module.Rows,
                 verdict: verdicts.Verdict) -> None:
-        """Reconcile again: the request was lost, or failed passing."""
+        """Reconcile again: the request was lost, or the error transient."""
         cluster = self._cluster
         if rows.operation == 'CREATE' and not self._can_create():
             if self._unwritten() >= self._runtime.settings.lost_after:
@@ -383,7 +383,7 @@ class Watch:
                 self._store.save(cluster)
         except Exception as e:
             LOG.warning('Cluster %s: cannot go on: %s', cluster.uuid, e)
-            # It was written on the way: a new credential, what is pinned.
+            # Reconciling may have written it: a new credential, or pins.
             self._read_state()
             self._keep(state_module.not_moved(self._state))
             self._fail(rows, failures.told(e))
@@ -393,9 +393,9 @@ class Watch:
                 self._store.save(cluster)
 
     def _unwritten(self) -> float:
-        """Seconds for which the row was seen unchanged, by this process.
+        """Seconds for which this process has seen the row unchanged.
 
-        A request that waits writes it from time to time, on a machine with
+        A waiting request writes it from time to time, on a machine with
         another clock.
         """
         cluster, now = self._cluster, self._runtime.now()
@@ -410,8 +410,7 @@ class Watch:
                  verdict: verdicts.Verdict) -> None:
         """Upgrade the next node group.
 
-        Written down first, so that it goes on like any request that was
-        lost.
+        This is recorded first, so that it is resumed like any lost request.
         """
         for group in rows.groups:
             if rows.naming.node_group(group.uuid) == verdict.turn:
@@ -439,7 +438,7 @@ class Watch:
 
     def _settle(self, snapshot: snapshot_module.Snapshot,
                 verdict: verdicts.Verdict) -> verdicts.Verdict:
-        """What is to be done before an operation may end: credentials."""
+        """Finish the rotation of credentials before an operation ends."""
         reconciler = self._reconciler
         if snapshot.seen('addons'):
             adopted = rotation.adoption(
@@ -452,7 +451,7 @@ class Watch:
         waits_for_user = (step.entry is None
                           or step.entry.stage == credentials.PLANNED)
         if step.overdue or waits_for_user:
-            # The cluster works, with the credential that it has.
+            # The cluster works with the credential that it has.
             return dataclasses.replace(verdict, reason=step.reason)
         operation = verdict.status.partition('_')[0]
         return dataclasses.replace(
@@ -475,13 +474,13 @@ class Watch:
         if verdict.coe_version:
             cluster.coe_version = verdict.coe_version
         if not (verdict.unseen and cluster.status == verdict.status):
-            # Of a look at a part only the status counts.
+            # After a partial look only the status counts.
             cluster.status_reason = verdict.reason or None
         cluster.status = verdict.status
         if not verdict.status.endswith('_IN_PROGRESS'):
             LOG.info('Cluster %s: %s %s', cluster.uuid, verdict.status,
                      verdict.reason)
-            # First: once the row says so, nobody looks any more.
+            # First, because there are no more checks once the row has ended.
             self._end(rows, verdict.reason if verdict.status.endswith(
                 '_FAILED') else '')
         store.save(cluster)
@@ -505,7 +504,7 @@ def _is_complete(verdict: verdicts.Verdict) -> bool:
 
 
 def digest(rows: rows_module.Rows) -> tuple[typing.Any, ...]:
-    """What must be the same under the lock as before it."""
+    """What must be unchanged when the lock is held."""
     return (rows.cluster.status, rows.digest(frozenset()), tuple(sorted(
         (group.uuid, group.status or '', group.node_count)
         for group in rows.groups)))

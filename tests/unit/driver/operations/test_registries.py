@@ -119,11 +119,11 @@ class RegistriesTest(test_pins.Base):
 
     def test_file_that_others_may_read_is_refused(self):
         self.path.chmod(0o644)
-        self.assertIn('others may read it', self.refused())
+        self.assertIn('other users may read it', self.refused())
 
     def test_file_that_cannot_be_read_is_told(self):
         for change, words in (
-                (lambda: self.path.write_text(f'a: [{PASSWORD}'), 'no YAML'),
+                (lambda: self.path.write_text(f'a: [{PASSWORD}'), 'not YAML'),
                 (lambda: self.tell({'r': {'secret': PASSWORD}}),
                  'no such field'),
                 (self.path.unlink, 'No such file')):

@@ -376,5 +376,5 @@ class UpgradeOrderTest(base.TestCase):
 
         e = self.assertRaises(failures.NotViable, self.upgrade)
 
-        self.assertIn('the image ubuntu-34 does not exist any more', str(e))
+        self.assertIn('the image ubuntu-34 no longer exists', str(e))
         self.assertEqual([], self.w.helm.upgrades)
