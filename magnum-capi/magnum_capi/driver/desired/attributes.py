@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Attributes of Magnum's API for which Cluster API has nothing.
+"""Attributes of Magnum's API that Cluster API does not support.
 
-``master_lb_enabled`` is False where nobody said anything (magnum 23.0.0,
-api/controllers/v1/cluster_template.py), and every cluster has a load
-balancer; so only a cluster is refused that says other than its template.
+``master_lb_enabled`` is False by default (magnum 23.0.0,
+api/controllers/v1/cluster_template.py), although every cluster has a load
+balancer, so it is refused only if a cluster differs from its template.
 """
 
 import typing
@@ -13,7 +13,7 @@ NAMES = ('apiserver_port', 'docker_volume_size', 'insecure_registry',
          'master_lb_enabled', 'registry_enabled', 'tls_disabled',
          'volume_driver')
 
-#: What is there without asking, or means that nothing is asked for.
+#: Values that are always fulfilled, or request nothing.
 _TAKEN: dict[str, tuple[typing.Any, ...]] = {
     'apiserver_port': (6443,), 'volume_driver': ('cinder',)}
 
@@ -32,9 +32,9 @@ _INSTEAD = {
 
 
 def given(template: object, cluster: object) -> dict[str, typing.Any]:
-    """What a template and its cluster say, by name; the cluster wins.
+    """Attributes of a template and its cluster, by name; the cluster wins.
 
-    Defaults of Magnum's are left out.
+    Magnum's defaults are left out.
     """
     found: dict[str, typing.Any] = {}
     for name in NAMES:
@@ -49,7 +49,7 @@ def given(template: object, cluster: object) -> dict[str, typing.Any]:
 
 
 def refusals(attributes: typing.Mapping[str, typing.Any]) -> list[str]:
-    """Texts for those that a new cluster cannot have.
+    """Reasons why a new cluster cannot have some attributes.
 
     :param attributes: see :func:`given`.
     """

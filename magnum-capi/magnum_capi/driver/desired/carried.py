@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Values that another driver has given to Helm, kept as they are. Pure.
+"""Keeps the Helm values of another driver for adopted clusters. Pure.
 
-Two drivers say the same in other values, and a chart makes other machine
-templates of those: every node would be replaced because its driver is another
-one. So a cluster that was adopted keeps the values that it was found with, and
-only what users change is written over them: sizes, and node groups that come
-and go. An upgrade replaces the nodes anyway, and leaves them behind.
+Two drivers express the same cluster in different values, from which a chart
+makes different machine templates, so a change of the driver would replace
+every node. Therefore an adopted cluster keeps the values that it was found
+with, except for what users change: sizes, and node groups that are added or
+removed. An upgrade, which replaces the nodes anyway, drops the old values.
 """
 
 import copy
@@ -14,16 +14,16 @@ import typing
 
 _Values: typing.TypeAlias = dict[str, typing.Any]
 
-#: What users change of a node group that is there.
+#: Values of an existing node group that users change.
 _SIZES = ('machineCount', 'autoscale', 'machineCountMin', 'machineCountMax')
 
 
 def carried(found: typing.Mapping[str, typing.Any],
             computed: typing.Mapping[str, typing.Any]) -> _Values:
-    """The values that were found, with the sizes of now.
+    """The values that were found, with the present sizes.
 
     :param found: of the other driver.
-    :param computed: of this one.
+    :param computed: of this driver.
     """
     result = copy.deepcopy(dict(found))
     plane = result.setdefault('controlPlane', {})

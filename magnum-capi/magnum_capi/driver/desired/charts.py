@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a version of a chart has, in one table.
+"""The features of each version of a chart, in one table.
 
-The published chart renames values between its versions, and Helm takes a name
-that a chart does not know without a word: an allow-list under the old name is
-no allow-list. The table was read from the tags of azimuth-cloud's
+The published chart renames values between its versions, and Helm silently
+accepts names that a chart does not know: an allow-list under the old name has
+no effect. The table was read from the tags of azimuth-cloud's
 capi-helm-charts.
 """
 
@@ -21,17 +21,17 @@ SANDBOX = 'sandbox-cluster'
 
 @dataclasses.dataclass(frozen=True)
 class Features:
-    """What a driver has to know of a chart.
+    """What the driver must know about a chart.
 
     :param allowed_cidrs: keys of apiServer with the allow-list.
     :param dashboard: key of addons, None: the chart has no dashboard.
     :param ingress: ingress controllers.
     :param dns_inside: nameservers are read from
-        clusterNetworking.internalNetwork. The published chart always did,
-        also where its documentation named clusterNetworking (before 0.16).
-    :param autoscale_min: least machineCountMin that the chart takes.
-    :param kubeadm: whether what is told to kubeadm, OIDC and addons of
-        other kinds are taken.
+        clusterNetworking.internalNetwork. The published chart always did so,
+        although its documentation named clusterNetworking (before 0.16).
+    :param autoscale_min: smallest machineCountMin that the chart accepts.
+    :param kubeadm: whether the chart accepts settings for kubeadm, OIDC and
+        addons of other kinds.
     :param server_groups: whether nodes can be in server groups.
     :param expiry: whether the control plane is rolled out before its
         certificates expire.
@@ -47,9 +47,9 @@ class Features:
     server_groups: bool = True
 
 
-#: Since which version of openstack-cluster what is there. Older ones make
-#: objects of infrastructure.cluster.x-k8s.io/v1alpha7, which its provider
-#: does not serve any more.
+#: The version of openstack-cluster that introduced each feature. Older ones
+#: make objects of infrastructure.cluster.x-k8s.io/v1alpha7, which the provider
+#: no longer serves.
 _SINCE: tuple[tuple[str, dict[str, typing.Any]], ...] = (
     ('0.11.0', {'allowed_cidrs': ('allowedCidrs',),
                 'dashboard': 'kubernetesDashboard', 'ingress': ('nginx',),
@@ -70,11 +70,11 @@ _SANDBOX = Features(('allowedCIDRs',), None, ('nginx',), dns_inside=False,
 def features(name: str, version: str | None = None) -> Features:
     """Features of a chart.
 
-    :param name: its name, path or oci:// reference; what comes after the
-        last slash counts.
-    :param version: None: not known, as that of a folder. Then it counts as
+    :param name: its name, path or oci:// reference; the part after the last
+        slash counts.
+    :param version: None: unknown, like that of a folder. Then it counts as
         the newest, and the allow-list is given under both names.
-    :raises spec.InvalidSpec: the version is none or too old.
+    :raises spec.InvalidSpec: the version is invalid or too old.
     """
     if name.rstrip('/').rpartition('/')[2] == SANDBOX:
         return _SANDBOX
@@ -97,9 +97,9 @@ def features(name: str, version: str | None = None) -> Features:
 
 def refusals(labels: label_registry.Labels,
              chart: Features) -> tuple[str, ...]:
-    """What labels ask for and a chart does not have."""
+    """What labels request but a chart does not support."""
     found = []
-    # A default is no wish: such a cluster goes without.
+    # If it is only a default, the cluster has no dashboard.
     if (labels.kube_dashboard_enabled and not chart.dashboard
             and 'kube_dashboard_enabled' in labels.given):
         found.append('label kube_dashboard_enabled: this version of the chart '

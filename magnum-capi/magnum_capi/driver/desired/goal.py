@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What Magnum wants of a cluster, as the side that a snapshot is judged by.
+"""The desired state of a cluster that a snapshot is compared with.
 
-``rows`` makes it of what is in the database.
+``rows`` derives it from the database.
 """
 
 import dataclasses
@@ -22,7 +22,7 @@ class Progress(typing.Protocol):
 
     @property
     def looked(self) -> datetime.datetime:
-        """When somebody last looked."""
+        """When the cluster was last observed."""
 
     @property
     def left(self) -> typing.Mapping[str, tuple[str, int]]:
@@ -31,17 +31,16 @@ class Progress(typing.Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class GroupWanted:
-    """What Magnum wants of a node group.
+    """The desired state of a node group.
 
     :param key: its name in Kubernetes (``names.node_group``); anything
         unique for the control plane.
     :param name: its name in Magnum, for texts.
     :param status: its status in Magnum now; ``DELETE_IN_PROGRESS`` means
         that it is to be deleted.
-    :param count: machines wanted; ignored when ``autoscaled``.
+    :param count: desired machines; ignored when ``autoscaled``.
     :param kube_version: of its machines if not the cluster's.
-    :param held: whether it keeps what it is, because its turn in an upgrade
-        has not come.
+    :param held: whether it stays unchanged until its turn in an upgrade.
     """
 
     key: str
@@ -62,7 +61,7 @@ class GroupWanted:
 
 @dataclasses.dataclass(frozen=True)
 class Wanted:
-    """What Magnum wants of a cluster, and how far it believes to be.
+    """The desired state of a cluster, and its progress as known so far.
 
     :param name: of the Cluster and of the release (``names.cluster``).
     :param status: the cluster's in Magnum now: ``CREATE_IN_PROGRESS`` ...
@@ -72,14 +71,14 @@ class Wanted:
     :param timeout: minutes a creation may take; None or 0: no limit.
     :param limit: minutes that an update may take without progress; 0: no
         limit.
-    :param progress: None when nobody has looked closely yet.
-    :param patience: seconds for which each failed machine or addon is left
-        to self-healing before the operation fails of it.
-    :param failing: since when something is seen to have failed; see
+    :param progress: None before the first thorough look.
+    :param patience: seconds for which self-healing may repair a failed machine
+        or addon before the operation fails.
+    :param failing: since when failures are seen; see
         ``verdicts.Verdict.failing``.
     :param addons: whether the chart deploys any.
     :param digest: of the desired chart and values; needs
-        ``snapshot.Snapshot.release``. Finds what the other parts cannot
+        ``snapshot.Snapshot.release``. Detects changes that other parts cannot
         show, such as another image or flavor.
     """
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What kubeadm is told beside what charts have values for. Pure.
+"""Settings of kubeadm for which charts have no values. Pure.
 
 Charts pass kubeadmConfigSpec on: extra arguments of the API server and of
 kubelets, names in its certificate, the audit log.
@@ -15,7 +15,7 @@ _Values: typing.TypeAlias = dict[str, typing.Any]
 _POLICY = '/etc/kubernetes/audit-policy.yaml'
 _LOGS = '/var/log/kubernetes/audit'
 
-#: Who did what and when, without what was sent: it holds secrets
+#: Logs who did what and when, but no request bodies, which contain secrets
 #: (https://kubernetes.io/docs/tasks/debug/debug-cluster/audit/).
 _AUDIT_POLICY = """\
 apiVersion: audit.k8s.io/v1
@@ -34,13 +34,13 @@ LABELS = ('api_server_cert_sans', 'api_server_tls_cipher_suites',
 
 
 def control_plane(labels: label_registry.Labels) -> _Values:
-    """kubeadmConfigSpec of the control plane; empty: nothing is said."""
+    """kubeadmConfigSpec of the control plane; may be empty."""
     arguments: _Values = {}
     if labels.api_server_tls_cipher_suites:
         arguments['tls-cipher-suites'] = ','.join(
             labels.api_server_tls_cipher_suites)
     if labels.admission_control_list:
-        # kubeadm enables it, and nodes are told apart by it.
+        # kubeadm enables NodeRestriction, which isolates nodes.
         arguments['enable-admission-plugins'] = ','.join(dict.fromkeys(
             ('NodeRestriction', *labels.admission_control_list)))
     server: _Values = {}
@@ -78,7 +78,7 @@ def control_plane(labels: label_registry.Labels) -> _Values:
 
 
 def nodes(labels: label_registry.Labels) -> _Values:
-    """kubeadmConfigSpec of all node groups; empty: nothing is said."""
+    """kubeadmConfigSpec of all node groups; may be empty."""
     return {'joinConfiguration': kubelet for kubelet in _kubelet(labels)}
 
 

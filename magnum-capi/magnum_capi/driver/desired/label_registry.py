@@ -2,12 +2,12 @@
 
 """Every label of this driver: its name, type, default, place and meaning.
 
-A field of :class:`Labels` is a label. Names are those of magnum-capi-helm and
-of Magnum's own drivers wherever the meaning is the same, so that a template
-can move between drivers. Of the labels that Magnum 23 itself reads, the API
-uses boot_volume_size, min_node_count and cinder_csi_enabled, and its Heat
-monitor auto_healing_enabled and master_lb_floating_ip_enabled; they mean the
-same here. Magnum adds no label.
+A field of :class:`Labels` is a label. Labels have the names of
+magnum-capi-helm and of Magnum's own drivers wherever the meaning is the same,
+so that a template can move between drivers. Of the labels that Magnum 23
+itself reads, the API uses boot_volume_size, min_node_count and
+cinder_csi_enabled, and its Heat monitor auto_healing_enabled and
+master_lb_floating_ip_enabled; they mean the same here. Magnum adds no label.
 """
 
 import dataclasses
@@ -18,8 +18,8 @@ import typing
 from magnum_capi.driver.desired import label_types
 from magnum_capi.driver.desired import other_drivers
 
-#: Arguments of kubelets that labels may set: what tunes a node, and nothing
-#: by which it would be less safe or no node of the cluster.
+#: Arguments of kubelets that labels may set: they tune a node, but cannot make
+#: it less secure or keep it from joining.
 KUBELET_ARGUMENTS = (
     'container-log-max-files', 'container-log-max-size',
     'cpu-manager-policy', 'eviction-hard', 'eviction-soft',
@@ -31,9 +31,9 @@ KUBELET_ARGUMENTS = (
 
 _CLAIM = r'[A-Za-z0-9_.:/#-]+'
 _CIPHERS = label_types.Texts(
-    r'TLS_[A-Z0-9_]+', 'cipher suites by the names that Go has for them')
+    r'TLS_[A-Z0-9_]+', 'cipher suites by their names in Go')
 _PREFIX = label_types.Text(
-    _CLAIM, 'letters, digits and _.:/#-; "-" alone is no prefix')
+    _CLAIM, 'letters, digits and _.:/#-; "-" alone means no prefix')
 
 
 class Scope(enum.Enum):
@@ -52,15 +52,15 @@ def _label(kind: label_types.Kind, default: typing.Any, text: str,
 
 @dataclasses.dataclass(frozen=True)
 class Labels:
-    """Labels that were read, or their defaults.
+    """Labels that were set, or their defaults.
 
-    :param given: names of those that were read.
+    :param given: names of those that were set.
     """
 
     kube_tag: str | None = _label(
         label_types.KubernetesVersion(), None,
-        'Kubernetes version. It comes from the image; a label that says '
-        'another one is refused.', Scope.TEMPLATE)
+        'Kubernetes version. It comes from the image; a label with another '
+        'version is refused.', Scope.TEMPLATE)
     capi_helm_chart_name: str | None = _label(
         label_types.Name(), None,
         'Helm chart, one that the operator allows.', Scope.TEMPLATE)
@@ -70,8 +70,8 @@ class Labels:
         Scope.TEMPLATE)
     capi_helm_values: tuple[str, ...] = _label(
         label_types.Names(), (),
-        "Names of the operator's overlays of Helm values, merged in this "
-        'order over all others.', Scope.TEMPLATE)
+        "Names of the operator's overlays of Helm values, merged over all "
+        'other values in this order.', Scope.TEMPLATE)
 
     master_lb_floating_ip_enabled: bool | None = _label(
         label_types.Bool(), None,
@@ -79,86 +79,86 @@ class Labels:
         'floating_ip_enabled of the cluster decides.')
     api_master_lb_allowed_cidrs: tuple[str, ...] = _label(
         label_types.Cidrs(), (),
-        'Networks that may reach the API server; all when not set. Those of '
-        'the operator (management_cidrs) always may.')
+        'Networks that may reach the API server; all when not set. The '
+        "operator's (management_cidrs) always may.")
     api_server_floating_ip: str | None = _label(
         label_types.Address(), None,
-        'The floating IP that the API server gets; it has to be there, and '
-        'free. Without the label a new one is made.')
+        'The floating IP that the API server gets; it must exist and be '
+        'free. Without the label a new one is created.')
     api_server_cert_sans: tuple[str, ...] = _label(
         label_types.Hosts(), (),
-        'More names in the certificate of the API server.')
+        'Additional names in the certificate of the API server.')
     api_server_tls_cipher_suites: tuple[str, ...] = _label(
-        _CIPHERS, (), 'What the API server offers for TLS 1.2; without the '
-        'label, what Kubernetes does.')
+        _CIPHERS, (), 'Cipher suites that the API server offers for TLS 1.2; '
+        'without the label, the defaults of Kubernetes.')
     kubelet_tls_cipher_suites: tuple[str, ...] = _label(
-        _CIPHERS, (), 'The same of kubelets.')
+        _CIPHERS, (), 'The same for kubelets.')
     admission_control_list: tuple[str, ...] = _label(
         label_types.Texts(r'[A-Z][A-Za-z]+', 'admission plugins'), (),
-        'Admission plugins that are enabled beside the default ones and '
+        'Admission plugins to enable in addition to the default ones and '
         'NodeRestriction.')
     kubelet_extra_args: tuple[tuple[str, str], ...] = _label(
         label_types.Pairs(KUBELET_ARGUMENTS), (),
         'Arguments of kubelets on all nodes, such as max-pods=200.')
     certificates_expiry_days: int = _label(
         label_types.Int(0, 364), 90,
-        'Nodes of the control plane are replaced so many days before their '
-        'certificates, which last a year, expire; at least 7, 0 is never. '
-        'Charts before 0.27.1 cannot do it.')
+        'Replace nodes of the control plane this many days before their '
+        'certificates, which are valid for a year, expire; at least 7, or 0 '
+        'for never. Charts before 0.27.1 do not support this.')
     container_infra_prefix: str | None = _label(
         label_types.Text(
             r'[a-z0-9.-]+(:[0-9]{1,5})?(/[a-z0-9._-]+)*/?',
             'a registry with a path, like registry.example.org/kubernetes'),
-        None, 'Where images of the control plane come from instead of '
-        'registry.k8s.io; CoreDNS is expected there as coredns. All other '
-        'images come by mirrors of the operator (registries_file).')
+        None, 'Registry for images of the control plane instead of '
+        'registry.k8s.io; CoreDNS is expected there as coredns. For all other '
+        'images the operator can configure mirrors (registries_file).')
     audit_log_enabled: bool = _label(
         label_types.Bool(), False,
-        'The API server logs who did what (level Metadata) to '
+        'Have the API server log who did what (level Metadata) to '
         '/var/log/kubernetes/audit/audit.log on nodes of the control plane.')
     audit_log_max_age: int = _label(
         label_types.Int(1, 3650), 30, 'Days for which audit logs are kept.')
     audit_log_max_backup: int = _label(
-        label_types.Int(1, 1000), 10, 'How many of them are kept.')
+        label_types.Int(1, 1000), 10, 'Number of audit logs that are kept.')
     audit_log_max_size: int = _label(
-        label_types.Int(1, 10000), 100, 'MiB of one.')
+        label_types.Int(1, 10000), 100, 'Size of an audit log in MiB.')
 
     oidc_issuer_url: str | None = _label(
-        label_types.Text(r'https://[A-Za-z0-9._~:/-]+', 'a URL of https'),
-        None, 'Users of this OpenID provider may log in to the Kubernetes '
-        'API. Goes with oidc_client_id.')
+        label_types.Text(r'https://[A-Za-z0-9._~:/-]+', 'an https URL'),
+        None, 'Let users of this OpenID provider log in to the Kubernetes '
+        'API. Requires oidc_client_id.')
     oidc_client_id: str | None = _label(
         label_types.Text(r'[A-Za-z0-9_.:/@-]+',
                          'letters, digits and _.:/@-'),
-        None, 'Client that its tokens are for.')
+        None, 'Client that the tokens are issued for.')
     oidc_username_claim: str = _label(
         label_types.Text(_CLAIM, 'letters, digits and _.:/#-'), 'sub',
         'Claim with the name of a user.')
     oidc_username_prefix: str = _label(
-        _PREFIX, 'oidc:', 'Goes before names of users.')
+        _PREFIX, 'oidc:', 'Prefix of user names.')
     oidc_groups_claim: str = _label(
         label_types.Text(_CLAIM, 'letters, digits and _.:/#-'), 'groups',
         'Claim with the groups of a user.')
     oidc_groups_prefix: str = _label(
-        _PREFIX, 'oidc:', 'Goes before names of groups.')
+        _PREFIX, 'oidc:', 'Prefix of group names.')
 
     octavia_provider: str = _label(
         label_types.Name(), 'amphora', 'Provider of load balancers.')
     octavia_lb_algorithm: str | None = _label(
         label_types.Enum(('ROUND_ROBIN', 'LEAST_CONNECTIONS', 'SOURCE_IP',
                           'SOURCE_IP_PORT')), None,
-        'How load balancers of services choose. Without the label, '
-        'SOURCE_IP_PORT with the provider ovn (it has no other), else '
+        'Algorithm of load balancers of services. Without the label, '
+        'SOURCE_IP_PORT with the provider ovn (its only one), else '
         'ROUND_ROBIN.')
     octavia_lb_healthcheck: bool = _label(
         label_types.Bool(), True,
-        'Load balancers of services have health monitors.')
+        'Give load balancers of services health monitors.')
     octavia_lb_flavor: str | None = _label(
         label_types.Uuid(), None,
-        "Flavor, of Octavia, of load balancers of services.")
+        "Octavia flavor of load balancers of services.")
     octavia_lb_availability_zone: str | None = _label(
         label_types.Name(), None,
-        'Availability zone, of Octavia, of load balancers of services.')
+        'Octavia availability zone of load balancers of services.')
 
     fixed_subnet_cidr: str = _label(
         label_types.Cidr(), '10.0.0.0/24',
@@ -177,10 +177,11 @@ class Labels:
         None, 'Domain of Services; without the label, cluster.local.')
     cilium_hubble_ui_enabled: bool = _label(
         label_types.Bool(), False,
-        'The user interface of Hubble, with the network driver cilium.')
+        'Install the user interface of Hubble, with the network driver '
+        'cilium.')
     extra_network_names: tuple[str, ...] = _label(
         label_types.Names(), (),
-        'More networks that nodes are attached to.', Scope.NODE_GROUP)
+        'Additional networks that nodes are attached to.', Scope.NODE_GROUP)
     extra_network_name: tuple[str, ...] = _label(
         label_types.Names(), (),
         'Older name of extra_network_names.', Scope.NODE_GROUP)
@@ -197,9 +198,9 @@ class Labels:
     server_group_policies: str | None = _label(
         label_types.Enum(('none', 'affinity', 'anti-affinity',
                           'soft-affinity', 'soft-anti-affinity')), None,
-        'Policy of the server group of Nova that the nodes are in. Without '
-        'the label, soft-anti-affinity for the control plane, and no server '
-        'group for other nodes.', Scope.NODE_GROUP)
+        "Policy of the nodes' Nova server group. Without the label, "
+        'soft-anti-affinity for the control plane, and no server group for '
+        'other nodes.', Scope.NODE_GROUP)
 
     boot_volume_size: int | None = _label(
         label_types.Size(), None,
@@ -216,7 +217,7 @@ class Labels:
         'machine.', Scope.NODE_GROUP)
     etcd_blockdevice_size: int | None = _label(
         label_types.Size(), None,
-        "A volume of its own for etcd; 0 is the node's disk.")
+        "Size of a separate volume for etcd; 0 is the node's disk.")
     etcd_blockdevice_type: str = _label(
         label_types.Enum(('volume', 'local')), 'volume',
         "Kind of etcd's volume: from Cinder, or the flavor's ephemeral "
@@ -240,42 +241,42 @@ class Labels:
         'max_node_count.', Scope.NODE_GROUP)
     min_node_count: int | None = _label(
         label_types.Int(), None,
-        'Fewest nodes of default-worker; Magnum reads it, too. Other node '
-        'groups have a field for it.')
+        'Minimum number of nodes of default-worker; Magnum reads it, too. '
+        'Other node groups have a field for it.')
     max_node_count: int | None = _label(
         label_types.Int(), None,
-        'Most nodes of default-worker. Other node groups have a field for '
-        'it.')
+        'Maximum number of nodes of default-worker. Other node groups have a '
+        'field for it.')
 
     cinder_csi_enabled: bool = _label(
-        label_types.Bool(), True, 'Volumes of Cinder for pods.')
+        label_types.Bool(), True, 'Cinder volumes for pods.')
     csi_cinder_availability_zone: str = _label(
         label_types.Name(), 'nova', 'Availability zone of those volumes.')
     csi_cinder_reclaim_policy: str = _label(
         label_types.Enum(('Retain', 'Delete')), 'Retain',
-        'What becomes of a volume whose claim is deleted.')
+        'What happens to a volume when its claim is deleted.')
     csi_cinder_volume_binding_mode: str = _label(
         label_types.Enum(('WaitForFirstConsumer', 'Immediate')),
-        'WaitForFirstConsumer', 'When volumes are made.')
+        'WaitForFirstConsumer', 'When volumes are created.')
     csi_cinder_fstype: str = _label(
         label_types.Enum(('ext3', 'ext4', 'xfs')), 'ext4',
         'File system of those volumes.')
     csi_cinder_allow_volume_expansion: bool = _label(
-        label_types.Bool(), True, 'Volumes may grow.')
+        label_types.Bool(), True, 'Allow volumes to be expanded.')
 
     manila_csi_enabled: bool = _label(
         label_types.Bool(), False,
-        'Shares of Manila for pods. Goes with manila_csi_share_type.')
+        'Manila shares for pods. Requires manila_csi_share_type.')
     manila_csi_share_type: str | None = _label(
         label_types.Name(), None, 'Share type of their storage class.')
     manila_csi_share_protocol: str = _label(
         label_types.Enum(('NFS', 'CEPHFS')), 'NFS',
-        'Protocol of those shares; the driver that mounts them is '
-        'installed, too.')
+        'Protocol of those shares; the driver that mounts them is also '
+        'installed.')
     manila_csi_share_network_id: str | None = _label(
         label_types.Uuid(), None,
-        'Share network of those shares, for share types whose back end makes '
-        'share servers.')
+        'Share network of those shares, for share types whose back end '
+        'creates share servers.')
 
     monitoring_enabled: bool = _label(
         label_types.Bool(), False, 'Prometheus, Grafana and Loki.')
@@ -283,14 +284,14 @@ class Labels:
         label_types.Bool(), True, 'Metrics server.')
     ingress_controller: str = _label(
         label_types.Enum(('none', 'nginx', 'traefik')), 'none',
-        'Ingress controller, one that the chart has.')
+        'Ingress controller; the chart must have it.')
     kube_dashboard_enabled: bool = _label(
         label_types.Bool(), False,
-        'The dashboard that the chart has (Headlamp in later ones); refused '
-        'where it has none.')
+        "The chart's dashboard (Headlamp in later versions); refused if it "
+        'has none.')
     keystone_auth_enabled: bool = _label(
         label_types.Bool(), False,
-        'Users of Keystone may log in to the Kubernetes API.')
+        'Let users of Keystone log in to the Kubernetes API.')
 
     given: frozenset[str] = frozenset()
 
@@ -308,7 +309,7 @@ def documentation() -> str:
               field.metadata['scope'].value, field.metadata['text'],
               *other_drivers.columns(name))
              for name, field in REGISTRY.items()]
-    return (f'{_table(rows)}\nThe last columns tell which other driver has '
+    return (f'{_table(rows)}\nThe last columns show which other driver has '
             'the label, and what is different there. Labels of '
             'magnum-cluster-api that are refused:\n\n' + _table([
                 ('Label', 'Instead'), *other_drivers.rows()]))

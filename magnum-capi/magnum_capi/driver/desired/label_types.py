@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a label's text may be, and what it means.
+"""The types of labels: which texts are valid, and what they mean.
 
-Magnum's labels are texts. Each kind reads one strictly and says what it
-accepts: a typing error must not become a default, and nothing is deleted from
-what a user wrote. Texts end up in YAML that charts write without quotes, so
-no kind lets a character pass that means something there.
+Magnum's labels are texts. Each kind reads them strictly and says what it
+accepts: a typo must not become a default, and no part of a user's text is
+dropped. Charts write texts into YAML without quotes, so no kind accepts
+characters that have a meaning there.
 """
 
 import dataclasses
@@ -21,11 +21,11 @@ _FALSE = frozenset(('false', 'no', 'off', '0'))
 _WHOLE = re.compile(r'0|[1-9][0-9]{0,8}', re.ASCII).fullmatch
 _SIZE = re.compile(r'(0|[1-9][0-9]{0,6})(?:G|GB|GiB)?', re.ASCII).fullmatch
 _SEPARATORS = re.compile(r'[,\s]+', re.ASCII)
-#: A name of OpenStack that can be safe as an unquoted YAML string.
+#: An OpenStack name that can be safe as an unquoted YAML string.
 _NAME = re.compile(
     r'[A-Za-z0-9_](?:[A-Za-z0-9_./+@ -]{0,253}[A-Za-z0-9_./+@-])?',
     re.ASCII).fullmatch
-#: Numbers of YAML 1.1 in all their forms, and dates.
+#: All forms of numbers in YAML 1.1, and dates.
 _NUMBERISH = re.compile(
     r'0[xXoObB][0-9a-fA-F_]*|[0-9][0-9_.]*(?:[eE][+-]?[0-9_.]*)?'
     r'|[0-9]{4}-[0-9].*', re.ASCII).fullmatch
@@ -43,14 +43,14 @@ class Kind(typing.Protocol):
         """What it accepts, for messages."""
 
     def read(self, text: str) -> typing.Any:
-        """What a text means.
+        """The value of a text.
 
-        :raises ValueError: it is not accepted; the text may say why.
+        :raises ValueError: it is not accepted; the message may say why.
         """
 
 
 def plain(text: str) -> bool:
-    """Whether YAML reads a text without quotes as that very string.
+    """Whether YAML reads an unquoted text as exactly that string.
 
     Charts write flavors, keypairs and volume types without quotes: "2" would
     be a number, "yes" a boolean, and a line break would be another key.
@@ -61,7 +61,7 @@ def plain(text: str) -> bool:
 
 @dataclasses.dataclass(frozen=True)
 class Bool:
-    """Words that Magnum's own reader (oslo.utils) takes for the same."""
+    """The words that Magnum's own reader (oslo.utils) accepts."""
 
     form = 'true or false (also yes/no, on/off, 1/0)'
 
@@ -131,7 +131,7 @@ class Name:
     """A name of a thing in OpenStack."""
 
     form = ('a name of letters, digits, spaces and _./+@- that YAML does '
-            'not take for something else (as 1.0, yes, null)')
+            'not read as something else (like 1.0, yes, null)')
 
     def read(self, text: str) -> str:
         if not plain(text):
@@ -143,7 +143,7 @@ class Name:
 class Names:
     """Several names or uuids, each once.
 
-    The command line of Magnum splits labels at commas, so spaces do, too.
+    Magnum's command line splits labels at commas, so spaces separate, too.
     """
 
     form = 'names or uuids, separated by commas or spaces'
@@ -160,7 +160,7 @@ class Names:
 
 @dataclasses.dataclass(frozen=True)
 class Text:
-    """A text of a pattern. For values that charts quote."""
+    """A text that matches a pattern. For values that charts quote."""
 
     pattern: str
     form: str
@@ -173,7 +173,7 @@ class Text:
 
 @dataclasses.dataclass(frozen=True)
 class Texts:
-    """Several of them, each once."""
+    """Several texts that match a pattern, each once."""
 
     pattern: str
     what: str
@@ -198,9 +198,9 @@ class Texts:
 
 @dataclasses.dataclass(frozen=True)
 class Pairs:
-    """Several of some names, each once, with values.
+    """Several names out of a list, each once, with values.
 
-    Values may have commas, so that only spaces are between pairs.
+    Values may contain commas, so only spaces separate pairs.
     """
 
     names: tuple[str, ...]
@@ -215,9 +215,9 @@ class Pairs:
         for pair in text.split():
             name, is_pair, value = pair.partition('=')
             if name not in self.names:
-                raise ValueError(f'{name!r} is none of the names')
+                raise ValueError(f'{name!r} is not one of the names')
             if not is_pair or not _VALUE(value):
-                raise ValueError(f'{name} has no value that can be')
+                raise ValueError(f'{name} has no valid value')
             if name in found:
                 raise ValueError(f'{name} is there twice')
             found[name] = value
@@ -238,15 +238,15 @@ class Uuid:
         return text.lower()
 
 
-#: A name in DNS, of lower case (RFC 1123).
+#: A lower-case DNS name (RFC 1123).
 DOMAIN = r'[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*'
 
 
 class Hosts(Texts):
-    """Names in DNS, of which the first part may be *, or addresses."""
+    """DNS names, whose first part may be *, or addresses."""
 
     def __init__(self) -> None:
-        super().__init__(rf'(\*\.)?{DOMAIN}', 'names in DNS or addresses')
+        super().__init__(rf'(\*\.)?{DOMAIN}', 'DNS names or addresses')
 
     def _is_one(self, text: str) -> bool:
         if re.fullmatch(r'[0-9.]+|.*:.*', text):
@@ -332,6 +332,6 @@ def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
         try:
             meant = ipaddress.ip_network(text, strict=False)
         except ValueError:
-            raise ValueError(f'{text!r} is no network') from None
+            raise ValueError(f'{text!r} is not a network') from None
         raise ValueError(f'{text!r} has bits of a host, write {meant}'
                          ) from None

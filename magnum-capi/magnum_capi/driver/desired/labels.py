@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The labels of templates, clusters and node groups: read strictly, merged.
+"""Reads the labels of templates, clusters and node groups, and merges them.
 
-Magnum merges them, once, at the creation; :data:`MERGING` tells how, and what
-this driver makes of it.
+Magnum merges them once, when a cluster is created; :data:`MERGING` explains
+how, and what this driver makes of it.
 """
 
 import dataclasses
@@ -34,12 +34,13 @@ no labels                   ``a=1,b=2``      the template's are copied
 ==========================  ===============  ==========================
 
 Node groups get the cluster's labels in the same way. Nothing is copied later:
-after an upgrade to another template a cluster keeps its labels. What only a
-template may set is read from the present one, so ``kube_tag=v1.35.0`` of the
-new template counts, and not the copy ``kube_tag=v1.34.2`` in the cluster.
+after an upgrade to another template a cluster keeps its labels. Labels that
+only a template may set are read from the present template, so
+``kube_tag=v1.35.0`` of the new template counts, and not the copy
+``kube_tag=v1.34.2`` in the cluster.
 """
 
-#: An older name of a label, and the label.
+#: Older names of labels, and the present ones.
 _OLDER = {'extra_network_name': 'extra_network_names',
           'etcd_volume_size': 'etcd_blockdevice_size',
           'etcd_volume_type': 'etcd_blockdevice_volume_type'}
@@ -62,11 +63,11 @@ class InvalidLabels(errors.UsageError):
 
 @dataclasses.dataclass(frozen=True)
 class Policy:
-    """What an operator says about labels.
+    """An operator's options about labels.
 
-    :param defaults: labels that count where nobody sets them.
-    :param ignored: names that may be set without having a meaning, so that
-        templates of another driver can be used as they are.
+    :param defaults: values of labels that are not set.
+    :param ignored: names to accept without effect, so that templates of
+        another driver can be used unchanged.
     """
 
     defaults: Texts = dataclasses.field(default_factory=dict)
@@ -81,7 +82,7 @@ def documentation() -> str:
 def parse(labels: Texts, policy: Policy = Policy()) -> Labels:
     """Read labels; all of them or none.
 
-    :param labels: as :func:`merged` gives them.
+    :param labels: from :func:`merged`.
     :raises InvalidLabels: with every problem, not only the first.
     """
     problems: list[str] = []
@@ -94,10 +95,10 @@ def parse(labels: Texts, policy: Policy = Policy()) -> Labels:
 
 
 def merged(cluster: Texts | None, template: Texts | None) -> dict[str, str]:
-    """Labels that count for a cluster.
+    """The effective labels of a cluster.
 
-    They are the cluster's own, as Magnum merged them, and those of its
-    present template that belong to a template alone.
+    They are the cluster's own, as Magnum merged them, and those of its present
+    template that only a template may set.
 
     Example: a cluster was made from a template with ``kube_tag=v1.34.2`` and
     upgraded to one with ``kube_tag=v1.35.0``. Magnum keeps the copy v1.34.2
@@ -112,9 +113,9 @@ def misplaced(cluster: Texts | None,
               template: Texts | None) -> tuple[str, ...]:
     """Problems of a new cluster: labels that only its template may carry.
 
-    Copies that Magnum made are none. ``kube_tag`` may stand in both, it only
-    has to be true (spec.problems). Not for a cluster that was upgraded: its
-    copies are those of an older template.
+    Magnum's copies of the template's labels are allowed. ``kube_tag`` may be
+    set in both if it is correct (validation.check). Not for upgraded clusters,
+    whose copies are those of an older template.
     """
     return tuple(
         f'label {name}: only the template may set it, the cluster asks for '
@@ -127,18 +128,18 @@ def node_group(labels: Labels, group: Texts | None, cluster: Texts | None,
                policy: Policy = Policy()) -> Labels:
     """Labels of a node group.
 
-    What a node group may have of its own is read from its labels, as Magnum
-    copied or merged them; the rest is the cluster's.
+    Labels that a node group may override are read from its own, as Magnum
+    copied or merged them; the rest are the cluster's.
 
     :param labels: the cluster's, read.
     :param group: the node group's.
     :param cluster: the cluster's, as Magnum has them.
-    :raises InvalidLabels: a label differs that counts for a whole cluster,
-        or is not accepted.
+    :raises InvalidLabels: a label is invalid, or differs although it applies
+        to the whole cluster.
     """
     group, cluster = group or {}, cluster or {}
     problems = [
-        f'label {name}: it counts for a whole cluster, a node group cannot '
+        f'label {name}: it applies to a whole cluster, a node group cannot '
         f'have its own value {_cut(text)}'
         for name, text in sorted(group.items())
         if name in REGISTRY and not _of_node_group(name)
@@ -204,8 +205,8 @@ def _unknown(name: str) -> str:
         return refusal
     near = difflib.get_close_matches(name, REGISTRY, n=1)
     hint = f', perhaps {near[0]} is meant' if near else ''
-    return (f'label {_cut(name)}: this driver has none of that name{hint}; '
-            'accepted are those that its documentation lists')
+    return (f'label {_cut(name)}: this driver has no such label{hint}; see '
+            'its documentation for the accepted ones')
 
 
 def _contradictions(values: typing.Mapping[str, typing.Any]
@@ -215,18 +216,19 @@ def _contradictions(values: typing.Mapping[str, typing.Any]
         yield (f'label max_node_count: {high} is less than min_node_count '
                f'{low}')
     if 0 < values.get('certificates_expiry_days', 0) < 7:
-        # The webhook of KubeadmControlPlane says so.
-        yield ('label certificates_expiry_days: it is 0, or from 7 to 364')
+        # The webhook of KubeadmControlPlane requires this.
+        yield ('label certificates_expiry_days: it must be 0, or from 7 to '
+               '364')
     if values.get('manila_csi_enabled') and not values.get(
             'manila_csi_share_type'):
-        yield ('label manila_csi_enabled: it goes with '
+        yield ('label manila_csi_enabled: it requires '
                'manila_csi_share_type, which is not set')
     if ('oidc_issuer_url' in values) != ('oidc_client_id' in values):
-        yield ('label oidc_issuer_url: it goes with oidc_client_id, and only '
+        yield ('label oidc_issuer_url: it goes with oidc_client_id, but only '
                'one of them is set')
     if (values.get('octavia_provider') == 'ovn' and values.get(
             'octavia_lb_algorithm', 'SOURCE_IP_PORT') != 'SOURCE_IP_PORT'):
-        yield ('label octavia_lb_algorithm: the provider ovn has only '
+        yield ('label octavia_lb_algorithm: the provider ovn only supports '
                'SOURCE_IP_PORT')
 
 

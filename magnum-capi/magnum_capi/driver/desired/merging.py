@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""How a value overlay is merged over what the driver computed. Pure.
+"""Merges a value overlay over what the driver computed. Pure.
 
-Mappings are merged key by key. For lists the words are those of Kubernetes
+Mappings are merged key by key. For lists, this uses the terms of Kubernetes
 (https://kubernetes.io/docs/reference/using-api/server-side-apply/
 #merge-strategy): a list is atomic, and replaced, unless it is in the table
-below. Those of the table hold what clusters do not work without, or what their
-users asked for; an operator adds to them.
+below. The lists in the table hold what clusters need to work, or what users
+requested; an operator can only add to them.
 """
 
 import copy
 import typing
 
 #: listType=map: items with the same value of this key are merged.
-#: listType=set: what is not there yet is added.
-#: APPEND: all of it is added; a command may have to be run twice.
+#: listType=set: missing items are added.
+#: APPEND: all items are added; a command may have to run twice.
 SET, APPEND = object(), object()
 
 _KUBEADM = {'files': 'path', 'preKubeadmCommands': APPEND,
@@ -34,10 +34,10 @@ LISTS: dict[str, object] = {
 
 
 class Misfit(ValueError):
-    """An overlay would take away a mapping, or a list of the table."""
+    """An overlay would replace a mapping, or a list of the table."""
 
 
-#: A file has one of these only (Cluster API, bootstrap/kubeadm, File).
+#: A file has only one of these (Cluster API, bootstrap/kubeadm, File).
 _EITHER = ('content', 'contentFrom')
 
 
@@ -47,7 +47,7 @@ def merged(below: typing.Mapping[str, typing.Any],
     """A mapping merged over another; neither is changed.
 
     :param path: keys that lead to the mappings.
-    :raises Misfit: what is above has another type; the text says where.
+    :raises Misfit: the overlay has another type; the message says where.
     """
     result = dict(below)
     for key, value in above.items():
@@ -58,7 +58,7 @@ def merged(below: typing.Mapping[str, typing.Any],
         elif isinstance(value, dict) and isinstance(there, dict):
             result[key] = merged(there, value, here)
         elif isinstance(there, dict):
-            raise Misfit(f'{".".join(here)} has to be a mapping')
+            raise Misfit(f'{".".join(here)} must be a mapping')
         else:
             result[key] = merged({}, value, here) if isinstance(
                 value, dict) else copy.deepcopy(value)
@@ -68,7 +68,7 @@ def merged(below: typing.Mapping[str, typing.Any],
 def _list(where: str, below: list[typing.Any],
           above: typing.Any) -> list[typing.Any]:
     if not isinstance(above, list):
-        raise Misfit(f'{where} has to be a list')
+        raise Misfit(f'{where} must be a list')
     kind, result = LISTS[where], list(below)
     for item in copy.deepcopy(above):
         if kind is APPEND:

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Names of a cluster's objects in Kubernetes, and what says whose they are.
+"""Names of a cluster's objects in Kubernetes, and marks of their owner.
 
-Magnum's names are not names of Kubernetes ("A_b" and "a-b" would be one), so
-names are made of uuids: always the same for a uuid, never the same for two,
-never too long, and with one dash between their parts, so that the driver and
-a chart cannot disagree. What people read is in labels and annotations.
+Magnum's names are not valid in Kubernetes ("A_b" and "a-b" would be the same),
+so names are made of uuids: stable, unique, never too long, and with one dash
+between their parts, so that the driver and a chart cannot disagree. Readable
+names are in labels and annotations.
 
-The ground rule is of the specification "clusterapi-driver" (uuid for the name
-in Kubernetes); the parts after the dash are those of both charts.
+The rule comes from the specification "clusterapi-driver" (uuid for the name in
+Kubernetes); the parts after the dash are those of both charts.
 """
 
 import dataclasses
@@ -19,7 +19,7 @@ import string
 import typing
 import uuid as uuid_lib
 
-#: Of this driver, among the entry points of Magnum.
+#: Entry point of this driver.
 DRIVER = 'k8s_capi_v1'
 
 #: Same keys as other Magnum drivers, so that operators' tools find both.
@@ -50,8 +50,8 @@ _NODE_GROUP_DIGITS = 25
 _CLUSTER = re.compile(r'c([0-9a-f]{32})', re.ASCII).fullmatch
 _LABEL_VALUE = re.compile(
     r'[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?', re.ASCII).fullmatch
-#: Of Helm (pkg/chartutil/validate_name.go), without dots, which have no place
-#: in the names that charts make of it.
+#: Helm's limits (pkg/chartutil/validate_name.go), but without dots, which are
+#: invalid in the names that charts derive from it.
 _LONGEST_RELEASE = 53
 _DNS_LABEL = re.compile(
     r'[a-z0-9](?:[a-z0-9-]*[a-z0-9])?', re.ASCII).fullmatch
@@ -61,20 +61,20 @@ _HASHED = re.compile(r'h-[0-9a-f]{30}', re.ASCII).fullmatch
 def cluster(uuid: str | uuid_lib.UUID) -> str:
     """Name of the Helm release and of the Cluster, 33 characters.
 
-    :param uuid: of Magnum's cluster, in any form that uuid.UUID takes.
-    :raises ValueError: it is no uuid.
+    :param uuid: of Magnum's cluster, in any form that uuid.UUID accepts.
+    :raises ValueError: it is not a uuid.
     """
     return f'c{uuid_lib.UUID(str(uuid)).hex}'
 
 
 def cluster_uuid(name: str) -> str:
-    """The uuid that :func:`cluster` made a name of.
+    """The uuid from which :func:`cluster` made a name.
 
-    :raises ValueError: the name is none of those.
+    :raises ValueError: the name is not from there.
     """
     match = _CLUSTER(name)
     if not match:
-        raise ValueError(f'{name!r} is no name of a cluster: "c" and 32 '
+        raise ValueError(f'{name!r} is not the name of a cluster: "c" and 32 '
                          'hexadecimal digits')
     return str(uuid_lib.UUID(match[1]))
 
@@ -82,7 +82,7 @@ def cluster_uuid(name: str) -> str:
 def node_group(uuid: str | uuid_lib.UUID) -> str:
     """Name of a node group in a chart's values, 26 characters.
 
-    :raises ValueError: it is no uuid.
+    :raises ValueError: it is not a uuid.
     """
     number, digits = uuid_lib.UUID(str(uuid)).int, ''
     for _place in range(_NODE_GROUP_DIGITS):
@@ -101,9 +101,9 @@ class Naming:
     """Names of one cluster's objects.
 
     :param release: of the Helm release and of the Cluster.
-    :param groups: names of node groups in the chart's values, by uuid, where
-        :func:`node_group` did not make them: those of a cluster that another
-        driver has made.
+    :param groups: names of node groups in the chart's values, by uuid, that
+        are not from :func:`node_group`: those of a cluster that another driver
+        created.
     """
 
     release: str
@@ -146,7 +146,7 @@ def server_group(release: str, key: str) -> str:
 
 
 def registries(release: str, digest: str) -> str:
-    """Name of a Secret with what nodes need for registries of images.
+    """Name of a Secret with the nodes' files for image registries.
 
     :param digest: of its content.
     """
@@ -154,9 +154,9 @@ def registries(release: str, digest: str) -> str:
 
 
 def proxies(release: str, digest: str) -> str:
-    """Name of a Secret with a file that has passwords of proxies.
+    """Name of a Secret with a file that contains passwords of proxies.
 
-    Another file has another name, so that its nodes are made anew.
+    Another file has another name, so that nodes are replaced.
     """
     return f'{release}-proxies-{digest}'
 
@@ -172,16 +172,16 @@ def certificate(release: str, kind: str) -> str:
 def namespace(project_id: str, prefix: str = 'magnum') -> str:
     """Namespace of a project's clusters.
 
-    The project id stays as it is where Kubernetes takes it (Keystone's are 32
-    hexadecimal digits). Another one becomes "h-" and 40 digits of its SHA-256;
-    to change its characters instead would put two projects into one namespace.
+    The project id is used as it is if Kubernetes accepts it (Keystone's are 32
+    hexadecimal digits). Otherwise it becomes "h-" and 40 digits of its
+    SHA-256; replacing characters could give two projects the same namespace.
 
-    :raises ValueError: the prefix is no DNS label or has more than 30
+    :raises ValueError: the prefix is not a DNS label or has more than 30
         characters, or there is no project id.
     """
     if not _DNS_LABEL(prefix) or len(prefix) > _LONGEST_PREFIX:
-        raise ValueError(f'namespace prefix {prefix!r} has to be a DNS label '
-                         f'of {_LONGEST_PREFIX} characters at most')
+        raise ValueError(f'namespace prefix {prefix!r} must be a DNS label of '
+                         f'at most {_LONGEST_PREFIX} characters')
     if not project_id:
         raise ValueError('a namespace needs a project id')
     fits = _LONGEST_NAMESPACE - len(prefix) - 1
@@ -193,16 +193,16 @@ def namespace(project_id: str, prefix: str = 'magnum') -> str:
 
 
 def is_label_value(text: str) -> bool:
-    """Whether Kubernetes takes a text for a label's value (not empty)."""
+    """Whether Kubernetes accepts a text as a label's value (not empty)."""
     return bool(_LABEL_VALUE(text))
 
 
 @dataclasses.dataclass(frozen=True)
 class Marks:
-    """What an object carries, beside its name, to be found and read.
+    """Labels and annotations by which objects are found and read.
 
-    :param labels: what Kubernetes takes for a label's value.
-    :param annotations: the rest, as it is.
+    :param labels: values that Kubernetes accepts in labels.
+    :param annotations: all other values.
     """
 
     labels: dict[str, str]
@@ -211,9 +211,9 @@ class Marks:
 
 def cluster_marks(*, uuid: str | uuid_lib.UUID, name: str | None,
                   project_id: str, user_id: str | None) -> Marks:
-    """Marks of everything that the driver makes for a cluster.
+    """Marks of everything that the driver creates for a cluster.
 
-    A user id of LDAP has 64 characters, one more than a label may have; a
+    A user id from LDAP has 64 characters, one more than a label may have; a
     cluster's name may have spaces. Such values become annotations.
     """
     return _marks({
@@ -234,8 +234,8 @@ def cluster_annotations(*, uuid: str | uuid_lib.UUID, name: str,
                         ) -> dict[str, str]:
     """Annotations of the Cluster object, readable names included.
 
-    Charts let a driver set annotations there, no labels; an annotation takes
-    any text.
+    Charts let a driver set annotations there, but no labels; an annotation
+    accepts any text.
 
     :param node_groups: pairs of a node group's name here and in Magnum.
     """

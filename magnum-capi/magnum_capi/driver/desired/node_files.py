@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Files of nodes that charts have no value for: proxies.
+"""Files of nodes for which charts have no value: proxies.
 
 Charts pass kubeadmConfigSpec on, and concatenate its lists with their own.
-What they are given is in Helm's record and in objects that are no Secrets, so
-a file with a password is in a Secret, which kubeadmConfigSpec names
+Values end up in Helm's record and in objects other than Secrets, so a file
+with a password is in a Secret, which kubeadmConfigSpec refers to
 (https://cluster-api.sigs.k8s.io/tasks/bootstrap/kubeadm-bootstrap/).
 """
 
@@ -16,7 +16,7 @@ from magnum_capi.driver.desired import label_registry
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import spec as spec_model
 
-#: Never asked by way of a proxy: the node, the metadata service, Services.
+#: Never reached through a proxy: the node, the metadata service, Services.
 LOCAL = ('localhost', '127.0.0.1', '169.254.169.254', '.svc',
          '.cluster.local')
 #: Pods and Services of both charts.
@@ -29,16 +29,16 @@ _PATH = f'/etc/systemd/system/containerd.service.d/{KEY}'
 
 @dataclasses.dataclass(frozen=True)
 class ProxyFile:
-    """The file by which containerd uses proxies.
+    """The file that makes containerd use proxies.
 
-    :param secret: name of the Secret that it is in; None: it is a value.
+    :param secret: name of the Secret with it; None: it is in the values.
     """
 
     content: str = dataclasses.field(repr=False)
     secret: str | None = None
 
     def kubeadm(self) -> dict[str, typing.Any]:
-        """The kubeadmConfigSpec that has it."""
+        """The kubeadmConfigSpec that writes the file."""
         source: dict[str, typing.Any] = {'content': self.content}
         if self.secret:
             source = {'contentFrom': {
@@ -53,8 +53,8 @@ def proxies(spec: spec_model.ClusterSpec,
             labels: label_registry.Labels) -> ProxyFile | None:
     """The file for the proxies of a cluster; None: it has none.
 
-    The template's proxies are for images of containers; pods are told by
-    whoever writes them.
+    The template's proxies are only used to pull container images; pods have
+    their own settings.
     """
     wanted = spec.proxies
     urls = [url for url in (wanted.http, wanted.https) if url]
@@ -90,6 +90,6 @@ def cluster_networks(spec: spec_model.ClusterSpec,
 
 
 def digest(content: str, salt: str) -> str:
-    """What changes with a file, and is slow to guess a password by."""
+    """A digest of a file that makes guessing a password in it slow."""
     return hashlib.scrypt(content.encode(), salt=salt.encode(), n=2 ** 14,
                           r=8, p=1, dklen=5).hex()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Node groups: their bounds, and what their nodes may carry.
+"""Rules for node groups: bounds of their size, images, labels and taints.
 
-The API of Magnum checks some of this, at the time of a request. A chart and a
-kubelet want more, and a node that never joins says nothing to anybody.
+Magnum's API checks some of this when it gets a request. A chart and a kubelet
+require more, and a node that never joins cannot report a problem.
 """
 
 import re
@@ -15,7 +15,7 @@ from magnum_capi.driver.desired import spec as spec_model
 from magnum_capi.driver.desired import upgrade
 from magnum_capi.driver.desired import versions
 
-#: Of annotations that the autoscaler reads.
+#: Prefix of annotations that the autoscaler reads.
 CAPACITY = 'capacity.cluster-autoscaler.kubernetes.io'
 EFFECTS = ('NoSchedule', 'PreferNoSchedule', 'NoExecute')
 #: Keys that charts and this driver set themselves.
@@ -33,13 +33,13 @@ def bounds(group: spec_model.NodeGroupSpec, labels: label_registry.Labels,
     """Bounds of the autoscaler, or None when the size of a group is fixed.
 
     It is fixed when autoscaling is off, and when the group has no
-    max_node_count: nobody said how far it may grow. 0 is no maximum either,
-    as in Magnum's API.
+    max_node_count, so that its limit is unknown. As in Magnum's API, 0 is not
+    a maximum either.
 
-    min_node_count is 0 when nobody set it. A group without nodes is none to
-    the cluster autoscaler unless it knows the capacity of a node; the group
-    would stay empty for ever. So 0 means 1, unless the operator wants it to
-    be told (scale_from_zero, see :func:`capacity`).
+    min_node_count is 0 by default. The cluster autoscaler ignores a group
+    without nodes unless it knows the capacity of a node, so the group would
+    stay empty forever. Therefore 0 means 1, unless the operator wants the
+    autoscaler to know the capacity (scale_from_zero, see :func:`capacity`).
 
     :param labels: of the group.
     :returns: low and high.
@@ -54,13 +54,13 @@ def bounds(group: spec_model.NodeGroupSpec, labels: label_registry.Labels,
 
 def capacity(ram: int, vcpus: int, disk: int,
              values: typing.Mapping[str, typing.Any]) -> dict[str, str]:
-    """What a node would have, for an autoscaler that sees none.
+    """The capacity of a node, for an autoscaler that cannot see one.
 
     Annotations of a MachineDeployment (cluster-autoscaler, cloudprovider/
     clusterapi/README.md, "Scale from zero support").
 
     :param ram: MiB.
-    :param disk: GiB, 0: not known.
+    :param disk: GiB, 0: unknown.
     :param values: of the group, for the chart.
     """
     found = {'cpu': str(vcpus), 'memory': f'{ram}Mi'}
@@ -82,14 +82,14 @@ def capacity(ram: int, vcpus: int, disk: int,
 
 
 def is_default_worker(group: spec_model.NodeGroupSpec) -> bool:
-    """Whether labels of the cluster speak of this group."""
+    """Whether labels of the cluster are about this group."""
     return group.is_default and group.role != 'master'
 
 
 def problems(group: spec_model.NodeGroupSpec, labels: label_registry.Labels,
              version: versions.Version, joins: bool,
              scale_from_zero: bool) -> typing.Iterator[str]:
-    """What is wrong with a node group: texts that begin with its name.
+    """Problems of a node group: texts that begin with its name.
 
     :param labels: of the group.
     :param version: Kubernetes version of the control plane.
@@ -113,7 +113,7 @@ def _counts(group: spec_model.NodeGroupSpec, labels: label_registry.Labels,
         yield f'max_node_count {high} is less than min_node_count {low}'
     elif group.count < low:
         why = ('' if group.min else
-               '; a group that is autoscaled needs a node to grow from')
+               '; an autoscaled group needs a node to grow from')
         yield (f'node_count {group.count} is less than min_node_count '
                f'{low}{why}')
     elif group.count > high:
@@ -123,11 +123,11 @@ def _counts(group: spec_model.NodeGroupSpec, labels: label_registry.Labels,
 
 def _image(group: spec_model.NodeGroupSpec, control_plane: versions.Version,
            joins: bool) -> typing.Iterator[str]:
-    """Rules of kubeadm and kubelet, as Cluster API's MachineSet has them.
+    """Rules of kubeadm and kubelet, as in Cluster API's MachineSet.
 
-    A node that joins has the minor release of the control plane
-    (KubeadmVersionSkew in machineset_preflight.go); one that is there may be
-    some behind, as after an upgrade that left the group's image alone.
+    A joining node needs the minor release of the control plane
+    (KubeadmVersionSkew in machineset_preflight.go); an existing one may be
+    some behind, as after an upgrade that did not change the group's image.
     """
     if not group.image:
         return
@@ -139,8 +139,8 @@ def _image(group: spec_model.NodeGroupSpec, control_plane: versions.Version,
     if joins and (version.release != control_plane.release
                   or version > control_plane):
         yield (f'its image {group.image.id} has Kubernetes {version}, the '
-               f'cluster {control_plane}; nodes can join with the same minor '
-               'release, and no newer patch')
+               f'cluster {control_plane}; nodes can only join with the same '
+               'minor release, and no newer patch')
     elif not joins:
         why = upgrade.skew(str(control_plane), str(version))
         if why:
@@ -151,8 +151,8 @@ def _labels(labels: typing.Mapping[str, str]) -> typing.Iterator[str]:
     for key, value in sorted((labels or {}).items()):
         yield from _key('node_labels', key)
         if value and not names.is_label_value(value):
-            yield (f'node_labels: {value!r} of {key!r} is no value of a label '
-                   'in Kubernetes')
+            yield (f'node_labels: {value!r} of {key!r} is not a valid label '
+                   'value in Kubernetes')
 
 
 def _taints(taints: tuple[typing.Mapping[str, str], ...]
@@ -161,11 +161,11 @@ def _taints(taints: tuple[typing.Mapping[str, str], ...]
         key, value = taint.get('key') or '', taint.get('value')
         yield from _key('node_taints', key)
         if value and not names.is_label_value(value):
-            yield (f'node_taints: {value!r} of {key!r} is no value of a taint '
-                   'in Kubernetes')
+            yield (f'node_taints: {value!r} of {key!r} is not a valid taint '
+                   'value in Kubernetes')
         if taint.get('effect') not in EFFECTS:
             yield (f'node_taints: the effect of {key!r} is '
-                   f'{taint.get("effect")!r}, accepted are '
+                   f'{taint.get("effect")!r}, but must be one of '
                    f'{", ".join(EFFECTS)}')
 
 
@@ -173,7 +173,7 @@ def _key(field: str, key: str) -> typing.Iterator[str]:
     prefix, slash, name = key.rpartition('/')
     if (not _KEY_NAME(name) or slash and not _KEY_PREFIX(prefix)
             or len(prefix) > 253):
-        yield f'{field}: {key!r} is no key in Kubernetes'
+        yield f'{field}: {key!r} is not a valid key in Kubernetes'
     elif any(prefix == own or prefix.endswith(f'.{own}')
              for own in OWN_PREFIXES):
         yield f'{field}: {key!r} belongs to the driver'

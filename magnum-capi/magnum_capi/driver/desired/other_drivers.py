@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Labels of magnum-capi-helm and magnum-cluster-api, and what counts here.
+"""Labels of magnum-capi-helm and magnum-cluster-api, and their equivalents.
 
 Read in magnum-capi-helm 1.4.0 (conf.py, group capi_helm_cluster_labels) and
 magnum-cluster-api 0.38.2 (resources.py, utils.py, and the labels that its
@@ -12,8 +12,8 @@ import typing
 
 _SAME = 'same'
 
-_CHART = ('it is part of the chart, in the version that the chart has: '
-          'choose another chart')
+_CHART = ('it is part of the chart, which determines its version; choose '
+          'another chart')
 _DOMAIN = ('no chart passes on hints to the scheduler of Nova; '
            'control_plane_availability_zones and availability_zone spread '
            'nodes over zones, server_group_policies over hosts')
@@ -51,7 +51,7 @@ HELM = types.MappingProxyType({
     'octavia_provider': _SAME,
 })
 
-#: The same of magnum-cluster-api.
+#: The same for magnum-cluster-api.
 CLUSTER_API = types.MappingProxyType({
     'admission_control_list': _SAME,
     'api_server_cert_sans': _SAME,
@@ -78,7 +78,7 @@ CLUSTER_API = types.MappingProxyType({
     'etcd_volume_type': _SAME,
     'fixed_subnet_cidr': _SAME,
     'keystone_auth_enabled': 'default true',
-    'kube_tag': 'decides, default v1.25.3',
+    'kube_tag': 'determines the version, default v1.25.3',
     'kubelet_tls_cipher_suites': 'default: three suites of ECDHE',
     'manila_csi_enabled': 'a storage class for each share type',
     'manila_csi_share_network_id': _SAME,
@@ -113,12 +113,12 @@ REFUSED = types.MappingProxyType({
 
 
 def columns(label: str) -> tuple[str, str]:
-    """Cells of a label, for magnum-capi-helm and magnum-cluster-api."""
+    """Table cells of a label, for magnum-capi-helm and magnum-cluster-api."""
     return HELM.get(label, ''), CLUSTER_API.get(label, '')
 
 
 def refusal(label: str) -> str | None:
-    """Why a label of another driver is refused; None: it is of neither."""
+    """Why a label of another driver is refused; None: neither has it."""
     why = REFUSED.get(label)
     return why and (f'label {label}: magnum-cluster-api has it, this driver '
                     f'does not; {why}')

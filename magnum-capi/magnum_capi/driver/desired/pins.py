@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a cluster was made of, which it keeps until somebody moves it.
+"""Pins: what a cluster was made of, which it keeps until it is moved.
 
-Options of the driver, files of the operator, images and networks change while
-clusters live. A resize must not bring such a change into a cluster: it could
-replace every node. So the cluster's own Secret has what it was made of, and
-names that were looked up once stay with the ids that the user saw. An upgrade
-pins anew what it is about.
+Options of the driver, files of the operator, images and networks change during
+the life of a cluster. A resize must not apply such a change to a cluster,
+because it could replace every node. So the cluster's own Secret records what
+it was made of, and names keep the ids that they had when they were looked up.
+An upgrade renews the pins that it changes.
 """
 
 import dataclasses
@@ -33,20 +33,21 @@ class ChartPin:
 
 @dataclasses.dataclass(frozen=True)
 class Pins:
-    """What a cluster was made of; None: not known, the present counts.
+    """What a cluster was made of; None: unknown, so the present value counts.
 
-    :param overlays: pairs of name and mapping, first to last.
-    :param default_labels: of the operator.
-    :param images: by what rows call them.
-    :param flavors: names by what rows call them.
-    :param networks, external_networks, subnets: ids by what rows call them.
-    :param proxies_in_secret: see spec.Proxies. To move a file of nodes
-        replaces them.
+    :param overlays: pairs of name and mapping, in order.
+    :param default_labels: the operator's.
+    :param images: by their references in rows.
+    :param flavors: names by their references in rows.
+    :param networks, external_networks, subnets: ids by their references in
+        rows.
+    :param proxies_in_secret: see spec.Proxies. Moving a file replaces nodes.
     :param registries: of images; other files replace nodes.
     :param server_groups: ids by CONTROL_PLANE and uuids of node groups,
-        empty for what has none; see placement. Another one replaces nodes.
-    :param values: of the chart, as another driver has given them to Helm;
-        see ``carried``. An upgrade leaves them behind.
+        empty for parts without one; see placement. Another one replaces
+        nodes.
+    :param values: of the chart, as another driver gave them to Helm; see
+        ``carried``. An upgrade drops them.
     """
 
     chart: ChartPin | None = None
@@ -70,20 +71,20 @@ class Pins:
     values: typing.Mapping[str, typing.Any] | None = None
 
     def unconfigured(self) -> 'Pins':
-        """What stays when an operator moves a cluster: its cloud."""
+        """The pins that stay when an operator moves a cluster: its cloud."""
         return dataclasses.replace(
             self, chart=None, overlays=None, default_labels=None,
             volumes=None, registries=None, values=None)
 
     def moved(self) -> 'Pins':
-        """What stays in an upgrade: where a cluster is, and its flavors."""
+        """The pins that stay in an upgrade: networks and flavors."""
         return dataclasses.replace(self.unconfigured(), images={},
                                    proxies_in_secret=None,
                                    server_groups=None)
 
     @property
     def digest(self) -> str:
-        """Of what an operator moves; empty when nobody knows it."""
+        """Digest of what an operator moves; empty when unknown."""
         if self.chart is None or self.overlays is None:
             return ''
         return _digest(dump(self), (
@@ -92,9 +93,9 @@ class Pins:
 
     @property
     def options_digest(self) -> str:
-        """Of overlays and options alone; empty when nobody knows them.
+        """Digest of overlays and options alone; empty when unknown.
 
-        Volume types that the cloud has are no option.
+        The volume types of the cloud are not an option.
         """
         if self.overlays is None:
             return ''
@@ -105,7 +106,7 @@ class Pins:
                                *self._registries()))
 
     def _registries(self) -> tuple[str, ...]:
-        """Left out where there are none, as earlier releases did."""
+        """Left out if there are none, as in earlier releases."""
         known = self.registries not in (None, spec.Registries())
         return ('registries',) if known else ()
 
@@ -117,14 +118,14 @@ def _digest(found: typing.Mapping[str, typing.Any],
 
 
 def dump(pins: Pins) -> dict[str, typing.Any]:
-    """Pins as JSON has them."""
+    """Pins in the form of JSON."""
     return dataclasses.asdict(pins)
 
 
 def load(found: typing.Mapping[str, typing.Any] | None) -> Pins:
     """Read what :func:`dump` made; fields of other releases are left out."""
-    # Releases that did not say so had them in the values, knew no registries
-    # and made no server groups.
+    # Releases without these fields had proxies in the values, did not know
+    # registries and made no server groups.
     known = {'proxies_in_secret': False, 'registries': {},
              'server_groups': dict(placement.NOBODY),
              **_known(Pins, found or {})}

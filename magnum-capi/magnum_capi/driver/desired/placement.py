@@ -2,8 +2,8 @@
 
 """Which nodes are in which server group of Nova. Pure.
 
-A server group is in the machine template, so that another one replaces nodes:
-what a cluster was made with is pinned, and an upgrade decides anew.
+A server group is part of the machine template, so another one replaces nodes:
+the decision is pinned when a cluster is created, and renewed by an upgrade.
 """
 
 import dataclasses
@@ -21,18 +21,18 @@ _DEFAULT = 'soft-anti-affinity'
 
 Ids: typing.TypeAlias = typing.Mapping[str, str]
 
-#: Of a cluster from before there were any: no part of it has one, nor gets
-#: one with a resize.
+#: For a cluster from before server groups existed: no part of it has one, and
+#: a resize adds none.
 NOBODY: Ids = types.MappingProxyType({'*': ''})
 
 
 @dataclasses.dataclass(frozen=True)
 class Wanted:
-    """A server group that is to be there.
+    """A desired server group.
 
-    :param name: for Nova.
-    :param asked: whether somebody asked for it; else it is done without
-        where it cannot be had.
+    :param name: in Nova.
+    :param asked: whether it was requested; otherwise the cluster does without
+        it if Nova refuses.
     """
 
     name: str
@@ -49,7 +49,7 @@ def wanted(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
 
     :param labels: of the cluster.
     :param policy: the operator's, for labels.
-    :param overlays: one that names a server group has taken care of it.
+    :param overlays: one that names a server group replaces this.
     """
     if not chart.server_groups:
         return {}
@@ -73,7 +73,7 @@ def wanted(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
 
 def missing(found: typing.Mapping[str, Wanted],
             known: Ids | None) -> dict[str, Wanted]:
-    """Those of :func:`wanted` that nobody has decided on yet."""
+    """Those of :func:`wanted` that are not decided yet."""
     if known is not None and '*' in known:
         return {}
     return {key: group for key, group in found.items()
@@ -83,7 +83,7 @@ def missing(found: typing.Mapping[str, Wanted],
 def decided(spec: spec_model.ClusterSpec,
             undecided: typing.Container[str],
             known: Ids | None) -> dict[str, str]:
-    """What is pinned: also that a part of the cluster has none."""
+    """The pinned decisions, including that a part has none."""
     return {**{key: '' for key in (
         CONTROL_PLANE, *[group.uuid for group in spec.node_groups])
         if key not in undecided}, **(known or {})}

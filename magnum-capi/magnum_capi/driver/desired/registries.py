@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Registries of container images: mirrors, authorities, log-ins. Pure.
+"""Registries of container images: mirrors, CA certificates, logins. Pure.
 
-The operator says of each host what containerd of all nodes should know.
-Mirrors are a value of the chart. Authorities and log-ins are files of nodes
-in a Secret, which kubeadmConfigSpec names: Helm's record and the templates of
-Cluster API show them to nobody (see ``node_files``).
+The operator configures for each host what containerd on all nodes should know.
+Mirrors are a value of the chart. CA certificates and logins are files of nodes
+in a Secret, which kubeadmConfigSpec refers to, so that they do not appear in
+Helm's record and the templates of Cluster API (see ``node_files``).
 """
 
 import collections.abc
@@ -26,12 +26,12 @@ _CERTIFICATE = re.compile(
     r'-----END CERTIFICATE-----\s*)+', re.ASCII).fullmatch
 _FIELDS = ('mirrors', 'ca', 'username', 'password')
 
-#: Key of the log-ins in the Secret.
+#: Key of the logins in the Secret.
 _AUTH = 'registries.toml'
 _AUTH_PATH = f'/etc/containerd/{_AUTH}'
-#: Appended to the configuration of containerd, once, and not imported by it:
-#: of a plugin that an imported file names containerd 1 forgets all that the
-#: main file says, as SystemdCgroup and config_path. Version 3 of the
+#: Appended to the configuration of containerd, once. It is not imported,
+#: because for a plugin in an imported file containerd 1 forgets everything in
+#: the main file, such as SystemdCgroup and config_path. Version 3 of the
 #: configuration has another name for the plugin.
 _APPEND = (
     'grep -qs "^# registries of Magnum" {0}/config.toml || {{ '
@@ -42,7 +42,7 @@ _APPEND = (
     'sed "s/^\\[plugins\\.@/[plugins.\\"$p\\"/" {0}/registries.toml; }} '
     '>> {0}/config.toml; chmod 0600 {0}/config.toml; }}'
 ).format('/etc/containerd')
-#: Where an operating system looks for authorities, and what has to be run.
+#: By operating system: path of CA certificates, and command to activate them.
 _TRUST = {
     'flatcar': ('/etc/ssl/certs/{}.pem', 'update-ca-certificates'),
     'rocky': ('/etc/pki/ca-trust/source/anchors/{}.pem', 'update-ca-trust'),
@@ -54,7 +54,7 @@ _TRUST_OF_DEBIAN = ('/usr/local/share/ca-certificates/{}.crt',
 
 @dataclasses.dataclass(frozen=True)
 class File:
-    """What the operator says, and the Secret of one cluster that it makes.
+    """The operator's configuration, and the Secret for one cluster.
 
     :param data: of the Secret.
     """
@@ -65,12 +65,12 @@ class File:
 
 
 def read(told: typing.Any, release: str) -> File:
-    """Read what the operator's file says.
+    """Read the contents of the operator's file.
 
     :param told: mapping of hosts to mappings with ``mirrors`` (URLs), ``ca``
-        (PEM) and ``username`` with ``password``; all of them may be missing.
+        (PEM) and ``username`` with ``password``; each is optional.
     :param release: of the cluster.
-    :raises ValueError: it is something else; the text has no secret.
+    :raises ValueError: it is invalid; the message has no secrets.
     """
     problems = list(_problems(told))
     if problems:
@@ -92,7 +92,7 @@ def read(told: typing.Any, release: str) -> File:
 
 def kubeadm(registries: spec_model.Registries,
             os_distro: str) -> dict[str, typing.Any]:
-    """The kubeadmConfigSpec of all nodes; empty: nothing is said."""
+    """The kubeadmConfigSpec of all nodes; may be empty."""
     if not registries.secret:
         return {}
     path, command = _TRUST.get(os_distro, _TRUST_OF_DEBIAN)
@@ -103,20 +103,20 @@ def kubeadm(registries: spec_model.Registries,
     if registries.log_ins:
         files.append(_file(registries.secret, _AUTH, _AUTH_PATH, '0600'))
         commands.append(_APPEND)
-    # It reads authorities once.
+    # containerd reads CA certificates only at its start.
     return {'files': files,
             'preKubeadmCommands': [*commands, 'systemctl restart containerd']}
 
 
 def _problems(told: typing.Any) -> collections.abc.Iterator[str]:
     if not isinstance(told, dict):
-        yield 'it has to be a mapping of hosts'
+        yield 'it must be a mapping of hosts'
         return
     for host, of in told.items():
         if not (isinstance(host, str) and _HOST(host)):
-            yield f'{str(host)[:60]!r} is no host of a registry'
+            yield f'{str(host)[:60]!r} is not the host of a registry'
         elif not isinstance(of, dict):
-            yield f'{host}: it has to be a mapping'
+            yield f'{host}: it must be a mapping'
         else:
             for what in _wrong(of):
                 yield f'{host}: {what}'
@@ -130,24 +130,24 @@ def _wrong(of: dict[typing.Any, typing.Any]
     mirrors = of.get('mirrors', [])
     if not isinstance(mirrors, list) or not all(
             isinstance(url, str) and _URL(url) for url in mirrors):
-        yield 'mirrors has to be a list of URLs'
+        yield 'mirrors must be a list of URLs'
     if 'ca' in of and not (isinstance(of['ca'], str)
                            and _CERTIFICATE(of['ca'])):
-        yield 'ca has to be certificates, PEM'
+        yield 'ca must be PEM certificates'
     if ('username' in of) != ('password' in of):
         yield 'username and password go together'
     for name in ('username', 'password'):
         if name in of and not (isinstance(of[name], str) and of[name]
                                and of[name].isprintable()):
-            yield f'{name} has to be a text of one line'
+            yield f'{name} must be a text of one line'
 
 
 def _toml(log_ins: typing.Mapping[str, typing.Mapping[str, str]]) -> str:
-    """Log-ins as containerd reads them; @ stands for its plugin."""
+    """Logins as containerd reads them; @ stands for its plugin."""
     lines = []
     for host, of in log_ins.items():
         lines += [f'[plugins.@.registry.configs."{host}".auth]',
-                  # A string of JSON is one of TOML.
+                  # A JSON string is also a TOML string.
                   *(f'  {name} = {json.dumps(of[name], ensure_ascii=False)}'
                     for name in ('username', 'password'))]
     return '\n'.join(lines) + '\n'
@@ -164,5 +164,5 @@ def _key(host: str) -> str:
 
 
 def _plain(host: str) -> str:
-    """A host, without what a name of a file or key may not have."""
+    """A host, without characters that names of files or keys may not have."""
     return host.replace(':', '_')

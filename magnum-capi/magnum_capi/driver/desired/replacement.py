@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which nodes does a change of a cluster's objects replace? Pure.
+"""Finds the nodes that a change of a cluster's objects replaces. Pure.
 
 The rules are those of Cluster API 1.11 and 1.12. A control plane is rolled
 out because of its version, the name of its machine template, its
@@ -8,11 +8,11 @@ kubeadmConfigSpec or rolloutAfter (controlplane/kubeadm/internal/filters.go:
 matchesMachineSpec, matchClusterConfiguration, cleanupConfigFields); a
 MachineDeployment because of version, failure domain, the names of its two
 templates or rolloutAfter (internal/controllers/machinedeployment/mdutil/
-util.go: MachineTemplateUpToDate, MachineTemplateDeepCopyRolloutFields). All
-else is propagated in place, or concerns new machines only. What a template
-holds counts by its name alone; charts put a hash of it there.
+util.go: MachineTemplateUpToDate, MachineTemplateDeepCopyRolloutFields).
+Everything else is propagated in place, or concerns new machines only. The
+contents of a template count only through its name, in which charts put a hash.
 
-Objects may be of v1beta1 or v1beta2, and one of each.
+Objects may be of v1beta1 or v1beta2, or of both versions.
 """
 
 import dataclasses
@@ -21,7 +21,7 @@ import typing
 CONTROL_PLANE = 'KubeadmControlPlane'
 NODE_GROUP = 'MachineDeployment'
 
-#: Left out of the comparison: these are brought in without new machines.
+#: Not compared: these are applied without new machines.
 _IN_PLACE = (('clusterConfiguration', 'controlPlaneEndpoint'),
              ('clusterConfiguration', 'dns'),
              ('joinConfiguration', 'discovery'))
@@ -41,8 +41,8 @@ class Rollout:
     :param kind: CONTROL_PLANE or NODE_GROUP.
     :param name: of the object.
     :param replaced: whether its nodes are replaced, or go.
-    :param reasons: fields that change, with names and versions but no other
-        values: these may be secret.
+    :param reasons: fields that change, with names and versions, but without
+        other values, which may be secret.
     """
 
     kind: str
@@ -124,7 +124,7 @@ def _on_delete(found: _Object) -> bool:
 
 @dataclasses.dataclass(frozen=True)
 class _Reference:
-    """Another version of the same API is no other object."""
+    """A reference that ignores the version of the API."""
 
     group: str
     kind: str
@@ -147,12 +147,12 @@ def _kubeadm(spec: _Object) -> typing.Any:
     for part, field in _IN_PLACE:
         if part in spec:
             spec[part].pop(field, None)
-    # A part that has nothing else is left out again.
+    # Leave out parts that are empty now.
     return _plain(spec)
 
 
 def _plain(value: typing.Any, key: str = '') -> typing.Any:
-    """Without what is empty, and in the form of both versions."""
+    """A value without empty parts, in a form that fits both versions."""
     if key in _ARGUMENTS and isinstance(value, list):
         value = {one.get('name'): one.get('value') for one in value}
     if isinstance(value, dict):
@@ -182,7 +182,7 @@ def _reasons(field: str, old: typing.Any, new: typing.Any, now: _Objects,
 
 def _later(facts: _Object, now: _Objects,
            then: _Objects) -> typing.Iterator[str]:
-    """What changes in templates that keep their names."""
+    """Changes in templates that keep their names."""
     for reference in facts.values():
         if isinstance(reference, _Reference):
             for path in changed(_content(reference, now),
@@ -198,7 +198,7 @@ def _content(reference: _Reference, objects: _Objects) -> typing.Any:
 
 def changed(old: _Object, new: _Object,
             path: tuple[str, ...] = ()) -> typing.Iterator[str]:
-    """Paths of what differs; a list is one thing."""
+    """Paths of differences; a list is compared as a whole."""
     for name in sorted({*old, *new}):
         one, other = old.get(name), new.get(name)
         if one == other:

@@ -3,12 +3,12 @@
 
 """How many nodes of a group are replaced at once. Pure.
 
-Magnum's ``max_batch_size`` is a number of nodes. Both charts hand the rollout
-strategy of a MachineDeployment through as it is, from ``nodeGroupDefaults``
-and, above that, from each of ``nodeGroups``. The charts' own takes one node
-away before another one comes (maxUnavailable 1, maxSurge 0), so that an
-upgrade needs no quota. A group of one node would be without any then, so that
-there the new one comes first. The control plane is none of this: Cluster API
+Magnum's ``max_batch_size`` is a number of nodes. Both charts pass the rollout
+strategy of a MachineDeployment on unchanged, from ``nodeGroupDefaults`` or,
+with precedence, from each of ``nodeGroups``. The charts' default removes a
+node before it adds one (maxUnavailable 1, maxSurge 0), so that an upgrade
+needs no quota. A group of one node would then be empty for a while, so there
+the new node comes first. This does not concern the control plane: Cluster API
 replaces its nodes one by one.
 """
 
@@ -20,11 +20,11 @@ from magnum_capi.driver.desired import spec
 _ROLLING = 'RollingUpdate'
 _NONE = (0, '0', '0%')
 
-#: A chart takes a 0 of a group for nothing said, and puts its default there
-#: (sprig's mustMerge); a text it leaves alone.
+#: A chart treats a 0 of a group as unset, and replaces it by its default
+#: (sprig's mustMerge); it keeps a text.
 _SURGE = {'rollingUpdate': {'maxSurge': 1, 'maxUnavailable': '0%'}}
 
-#: Nodes are replaced when somebody takes one away, for no other reason.
+#: Nodes are only replaced when they are deleted.
 _HELD = {'type': 'OnDelete'}
 
 
@@ -37,7 +37,7 @@ def batch(size: int | None) -> int | None:
         return None
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
         raise spec.InvalidSpec([
-            f'max_batch_size is {size!r} and has to be a number of nodes, '
+            f'max_batch_size is {size!r}, but must be a number of nodes, '
             '1 or more'])
     return size
 
@@ -46,16 +46,17 @@ def strategy(defaults: typing.Mapping[str, typing.Any], size: int | None,
              group: spec.NodeGroupSpec) -> dict[str, typing.Any]:
     """The rolloutStrategy of a node group.
 
-    Where the operator lets new nodes come before old ones go, so many of a
-    batch come; elsewhere so many go, and the other number stays what it is.
-    A group that waits for its turn in an upgrade keeps its nodes, also when
-    another chart, or another overlay, makes other templates of all groups.
+    If the operator lets new nodes come before old ones go, the batch size is
+    the number of new nodes; otherwise it is the number of removed nodes. The
+    other number stays unchanged. A group that waits for its turn in an upgrade
+    keeps its nodes, even if another chart or overlay changes the templates of
+    all groups.
 
     :param defaults: ``nodeGroupDefaults`` of the values, which an operator
-        may have changed; what they say there of numbers counts for groups of
-        one node as well.
-    :param size: of :func:`batch`.
-    :returns: empty when nothing is to be said.
+        may have changed; numbers that are set there also apply to groups of
+        one node.
+    :param size: from :func:`batch`.
+    :returns: empty when the chart's default is right.
     """
     there = defaults.get('rolloutStrategy') or {}
     if there.get('type', _ROLLING) != _ROLLING:

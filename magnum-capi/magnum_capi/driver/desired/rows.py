@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""Magnum's rows, read as plain facts. Pure: any objects with the fields do.
+"""Magnum's rows as plain facts. Pure: works with any objects of that shape.
 
-What is asked for is always read from the rows, the latest that are in the
-database, and never from a request: requests get lost and overtake each other,
-rows do not.
+The desired state is always read from the latest rows in the database, never
+from a request: requests get lost and overtake each other, rows do not.
 """
 
 import dataclasses
@@ -40,7 +39,7 @@ Held: typing.TypeAlias = typing.Mapping[str, tuple[str, str]]
 
 
 class State(typing.Protocol):
-    """What counts of state.State, which is a floor above."""
+    """The part of state.State that is needed here; a higher layer has it."""
 
     @property
     def operation(self) -> str:
@@ -64,7 +63,7 @@ class State(typing.Protocol):
 
     @property
     def failing(self) -> typing.Mapping[str, datetime.datetime]:
-        """What was seen to fail, and since when."""
+        """What is seen to fail, and since when."""
 
     @property
     def progress(self) -> goal.Progress | None:
@@ -81,14 +80,14 @@ class State(typing.Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class Rows:
-    """A cluster as Magnum has it.
+    """A cluster's rows in Magnum.
 
-    :param cluster, template: Magnum's objects, or alike.
+    :param cluster, template: Magnum's objects, or similar ones.
     :param groups: all node groups.
-    :param policy: of the operator.
+    :param policy: the operator's.
     :param scale_from_zero: see node_groups.bounds.
-    :param given: names of a cluster that another driver has made; None:
-        those of this one.
+    :param given: names of a cluster that another driver created; None: those
+        of this driver.
     """
 
     cluster: typing.Any
@@ -105,7 +104,7 @@ class Rows:
 
     @property
     def operation(self) -> str:
-        """CREATE, UPDATE, DELETE; of anything else an UPDATE."""
+        """CREATE, UPDATE, DELETE; anything else is an UPDATE."""
         if leaving(self.groups):
             return 'DELETE'
         kind = (self.cluster.status or '').partition('_')[0]
@@ -119,8 +118,8 @@ class Rows:
              ) -> tuple[typing.Any, ...]:
         """The desired node groups.
 
-        One whose creation failed before Helm had it has left nothing
-        behind, and what was wrong with it must not be in the way of others.
+        A group whose creation failed before Helm had it is left out: it has no
+        objects, and its mistakes must not block other changes.
 
         :param applied: see state.State.
         """
@@ -137,15 +136,15 @@ class Rows:
     def digest(self, applied: frozenset[str] = frozenset(),
                held: Held = types.MappingProxyType({}),
                pins: pins_module.Pins | None = None) -> str:
-        """Of what is asked for, 32 hexadecimal digits; goes with a release.
+        """Digest of the desired state, 32 hexadecimal digits, for a release.
 
-        Made of rows and not of a chart's values, so that a look at a cluster
-        needs neither Glance nor Nova. Sizes of autoscaled groups are not in
-        it, those are the autoscaler's.
+        It is made from rows, not from a chart's values, so that the periodic
+        status needs neither Glance nor Nova. Sizes of autoscaled groups are
+        not included, because the autoscaler changes them.
 
         :param applied, held: see state.State.
-        :param pins: that the chart and its values come from. An operator
-            moves a cluster without a change of its rows.
+        :param pins: source of the chart and its values. An operator moves a
+            cluster without changing its rows.
         """
         groups = []
         for group in sorted(self.live(applied), key=lambda g: g.uuid):
@@ -166,7 +165,7 @@ class Rows:
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     def bounds(self, group: typing.Any) -> tuple[int, int] | None:
-        """Bounds of the autoscaler, None when it has no say."""
+        """Bounds of the autoscaler, None when the size is fixed."""
         if group.role == MASTER:
             return None
         cluster = dict(self.cluster.labels or {})
@@ -186,7 +185,7 @@ class Rows:
 
     def wanted(self, state: State, *, patience: float = 0.0,
                limit: float = 0.0) -> goal.Wanted:
-        """What a look at the management cluster is judged by.
+        """The desired state to compare a snapshot with.
 
         :param patience, limit: see goal.Wanted.
         """
@@ -195,7 +194,7 @@ class Rows:
         status = cluster.status
         if deleting and not (status or '').startswith('DELETE_'):
             status = 'DELETE_IN_PROGRESS'
-        # Times of rows are by the clocks of those who wrote them.
+        # Times in rows are by their writers' clocks.
         same = state.operation == self.operation
         return goal.Wanted(
             name=self.naming.release, status=status,
@@ -225,12 +224,12 @@ class Rows:
 
 
 def leaving(groups: typing.Iterable[typing.Any]) -> bool:
-    """Whether the deletion of the whole cluster was asked for.
+    """Whether the deletion of the whole cluster was requested.
 
-    The row of the control plane says so for good. Magnum's conductor writes
-    over the status of the cluster when a resize ends late (magnum 23.0.0,
-    magnum/conductor/handlers/cluster_conductor.py, cluster_resize), so that
-    one alone would lose the deletion; that row it leaves alone.
+    The row of the control plane records this permanently. The cluster's own
+    status could lose it: Magnum's conductor overwrites that when a resize ends
+    late (magnum 23.0.0, magnum/conductor/handlers/cluster_conductor.py,
+    cluster_resize).
     """
     return any(group.role == MASTER and group.is_default
                and (group.status or '').startswith('DELETE_')
@@ -246,11 +245,11 @@ def node_group(group: typing.Any, *, flavor: str | None = None,
                image: spec.Image | None = None,
                held: bool = False, given: str | None = None
                ) -> spec.NodeGroupSpec:
-    """A row in plain values.
+    """A row as plain values.
 
     :param flavor: name of its flavor.
     :param image: None: the cluster's.
-    :param held, given: see there.
+    :param held, given: see spec.NodeGroupSpec.
     """
     return spec.NodeGroupSpec(
         uuid=group.uuid, name=group.name, count=group.node_count,

@@ -2,9 +2,9 @@
 
 """The desired state of a cluster, in plain values.
 
-Nothing of Magnum is in here, so that every rule can be tested with a line of
-Python. ``store`` makes these of Magnum's objects, ``validation`` says whether
-they can be had, ``values`` makes a chart's values of them.
+This is independent of Magnum, so that every rule can be tested with a line of
+Python. ``gather`` makes these from Magnum's rows, ``validation`` checks them,
+``values`` turns them into a chart's values.
 """
 
 import dataclasses
@@ -17,7 +17,7 @@ from magnum_capi import errors
 
 
 class InvalidSpec(errors.UsageError):
-    """What is asked for cannot be had.
+    """The desired state is impossible.
 
     :param problems: one text each, all that were found.
     """
@@ -29,7 +29,7 @@ class InvalidSpec(errors.UsageError):
 
 @dataclasses.dataclass(frozen=True)
 class Image:
-    """An image of Glance, and what it says of itself."""
+    """An image of Glance, and its properties."""
 
     id: str
     kube_version: str
@@ -41,8 +41,8 @@ class Volumes:
     """What the cloud's block storage offers.
 
     :param types: names of volume types; None: there is no block storage.
-    :param default_type: the one of the default storage class; None: the
-        first, or Cinder's own default when there are no types.
+    :param default_type: of the default storage class; None: the first, or
+        Cinder's own default when there are no types.
     :param boot_size: GiB of root volumes, 0: the flavor's disk.
     :param allowed_topologies: of storage classes, as Kubernetes has them.
     """
@@ -56,10 +56,10 @@ class Volumes:
 
 @dataclasses.dataclass(frozen=True)
 class Proxies:
-    """Proxies of the template, by which nodes get images of containers.
+    """Proxies of the template, through which nodes pull container images.
 
-    :param in_secret: whether passwords in them are in a Secret; else they
-        are values of the chart, as earlier releases of the driver had it.
+    :param in_secret: whether proxies with passwords are in a Secret; otherwise
+        they are in the chart's values, as in earlier releases of the driver.
     """
 
     http: str | None = None
@@ -70,11 +70,11 @@ class Proxies:
 
 @dataclasses.dataclass(frozen=True)
 class Registries:
-    """Registries of images of containers, as nodes know them.
+    """Registries of container images, for nodes.
 
-    :param mirrors: URLs by host, first to last.
-    :param authorities: hosts whose certificates are in the Secret.
-    :param log_ins: whether it has some.
+    :param mirrors: URLs by host, in order.
+    :param authorities: hosts whose CA certificates are in the Secret.
+    :param log_ins: whether the Secret has logins.
     :param secret: its name, None: there is none.
     """
 
@@ -89,7 +89,7 @@ class Registries:
 class NodeGroupSpec:
     """A group of worker nodes.
 
-    :param count: nodes that are asked for.
+    :param count: desired nodes.
     :param flavor: its name; charts look a flavor up by it.
     :param min: of the autoscaler.
     :param max: None: no autoscaling of this group.
@@ -98,9 +98,9 @@ class NodeGroupSpec:
     :param node_labels: for its nodes in Kubernetes.
     :param node_taints: with key, effect and perhaps value.
     :param server_group: id of Nova's.
-    :param held: it keeps the nodes that it has, because its turn in an
-        upgrade has not come; ``image`` is then what they were made of.
-    :param given: name in the chart's values, where another driver chose it.
+    :param held: it keeps its nodes until its turn in an upgrade; ``image`` is
+        then the one that they were made of.
+    :param given: name in the chart's values, if another driver chose it.
     """
 
     uuid: str
@@ -123,7 +123,7 @@ class NodeGroupSpec:
 
     @property
     def kube_name(self) -> str:
-        """Its name in the chart's values."""
+        """The name in the chart's values."""
         return self.given or names.node_group(self.uuid)
 
 
@@ -138,15 +138,15 @@ class ClusterSpec:
     :param external_network_id: None: Cluster API's provider finds it.
     :param dns_nameservers: addresses.
     :param floating_ip_enabled: whether the API server gets a floating IP,
-        when no label says otherwise.
+        unless a label says otherwise.
     :param load_balancer: whether the API server is behind one. Not the same
         as Magnum's master_lb_enabled, which is False by default: without a
         load balancer the API server is one node, which upgrades replace.
     :param auth_url: of Keystone, for keystone_auth_enabled.
     :param server_group: id of Nova's, for the control plane.
-    :param management_cidrs: where the management cluster comes from.
+    :param management_cidrs: from which the management cluster connects.
     :param attributes: see attributes.given.
-    :param given: name of the release, where another driver chose it.
+    :param given: name of the release, if another driver chose it.
     """
 
     uuid: str
@@ -191,7 +191,7 @@ def image(image_id: str,
 
     :param properties: by name.
     :raises InvalidSpec: kube_version or os_distro is missing, or the version
-        is none. It is kept as it is: v1.35.0-rc.1 is not 1.35.0.1.
+        is invalid. It is kept as it is: v1.35.0-rc.1 is not 1.35.0.1.
     """
     found = {name: str((properties or {}).get(name) or '').strip()
              for name in ('kube_version', 'os_distro')}
@@ -221,7 +221,7 @@ def floating_ip(spec: ClusterSpec, labels: label_registry.Labels) -> bool:
 
 
 def pods(spec: ClusterSpec, labels: label_registry.Labels) -> str | None:
-    """Network of the pods; None: as the chart has it."""
+    """Network of the pods; None: the chart's default."""
     if spec.network_driver == 'cilium':
         return labels.cilium_ipv4pool
     return labels.calico_ipv4pool

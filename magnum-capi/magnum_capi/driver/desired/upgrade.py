@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""May a cluster be upgraded to a template, and what if that fails? Pure.
+"""Rules for upgrades to another template, and for undoing them. Pure.
 
 Magnum compares neither drivers nor versions. A refusal must come before
 anything is changed, as ``exception.NotSupported``: the API then answers 400
-and the status stays (magnum/conductor/handlers/cluster_conductor.py). What
-is refused is what cannot be undone or cannot work, with everything that is
-wrong at once, so that nobody has to try twice.
+and the status stays (magnum/conductor/handlers/cluster_conductor.py). An
+upgrade is refused if it cannot be undone or cannot work; the refusal lists all
+problems at once.
 """
 
 import dataclasses
@@ -32,7 +32,7 @@ _READY = ('active',)
 
 @dataclasses.dataclass(frozen=True)
 class Image:
-    """What upgrades need to know of an image.
+    """What upgrades need to know about an image.
 
     :param status: of Glance, ``active`` ...; None when there is no such
         image.
@@ -46,10 +46,10 @@ class Image:
 
 @dataclasses.dataclass(frozen=True)
 class Template:
-    """What upgrades need to know of a cluster template.
+    """What upgrades need to know about a cluster template.
 
-    :param driver: name of the driver that serves it, also where Magnum picks
-        one by the type of cluster; None when there is none.
+    :param driver: name of the driver that serves it, even if Magnum selects
+        it by the type of cluster; None when there is none.
     :param kube_tag: its label, None when it has none.
     """
 
@@ -74,10 +74,10 @@ class Template:
 class Group:
     """A node group of the cluster.
 
-    :param kube_version: that its machines run or are asked for; None when
-        that is not known.
-    :param pinned: whether it has an image of its own, which an upgrade of
-        the cluster does not change.
+    :param kube_version: that its machines run or should run; None when
+        unknown.
+    :param pinned: whether it has its own image, which an upgrade of the
+        cluster does not change.
     """
 
     uuid: str
@@ -86,17 +86,17 @@ class Group:
     pinned: bool = False
 
 
-#: Fields of templates that a living cluster cannot change, and why.
+#: Fields of templates that an existing cluster cannot change, and why.
 FIXED = {
     'driver': 'another driver does not know the cluster',
     'coe': 'it is another kind of cluster',
-    'server_type': 'machines are made otherwise',
-    'network_driver': 'the network of pods cannot be replaced under them',
+    'server_type': 'machines are made differently',
+    'network_driver': 'the network of running pods cannot be replaced',
     'external_network_id': 'addresses are taken from it',
     'fixed_network': 'machines and load balancers are in it',
     'fixed_subnet': 'machines and load balancers are in it',
     'volume_driver': 'volumes are bound to it',
-    'master_lb_enabled': 'the address of the API hangs on it',
+    'master_lb_enabled': 'the address of the API depends on it',
     'tls_disabled': 'certificates are made at creation',
 }
 
@@ -105,11 +105,11 @@ def refusals(present: Template, target: Template, running: str | None,
              groups: typing.Iterable[Group] = ()) -> list[str]:
     """Why a cluster cannot be upgraded; empty when it can.
 
-    :param present: that the cluster is of.
-    :param target: to upgrade to.
-    :param running: version of its control plane, None when not known.
-    :param groups: all of workers.
-    :returns: each a refusal of its own.
+    :param present: the cluster's present template.
+    :param target: the template to upgrade to.
+    :param running: version of its control plane, None when unknown.
+    :param groups: all groups of workers.
+    :returns: one text per problem.
     """
     return [
         *_fixed(present, target),
@@ -166,7 +166,7 @@ def _image(target: Template) -> list[str]:
                      'kube_version')
     elif target.kube_tag and not _same(target.kube_tag, image.kube_version):
         found.append(f'the label kube_tag of the template says '
-                     f'{target.kube_tag}, its image {image.id} says '
+                     f'{target.kube_tag}, but its image {image.id} has '
                      f'kube_version {image.kube_version}')
     return found
 
@@ -199,8 +199,8 @@ def _step(old_text: str, new: versions.Version) -> list[str]:
     except ValueError as problem:
         return [f'version of the cluster: {problem}']
     if new < old:
-        return [f'{new} is older than {old}: a control plane does not go '
-                'back']
+        return [f'{new} is older than {old}: a control plane cannot be '
+                'downgraded']
     if new.major != old.major or new.minor - old.minor > STEP:
         return [f'{new} is more than one minor version newer than {old}: '
                 f'upgrade to {old.major}.{old.minor + 1} first']
@@ -220,7 +220,7 @@ def _quote(value: typing.Any) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Restore:
-    """One field that goes back to what it was.
+    """One field that gets its old value back.
 
     :param kind: ``cluster`` or ``nodegroup``.
     """
@@ -240,16 +240,16 @@ _GROUP_FIELDS = ('image_id', 'status', 'status_reason', 'labels')
 
 def remember(cluster: _Row,
              groups: typing.Iterable[_Row]) -> tuple[Restore, ...]:
-    """What to put back when an upgrade fails before it is on its way.
+    """What to restore when an upgrade fails before Helm has accepted it.
 
     :param cluster: with ``uuid`` and the fields that are saved.
-    :param groups: the node groups, alike.
+    :param groups: the node groups, likewise.
     :returns: to be applied in this order: node groups first, so that the
-        template, which says what they should be, is right once they are.
+        template only changes back when they match it.
 
-    Once Helm has accepted the upgrade nothing is put back: Cluster API goes
-    on, and a control plane does not go back. The cluster's status is not
-    among the fields, for the caller of the driver sets that.
+    Once Helm has accepted the upgrade nothing is restored: Cluster API
+    continues, and a control plane cannot be downgraded. The cluster's status
+    is not included, because the caller of the driver sets it.
     """
     found = [Restore('nodegroup', group['uuid'], field, group[field])
              for group in groups for field in _GROUP_FIELDS if field in group]
@@ -260,9 +260,9 @@ def remember(cluster: _Row,
 
 def differences(plan: typing.Iterable[Restore],
                 rows: typing.Mapping[str, _Row]) -> tuple[Restore, ...]:
-    """Those of a plan that are not as they were.
+    """The fields of a plan that have changed.
 
-    :param plan: of :func:`remember`.
+    :param plan: from :func:`remember`.
     :param rows: by uuid, as they are now; rows that are gone need nothing.
     """
     return tuple(

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether what is asked for can be had: pure, and all problems at once.
+"""Checks the desired state and reports all problems at once. Pure.
 
-Everything that is refused here is refused before anything is made, with words
-that a user of Magnum understands; else a chart, a webhook or a node that never
-joins would say it, or nobody.
+This refuses before anything is created, in terms that a user of Magnum
+understands. Otherwise a chart or webhook would refuse later, or a node would
+never join.
 """
 
 import ipaddress
@@ -20,8 +20,8 @@ from magnum_capi.driver.desired import node_groups
 from magnum_capi.driver.desired import spec as spec_model
 from magnum_capi.driver.desired import versions
 
-#: What both charts can install. Magnum's own default is flannel, for which a
-#: chart renders nothing: nodes would never be ready.
+#: Drivers that both charts support. Magnum's own default is flannel, for which
+#: a chart renders nothing, so nodes would never be ready.
 NETWORK_DRIVERS = ('calico', 'cilium')
 
 _PROXY = re.compile(r'https?://[A-Za-z0-9._~:@%\[\]-]+(?:/[A-Za-z0-9._~/-]*)?',
@@ -34,15 +34,15 @@ def check(spec: spec_model.ClusterSpec,
           creating: bool = False,
           joining: typing.Container[str] | None = None,
           scale_from_zero: bool = False) -> label_rules.Labels:
-    """Read the labels of a cluster and check all of it.
+    """Read the labels of a cluster and check everything.
 
     :param policy: the operator's, for labels.
-    :param creating: the cluster is new: its own copies of labels that only a
-        template may carry are checked, too, and attributes that have no
-        effect are refused.
+    :param creating: the cluster is new: also check its own copies of labels
+        that only a template may carry, and refuse attributes that have no
+        effect.
     :param joining: uuids of the node groups that get nodes; None: all. A
         group whose own image is a minor release behind, as after an upgrade,
-        cannot get any, and must not be in the way of other changes.
+        cannot get new nodes, but must not block other changes.
     :param scale_from_zero: see node_groups.bounds.
     :raises spec.InvalidSpec: with every problem, those of labels included.
     """
@@ -71,7 +71,7 @@ def check(spec: spec_model.ClusterSpec,
             scale_from_zero=scale_from_zero)
         problems += _root_volume(spec, own, f'node group {group.name!r}: ')
     if problems:
-        # What Magnum copied into every node group is said once.
+        # Report what Magnum copied into every node group only once.
         raise spec_model.InvalidSpec(dict.fromkeys(problems))
     return read
 
@@ -82,9 +82,9 @@ def _problems(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
     if spec.network_driver not in (None, *NETWORK_DRIVERS):
         yield (f'network driver {spec.network_driver!r} is not supported, '
                f'only {" and ".join(NETWORK_DRIVERS)} are; the template '
-               'says which (network_driver)')
+               'chooses it (network_driver)')
     if spec.master_count < 1 or spec.master_count % 2 == 0:
-        yield f'{spec.master_count} masters: it has to be an odd number'
+        yield f'{spec.master_count} masters: it must be an odd number'
     uuids = [group.uuid for group in spec.node_groups]
     if len(set(uuids)) < len(uuids):
         yield 'two node groups have the same uuid'
@@ -93,7 +93,7 @@ def _problems(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
     yield from _api_server(spec, labels)
     yield from _root_volume(spec, labels, '')
     if labels.keystone_auth_enabled and not spec.auth_url:
-        yield 'label keystone_auth_enabled: the URL of Keystone is not known'
+        yield 'label keystone_auth_enabled: the URL of Keystone is unknown'
 
 
 def _kubernetes(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
@@ -105,7 +105,7 @@ def _kubernetes(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
     for tag in dict.fromkeys(tags):
         if (tag and versions.is_version(tag)
                 and versions.parse(tag) != version):
-            yield (f'label kube_tag: it says {tag}, the image '
+            yield (f'label kube_tag: it says {tag}, but the image '
                    f'{spec.image.id} has Kubernetes '
                    f'{spec.image.kube_version}; correct the label or choose '
                    'another image')
@@ -121,17 +121,18 @@ def _texts(spec: spec_model.ClusterSpec) -> typing.Iterator[str]:
               for group in spec.node_groups]
     for what, text in texts:
         if text is not None and not label_types.plain(text):
-            yield f'{what} {text!r}: charts take only {label_types.Name.form}'
+            yield (f'{what} {text!r}: charts only accept '
+                   f'{label_types.Name.form}')
     for what in ('external_network_id', 'fixed_network_id',
                  'fixed_subnet_id'):
         if not (getattr(spec, what) is None
                 or label_types.is_uuid(getattr(spec, what))):
-            yield f'{what} {getattr(spec, what)!r} is no uuid'
+            yield f'{what} {getattr(spec, what)!r} is not a uuid'
     for address in spec.dns_nameservers:
         try:
             ipaddress.ip_address(address)
         except ValueError:
-            yield f'dns_nameserver {address!r} is no address'
+            yield f'dns_nameserver {address!r} is not an address'
     for name, pattern in (('http', _PROXY), ('https', _PROXY),
                           ('no', _NO_PROXY)):
         text = getattr(spec.proxies, name)
@@ -149,7 +150,7 @@ def _networks(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
         if getattr(labels, name) and driver != of:
             yield f'label {name}: the network driver is {driver}'
     if not creating:
-        # Nothing of it can change any more.
+        # None of this can change later.
         return
     pods, services = node_files.cluster_networks(spec, labels)
     networks = [('pods', pods), ('Services', services)]
@@ -163,7 +164,7 @@ def _networks(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
 
 def _overlap(one: str, other: str) -> bool:
     first, second = map(ipaddress.ip_network, (one, other))
-    # Of two versions neither holds the other.
+    # IPv4 and IPv6 networks never overlap.
     return first.version == second.version and first.overlaps(second)
 
 
@@ -179,7 +180,7 @@ def _api_server(spec: spec_model.ClusterSpec,
         yield f'{spec.master_count} masters need a load balancer'
     if labels.api_master_lb_allowed_cidrs:
         yield ('label api_master_lb_allowed_cidrs: only a load balancer can '
-               'keep others away, and there is none')
+               'restrict access, and there is none')
     if not spec_model.floating_ip(spec, labels):
         yield ('without a load balancer the API server needs a floating IP '
                '(floating_ip_enabled)')

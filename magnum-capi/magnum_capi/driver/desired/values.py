@@ -2,9 +2,10 @@
 
 """Helm values of a cluster: a pure function of its desired state.
 
-Both charts are served, the published openstack-cluster and sandbox-cluster of
-this project; what differs between their versions is in ``charts``. A value
-that nobody asked for is left out, so that the chart's own default counts.
+The values are for both charts, the published openstack-cluster and this
+project's sandbox-cluster; differences between their versions are in
+``charts``. A value that was not requested is left out, so that the chart's own
+default applies.
 """
 
 import hashlib
@@ -25,8 +26,8 @@ from magnum_capi.driver.desired import spec as spec_model
 from magnum_capi.driver.desired import versions
 from magnum_capi import errors
 
-#: Values that are the driver's: an overlay that changed one would part what
-#: Magnum shows, and the driver looks for, from what is there.
+#: Values that belong to the driver: if an overlay changed one, the cluster
+#: would differ from what Magnum shows and the driver expects.
 PROTECTED = (
     'cloudCredentialsSecretName', 'clouds', 'cloudName', 'projectPrefix',
     'kubernetesVersion', 'machineImage', 'machineImageId', 'nodeGroups',
@@ -36,7 +37,7 @@ PROTECTED = (
     'nodeGroupDefaults.kubernetesVersion', 'nodeGroupDefaults.machineImage',
     'nodeGroupDefaults.machineImageId')
 
-#: Mounts shares of NFS for Manila's plugin.
+#: Mounts NFS shares for Manila's plugin.
 _NFS_CHART = {
     'repo': 'https://raw.githubusercontent.com/kubernetes-csi/'
             'csi-driver-nfs/master/charts',
@@ -56,15 +57,15 @@ def values(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
     """Helm values of a cluster.
 
     :param spec: checked by ``validation``.
-    :param labels: of the cluster, as validation.check gives them.
+    :param labels: of the cluster, from validation.check.
     :param overlays: pairs of name and mapping, from the operator's
         allow-list, merged over the rest in this order; see ``merging``.
     :param policy: the operator's, for the labels of node groups.
     :param batch: nodes of a group that are replaced at once, see rollout.
-    :raises spec.InvalidSpec: labels ask for what the chart does not have, or
-        the default volume type does not exist.
-    :raises errors.UsageError: an overlay changes a value of PROTECTED, or
-        takes away what has to stay in a list.
+    :raises spec.InvalidSpec: labels request what the chart does not support,
+        or the default volume type does not exist.
+    :raises errors.UsageError: an overlay changes a value in PROTECTED, or
+        does not fit; see merging.Misfit.
     """
     refused = charts.refusals(labels, chart)
     if refused:
@@ -82,8 +83,8 @@ def values(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
         'apiServer': _api_server(spec, labels, chart),
         'clusterNetworking': _networking(spec, labels, chart),
         'controlPlane': _control_plane(spec, labels, chart),
-        # Charts take a false of a group for nothing said (mustMerge), so
-        # that a group could not be without what is on by default.
+        # Charts treat a group's false as unset (mustMerge), so a group could
+        # not disable what is enabled by default.
         'nodeGroupDefaults': {'healthCheck': {'enabled': False}},
         'nodeGroups': [
             _node_group(spec, group, label_rules.node_group(
@@ -132,7 +133,7 @@ def _api_server(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
         'associateFloatingIP': spec_model.floating_ip(spec, labels),
         'loadBalancerProvider': labels.octavia_provider}
     if labels.api_master_lb_allowed_cidrs:
-        # Without the management cluster's a cluster would never be ready.
+        # A cluster that blocks the management cluster is never ready.
         allowed = dict.fromkeys((*labels.api_master_lb_allowed_cidrs,
                                  *spec.management_cidrs))
         for key in chart.allowed_cidrs:
@@ -255,7 +256,7 @@ def _disk(spec: spec_model.ClusterSpec,
 def _networks(labels: label_rules.Labels) -> _Values:
     if not labels.extra_network_names:
         return {}
-    # {} is the cluster's own network.
+    # {} means the cluster's own network.
     ports: list[_Values] = [{}]
     for name in labels.extra_network_names:
         key = 'id' if label_types.is_uuid(name) else 'name'
@@ -316,7 +317,7 @@ def _addons(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
 
 
 def _manila(labels: label_rules.Labels) -> _Values:
-    """Manila's CSI plugin, and that of the protocol, which it calls."""
+    """Manila's CSI plugin, and the plugin of the protocol that it calls."""
     parameters = {'type': labels.manila_csi_share_type}
     if labels.manila_csi_share_network_id:
         parameters['shareNetworkID'] = labels.manila_csi_share_network_id
@@ -363,7 +364,7 @@ def _csi(volumes: spec_model.Volumes, labels: label_rules.Labels) -> _Values:
 
 
 def _storage_class(volume_type: str) -> str:
-    """Name of a storage class: the type's, or one that no other type has."""
+    """Name of a storage class: the type's, or a unique substitute."""
     if _STORAGE_CLASS(volume_type):
         return volume_type
     readable = re.sub(r'[^a-z0-9]+', '-', volume_type.lower())[:50].strip('-')
@@ -379,7 +380,7 @@ def _overlaid(below: _Values, name: str,
                 if str(key).startswith(names.PREFIX)]
     if touched:
         raise errors.UsageError(
-            f'The value overlay "{name}" changes what is the driver\'s: '
+            f'The value overlay "{name}" changes values of the driver: '
             + ', '.join(touched))
     try:
         return merging.merged(below, above)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Versions of Kubernetes and of charts: read, compared, and never cut.
+"""Reads and compares versions of Kubernetes and charts, without loss.
 
-Images say ``v1.35.0-rc.1``. A reader that only keeps digits and dots makes
-1.35.0.1 of it, which is no version; this one keeps it or refuses it.
+An image may have ``v1.35.0-rc.1``. A reader that only keeps digits and dots
+turns this into 1.35.0.1, which is not a version; this one keeps or refuses it.
 """
 
 import functools
@@ -15,7 +15,7 @@ _VERSION = re.compile(
     rf'v?{_NUMBER}\.{_NUMBER}\.{_NUMBER}'
     rf'(?:-({_PARTS}))?(?:\+({_PARTS}))?', re.ASCII).fullmatch
 
-#: What a version looks like, for messages.
+#: The form of a version, for messages.
 FORM = 'a version like v1.34.2 or v1.35.0-rc.1'
 
 
@@ -23,7 +23,7 @@ FORM = 'a version like v1.34.2 or v1.35.0-rc.1'
 class Version:
     """A semantic version; the order is that of https://semver.org, item 11.
 
-    Build metadata (after "+") does not count when versions are compared.
+    Comparisons ignore build metadata (after "+").
     """
 
     def __init__(self, major: int, minor: int, patch: int,
@@ -33,8 +33,8 @@ class Version:
 
     def _key(self) -> tuple[
             int, int, int, tuple[tuple[int, int, str], ...]]:
-        # Identifiers of digits are numbers, and lower than words; a version
-        # without any is higher than those with some.
+        # Numeric identifiers are lower than words; a version without
+        # identifiers is higher than one with some.
         pre = tuple(
             (0, int(part), '') if part.isdigit() else (1, 0, part)
             for part in self.pre.split('.')) if self.pre else ((2, 0, ''),)
@@ -69,7 +69,7 @@ class Version:
 def parse(text: str) -> Version:
     """Read a version, with or without a leading "v".
 
-    :raises ValueError: the text is none; it says what is accepted.
+    :raises ValueError: it is invalid; the message says what is accepted.
     """
     match = _VERSION(text) if isinstance(text, str) else None
     if not match:
@@ -79,5 +79,5 @@ def parse(text: str) -> Version:
 
 
 def is_version(text: str | None) -> bool:
-    """Whether :func:`parse` takes a text."""
+    """Whether :func:`parse` accepts a text."""
     return isinstance(text, str) and bool(_VERSION(text))

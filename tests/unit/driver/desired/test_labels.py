@@ -109,10 +109,11 @@ class TestParse(LabelsCase):
             (('eviction-hard', 'memory.available<5%,x<1Gi'),
              ('max-pods', '200')), read.kubelet_extra_args)
         for text, word in (
-                ('anonymous-auth=true', 'none of the names'),
-                ('max-pods', 'no value'), ('max-pods=', 'no value'),
-                ('max-pods=1\u00a02', 'none of the names'),
-                ('max-pods="1"', 'no value'), ('', 'name=value'),
+                ('anonymous-auth=true', 'not one of the names'),
+                ('max-pods', 'no valid value'),
+                ('max-pods=', 'no valid value'),
+                ('max-pods=1\u00a02', 'not one of the names'),
+                ('max-pods="1"', 'no valid value'), ('', 'name=value'),
                 ('max-pods=1 max-pods=2', 'twice')):
             self.assertRefused('kubelet_extra_args', text, word)
 

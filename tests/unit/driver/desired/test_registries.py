@@ -98,8 +98,8 @@ imports = ["/etc/containerd/conf.d/*.toml"]
     def test_what_is_wrong_is_told_without_what_is_secret(self):
         for told, words in (
                 ([], 'mapping of hosts'),
-                ({'https://r': {}}, 'no host'), ({7: {}}, 'no host'),
-                ({'r': 'geheim'}, 'has to be a mapping'),
+                ({'https://r': {}}, 'not the host'), ({7: {}}, 'not the host'),
+                ({'r': 'geheim'}, 'must be a mapping'),
                 ({'r': {'passwort': 'geheim'}}, 'no such field'),
                 ({'r': {'username': 'u'}}, 'go together'),
                 ({'r': {'password': 'geheim'}}, 'go together'),

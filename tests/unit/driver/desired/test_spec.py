@@ -377,7 +377,7 @@ class TestNodes(ValidationCase):
         longest = '.'.join(['a' * 63] * 3 + ['a' * 61])
         validation.check(with_group(node_labels={f'{longest}/a': 'x'}))
         self.assertRefused(with_group(node_labels={f'{longest}a/a': 'x'}),
-                           'is no key')
+                           'is not a valid key')
 
     def test_what_kubernetes_would_refuse_is_refused(self):
         for key, value in (('a b', 'x'), ('', 'x'), ('/a', 'x'),

@@ -852,7 +852,7 @@ class TestOverlays(testtools.TestCase):
         for key in ('controlPlane', 'clusterAnnotations', 'addons'):
             e = self.assertRaises(
                 errors.UsageError, made, overlays=[('none', {key: None})])
-            self.assertIn(f'{key} has to be a mapping', str(e))
+            self.assertIn(f'{key} must be a mapping', str(e))
 
     def test_lists_that_users_filled(self):
         given = {'api_master_lb_allowed_cidrs': '192.0.2.0/24',
