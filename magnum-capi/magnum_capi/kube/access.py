@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How to reach and convince a Kubernetes API: what a kubeconfig says.
+"""Address and credentials of a Kubernetes API, from a kubeconfig.
 
-Read here and not by a client library. Those write the private key to a file
-that lives as long as the process and is left behind when that is killed, and
-start the programs that a kubeconfig names. Here a key goes into a TLS
-context by way of memory, and programs are refused.
+Client libraries are not used for this: they write the private key to a file,
+which remains when the process is killed, and start the programs that a
+kubeconfig names. Here a key is loaded into a TLS context through memory, and
+programs are refused.
 """
 
 import base64
@@ -29,11 +29,11 @@ from magnum_capi.kube import kubeconfig_file
 #: (https://kubernetes.io/docs/tasks/run-application/access-api-from-pod/).
 SERVICE_ACCOUNT = pathlib.Path('/var/run/secrets/kubernetes.io/serviceaccount')
 
-#: What this module honours of a cluster and a user.
+#: Keys of a cluster and a user that this module supports.
 _CLUSTER = (*kubeconfig_file.AUTHORITY, 'proxy-url', 'tls-server-name')
 _USER = (*kubeconfig_file.CERTIFICATE, 'token', 'tokenFile')
 
-#: Of each file: inode, time of its last change and size; None without one.
+#: For each file: inode, time of its last change and size; None: no file.
 Stamp: typing.TypeAlias = tuple[tuple[int, int, int] | None, ...]
 
 _Environ: typing.TypeAlias = collections.abc.Mapping[str, str]
@@ -41,17 +41,17 @@ _Environ: typing.TypeAlias = collections.abc.Mapping[str, str]
 
 @dataclasses.dataclass(frozen=True)
 class Access:
-    """A server, and how to speak to it.
+    """A server, and how to connect to it.
 
-    :param server: URL without a slash at its end.
+    :param server: URL without a trailing slash.
     :param kubeconfig: its path for other programs, None in a pod.
     :param tls: ssl.SSLContext, None for http.
     :param server_name: name in the server's certificate when it is not the
         host of the URL.
     :param proxy: URL, or None.
     :param token: bearer token, or None.
-    :param token_file: file with a token that others renew, or None.
-    :param files: what all this was read from.
+    :param token_file: file with a token that is renewed outside, or None.
+    :param files: that all this was read from.
     """
 
     server: str
@@ -64,13 +64,13 @@ class Access:
     files: tuple[pathlib.Path, ...] = ()
 
     def headers(self) -> dict[str, str]:
-        """What a request has to carry. Reads ``token_file`` every time.
+        """Headers of a request. Reads ``token_file`` every time.
 
         :raises EnvironmentProblem: the token file cannot be read.
         """
         token = self.token
         if self.token_file:
-            # As client-go: a token file wins over a token.
+            # As in client-go, a token file wins over a token.
             try:
                 token = self.token_file.read_text().strip()
             except OSError as e:
@@ -108,9 +108,9 @@ def load(path: pathlib.Path | None, environ: _Environ = os.environ,
          service_account: pathlib.Path = SERVICE_ACCOUNT) -> Access:
     """Read a kubeconfig, or the service account of this pod.
 
-    :param path: what :func:`find` returned.
-    :raises UsageError: it is no usable kubeconfig, or asks for something
-        that is refused. Never quotes the file.
+    :param path: from :func:`find`.
+    :raises UsageError: it is unusable, or needs something that is refused.
+        Never quotes the file.
     """
     if path is None:
         return _of_pod(environ, service_account)
@@ -133,21 +133,21 @@ def load(path: pathlib.Path | None, environ: _Environ = os.environ,
             token_file=path.parent / token_file if token_file else None,
             files=tuple(files))
     except OSError as e:
-        # ssl.SSLError is an OSError: a certificate that is none.
+        # ssl.SSLError is an OSError: an invalid certificate.
         raise errors.UsageError(
             'A file or certificate of this kubeconfig cannot be used: '
             f'{e.strerror or type(e).__name__}', where=path,
             last_seen=e.filename) from None
     except (ValueError, TypeError) as e:
         raise errors.UsageError(
-            f'This is no usable kubeconfig ({type(e).__name__})',
+            f'This kubeconfig is unusable ({type(e).__name__})',
             where=path) from None
 
 
 def proxy_of(server: str, configured: str | None = None) -> str | None:
-    """The proxy to a server: of the kubeconfig, else of the environment.
+    """The proxy for a server: from the kubeconfig, else the environment.
 
-    Never one for this machine's own addresses.
+    None for this machine's own addresses.
     """
     if configured:
         return configured
@@ -157,7 +157,7 @@ def proxy_of(server: str, configured: str | None = None) -> str | None:
         here = ipaddress.ip_address(host).is_loopback
     except ValueError:
         here = host == 'localhost'
-    # No stubs have it: it is public in urllib, and in no documentation.
+    # Public in urllib, but undocumented and not in stubs.
     bypass = request.proxy_bypass_environment  # type: ignore[attr-defined]
     if here or bypass(url.netloc):
         return None
@@ -165,7 +165,7 @@ def proxy_of(server: str, configured: str | None = None) -> str | None:
 
 
 def stamp(files: collections.abc.Iterable[pathlib.Path]) -> Stamp:
-    """What changes when one of these files does."""
+    """A value that changes when one of these files does."""
     found: list[tuple[int, int, int] | None] = []
     for path in files:
         try:
@@ -208,7 +208,7 @@ def _context(cluster: kubeconfig_file.Section, user: kubeconfig_file.Section,
 
 def _pem(section: kubeconfig_file.Section, name: str, folder: pathlib.Path,
          files: list[pathlib.Path]) -> bytes | None:
-    """Bytes of a certificate or key; as client-go, data wins over a file."""
+    """Bytes of a certificate or key; like in client-go, data wins."""
     if section.get(f'{name}-data'):
         try:
             return base64.b64decode(section[f'{name}-data'], validate=True)
@@ -225,8 +225,8 @@ def _pem(section: kubeconfig_file.Section, name: str, folder: pathlib.Path,
 def _file_of(content: bytes) -> collections.abc.Iterator[str]:
     """A path to read ``content`` from, without a trace on any disk.
 
-    OpenSSL takes keys from files only. Where the system has no files in
-    memory it is a private one, for the time of this call.
+    OpenSSL only reads keys from files. If the system has no files in memory,
+    this uses a private temporary file during the block.
     """
     if hasattr(os, 'memfd_create'):
         with os.fdopen(os.memfd_create('key'), 'wb') as f:

@@ -2,15 +2,15 @@
 
 """The objects of one kind in memory: listed once, then watched.
 
-As client-go's reflector and store
+Works like client-go's reflector and store
 (https://kubernetes.io/docs/reference/using-api/api-concepts/
-#efficient-detection-of-changes), for all namespaces at once. What is kept of
-an object is its JSON, without what nobody reads; who asks for it gets a copy.
+#efficient-detection-of-changes), for all namespaces at once. It keeps the JSON
+of an object, without unused fields; callers get a copy.
 
-An informer says when it may be believed: while its watch is open, and for a
-moment after. Otherwise the server is to be asked. So a server that is away, a
-user of the kubeconfig who may not watch and a kind that is not served are
-what they were without it.
+An informer is fresh while its watch is open, and for a moment after.
+Otherwise callers must ask the server, so an unreachable server, a kubeconfig
+without the right to watch and a kind that is not served have the same effect
+as without an informer.
 """
 
 import collections
@@ -31,31 +31,31 @@ from magnum_capi import waiting
 
 LOG = logging.getLogger(__name__)
 
-#: Label that Cluster API puts on what belongs to a Cluster (Cluster API,
+#: Label of objects that belong to a Cluster (Cluster API,
 #: api/core/v1beta1/common_types.go: ClusterNameLabel).
 CLUSTER = 'cluster.x-k8s.io/cluster-name'
 
-#: Seconds after which the server ends a watch, at least and at most: a
-#: connection that was lost without a sign shows soon after.
+#: Minimum and maximum seconds after which the server ends a watch: a
+#: connection that was lost silently is noticed soon after.
 _WATCH = 20.0, 30.0
 
-#: Seconds for which what is known counts while there is no watch.
+#: Seconds for which the objects count as fresh without a watch.
 _GRACE = 5.0
 
-#: Seconds before the next try after a failure, at least and at most. Not all
-#: conductors come back at once.
+#: Minimum and maximum seconds before the next try after a failure, so that
+#: conductors do not return all at once.
 _PAUSE = 1.0, 4.0
 
-#: The same when the user of the kubeconfig may not do it.
+#: The same when the user of the kubeconfig lacks the right.
 _REFUSED = 240.0, 360.0
 
 _Key: typing.TypeAlias = tuple[str, str]
 
 
 class Informer:
-    """The objects of a kind; it begins with the first question.
+    """The objects of a kind; starts with the first call.
 
-    :param find: tells the Kind as it is served now; see kube.Kube.kind.
+    :param find: returns the Kind as it is served now; see kube.Kube.kind.
     :param labels: selector of the objects.
     :param metadata: whether only names and resourceVersions are read and
         kept: no secrets.
@@ -78,14 +78,14 @@ class Informer:
         self._objects: dict[_Key, tuple[bytes, str | None]] = {}
         #: Names by namespace and Cluster.
         self._of_cluster: dict[_Key, set[str]] = collections.defaultdict(set)
-        #: Where to go on watching, None: all has to be listed anew.
+        #: Where to continue watching, None: list again first.
         self._since: tuple[str, str] | None = None
         self._watching = False
         self._seen = -math.inf
 
     @property
     def fresh(self) -> bool:
-        """Whether what is known may be believed now."""
+        """Whether the objects are up to date."""
         with self._lock:
             if self._thread is None and not self._stopped.is_set():
                 self._thread = threading.Thread(
@@ -96,20 +96,20 @@ class Informer:
                 self._clock.monotonic() < self._seen + _GRACE)
 
     def get(self, namespace: str, name: str) -> kinds.Object | None:
-        """An object, None when none is known."""
+        """An object, None when it is unknown."""
         with self._lock:
             found = self._objects.get((namespace, name))
         return None if found is None else _loaded(found[0])
 
     def of_cluster(self, namespace: str, cluster: str) -> kinds.Objects:
-        """The objects that Cluster API has labelled as those of a Cluster."""
+        """The objects that Cluster API has labelled with a Cluster."""
         with self._lock:
             found = [self._objects[namespace, name][0] for name in sorted(
                 self._of_cluster.get((namespace, cluster), ()))]
         return [_loaded(content) for content in found]
 
     def stop(self) -> None:
-        """End soon, and be believed no more."""
+        """End soon; no longer fresh."""
         self._stopped.set()
         with self._lock:
             self._watching, self._seen = False, -math.inf
@@ -120,32 +120,32 @@ class Informer:
                 self._follow()
                 continue
             except rest.Forbidden as e:
-                LOG.warning('Every cluster is asked for its %s by itself: %s',
+                LOG.warning('%s are read separately for every cluster: %s',
                             self._name, e)
                 pause = _REFUSED
             except errors.MagnumCapiError as e:
-                LOG.info('The watch of %s begins anew: %s', self._name, e)
+                LOG.info('The watch of %s restarts: %s', self._name, e)
                 pause = _PAUSE
             except Exception:
-                LOG.exception('The watch of %s begins anew', self._name)
+                LOG.exception('The watch of %s restarts', self._name)
                 pause = _PAUSE
             self._stopped.wait(random.uniform(*pause))
 
     def _follow(self) -> None:
-        """List what has to be, and watch once."""
+        """List if necessary, and watch once."""
         kind = self._find()
         if kind is None:
             raise rest.NotServed(f'{self._name} is not served')
         path = kind.path(everywhere=True)
         if (self._since is None or self._since[0] != path
                 or self._clock.monotonic() > self._seen + _GRACE):
-            # After a gap nothing tells when a watch has caught up.
+            # After a gap there is no sign that a watch has caught up.
             self._list(path)
         try:
             self._watch(path)
         except rest.KubeError as e:
             if e.status is not None:
-                # It answers, and not from there: 410 mostly.
+                # It refused to continue from there, mostly with 410.
                 self._since = None
             raise
         finally:

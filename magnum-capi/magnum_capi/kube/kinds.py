@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which kinds this driver works with, and under which version and path.
+"""The kinds that this driver uses, and their versions and paths.
 
-A management cluster may serve v1beta1, v1beta2 or both of Cluster API, and
-may not know the addon operator at all. So versions are never written down:
-the server says what it has and what it prefers. Pure.
+A management cluster may serve v1beta1, v1beta2 or both of Cluster API, and may
+lack the addon operator. So versions are not hard-coded: the server says what
+it has and prefers. Pure.
 """
 
 import collections.abc
 import dataclasses
 import typing
 
-#: An object, or another answer, as the JSON of a Kubernetes API has it.
+#: An object, or another JSON response of a Kubernetes API.
 Object: typing.TypeAlias = dict[str, typing.Any]
 Objects: typing.TypeAlias = list[Object]
 
-#: (API group, plural) of each kind that versions are looked up for.
+#: (API group, plural) of each kind whose version is looked up.
 _DISCOVERED = {
     'Cluster': ('cluster.x-k8s.io', 'clusters'),
     'Machine': ('cluster.x-k8s.io', 'machines'),
@@ -42,16 +42,16 @@ _DISCOVERED = {
     'HelmChartProxy': ('addons.cluster.x-k8s.io', 'helmchartproxies'),
 }
 
-#: Group of the control planes of all providers. Those of others than kubeadm
-#: are known by the kind that a Cluster names.
+#: Group of the control planes of all providers. Providers other than kubeadm
+#: are found by the kind that a Cluster names.
 _CONTROL_PLANES = 'controlplane.cluster.x-k8s.io'
 _CONTROL_PLANE = 'ControlPlane'
 
-#: Groups of the above. Others are not looked at.
+#: Groups of the above. Others are ignored.
 GROUPS = frozenset(group for group, _ in _DISCOVERED.values())
 
-#: Kinds that are installed together, of providers that need not be there.
-#: One infrastructure has to be.
+#: Kinds that are installed together, of optional providers. One
+#: infrastructure provider must exist.
 _INFRASTRUCTURES = (
     frozenset(('OpenStackCluster', 'OpenStackMachine',
                'OpenStackMachineTemplate')),
@@ -73,7 +73,7 @@ class Kind:
              everywhere: bool = False) -> str:
         """Path of the collection, or of one object.
 
-        :param everywhere: of the collection of all namespaces.
+        :param everywhere: the collection of all namespaces.
         """
         root = 'apis' if '/' in self.api_version else 'api'
         path = f'/{root}/{self.api_version}'
@@ -96,8 +96,8 @@ BUILT_IN = {kind.name: kind for kind in (
 def aggregated(answer: Object) -> dict[str, Kind]:
     """Find the kinds in an APIGroupDiscoveryList.
 
-    One request tells every kind of every version; servers from Kubernetes
-    1.27 on give it (https://kubernetes.io/docs/concepts/overview/
+    One request returns every kind of every version; servers support it since
+    Kubernetes 1.27 (https://kubernetes.io/docs/concepts/overview/
     kubernetes-api/#aggregated-discovery). The first version of a group that
     has a kind is the one that the server prefers for it.
 
@@ -114,7 +114,7 @@ def aggregated(answer: Object) -> dict[str, Kind]:
 
 
 def preferences(answer: Object) -> list[tuple[str, str]]:
-    """Group versions to ask for, from an APIGroupList of an older server.
+    """Group versions to request, from an APIGroupList of an older server.
 
     :returns: (group, version), the preferred version first.
     """
@@ -147,15 +147,15 @@ def listed(
 
 def is_dispensable(name: str,
                    served: collections.abc.Iterable[str]) -> bool:
-    """Whether a server without a kind may be one that never had it.
+    """Whether a server without this kind may never have had it.
 
     All other kinds belong to Cluster API, without which there is no cluster.
 
     :param name: of a kind that is not served.
-    :param served: names of those that are.
+    :param served: names of the served kinds.
     """
     if name == 'OpenStackServer':
-        # Older providers have none, and say all in their OpenStackMachines.
+        # Older providers only have OpenStackMachines.
         return True
     served = set(served)
     if name == 'KubeadmControlPlane':
@@ -163,7 +163,7 @@ def is_dispensable(name: str,
     provider = next((kinds for kinds in (*_INFRASTRUCTURES, *_ADDONS)
                      if name in kinds), None)
     if provider is None or provider & served:
-        # Half a provider is none that was never installed.
+        # If only half of a provider is missing, it is installed.
         return False
     return provider in _ADDONS or any(
         other <= served for other in _INFRASTRUCTURES)
@@ -171,7 +171,7 @@ def is_dispensable(name: str,
 
 def _add(found: dict[str, Kind], group: str, version: str,
          resources: dict[str, str]) -> None:
-    """Add what a version of a group has.
+    """Add the kinds of a version of a group.
 
     :param resources: kinds by their plurals; subresources have a slash.
     """

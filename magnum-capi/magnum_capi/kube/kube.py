@@ -2,8 +2,8 @@
 
 """The objects of a management cluster: read, apply, delete, as plain dicts.
 
-Thin: what to read or write is decided elsewhere. See :mod:`shared` for how to
-get one.
+Thin: other modules decide what to read or write. :mod:`shared` returns a
+client.
 """
 
 import collections.abc
@@ -24,11 +24,11 @@ Answer = typing.TypeVar('Answer')
 #: (https://kubernetes.io/docs/reference/using-api/server-side-apply/).
 FIELD_MANAGER = 'magnum'
 
-#: Machines that Cluster API is to remove first (Cluster API,
+#: Marks Machines for Cluster API to remove first (Cluster API,
 #: api/core/v1beta1/machine_types.go: DeleteMachineAnnotation).
 DELETE_MACHINE = 'cluster.x-k8s.io/delete-machine'
 
-#: Pages of Events that are looked at. A namespace keeps an hour of them.
+#: Pages of Events to read. A namespace keeps them for an hour.
 _EVENT_PAGES = 4
 
 _METADATA = ('application/json;g=meta.k8s.io;v=v1;'
@@ -39,10 +39,11 @@ class Kube:
     """The API of a management cluster.
 
     Kinds are named as in :mod:`kinds`. All methods raise rest.Unreachable,
-    rest.Forbidden and rest.KubeError. What does not exist is None, an empty
-    list or False: the server said so of this very object, or serves the kind
-    and listed none, or has no such provider. A kind that it should have and
-    does not serve now is rest.NotServed, which may pass.
+    rest.Forbidden and rest.KubeError. None, an empty list or False mean that
+    an object does not exist: the server said so about this very object, or
+    serves the kind and listed none, or has no such provider. For a kind that
+    it should have but does not serve now, the transient rest.NotServed is
+    raised.
     """
 
     def __init__(self, connection: rest.Rest,
@@ -90,14 +91,14 @@ class Kube:
 
     def list_metadata(self, kind: str, namespace: str | None,
                       labels: pages.Labels | None = None) -> kinds.Objects:
-        """As :meth:`list`, but only ``metadata`` of each: no secrets."""
+        """Like :meth:`list`, but only ``metadata`` of each: no secrets."""
         return self._pages(kind, namespace, labels, accept=_METADATA)
 
     def apply(self, obj: kinds.Object) -> kinds.Object:
-        """Server-side apply an object; fields of others are taken over.
+        """Server-side apply an object; takes over fields of other managers.
 
-        :param obj: with ``kind`` and ``metadata``. ``apiVersion`` is
-            the server's when it is left out.
+        :param obj: with ``kind`` and ``metadata``. ``apiVersion`` defaults
+            to the server's.
         :returns: the object as the server has it now.
         """
         metadata = obj['metadata']
@@ -110,14 +111,14 @@ class Kube:
                total: float | None = None) -> kinds.Object:
         """Create an object.
 
-        :raises rest.Conflict: there is one of this name. It may be this
-            one, when an answer was lost and the request repeated.
+        :raises rest.Conflict: there is one of this name. It may be this one,
+            if the answer was lost and the request repeated.
         """
         return self._write('POST', obj, total=total)
 
     def replace(self, obj: kinds.Object,
                 total: float | None = None) -> kinds.Object:
-        """Replace an object; its resourceVersion has to be the server's.
+        """Replace an object; its resourceVersion must be the server's.
 
         :raises rest.Conflict: it is not.
         """
@@ -126,7 +127,7 @@ class Kube:
     def annotate(self, kind: str, namespace: str | None, name: str,
                  annotations: collections.abc.Mapping[str, str | None]
                  ) -> kinds.Object | None:
-        """Set annotations of an object; None takes one away.
+        """Set annotations of an object; None removes one.
 
         :returns: the object, None when there is none.
         """
@@ -136,7 +137,7 @@ class Kube:
     def label(self, kind: str, namespace: str | None, name: str,
               labels: collections.abc.Mapping[str, str | None]
               ) -> kinds.Object | None:
-        """Set labels of an object; None takes one away.
+        """Set labels of an object; None removes one.
 
         :returns: the object, None when there is none.
         """
@@ -154,20 +155,20 @@ class Kube:
 
     def mark_for_deletion(self, namespace: str,
                           machine: str) -> kinds.Object | None:
-        """Have a Machine be the first to go when its group shrinks."""
+        """Mark a Machine to be removed first when its group shrinks."""
         return self.annotate(
             'Machine', namespace, machine, {DELETE_MACHINE: 'true'})
 
     def unmark_for_deletion(self, namespace: str,
                             machine: str) -> kinds.Object | None:
-        """Take that back, if the Machine is still there."""
+        """Remove that mark, if the Machine still exists."""
         return self.annotate(
             'Machine', namespace, machine, {DELETE_MACHINE: None})
 
     def delete(self, kind: str, namespace: str | None, name: str,
                uid: str | None = None, version: str | None = None,
                total: float | None = None) -> bool:
-        """Ask for an object's deletion.
+        """Request an object's deletion.
 
         :param uid: delete only the object with this uid.
         :param version: delete only this resourceVersion.
@@ -185,9 +186,9 @@ class Kube:
 
     def delete_all(self, kind: str, namespace: str,
                    labels: pages.Labels) -> None:
-        """Ask for the deletion of all objects with these labels.
+        """Request the deletion of all objects with these labels.
 
-        :param labels: not empty: without labels it would be all.
+        :param labels: not empty, because that would delete all objects.
         """
         if not labels:
             raise ValueError('labels are missing')
@@ -195,13 +196,13 @@ class Kube:
             'DELETE', path, query={'labelSelector': pages.selector(labels)}))
 
     def ensure_namespace(self, name: str, labels: dict[str, str]) -> None:
-        """Make a namespace unless it is there.
+        """Create a namespace unless it exists.
 
-        Works with the rights of one namespace: it is asked for first.
+        Reads it first, so that rights for this namespace are sufficient.
 
         :raises rest.Conflict: it is being deleted.
-        :raises rest.Forbidden: it is not there, or may not be seen, and
-            may not be created.
+        :raises rest.Forbidden: it does not exist, or may not be read, and may
+            not be created.
         """
         try:
             found = self.get('Namespace', None, name)
@@ -232,8 +233,8 @@ class Kube:
                warnings: bool = True) -> kinds.Objects:
         """Return the latest Events of a cluster's objects.
 
-        :param name: of the Cluster: objects of this name and of names that
-            begin with it and a dash.
+        :param name: of the Cluster: objects with this name, or with names
+            that begin with it and a dash.
         :param newest: how many at most.
         :param warnings: leave out Normal ones.
         :returns: newest first.
@@ -257,12 +258,12 @@ class Kube:
         """Send a request to the path of a kind as it is served now.
 
         An unknown path may be that of a version that was served before, so
-        the server is asked which one it serves; nothing was done under the
-        unknown path.
+        the server is asked which one it serves now; the request to the unknown
+        path had no effect.
 
         :param send: takes the path.
-        :returns: what ``send`` does, None when the server does not have the
-            kind and need not.
+        :returns: the result of ``send``, None when the server does not have
+            the kind and need not.
         :raises rest.NotServed: the kind or its path is not served now.
         """
         known = self.kind(kind)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a kubeconfig says of its current context, and what a reader must obey.
+"""Reads the current context of a kubeconfig, and refuses unsupported keys.
 
-One rule for every reader in this project. What does not parse is never
-quoted, as any line may hold a key. And no key is left out in silence: a
-reader names those that it honours, and a kubeconfig with others is refused by
-their names. To leave one out would be to speak as, or to, somebody else.
+Every reader in this project follows the same rules. Text that does not parse
+is never quoted, because any line may contain a key. And no setting is silently
+ignored, because that could mean another user or server: a reader names the
+settings that it supports, and a kubeconfig with others is refused.
 """
 
 import collections.abc
@@ -27,17 +27,17 @@ AUTHORITY = ('certificate-authority', 'certificate-authority-data',
 CERTIFICATE = ('client-certificate', 'client-certificate-data',
                'client-key', 'client-key-data')
 
-#: Keys that change neither who asks nor who is asked (client-go,
-#: tools/clientcmd/api/v1/types.go). ``server`` is obeyed by everybody.
+#: Keys that affect neither the user nor the server (client-go,
+#: tools/clientcmd/api/v1/types.go). All readers support ``server``.
 _WITHOUT_EFFECT = frozenset(('server', 'disable-compression', 'extensions'))
 
-#: What a key looks like. Anything else may be a slip that put a secret there.
+#: Form of a key. Anything else may be a secret put there by mistake.
 _NAME = re.compile('[A-Za-z][A-Za-z-]{0,40}')
 
 #: A part of a kubeconfig, with any keys and values until they are checked.
 Section: typing.TypeAlias = collections.abc.Mapping[str, typing.Any]
 
-#: Values that client-go takes for an absent key.
+#: Values that client-go treats like an absent key.
 _ABSENT: tuple[object, ...] = (None, '', False, [], {})
 
 
@@ -58,8 +58,8 @@ class Current:
                 user: collections.abc.Collection[str] = ()) -> None:
         """Refuse a kubeconfig that has other keys than these.
 
-        :param cluster: keys of a cluster that the reader honours.
-        :param user: keys of a user that the reader honours.
+        :param cluster: keys of a cluster that the reader supports.
+        :param user: keys of a user that the reader supports.
         :raises UsageError: with the names of the others.
         """
         others = [
@@ -69,10 +69,10 @@ class Current:
             for key in _present(section) if key not in honoured]
         if others:
             raise errors.UsageError(
-                'This kubeconfig asks for what is not supported here: '
+                'This kubeconfig has unsupported settings: '
                 + ', '.join(others), where=self.where,
                 hint='Use one with a client certificate or a token, and '
-                     'without these keys')
+                     'without these settings')
 
 
 def read(path: pathlib.Path) -> Current:
@@ -84,7 +84,7 @@ def read(path: pathlib.Path) -> Current:
 
 
 def text_of(path: pathlib.Path) -> str:
-    """What is in a file.
+    """The text of a file.
 
     :raises UsageError: it cannot be read.
     """
@@ -101,7 +101,7 @@ def parse(text: str, where: pathlib.Path) -> Current:
     """The current context of a kubeconfig; pure.
 
     :param where: the file, for messages.
-    :raises UsageError: it is no usable kubeconfig. Never quotes the text.
+    :raises UsageError: it is unusable. Never quotes the text.
     """
     document = document_of(text, where)
     context = _named(document, 'context', document.get('current-context'),
@@ -115,36 +115,36 @@ def parse(text: str, where: pathlib.Path) -> Current:
     if user.get('token') and not is_token(user['token']):
         raise _unusable(where, 'its token cannot be sent as one')
     if _given(user, 'client-certificate') and not _given(user, 'client-key'):
-        # As client-go, which does not become anonymous then.
+        # As in client-go, this must not become an anonymous request.
         raise _unusable(where, 'its client certificate has no key')
     return Current(where, types.MappingProxyType(cluster),
                    types.MappingProxyType(user))
 
 
 def document_of(text: str, where: pathlib.Path) -> dict[str, typing.Any]:
-    """A kubeconfig as the mapping that it is; pure.
+    """A kubeconfig as a mapping; pure.
 
-    :raises UsageError: it is none. Never quotes the text.
+    :raises UsageError: it is not one. Never quotes the text.
     """
     try:
         document = yaml.safe_load(text)
     except yaml.YAMLError as e:
         # Not the text of the error: it quotes the line.
         mark = getattr(e, 'problem_mark', None)
-        raise _unusable(where, 'it is no YAML' + (
+        raise _unusable(where, 'it is not YAML' + (
             f', see line {mark.line + 1}' if mark else '')) from None
     except (ValueError, RecursionError):
-        # "2026-99-99" is no date, "[[[[..." too deep.
-        raise _unusable(where, 'it is no YAML') from None
+        # "2026-99-99" is an invalid date, "[[[[..." too deep.
+        raise _unusable(where, 'it is not YAML') from None
     if not isinstance(document, dict):
-        raise _unusable(where, 'it is no mapping')
+        raise _unusable(where, 'it is not a mapping')
     return document
 
 
 def is_token(text: object) -> bool:
     """Whether a text can be sent as a bearer token.
 
-    HTTP libraries quote a header that they refuse.
+    Errors of HTTP libraries quote a header that they refuse.
     """
     return (isinstance(text, str) and text.isascii() and text.isprintable()
             and ' ' not in text)
@@ -179,5 +179,5 @@ def _present(section: Section) -> list[str]:
 
 
 def _unusable(where: pathlib.Path, why: str) -> errors.UsageError:
-    return errors.UsageError('This is no usable kubeconfig', where=where,
+    return errors.UsageError('This kubeconfig is unusable', where=where,
                              last_seen=why)

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""One at a time on a cluster: a lock that all conductors see.
+"""A lock shared by all conductors: one operation on a cluster at a time.
 
 Magnum locks nothing: requests for a cluster and its periodic status run in
-several processes on several machines. The lock is a Lease of the management
-cluster (https://kubernetes.io/docs/concepts/architecture/leases/), made and
-deleted for every operation, so that it costs two requests and leaves nothing.
+several processes on several machines. The lock is a Lease in the management
+cluster (https://kubernetes.io/docs/concepts/architecture/leases/), created and
+deleted for every operation, so it costs two requests and leaves nothing.
 
 Clocks of two machines are never compared. A contender counts the seconds for
-which it saw the Lease unchanged, with its own clock, as client-go does
+which it saw the Lease unchanged, with its own clock, like client-go
 (tools/leaderelection/leaderelection.go: observedTime); the holder counts from
-before it asked for its last renewal. So the holder knows that it lost the
-lock before anybody else can have it, whatever the clocks show.
+before it requested its last renewal. So the holder knows that it lost the lock
+before another process can take it, whatever the clocks show.
 """
 
 import contextlib
@@ -34,22 +34,22 @@ from magnum_capi import waiting
 
 LOG = logging.getLogger(__name__)
 
-#: The lock is renewed this often while it lasts.
+#: Renewals per duration of the lock.
 _RENEWALS = 3
 
-#: How often a taken lock is looked at.
+#: How often to check a lock that is taken.
 _PACE = waiting.Pace(0.2, 1.5, 2.0)
 
-#: By the uid of a Lease: its resourceVersion, and since when that was seen,
-#: in seconds of the looker's clock.
+#: By uid of a Lease: its resourceVersion, and since when that was seen, in
+#: seconds of the observer's clock.
 Sightings: typing.TypeAlias = dict[str, tuple[str, float]]
 
-#: Leases that are remembered at most.
+#: Limit of remembered Leases.
 _SIGHTINGS = 10000
 
 
 class LockBusy(errors.MagnumCapiError):
-    """Somebody else held the lock for as long as was waited.
+    """Another process held the lock during the whole wait.
 
     :param holder: its identity: host, process, one-time number.
     """
@@ -61,19 +61,19 @@ class LockBusy(errors.MagnumCapiError):
 
 
 class LockLost(errors.MagnumCapiError):
-    """The lock was held and is not any more; stop changing things."""
+    """The lock was lost; stop changing things."""
 
 
 class Lock:
     """A lock by name. For one thread, and one use at a time.
 
-    :param namespace: has to be there.
+    :param namespace: must exist.
     :param name: of the Lease.
     :param duration: seconds after which it is free if it is not renewed.
     :param labels: of the Lease.
-    :param background: renew it in a thread; without, call :meth:`renew`.
-    :param sightings: what locks share, for callers that look repeatedly
-        and never waits: what one saw unchanged, the next need not see anew.
+    :param background: renew it in a thread; otherwise call :meth:`renew`.
+    :param sightings: shared by several locks, for callers that try repeatedly
+        without waiting: each continues the observation of the previous one.
 
     >>> with Lock(kube, namespace, 'c1', duration=30).hold(60) as lock:
     ...     lock.check()
@@ -100,33 +100,33 @@ class Lock:
 
     @property
     def held(self) -> bool:
-        """Whether nobody else can have it at this moment."""
+        """Whether no other process can hold it at this moment."""
         return (self._lease is not None and self._lost is None
                 and self._clock.monotonic() < self._renewed + self._duration)
 
     def check(self) -> None:
-        """To be called before every change.
+        """Call this before every change.
 
-        :raises LockLost: it is not held any more.
+        :raises LockLost: the lock is no longer held.
         """
         if not self.held:
             raise LockLost(
                 f'The lock {self._name} was lost',
                 last_seen=self._lost or 'it could not be renewed in time',
-                hint='The operation is resumed by the next status')
+                hint='The next status check resumes the operation')
 
     def hold(self, timeout: float
              ) -> contextlib.AbstractContextManager['Lock']:
-        """Take the lock; to be used with ``with``, which gives it back.
+        """Take the lock; use it in a ``with`` statement, which releases it.
 
         :param timeout: seconds to wait for it.
         :raises LockBusy: it was not free in that time.
-        :raises rest.KubeError: the management cluster refused or is away.
+        :raises rest.KubeError: the management cluster refused or is down.
         """
         return _Held(self, timeout)
 
     def acquire(self, timeout: float) -> None:
-        """As :meth:`hold`; :meth:`release` has to follow."""
+        """Like :meth:`hold`; :meth:`release` must follow."""
         self._lost = None
         try:
             waiting.wait_for(
@@ -162,7 +162,7 @@ class Lock:
             LOG.warning('Cannot renew the lock %s yet: %s', self._name, e)
 
     def release(self) -> None:
-        """Give the lock back. Does not raise: it ends by itself."""
+        """Release the lock. Does not raise, because it would expire anyway."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join()
@@ -177,7 +177,7 @@ class Lock:
                 version=metadata['resourceVersion'],
                 total=self._duration / _RENEWALS)
         except rest.Conflict:
-            # Somebody else has it by now, rightly.
+            # Another process has rightly taken it.
             LOG.warning('The lock %s was lost before it was given back',
                         self._name)
         except errors.MagnumCapiError as e:
@@ -189,7 +189,7 @@ class Lock:
             try:
                 self.renew()
             except Exception:
-                # A bug, or a process at its end: the lock runs out.
+                # A bug, or a process at its end: the lock expires.
                 LOG.exception('Cannot renew the lock %s', self._name)
             if self._lost:
                 LOG.error('The lock %s was lost: %s', self._name, self._lost)
@@ -208,7 +208,7 @@ class Lock:
         spec = found.get('spec') or {}
         holder: str | None = spec.get('holderIdentity')
         if holder == self.identity:
-            # The answer to an earlier try was lost.
+            # The response to an earlier try was lost.
             self._lease, self._renewed = found, start
             return None
         lasts = spec.get('leaseDurationSeconds') or self._duration
@@ -226,7 +226,7 @@ class Lock:
         return None
 
     def _unchanged(self, metadata: kinds.Object) -> float:
-        """Seconds for which a Lease was seen as it is."""
+        """Seconds for which a Lease was seen unchanged."""
         uid, version = metadata['uid'], metadata['resourceVersion']
         now = self._clock.monotonic()
         known, since = self._sightings.get(uid, (None, now))
@@ -258,7 +258,7 @@ class Lock:
 
     def _spec(self, transitions: int,
               acquired: str | None = None) -> kinds.Object:
-        # For people; nothing is computed from these times.
+        # Only informative; nothing is computed from these times.
         now = datetime.datetime.now(datetime.timezone.utc).strftime(
             '%Y-%m-%dT%H:%M:%S.%fZ')
         return {'holderIdentity': self.identity,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Reads a long list: page by page, begun again when it expires half way."""
+"""Reads a long list page by page; starts again if it expires half-way."""
 
 import collections.abc
 import typing
@@ -8,7 +8,7 @@ import typing
 from magnum_capi.kube import kinds
 from magnum_capi.kube import rest
 
-#: Labels that an object has to have, or a label selector.
+#: Labels that an object must have, or a label selector.
 Labels: typing.TypeAlias = dict[str, str] | str
 
 #: Objects of one page of a list.
@@ -27,7 +27,7 @@ def read(connection: rest.Rest, path: str, labels: Labels | None = None,
     :param accept: media type, JSON by default.
     :param most: pages to read at most.
     :raises rest.NotServed: there is no such collection.
-    :raises rest.Unreachable: the answer is no list.
+    :raises rest.Unreachable: the response is not a list.
     """
     return listed(connection, path, lambda obj: obj, labels, fields, accept,
                   most)[0]
@@ -38,7 +38,7 @@ def listed(connection: rest.Rest, path: str,
            labels: Labels | None = None, fields: str | None = None,
            accept: str | None = None, most: int | None = None
            ) -> tuple[list[_Kept], str]:
-    """As :func:`read`, with what to watch the collection from.
+    """Like :func:`read`, and from where to watch the collection.
 
     :param keep: what to keep of each object. A page is forgotten before the
         next one is read.
@@ -57,15 +57,15 @@ def listed(connection: rest.Rest, path: str,
                 'GET', path, query=query, headers=headers)
         except rest.KubeError as e:
             if e.status == 410 and query.get('continue'):
-                # The list changed too much meanwhile: start again, in
-                # one piece (Kubernetes API concepts, "limit").
+                # The list has expired: start again, in one piece
+                # (Kubernetes API concepts, "limit").
                 items = []
                 query = {**query, 'continue': None, 'limit': None}
                 continue
             raise
         if 'items' not in page:
             raise rest.Unreachable(
-                'The answer of the management cluster is no list',
+                'The response of the management cluster is not a list',
                 status=200, where=path, last_seen=page.get('kind'))
         items += map(keep, page['items'] or ())
         metadata = page.get('metadata') or {}
@@ -76,7 +76,7 @@ def listed(connection: rest.Rest, path: str,
 
 
 def selector(labels: Labels | None) -> str | None:
-    """Return the label selector of labels; of a selector, itself."""
+    """Return the label selector for labels; a selector as it is."""
     if isinstance(labels, dict):
         return ','.join(f'{k}={v}' for k, v in sorted(labels.items()))
     return labels

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The client for looks: what informers know is not asked for again.
+"""A client that answers from informers, for periodic checks.
 
-A thousand clusters that are well are looked at every minute by every
-conductor. What this client answers may be older than the server's answer by
-as long as an event takes, so it tells what need not be done; who acts asks
-the server itself first.
+Every conductor checks a thousand healthy clusters every minute. This client's
+answers lag behind the server's by the delay of an event, so they are only used
+to find out that there is nothing to do; before acting, ask the server itself.
 """
 
 import functools
@@ -18,14 +17,14 @@ from magnum_capi.kube import pages
 from magnum_capi.kube import rest
 from magnum_capi import waiting
 
-#: What a look at a cluster that is well reads.
+#: Kinds that the check of a healthy cluster reads.
 KINDS = ('Cluster', 'KubeadmControlPlane', 'MachineDeployment', 'Machine')
 
 
 class Remembered(kube.Kube):
-    """As Kube; gets and lists of some kinds are answered from memory.
+    """Like Kube; gets and lists of some kinds are answered from memory.
 
-    :param secrets: label of the Secrets whose versions are known.
+    :param secrets: label of the Secrets whose versions are tracked.
     """
 
     def __init__(self, connection: rest.Rest, secrets: str,
@@ -57,7 +56,7 @@ class Remembered(kube.Kube):
         return known.of_cluster(namespace, labels[informer.CLUSTER])
 
     def version(self, namespace: str, secret: str) -> str | None:
-        """resourceVersion of a Secret, None when nothing is known of it."""
+        """resourceVersion of a Secret, None when unknown."""
         if not self._versions.fresh:
             return None
         found = self._versions.get(namespace, secret)

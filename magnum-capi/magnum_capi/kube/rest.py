@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Requests to one Kubernetes API: bounded in time, repeated when that helps.
+"""Requests to a Kubernetes API: bounded in time, retried when that helps.
 
-Every request has a limit for the connection, for the answer and for all
-repetitions together, so that a management cluster that is down or slow holds
-up one operation of Magnum for a known time and never a thread for ever.
+Every request has time limits for the connection, for the response and for all
+retries together, so a management cluster that is down or slow delays an
+operation of Magnum for a known time, and never blocks a thread forever.
 
-It speaks through urllib3, as the ``kubernetes`` package does, and with its
-own TLS context: the key of a kubeconfig needs no file that way (see
-:mod:`access`), and REQUESTS_CA_BUNDLE cannot add authorities.
+This uses urllib3, like the ``kubernetes`` package, with its own TLS context:
+that way the key of a kubeconfig needs no file (see :mod:`access`), and
+REQUESTS_CA_BUNDLE cannot add CA certificates.
 """
 
 import collections.abc
@@ -36,16 +36,16 @@ from magnum_capi import waiting
 Query: typing.TypeAlias = dict[str, str | int | None]
 _Headers: typing.TypeAlias = collections.abc.Mapping[str, str]
 
-#: Answers that another try may change. 429 and 503 may say when.
+#: Statuses after which to retry. 429 and 503 may say when.
 _PASSING = frozenset((429, 500, 502, 503, 504))
 
 #: Seconds before the second try; it doubles, up to the last number.
 _PAUSE = (0.2, 5.0)
 
-#: Connections for requests at most.
+#: Limit of connections for requests.
 _CONNECTIONS = 16
 
-#: Paths of Leases begin so.
+#: Prefix of the paths of Leases.
 _LEASES = '/apis/coordination.k8s.io/'
 
 
@@ -53,7 +53,7 @@ class KubeError(errors.MagnumCapiError):
     """A management cluster refused a request.
 
     :param status: HTTP status, None when there was no answer.
-    :param reason: Kubernetes' own word for it: "Invalid", "Forbidden".
+    :param reason: Kubernetes' own term: "Invalid", "Forbidden".
     """
 
     def __init__(self, what: str, *, status: int | None = None,
@@ -64,7 +64,7 @@ class KubeError(errors.MagnumCapiError):
 
 
 class Conflict(KubeError):
-    """Somebody else changed or made the object first (409)."""
+    """Another client changed or created the object first (409)."""
 
 
 class Forbidden(KubeError):
@@ -72,17 +72,17 @@ class Forbidden(KubeError):
 
 
 class Unreachable(KubeError):
-    """No answer, or only passing faults, for the whole time allowed.
+    """No response, or only transient errors, for the whole time allowed.
 
-    What it concerns may have been done or not.
+    The request may or may not have taken effect.
     """
 
 
 class NotFound(KubeError):
-    """The server has the kind, and no object of this name (404).
+    """The server has the kind, but no object of this name (404).
 
-    :param object_: plural and name, from the answer. It may be
-        another object than the one asked for: its namespace.
+    :param object_: plural and name, from the response. It may be another
+        object than the requested one: its namespace.
     """
 
     def __init__(self, what: str, *, object_: tuple[str, str],
@@ -94,13 +94,13 @@ class NotFound(KubeError):
 class NotServed(Unreachable):
     """The server does not have the kind, version or path now.
 
-    That says nothing about objects: an API server that has just started, or
-    a balancer in front of it, may know fewer paths for a while.
+    This says nothing about objects: an API server that has just started, or a
+    load balancer in front of it, may know fewer paths for a while.
     """
 
 
 class _Retry(Exception):
-    """Carries what may pass, and how long the server wants to be left."""
+    """Carries a transient error, and the pause that the server requests."""
 
     def __init__(self, error: KubeError, pause: float = 0.0) -> None:
         super().__init__(str(error))
@@ -110,7 +110,7 @@ class _Retry(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Limits:
-    """Seconds: to connect, for one answer, and for all tries together."""
+    """Seconds: to connect, for one response, and for all tries together."""
 
     connect: float = 5.0
     read: float = 30.0
@@ -120,9 +120,9 @@ class Limits:
 class Rest:
     """A bounded pool of connections to one server. Any thread may use it.
 
-    Who finds all connections taken waits for one, as long as for an answer.
-    The renewals of locks never wait behind other requests, and watches, which
-    keep a connection, take none away.
+    If all connections are in use, a request waits for one, as long as for a
+    response. Renewals of locks never wait behind other requests, and watches,
+    which keep a connection, do not use up any of them.
     """
 
     def __init__(self, access: access_module.Access,
@@ -135,20 +135,19 @@ class Rest:
         self._unbounded = _pool(access)
         #: Requests sent, tries included; for benchmarks.
         self.requests = 0
-        # Server's time, seconds since 1970, and ours when it said so.
+        # The server's time, seconds since 1970, and ours at that moment.
         self._answered: tuple[float, float] | None = None
 
     @property
     def server_time(self) -> float | None:
-        """Server's time of its last answer, seconds since 1970, or None."""
+        """Time in the server's last response, seconds since 1970, or None."""
         return self._answered and self._answered[0]
 
     def now(self) -> datetime.datetime:
         """The server's clock, to the second: aware, in UTC.
 
-        All ages are measured with it: the clocks of the machines that
-        Magnum runs on need not agree. Asks the server when it has not
-        answered anything yet.
+        All ages are measured with it, because the clocks of Magnum's machines
+        need not agree. Makes a request if there was no response yet.
 
         :raises Unreachable: it does not answer.
         """
@@ -158,7 +157,7 @@ class Rest:
             except KubeError:
                 if self._answered is None:
                     raise
-        # A proxy that takes away the header Date leaves our own clock.
+        # If a proxy removes the Date header, use our own clock.
         said, ours = self._answered or (time.time(), self._clock.monotonic())
         return datetime.datetime.fromtimestamp(
             said + self._clock.monotonic() - ours, datetime.timezone.utc)
@@ -169,15 +168,15 @@ class Rest:
                 content_type: str = 'application/json',
                 again: collections.abc.Collection[int] = (),
                 total: float | None = None) -> kinds.Object:
-        """Send a request and return the decoded answer.
+        """Send a request and return the decoded response.
 
-        Passing faults are repeated: no connection, no answer, 429, 500,
-        502, 503, 504. So ``method`` has to be one that may come twice.
+        Retries after transient errors: no connection, no response, 429, 500,
+        502, 503, 504. So ``method`` must be idempotent.
 
         :param path: from the root of the server.
-        :param again: other statuses to repeat: 409 for a patch.
-        :param total: seconds for all tries, the limit of all by default.
-        :returns: what the JSON says.
+        :param again: other statuses to retry: 409 for a patch.
+        :param total: seconds for all tries, the configured limit by default.
+        :returns: the JSON.
         :raises Conflict, Forbidden, NotFound, NotServed, Unreachable,
             KubeError: by status.
         """
@@ -211,10 +210,10 @@ class Rest:
 
     def find(self, method: str, path: str,
              **kwargs: typing.Any) -> kinds.Object | None:
-        """As :meth:`request`; None when there is no such object.
+        """Like :meth:`request`; None when there is no such object.
 
-        Only an answer that names this very object is believed. A 404 without
-        one is that of a path, about which nothing is known.
+        Only a 404 that names this very object counts. A 404 without an object
+        is about the path, and says nothing about the object.
 
         :param path: of one object.
         """
@@ -244,7 +243,7 @@ class Rest:
                 return answer
             except ValueError:
                 raise _Retry(Unreachable(
-                    'The answer of the management cluster is not JSON',
+                    'The response of the management cluster is not JSON',
                     status=status, where=where,
                     last_seen=repr(content[:100]))) from None
         error = _refused(status, content, where)
@@ -265,7 +264,7 @@ class Rest:
     def _sent(self, pool: urllib3.PoolManager, method: str, path: str,
               data: bytes | None, headers: _Headers, read: float
               ) -> urllib3.HTTPResponse:
-        # What its stubs promise less of is for browsers.
+        # The stubs return a base class for the sake of browsers.
         return typing.cast(urllib3.HTTPResponse, pool.request(
             method, self.access.server + path, body=data, headers=headers,
             timeout=urllib3.Timeout(
@@ -276,15 +275,15 @@ class Rest:
     def events(self, path: str, query: Query, headers: _Headers,
                seconds: float, opened: collections.abc.Callable[[], None]
                ) -> collections.abc.Iterator[kinds.Object]:
-        """The events of a watch as they come, until the server ends it.
+        """The events of a watch as they arrive, until the server ends it.
 
         :param path: of a collection.
         :param query: of the watch.
         :param seconds: after which the server ends it. A connection that is
             silent for somewhat longer counts as lost.
-        :param opened: called when the server has taken the watch.
+        :param opened: called when the server has accepted the watch.
         :raises KubeError: the server refuses it, or the connection is lost;
-            nothing is tried again.
+            there are no retries.
         """
         where = f'GET {self.access.server}{path}'
         sent = {'watch': 'true', 'timeoutSeconds': int(seconds), **{
@@ -308,7 +307,8 @@ class Rest:
                 error) from None
         except ValueError:
             raise Unreachable(
-                'A watch of the management cluster tells what is not JSON',
+                'A watch of the management cluster sent something that is '
+                'not JSON',
                 where=where) from None
         finally:
             if answer is not None:
@@ -333,9 +333,9 @@ def _pause(state: tenacity.RetryCallState) -> float:
 def _tls_options(access: access_module.Access,
                  tls: ssl.SSLContext) -> dict[str, typing.Any]:
     """How urllib3 verifies the server."""
-    # urllib3 compares the name with the certificate itself. Its 1.26, which
-    # Magnum 20 and 21 are pinned to, tells ssl no name that is an address,
-    # and ssl refuses to connect without one when it is to compare.
+    # urllib3 checks the name in the certificate itself. Its 1.26, which
+    # Magnum 20 and 21 are pinned to, passes no IP address to ssl as a name,
+    # and ssl refuses to connect without one if it should check it.
     tls.check_hostname = False
     options: dict[str, typing.Any] = {
         'ssl_context': tls, 'cert_reqs': tls.verify_mode}
@@ -370,18 +370,18 @@ def _pool(access: access_module.Access, maxsize: int = 8,
 
 
 def _no_answer(error: Exception, where: str) -> Unreachable | _Retry:
-    """The error for a request without an answer."""
+    """The error for a request without a response."""
     if isinstance(error, exceptions.EmptyPoolError):
         return _Retry(Unreachable(
             f'All {_CONNECTIONS} connections to the management cluster are '
-            'taken', where=where, hint='Its API server is slow'))
+            'in use', where=where, hint='Its API server is slow'))
     reason = getattr(error, 'reason', None) or error
     text = str(reason)
     if 'CERTIFICATE_VERIFY_FAILED' in text or 'match' in text and (
             isinstance(reason, exceptions.SSLError)):
         return Unreachable(
-            'The management cluster shows a certificate that is not to be '
-            'trusted', where=where, last_seen=text,
+            'The certificate of the management cluster is not trusted',
+            where=where, last_seen=text,
             hint='Check certificate-authority-data in the kubeconfig')
     return _Retry(Unreachable(
         'The management cluster did not answer', where=where,
@@ -389,7 +389,7 @@ def _no_answer(error: Exception, where: str) -> Unreachable | _Retry:
 
 
 def _refused(status: int, content: bytes, where: str) -> KubeError:
-    """The error for an answer of 400 and above: a Status object mostly."""
+    """The error for a response of 400 and above, mostly a Status object."""
     try:
         said = json.loads(content)
         message, reason = said.get('message'), said.get('reason')
@@ -421,7 +421,7 @@ def _refused(status: int, content: bytes, where: str) -> KubeError:
 
 
 def _retry_after(headers: _Headers) -> float:
-    """Seconds of a Retry-After header; a date is not worth the trouble."""
+    """Seconds of a Retry-After header; dates are ignored."""
     try:
         return float(headers.get('Retry-After', 0))
     except ValueError:

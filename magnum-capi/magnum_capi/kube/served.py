@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which kinds does the server of a management cluster have?
+"""Finds out which kinds a management cluster serves.
 
-It is asked now and then; what its answer says is read in :mod:`kinds`. A kind
-that is missing there is no proof: a server that starts, an upgrade of a
-provider or a stale answer lack kinds whose objects live. So the server is
-asked again before that is believed, and only of kinds that it may do without.
+The server is asked from time to time; :mod:`kinds` reads the response. A kind
+may be missing there although its objects exist: while a server starts, during
+an upgrade of a provider, or in a stale response. So the server is asked again
+before a kind counts as missing, and only optional kinds can be missing.
 """
 
 import math
@@ -15,18 +15,17 @@ from magnum_capi.kube import kinds
 from magnum_capi.kube import rest
 from magnum_capi import waiting
 
-#: Seconds for which the kinds of a server are taken for known.
+#: Seconds for which the kinds of a server are cached.
 _KINDS_AGE = 600
 
-#: Seconds for which a kind that the server had is missed before it is
-#: believed that its provider was removed.
+#: Seconds after which the provider of a kind that the server had counts as
+#: removed.
 _MISSED = 600
 
-#: Seconds for which a kind is taken for missing before it is looked for
-#: again.
+#: Seconds for which a missing kind is cached before it is looked up again.
 _MISSING_AGE = 30
 
-#: Seconds between two questions because a path was unknown.
+#: Minimum seconds between two refreshes because a path was unknown.
 _REFRESH_PAUSE = 2
 
 _DISCOVERY = ', '.join((
@@ -37,13 +36,13 @@ _DISCOVERY = ', '.join((
 
 
 class Served:
-    """The kinds of a server, kept for a while; for several threads."""
+    """The kinds of a server, cached; for several threads."""
 
     def __init__(self, connection: rest.Rest, clock: waiting.Clock) -> None:
         self._rest = connection
         self._clock = clock
         self._kinds: dict[str, kinds.Kind] = {}
-        #: Since when kinds are missing that the server had.
+        #: Since when kinds that the server had are missing.
         self._missed: dict[str, float] = {}
         self._asked = -math.inf
         self._lock = threading.Lock()
@@ -52,7 +51,7 @@ class Served:
         """Return the Kind of that name.
 
         :returns: None when the server does not have it and need not.
-        :raises rest.NotServed: it does not have it now.
+        :raises rest.NotServed: the server does not have it now.
         """
         if name in kinds.BUILT_IN:
             return kinds.BUILT_IN[name]
@@ -63,9 +62,9 @@ class Served:
             return self._known(name)
 
     def instead_of(self, kind: kinds.Kind) -> kinds.Kind | None:
-        """Return what is served now in the place of an unknown path's Kind.
+        """Return the Kind that is served now instead of an unknown path's.
 
-        :returns: as :meth:`kind`; the same Kind when the server still names
+        :returns: see :meth:`kind`; the same Kind when the server still names
             it, or was asked a moment ago.
         """
         if kind.name in kinds.BUILT_IN:

@@ -2,8 +2,8 @@
 
 """One client of the management cluster for a whole process.
 
-Magnum makes a driver object for every cluster and every look at it. What is
-worth keeping, connections and the kinds of the server, is kept here.
+Magnum makes a driver object for every cluster and every check of it, so
+connections and the kinds of the server are kept here.
 """
 
 import dataclasses
@@ -38,11 +38,11 @@ _shared_lock = threading.Lock()
 
 
 class Settings(typing.Protocol):
-    """Which management cluster it is, and how many seconds to wait for it."""
+    """The management cluster, and time limits in seconds."""
 
     @property
     def kubeconfig_file(self) -> str:
-        """Path; '' to look where other programs do."""
+        """Path; '' to search where other programs do."""
 
     @property
     def connect_timeout(self) -> float:
@@ -60,17 +60,17 @@ class Settings(typing.Protocol):
 def kube(settings: Settings) -> kube_module.Kube:
     """Return this process's client for the configured management cluster.
 
-    Its kubeconfig is read again when one of its files changed, so that
-    renewed certificates need no restart of Magnum.
+    Its kubeconfig is read again when one of its files has changed, so renewed
+    certificates do not require a restart of Magnum.
 
-    :raises UsageError: the kubeconfig is not usable.
+    :raises UsageError: the kubeconfig is unusable.
     """
     with _shared_lock:
         return _made(settings).kube
 
 
 def looks(settings: Settings, secrets: str) -> remembered.Remembered:
-    """Return this process's client for looks; otherwise as :func:`kube`.
+    """Return this process's client for checks; otherwise like :func:`kube`.
 
     :param secrets: see remembered.Remembered.
     """
@@ -87,8 +87,8 @@ def _made(settings: Settings) -> _Made:
                          settings.retry_time)
     made = _shared.get((path, limits))
     if made is None or access.stamp(made.files) != made.stamp:
-        # The stamp of the kubeconfig is taken first: a change while it is
-        # read shows at the next call.
+        # Take the stamp of the kubeconfig first, so that a change during
+        # reading shows at the next call.
         before = access.stamp((path,) if path else ())
         found = access.load(path)
         stamp = access.stamp(found.files)

@@ -59,17 +59,17 @@ class ParseTest(testtools.TestCase):
 
     def test_line_of_what_does_not_parse(self):
         self.assertEqual(
-            'it is no YAML, see line 3', self.unusable(
+            'it is not YAML, see line 3', self.unusable(
                 'users:\n- user:\n    client-key-data: hunter2: x\n'))
 
     def test_what_is_no_yaml(self):
         for content in ('\x00', 'a: 2026-99-99', '[' * 1500,
                         '!!python/object:hunter2 {}'):
-            self.assertIn('no YAML', self.unusable(content))
+            self.assertIn('not YAML', self.unusable(content))
 
     def test_what_is_no_mapping(self):
         for content in ('', '[]', 'hunter2', '- hunter2', '7'):
-            self.assertEqual('it is no mapping', self.unusable(content))
+            self.assertEqual('it is not a mapping', self.unusable(content))
 
     def test_what_lacks_something(self):
         for gone in ('clusters', 'users', 'contexts', 'current-context'):
