@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does OpenStack offer, and what is left in it? Thin, with timeouts."""
+"""Looks up and cleans up resources in OpenStack. Thin, with timeouts."""

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Load balancers that Services of a cluster made and nobody would delete.
+"""Deletes load balancers that Services of a cluster left behind.
 
 Cluster API deletes the machines, and with them the cloud controller manager
-that would have deleted these. They hold ports of the cluster's network, so
-that this cannot be deleted either.
+that would have deleted the load balancers. Their ports keep the cluster's
+network from being deleted.
 """
 
 import re
@@ -14,22 +14,22 @@ from openstack import exceptions as sdk_exceptions
 
 from magnum_capi.driver.cloud import services
 
-#: States in which Octavia lets nobody change a load balancer.
+#: States in which Octavia refuses changes of a load balancer.
 _IMMUTABLE = ('PENDING_CREATE', 'PENDING_UPDATE', 'PENDING_DELETE')
 
 
 def delete(cloud: services.Services, cluster: str,
            project_id: str) -> tuple[str, ...]:
-    """Delete what Services of a cluster left: load balancers, addresses.
+    """Delete load balancers and floating IPs of a cluster's Services.
 
-    Only those of the project whose name and description are as
-    cloud-provider-openstack makes them for this cluster, and which no
-    other cluster shares. Does not wait.
+    Only those of the project that have the name and description that
+    cloud-provider-openstack uses for this cluster, and that no other cluster
+    shares. Does not wait.
 
-    :param cluster: name of the cluster for its cloud controller manager:
-        that of the Cluster.
-    :returns: names of the load balancers that are still there; ask
-        again until there are none.
+    :param cluster: name of the cluster for its cloud controller manager, which
+        is that of the Cluster.
+    :returns: names of the load balancers that still exist; call again until
+        there are none.
     """
     if not cloud.has('load-balancer'):
         return ()
@@ -46,7 +46,7 @@ def delete(cloud: services.Services, cluster: str,
             try:
                 octavia.delete_load_balancer(balancer.id, cascade=True)
             except sdk_exceptions.ConflictException:
-                # It became immutable meanwhile.
+                # It has just become immutable.
                 pass
     _delete_floating_ips(cloud, cluster, project_id)
     return tuple(left)
@@ -62,7 +62,7 @@ def _delete_floating_ips(cloud: services.Services, cluster: str,
 
 
 def is_of_cluster(balancer: typing.Any, cluster: str) -> bool:
-    """Whether a load balancer was made by a Service of this cluster alone.
+    """Whether a load balancer belongs only to Services of this cluster.
 
     cloud-provider-openstack, pkg/openstack/loadbalancer.go: the name is
     ``kube_service_<cluster>_<namespace>_<service>``, the description

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a cluster is made of, looked up: images, flavors, networks, volumes.
+"""Looks up images, flavors, networks and volume types of a cluster.
 
-Names are looked up once, here, and everything behind sees ids. Each answer is
-a small frozen dataclass; each refusal says which image, flavor or network it
-concerns, so that it can be shown to the user. Cinder may be missing.
+Names are looked up once, here; all other code sees ids. Results are small
+frozen dataclasses; each refusal says which image, flavor or network it
+concerns, so that it can be shown to the user. Cinder is optional.
 """
 
 import collections.abc
@@ -61,11 +61,11 @@ class VolumeType:
 
 
 class Cloud:
-    """What is there for clusters, as one user sees it.
+    """The resources for clusters, as one user sees them.
 
     :param options: of services.Services.
-    :param project_id: the project that is to use what is found, when the
-        session sees more than that project does; None: the session's.
+    :param project_id: the project that will use the resources, if the session
+        sees more than that project does; None: the session's.
     :raises services.CloudError: (every method) and its kinds.
     """
 
@@ -77,7 +77,7 @@ class Cloud:
 
     @property
     def services(self) -> services.Services:
-        """Requests of :mod:`app_credentials` and others."""
+        """The services, for :mod:`app_credentials` and others."""
         return self._services
 
     def image(self, reference: str) -> Image:
@@ -106,11 +106,11 @@ class Cloud:
 
     def usable_flavor(self, reference: str, *, ram: int,
                       vcpus: int) -> Flavor:
-        """As :meth:`flavor`, but large enough.
+        """Like :meth:`flavor`, but check that it is large enough.
 
-        :param ram: least memory in MiB.
-        :param vcpus: least number of virtual CPUs.
-        :raises services.NotUsable: it is too small; says of what.
+        :param ram: minimum memory in MiB.
+        :param vcpus: minimum number of virtual CPUs.
+        :raises services.NotUsable: it is too small; says how.
         """
         found = self.flavor(reference)
         short = [f'{has} {what}, at least {least} needed'
@@ -127,9 +127,8 @@ class Cloud:
                 external: bool | None = None) -> Network | None:
         """Return the Network of an id or name, None for None.
 
-        :param external: whether it has to be external; None: either.
-        :raises services.NotUsable: it is not what it has to be, or several
-            have this name.
+        :param external: whether it must be external; None: either.
+        :raises services.NotUsable: it is not, or several have this name.
         """
         if not reference:
             return None
@@ -146,7 +145,7 @@ class Cloud:
                network_id: str | None = None) -> Subnet | None:
         """Return the Subnet of an id or name, None for None.
 
-        :param network_id: that it has to belong to; None: any.
+        :param network_id: that it must belong to; None: any.
         """
         if not reference:
             return None
@@ -155,7 +154,7 @@ class Cloud:
             lambda item: network_id in (None, item.network_id))
         if network_id and found.network_id != network_id:
             raise services.NotUsable(
-                f'The subnet {reference} is not of the network {network_id}')
+                f'The subnet {reference} is not in the network {network_id}')
         return Subnet(found.id, found.name, found.network_id, found.cidr)
 
     def volume_types(self) -> tuple[VolumeType, ...]:
@@ -173,7 +172,7 @@ class Cloud:
               ) -> typing.Any:
         """An object by its id, or by its name among those of the project.
 
-        :param fits: which of several is meant.
+        :param fits: selects among several.
         """
         with services.asking(f'the {kind} {reference}'):
             proxy = self._services.proxy(service)
@@ -196,10 +195,9 @@ class Cloud:
 
     def _of_project(self, found: collections.abc.Sequence[typing.Any],
                     reference: str) -> collections.abc.Sequence[typing.Any]:
-        """Those that the project may use: its own, else those of all.
+        """Objects that the project may use: its own, else those for all.
 
-        An id says which object is meant; flavors and subnets tell nothing of
-        who may use them.
+        An id is unambiguous; flavors and subnets do not say who may use them.
         """
         if self._project_id is None or any(
                 reference == item.id for item in found):
@@ -211,7 +209,7 @@ class Cloud:
 
 
 def _is_for_all(item: typing.Any) -> bool:
-    """Whether Glance or Neutron let every project use it, or may."""
+    """Whether Glance or Neutron let every project use it, as far as known."""
     if hasattr(item, 'visibility'):
         return bool(item.visibility != 'private')
     if hasattr(item, 'is_router_external'):

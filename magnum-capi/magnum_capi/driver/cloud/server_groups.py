@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Server groups of Nova, by which nodes are on different hosts, or on one.
+"""Nova's server groups, which spread nodes over hosts, or keep them together.
 
-Each is known by its name, which is made of that of the release: one that was
-made before somebody died is found again, and nobody else's is ever deleted.
+Each is identified by its name, which contains that of the release: one that
+was made before a process died is found again, and foreign ones are never
+deleted.
 """
 
 import collections.abc
@@ -16,14 +17,14 @@ _PATH = '/os-server-groups'
 
 
 def ensure(cloud: services.Services, name: str, policy: str) -> str:
-    """Find a server group or make it, in the project of the session.
+    """Find a server group or create it, in the project of the session.
 
-    One of another policy, of an earlier template, is replaced: Nova changes
-    none. Servers that are in it stay where they are.
+    One with another policy, from an earlier template, is replaced, because
+    Nova cannot change a policy. Its servers stay where they are.
 
-    :param policy: of Nova, as soft-anti-affinity.
+    :param policy: of Nova, such as soft-anti-affinity.
     :returns: its id.
-    :raises services.Denied: no right to it, or its quota is used up.
+    :raises services.Denied: not permitted, or the quota is exhausted.
     :raises services.CloudError: (and its kinds) Nova refuses otherwise.
     """
     compute = cloud.proxy(_SERVICE)
@@ -37,7 +38,7 @@ def ensure(cloud: services.Services, name: str, policy: str) -> str:
 
 
 def delete(cloud: services.Services, release: str) -> int:
-    """Delete those of a release, by a session that sees all projects.
+    """Delete those of a release; needs a session that sees all projects.
 
     :returns: how many there were.
     :raises services.CloudError: see :func:`ensure`.
@@ -54,7 +55,7 @@ def delete(cloud: services.Services, release: str) -> int:
 
 
 def delete_one(cloud: services.Services, made: str) -> None:
-    """Delete one by its id; one that is gone is none."""
+    """Delete one by its id; it may be gone already."""
     compute = cloud.proxy(_SERVICE)
     with services.asking(f'the server group {made}'):
         compute.delete_server_group(made)
@@ -62,10 +63,10 @@ def delete_one(cloud: services.Services, made: str) -> None:
 
 def _listed(compute: typing.Any, all_projects: bool = False
             ) -> collections.abc.Iterator[dict[str, typing.Any]]:
-    """All of them, page by page, which the SDK does not ask for."""
+    """All server groups, page by page; the SDK reads only one page."""
     offset = 0
     while True:
-        # The first microversion tells policies as a list, of any kind.
+        # The first microversion has policies of any kind, as a list.
         query = {'offset': offset, **(
             {'all_projects': 'True'} if all_projects else {})}
         answer = compute.get(_PATH, params=query, microversion='2.1')

@@ -2,9 +2,9 @@
 
 """Requests to other OpenStack services: sessions, endpoints, typed errors.
 
-The session comes from outside: for a user's request it is that user's, for
-the periodic status it is Magnum's own. A service that the catalog does not
-have is an error of its own, for some may be missing.
+The session comes from the caller: for a user's request it is that user's, for
+the periodic status it is Magnum's own. A service that is not in the catalog is
+a separate error, because some services are optional.
 """
 
 import collections.abc
@@ -44,11 +44,11 @@ class CloudError(errors.MagnumCapiError):
 
 
 class NotThere(CloudError):
-    """What a user named does not exist, or is not for that user."""
+    """The named object does not exist, or the user may not see it."""
 
 
 class NotUsable(CloudError):
-    """It exists, but cannot be used for a cluster."""
+    """The named object exists, but cannot be used for a cluster."""
 
 
 class Denied(CloudError):
@@ -56,11 +56,11 @@ class Denied(CloudError):
 
 
 class Conflict(CloudError):
-    """Something that is there is in the way (409)."""
+    """An existing object conflicts with the request (409)."""
 
 
 class CloudUnreachable(CloudError):
-    """The service did not answer, or has a fault (5xx, 429)."""
+    """The service did not answer, or has an error (5xx, 429)."""
 
 
 class ServiceMissing(CloudError):
@@ -71,15 +71,15 @@ class ServiceMissing(CloudError):
 class Place:
     """Which endpoint of a service to use.
 
-    :param interface: public, internal or admin; of several the first that
-        the catalog has.
+    :param interface: public, internal or admin; of several, the first in the
+        catalog counts.
     """
 
     interface: str | list[str] = 'public'
     region: str | None = None
 
 
-#: Makes a session, when the first request is made.
+#: Makes a session for the first request.
 SessionFactory: typing.TypeAlias = collections.abc.Callable[
     [], keystone_session.Session]
 
@@ -89,7 +89,7 @@ class Services:
 
     :param places: by service type; public endpoints of any region by
         default.
-    :param timeout: seconds for an answer, if the session has no limit.
+    :param timeout: seconds for a response, if the session has no limit.
     :raises CloudError: (every method) and its kinds.
     """
 
@@ -123,7 +123,7 @@ class Services:
             name = _PROXIES[service]
             override: dict[str, typing.Any] = {
                 f'{name}_endpoint_override': self._endpoint(service)}
-            # This asks the service for its versions.
+            # This requests the versions of the service.
             with asking(f'the versions of {service}'):
                 self._made[service] = getattr(connection.Connection(
                     session=self._session, **override), name)
@@ -152,7 +152,7 @@ class Services:
 
 @contextlib.contextmanager
 def asking(what: str) -> collections.abc.Iterator[None]:
-    """Translate errors of the libraries; ``what`` was asked for."""
+    """Translate errors of the libraries; ``what`` was requested."""
     try:
         yield
     except (keystone_exceptions.EndpointNotFound,
@@ -168,7 +168,7 @@ def asking(what: str) -> collections.abc.Iterator[None]:
 
 
 def raise_for(answer: typing.Any) -> None:
-    """Have :func:`asking` translate an answer that is an error."""
+    """Have :func:`asking` translate an error response."""
     sdk_exceptions.raise_from_response(answer)
 
 

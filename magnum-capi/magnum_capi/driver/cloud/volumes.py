@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Volumes that claims of a cluster made, and security groups of its Services.
+"""Deletes volumes of a cluster's claims, and security groups of its Services.
 
-Their controllers went with the machines of the cluster, so that nobody would
-delete them. Cinder's CSI plugin and the cloud controller manager mark what
-they make with the name of the cluster (cloud-provider-openstack,
+Their controllers were deleted with the machines of the cluster, so they would
+leak. Cinder's CSI plugin and the cloud controller manager mark what they
+create with the name of the cluster (cloud-provider-openstack,
 pkg/csi/cinder/controllerserver.go and pkg/openstack/loadbalancer.go).
 """
 
@@ -23,12 +23,12 @@ def delete(cloud: services.Services, cluster: str,
            project_id: str) -> tuple[str, ...]:
     """Delete the volumes of a cluster. Does not wait.
 
-    One that is attached to a server, which is none of the cluster's, or that
-    has snapshots stays: somebody uses it.
+    A volume that has snapshots, or is attached to a server (which cannot be
+    the cluster's), is in use and stays.
 
     :param cluster: name of the Cluster.
-    :returns: ids of those that a server of the cluster is being detached
-        from; ask again until there are none.
+    :returns: ids of volumes that are still being detached from servers of the
+        cluster; call again until there are none.
     """
     if not cloud.has('block-storage'):
         return ()
@@ -52,9 +52,9 @@ def delete(cloud: services.Services, cluster: str,
 
 def delete_security_groups(cloud: services.Services, cluster: str,
                            project_id: str) -> None:
-    """Delete those of Services whose load balancers are gone.
+    """Delete security groups of Services whose load balancers are gone.
 
-    One that a port still has stays, for its load balancer is being deleted.
+    One that a port still uses stays: its load balancer is being deleted.
     """
     if not cloud.has('network'):
         return

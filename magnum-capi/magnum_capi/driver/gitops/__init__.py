@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What would Flux or Argo apply? A cluster rendered outside of Magnum.
+"""Renders a cluster outside of Magnum, to be applied by Flux or Argo.
 
-Its parts are a row of Magnum or a :mod:`description`, and a real cloud or a
+The input is a row of Magnum or a :mod:`description`, and a real cloud or a
 :mod:`described_cloud`.
 """

@@ -2,7 +2,7 @@
 
 """Renders a cluster outside of Magnum: for ``magnum-capi driver render``.
 
-Cloud and Magnum are reached with openstacksdk, as any client does.
+The cloud and Magnum are accessed with openstacksdk, like by any client.
 """
 
 import typing
@@ -25,7 +25,7 @@ from magnum_capi.driver.helm import helm as helm_module
 from magnum_capi.driver import settings as settings_module
 from magnum_capi import errors
 
-#: Of Magnum itself (magnum/conf/cinder.py).
+#: Magnum's own options (magnum/conf/cinder.py).
 _BOOT = (cfg.IntOpt('default_boot_volume_size', default=0),
          cfg.StrOpt('default_boot_volume_type'))
 
@@ -35,9 +35,9 @@ _HEADERS = {'OpenStack-API-Version': 'container-infra latest'}
 
 def configuration(files: list[str]
                   ) -> tuple[settings_module.Settings, gather.Defaults]:
-    """Options of the driver, and of Magnum's own that count.
+    """Options of the driver, and those of Magnum's own that are needed.
 
-    :param files: paths; those that Magnum itself would read when empty.
+    :param files: paths; when empty, those that Magnum itself would read.
     :raises UsageError: a file cannot be read, or an option is wrong.
     """
     conf = cfg.ConfigOpts()
@@ -61,8 +61,8 @@ def of_description(described: typing.Any, cloud_name: str | None,
 
     :param described: see description.read.
     :param cloud_name: in clouds.yaml, for a description without a section
-        ``cloud``; None: what the environment says.
-    :raises UsageError: it cannot be had.
+        ``cloud``; None: from the environment.
+    :raises UsageError: the described cluster is impossible.
     :raises services.CloudError: the cloud did not answer.
     """
     template, cluster, groups = description.read(described)
@@ -88,7 +88,7 @@ def of_magnum(uuid: str, cloud_name: str | None,
     stack = cluster.get('stack_id') or cluster.get('cluster_id')
     if stack not in (None, '', names.cluster(uuid)):
         raise errors.UsageError(
-            'Another driver has made this cluster', where=uuid,
+            'Another driver created this cluster', where=uuid,
             last_seen=f'its stack is {stack}')
     template = _get(
         connection, f'/clustertemplates/{cluster["cluster_template_id"]}',
@@ -111,7 +111,7 @@ def of_magnum(uuid: str, cloud_name: str | None,
 
 def manifests(rendered: rendering.Rendered,
               settings: settings_module.Settings) -> str:
-    """What Helm makes of it; see rendering.manifests."""
+    """The manifests that Helm renders; see rendering.manifests."""
     return rendering.manifests(rendered, helm_module.Helm(settings, None))
 
 
@@ -128,7 +128,7 @@ def _connection(name: str | None) -> sdk_connection.Connection:
     except (sdk_exceptions.ConfigException,
             keystone_exceptions.ClientException) as e:
         raise errors.UsageError(
-            'No cloud to look at',
+            'No cloud to look names up in',
             last_seen=' '.join(str(e).split()).rstrip('.'),
             hint='Name one with --os-cloud, or describe it in the section '
                  '"cloud"') from None

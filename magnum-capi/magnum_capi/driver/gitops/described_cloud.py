@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The cloud of a description: what its section ``cloud`` says there is.
+"""The cloud in the section ``cloud`` of a description.
 
-With it nothing is asked of a real cloud, so that a repository of Flux or Argo
-can render without credentials. It stands where ``openstack.Cloud`` does.
+It replaces ``openstack.Cloud``, so that a repository of Flux or Argo can
+render without credentials and without requests to a real cloud.
 """
 
 import collections.abc
@@ -18,13 +18,13 @@ _IMAGE = ('id', 'kube_version', 'os_distro', 'magnum_distro')
 
 
 class DescribedCloud:
-    """What counts of a cloud.
+    """The part of a cloud that is needed.
 
-    :param described: mapping with ``images`` (by what the description calls
-        them: mappings with kube_version, os_distro and perhaps id),
+    :param described: mapping with ``images`` (by their references in the
+        description: mappings with kube_version, os_distro and perhaps id),
         ``networks`` and ``subnets`` (uuids by name), ``volume_types`` (names)
-        and ``auth_url`` (of Keystone). Flavors are taken by their name.
-    :raises spec.InvalidSpec: it is something else.
+        and ``auth_url`` (of Keystone). Flavors are identified by name.
+    :raises spec.InvalidSpec: it is invalid.
     """
 
     def __init__(self, described: typing.Any) -> None:
@@ -84,22 +84,22 @@ class DescribedCloud:
 
 def _problems(described: typing.Any) -> collections.abc.Iterator[str]:
     if not isinstance(described, dict):
-        yield 'cloud: it has to be a mapping'
+        yield 'cloud: it must be a mapping'
         return
     for name in described:
         if name not in _FIELDS:
             yield f'cloud.{name}: there is no such field'
     for name in ('images', 'networks', 'subnets'):
         if not isinstance(described.get(name), dict | None):
-            yield f'cloud.{name}: it has to be a mapping'
+            yield f'cloud.{name}: it must be a mapping'
     types = described.get('volume_types')
     if types is not None and not (isinstance(types, list) and all(
             isinstance(name, str) for name in types)):
-        yield 'cloud.volume_types: it has to be a list of names'
+        yield 'cloud.volume_types: it must be a list of names'
     images = described.get('images') or {}
     for name, image in (images.items() if isinstance(images, dict) else ()):
         if not isinstance(image, dict):
-            yield f'cloud.images.{name}: it has to be a mapping'
+            yield f'cloud.images.{name}: it must be a mapping'
             continue
         for field in image:
             if field not in _IMAGE:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A cluster described in a file, read as the rows that Magnum would have.
+"""Reads a cluster from a file into the rows that Magnum would have. Pure.
 
-For those who apply with Flux or Argo what this driver renders. The fields are
-those of Magnum's API, and mean the same; what Magnum fills in when a cluster
-is created is filled in here in the same way (magnum 23.0.0,
-api/controllers/v1/cluster.py and conductor/utils.py). Pure.
+This is for users who render with this driver and apply with Flux or Argo. The
+fields have the names and meanings of Magnum's API; defaults that Magnum sets
+when a cluster is created are set in the same way (magnum 23.0.0,
+api/controllers/v1/cluster.py and conductor/utils.py).
 """
 
 import collections.abc
@@ -25,7 +25,7 @@ _Taints: typing.TypeAlias = collections.abc.Sequence[
 
 @dataclasses.dataclass(frozen=True)
 class Template:
-    """What counts of a cluster template."""
+    """The relevant fields of a cluster template."""
 
     image_id: str
     external_network_id: str | None = None
@@ -45,10 +45,10 @@ class Template:
 
 @dataclasses.dataclass(frozen=True)
 class Cluster:
-    """What counts of a cluster; None: as its template says.
+    """The relevant fields of a cluster; None: as in its template.
 
-    :param uuid: names in Kubernetes are made of it.
-    :param project_id: its namespace is made of it.
+    :param uuid: determines names in Kubernetes.
+    :param project_id: determines the namespace.
     :param labels: None: the template's.
     """
 
@@ -70,9 +70,9 @@ class Cluster:
 
 @dataclasses.dataclass(frozen=True)
 class NodeGroup:
-    """What counts of a node group.
+    """The relevant fields of a node group.
 
-    :param uuid: None: made of the cluster's and the name.
+    :param uuid: None: derived from the cluster's and the name.
     :param image_id: None: the template's.
     :param labels: None: the cluster's.
     """
@@ -99,12 +99,12 @@ def read(described: typing.Any
          ) -> tuple[Template, Cluster, tuple[NodeGroup, ...]]:
     """Read a description.
 
-    Without a node group of the role ``master``, and without a default one of
-    workers, both are made of the cluster's fields.
+    If there is no node group with the role ``master``, or no default one of
+    workers, it is derived from the cluster's fields.
 
     :param described: mapping of SECTIONS.
-    :returns: complete.
-    :raises spec.InvalidSpec: with everything that is wrong.
+    :returns: with all defaults filled in.
+    :raises spec.InvalidSpec: with all problems.
     """
     if not isinstance(described, dict):
         raise spec.InvalidSpec(['a description is a mapping of '
@@ -116,7 +116,7 @@ def read(described: typing.Any
     cluster = _made(Cluster, 'cluster', described.get('cluster'), problems)
     groups = described.get('node_groups') or []
     if not isinstance(groups, list):
-        problems.append('node_groups: it has to be a list')
+        problems.append('node_groups: it must be a list')
         groups = []
     rows = [_made(NodeGroup, f'node_groups[{index}]', group, problems)
             for index, group in enumerate(groups)]
@@ -135,7 +135,7 @@ def read(described: typing.Any
 def known(kind: type[_Row],
           fields: collections.abc.Mapping[str, typing.Any]
           ) -> dict[str, typing.Any]:
-    """Those of an API's fields that count for a description."""
+    """The fields of an API response that a description can have."""
     names = {field.name for field in dataclasses.fields(kind)}
     return {name: value for name, value in fields.items()
             if name in names and value is not None}
@@ -143,9 +143,9 @@ def known(kind: type[_Row],
 
 def _made(kind: type[_Row], where: str, given: typing.Any,
           problems: list[str]) -> _Row | None:
-    """An object of a section, or None and problems."""
+    """The object for a section; None if there are problems."""
     if not isinstance(given, dict):
-        problems.append(f'{where}: it has to be a mapping')
+        problems.append(f'{where}: it must be a mapping')
         return None
     fields = {field.name: field for field in dataclasses.fields(kind)}
     begin = len(problems)
@@ -167,7 +167,7 @@ def _made(kind: type[_Row], where: str, given: typing.Any,
             given[name] = {str(key): _text(value)
                            for key, value in given[name].items()}
     if 'uuid' in given and not _is_uuid(given['uuid']):
-        problems.append(f'{where}.uuid: {given["uuid"]!r} is no uuid')
+        problems.append(f'{where}.uuid: {given["uuid"]!r} is not a uuid')
     return kind(**given) if len(problems) == begin else None
 
 
@@ -237,7 +237,7 @@ _FLAG: _Form = (lambda value: isinstance(value, bool), 'true or false')
 _MAPPING: _Form = (lambda value: isinstance(value, dict), 'a mapping')
 _LIST: _Form = (lambda value: isinstance(value, list) and all(
     isinstance(item, dict) for item in value), 'a list of mappings')
-#: By the type of a field.
+#: Check and description by type of a field.
 _FORMS: dict[typing.Any, _Form] = {
     str: _STRING, str | None: _STRING, int: _NUMBER, int | None: _NUMBER,
     bool: _FLAG, bool | None: _FLAG, _Labels: _MAPPING,

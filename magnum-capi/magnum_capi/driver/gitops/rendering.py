@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a cluster would be handed to the management cluster as, undone.
+"""Renders what a cluster would be in the management cluster.
 
-For those who apply with Flux or Argo: the values of a chart, and what Helm
-makes of them. Application credentials and certificates are not in it: both
-name Secrets, which somebody else has to make.
+For users of Flux or Argo: the values of a chart, and the manifests that Helm
+renders from them. Application credentials and certificates are not included:
+both refer to Secrets, which must be created by other means.
 """
 
 import dataclasses
@@ -21,16 +21,17 @@ from magnum_capi.driver import settings as settings_module
 
 @dataclasses.dataclass(frozen=True)
 class Rendered:
-    """A cluster, ready to be applied.
+    """A rendered cluster.
 
     :param values: of the chart.
     :param credentials: name of the Secret with ``clouds.yaml`` and perhaps
         ``cacert``, in ``namespace``.
     :param proxies: name of the Secret with the file for proxies that have a
         password, see node_files; None: there are none.
-    :param registries: name of the Secret with authorities and log-ins of
+    :param registries: name of the Secret with CA certificates and logins of
         registries; None: there are none.
-    :param server_groups: of Nova, that the driver would make.
+    :param server_groups: names of Nova's server groups that the driver would
+        create.
     """
 
     release: str
@@ -50,9 +51,9 @@ def render(template: typing.Any, cluster: typing.Any,
            defaults: gather.Defaults = gather.Defaults()) -> Rendered:
     """Make the values of a cluster.
 
-    :param template, cluster, groups: of description.read, or Magnum's rows.
-    :param creating: whether the cluster is a new one.
-    :raises: as gather.plan.
+    :param template, cluster, groups: from description.read, or Magnum's rows.
+    :param creating: whether the cluster is new.
+    :raises: see gather.plan.
     """
     plan = gather.plan(
         rows_module.Rows(cluster, tuple(groups), template,
@@ -69,9 +70,9 @@ def render(template: typing.Any, cluster: typing.Any,
 
 
 def manifests(rendered: Rendered, helm: helm_module.Helm) -> str:
-    """What Helm makes of it, YAML text. Needs no management cluster.
+    """The manifests that Helm renders, YAML text. Needs no management cluster.
 
-    :raises helm_errors.HelmFailed: the chart refuses, or is not there.
+    :raises helm_errors.HelmFailed: the chart refuses, or does not exist.
     """
     return helm.template(rendered.release, rendered.chart, rendered.values,
                          rendered.namespace)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How does Helm make, change and remove the objects of a cluster?"""
+"""Runs Helm to install, upgrade and uninstall the objects of a cluster."""

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Runs helm: what it is told, what it may see, and what its errors mean.
+"""Runs helm in an isolated environment, and translates its errors.
 
-The values go through standard input, so no other user of the machine sees
-them. Helm's own files are in a private folder that is removed again; it finds
-no plugins, no working directory and no home: a folder called like the chart
-in Magnum's working directory would otherwise win over the repository.
+Values are passed through standard input, so no other user of the machine can
+see them. Helm's own files are in a private folder that is removed again. It
+gets no plugins, no home and no working directory of Magnum: there, a folder
+with the chart's name would take precedence over the repository.
 
-Helm may outlive the Magnum that started it. That is wanted: an operation
-that ends leaves a clean release, one that is killed leaves a pending one. The
-program ``timeout`` bounds its life, so that after ``helm_timeout`` nobody
-but the holder of the cluster's lock works on a release.
+Helm may outlive the Magnum process that started it. This is intended: an
+operation that ends leaves a clean release, one that is killed leaves a pending
+one. The program ``timeout`` bounds its life, so that after ``helm_timeout``
+only the holder of the cluster's lock works on a release.
 """
 
 import collections.abc
@@ -32,15 +32,14 @@ from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi import scratch
 
-#: What the private folders of its runs are called.
+#: Prefix of the private folders of its runs.
 _SCRATCH = 'magnum-helm-'
 
-#: Seconds between the end of ``helm_timeout`` and the kill of whatever is
-#: left.
+#: Seconds between the end of ``helm_timeout`` and SIGKILL.
 _GRACE = 5
 
-#: Variables that helm gets from Magnum's environment: how to find programs,
-#: proxies and authorities, and the service account of a pod.
+#: Variables that helm gets from Magnum's environment: paths of programs,
+#: proxies, CA certificates, and the service account of a pod.
 _PASSED = frozenset((
     'PATH', 'LANG', 'TZ', 'SSL_CERT_FILE', 'SSL_CERT_DIR',
     'KUBERNETES_SERVICE_HOST', 'KUBERNETES_SERVICE_PORT',
@@ -54,7 +53,7 @@ _Overlays: typing.TypeAlias = collections.abc.Iterable[str | os.PathLike[str]]
 
 
 class Chart(typing.Protocol):
-    """A chart as settings.Chart has it, or another dataclass."""
+    """A chart: settings.Chart, or another dataclass."""
 
     __dataclass_fields__: typing.ClassVar[dict[str, typing.Any]]
 
@@ -88,11 +87,11 @@ class Settings(typing.Protocol):
 
     @property
     def helm_history(self) -> int:
-        """Revisions that are kept."""
+        """Number of revisions to keep."""
 
     @property
     def helm_processes(self) -> int:
-        """How many run at once."""
+        """How many may run at once."""
 
     @property
     def helm_registry_config(self) -> str | None:
@@ -105,7 +104,7 @@ class Settings(typing.Protocol):
 
 @functools.cache
 def _slots(number: int) -> threading.BoundedSemaphore:
-    """Of this process: a turn for each helm that may run."""
+    """This process's semaphore for running helm."""
     return threading.BoundedSemaphore(number)
 
 
@@ -135,11 +134,11 @@ def upgrade_argv(release: str, chart: Chart, namespace: str, *,
     """The command that installs a release or changes it.
 
     :param timeout: seconds.
-    :param overlays: paths of values files that win over standard input.
+    :param overlays: paths of values files that override standard input.
     :param digest: label of the revision, at most 63 characters.
-    :param found: label the revision as releases.FOUND.
-    :param dry: only show what would be done, as the management cluster sees
-        it.
+    :param found: label the revision with releases.FOUND.
+    :param dry: only show what would be done, checked by the management
+        cluster.
     """
     return [
         'upgrade', release, *_chart_argv(chart), '--install',
@@ -153,14 +152,14 @@ def upgrade_argv(release: str, chart: Chart, namespace: str, *,
 
 def template_argv(release: str, chart: Chart, namespace: str, *,
                   overlays: _Overlays = ()) -> list[str]:
-    """The command that only renders. It needs no management cluster."""
+    """The command that only renders. Needs no management cluster."""
     return ['template', release, *_chart_argv(chart),
             '--namespace', namespace, *_values_argv(overlays)]
 
 
 def uninstall_argv(release: str, namespace: str, *,
                    timeout: int) -> list[str]:
-    # Without --debug it does not say what it cannot delete, nor why.
+    # Only --debug says which objects cannot be deleted, and why.
     return ['uninstall', release, '--namespace', namespace,
             '--timeout', f'{timeout}s', '--debug']
 
@@ -170,7 +169,7 @@ class Helm:
 
     :param kubeconfig: None in a pod.
     :param environ: of this process.
-    :raises EnvironmentProblem: (every method) there is no helm.
+    :raises EnvironmentProblem: (every method) helm is not installed.
     :raises helm_errors.HelmFailed: (every method) and its kinds.
     """
 
@@ -183,7 +182,7 @@ class Helm:
 
     @property
     def dead_after(self) -> int:
-        """Seconds after which no helm of this driver lives any more."""
+        """Seconds after which a helm of this driver is dead for sure."""
         return self._settings.helm_timeout + 2 * _GRACE
 
     def upgrade(self, release: str, chart: Chart, values: Values,
@@ -198,8 +197,8 @@ class Helm:
                 namespace: str) -> str:
         """What an upgrade would apply; nothing is changed.
 
-        Unlike :meth:`template` it asks the management cluster for what it
-        has, as the upgrade does.
+        Unlike :meth:`template` this reads the management cluster, like the
+        upgrade itself.
 
         :returns: manifests, YAML text.
         """
@@ -229,7 +228,7 @@ class Helm:
                 stdin=json.dumps(values))
 
     def uninstall(self, release: str, namespace: str) -> bool:
-        """Take a release away; its objects then begin to go.
+        """Uninstall a release; its objects then begin to disappear.
 
         :returns: whether there was one.
         """
@@ -239,7 +238,7 @@ class Helm:
 
     def status(self, release: str,
                namespace: str) -> dict[str, typing.Any] | None:
-        """What helm knows of a release, None when there is none.
+        """What helm knows about a release, None when there is none.
 
         :returns: ``revision``, ``status`` and ``description``.
         """
@@ -254,7 +253,7 @@ class Helm:
 
     def history(self, release: str,
                 namespace: str) -> list[dict[str, typing.Any]]:
-        """Revisions of a release, oldest first, as helm has them."""
+        """Revisions of a release, oldest first, as helm reports them."""
         said = self._unless_missing([
             'history', release, '--namespace', namespace, '--output', 'json'])
         return [] if said is None else _parsed(said)
@@ -269,7 +268,7 @@ class Helm:
 
     @contextlib.contextmanager
     def _fetched(self, chart: Chart) -> collections.abc.Iterator[Chart]:
-        """The chart in the cache when there is one, else as it is."""
+        """The cached chart if there is a cache, else the chart as it is."""
         if chart.is_path or not self._settings.chart_cache:
             yield chart
             return
@@ -281,7 +280,7 @@ class Helm:
             with tempfile.TemporaryDirectory(dir=cache) as folder:
                 self._run(['pull', *_chart_argv(chart),
                            '--destination', folder])
-                # One step: another thread or process may do the same.
+                # Atomic: another thread or process may do the same.
                 os.replace(next(pathlib.Path(folder).glob('*.tgz')), package)
         yield dataclasses.replace(chart, name=str(package), version=None,
                                   repository=None)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What helm's words mean: typed errors, and one line for the user.
+"""Turns helm's messages into typed errors, and one line for the user.
 
-Helm has one exit code for everything, so its text has to tell. The texts are
-those of helm 3, measured in tests/functional/driver/test_helm.py.
+Helm has one exit code for all errors, so its text must be parsed. The texts
+are those of helm 3, measured in tests/functional/driver/test_helm.py.
 """
 
 import re
@@ -18,8 +18,8 @@ _LONGEST = 600
 class HelmFailed(errors.MagnumCapiError):
     """A helm command failed.
 
-    :param reason: one line for the user whose cluster it is: what helm or
-        the chart said, without paths and addresses of the operator.
+    :param reason: one line for the owner of the cluster: the message of helm
+        or the chart, without paths and addresses of the operator.
     """
 
     def __init__(self, what: str, *, reason: str,
@@ -29,7 +29,7 @@ class HelmFailed(errors.MagnumCapiError):
 
 
 class ChartRefused(HelmFailed):
-    """The chart does not accept the values. Trying again is of no use."""
+    """The chart does not accept the values. A retry would not help."""
 
 
 class ChartUnavailable(HelmFailed):
@@ -37,26 +37,26 @@ class ChartUnavailable(HelmFailed):
 
 
 class HelmBusy(HelmFailed):
-    """Another operation on the release is in progress, or died in it."""
+    """Another operation on the release is in progress, or died."""
 
 
 class HelmUnreachable(HelmFailed):
-    """Helm got no answer of the management cluster."""
+    """Helm got no answer from the management cluster."""
 
 
 class HelmDisturbed(HelmFailed):
-    """The management cluster had a passing fault while helm worked."""
+    """The management cluster had a transient error while helm worked."""
 
 
 class HelmKilled(HelmFailed):
-    """A signal ended helm: the machine was out of memory, or somebody did."""
+    """A signal ended helm, for example when the machine was out of memory."""
 
 
 class HelmTimeout(HelmFailed):
     """Helm did not end in time and was killed."""
 
 
-#: What errors of helm 3 look like, most telling first.
+#: Patterns of helm 3's errors, most specific first.
 _SIGNS: tuple[tuple[type[HelmFailed], re.Pattern[str]], ...] = (
     (HelmBusy, re.compile(
         r'another operation \(install/upgrade/rollback\) is in progress'
@@ -76,10 +76,10 @@ _SIGNS: tuple[tuple[type[HelmFailed], re.Pattern[str]], ...] = (
         r'|TLS handshake timeout|no route to host|no such host'
         r'|context deadline exceeded|server was unable to return'
         r'|x509: |EOF$|Unauthorized$|ServiceUnavailable'
-        # It went while helm was at work.
+        # The connection broke while helm was at work.
         r'|connection reset by peer|broken pipe|unexpected EOF'
         r'|http2: (client connection lost|server sent GOAWAY)')),
-    # Kubernetes' words for 409, 429, 500 and 503 (apimachinery,
+    # Kubernetes' messages for 409, 429, 500 and 503 (apimachinery,
     # pkg/api/errors/errors.go; apiserver, pkg/registry/generic/registry).
     (HelmDisturbed, re.compile(
         r'the object has been modified|[Tt]oo many requests'
@@ -87,13 +87,13 @@ _SIGNS: tuple[tuple[type[HelmFailed], re.Pattern[str]], ...] = (
         r'|unable to handle the request')),
 )
 
-#: A line of client-go, such as the warning that a kind is deprecated.
+#: A log line of client-go, such as the warning that a kind is deprecated.
 _KLOG = re.compile(r'^[IWEF][0-9]{4} [0-9:.]+ .*\n?', re.MULTILINE)
 
-#: A line of --debug, and what follows the error: Go's calls.
+#: A log line of --debug, and the stack trace after the error.
 _DEBUG = re.compile(r'^[a-z_]+\.go:[0-9]+: .*\n?', re.MULTILINE)
 _CALLS = re.compile(r'^helm\.go:[0-9]+: .*', re.MULTILINE | re.DOTALL)
-#: What "helm uninstall" could not delete.
+#: The objects that "helm uninstall" could not delete.
 _UNDELETED = re.compile(
     r'uninstall: Failed to delete release: \[(.*)\]$', re.MULTILINE)
 
@@ -102,7 +102,7 @@ _UNAVAILABLE = 'the chart could not be fetched'
 
 
 def reason_of(output: str) -> str:
-    """What helm said is wrong, one line, fit for the cluster's owner.
+    """Helm's reason for a failure in one line for the cluster's owner.
 
     :param output: helm's standard error.
     """
@@ -117,19 +117,19 @@ def reason_of(output: str) -> str:
         ' Use --debug flag to render out invalid YAML')
     said = re.sub(r'\b(Get|Post|Put|Patch|Delete) "https?://[^"]*": ', '',
                   said)
-    # Absolute paths: only the last part. In single quotes they are places
-    # in the values.
+    # Keep only the last part of absolute paths. In single quotes they are
+    # places in the values.
     said = re.sub(r"(?<![\w.:/'-])(?:/[\w.@+-]+)+/([\w.@+-]+)", r'\1', said)
     return said if len(said) <= _LONGEST else said[:_LONGEST - 3] + '...'
 
 
 def _said(output: str) -> str:
-    """Helm's standard error without logs."""
+    """Helm's standard error without log lines."""
     return _DEBUG.sub('', _CALLS.sub('', _KLOG.sub('', output)))
 
 
 def failure(command: str, failed: errors.CommandFailed) -> HelmFailed:
-    """The error for what helm said. Drops argv: it has paths."""
+    """The typed error for a failed command. Drops argv, which has paths."""
     if failed.returncode is None or failed.returncode in (124, 137):
         return HelmTimeout(
             f'helm {command} did not end in time',

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Helm's record of a release, read without Helm, and repaired when stuck.
+"""Reads Helm's record of a release without Helm, and repairs a stuck one.
 
 Helm keeps every revision of a release in a Secret
-``sh.helm.release.v1.<release>.v<revision>`` whose labels tell its status
-(https://helm.sh/docs/topics/advanced/#storage-backends). Only the metadata is
-asked for: the content has the values of the cluster and is large.
+``sh.helm.release.v1.<release>.v<revision>``, whose labels have its status
+(https://helm.sh/docs/topics/advanced/#storage-backends). Mostly only metadata
+is read: the content has the values of the cluster and is large.
 
 Helm has no lock. It refuses to change a release whose last revision is
 ``pending-*`` (helm, pkg/action/upgrade.go), and a helm that was killed leaves
-one for ever. Taking that revision away is the repair: the objects of the
-cluster stay as they are, and the next ``helm upgrade --install`` takes over
-those that the dead one made, for they bear the release's name. A rollback
-would apply the values of yesterday, an uninstall would delete the cluster.
+that state forever. The repair is to remove that revision: the objects of the
+cluster stay unchanged, and the next ``helm upgrade --install`` adopts those
+that the dead helm created, because they have the release's name. A rollback
+would apply old values, an uninstall would delete the cluster.
 """
 
 import base64
@@ -26,12 +26,12 @@ from magnum_capi.kube import kinds
 from magnum_capi.kube import kube as kube_module
 from magnum_capi.kube import rest
 
-#: Label of a revision: what was applied, see :func:`state`. Set by
+#: Label of a revision: digest of what was applied, see :func:`state`. Set by
 #: ``helm upgrade --labels`` (helm 3.13 and newer).
 DIGEST = 'magnum-digest'
 
-#: Label of a revision that took over objects which Helm had no record of, as
-#: long as they are not yet as it has them; see :func:`taken_over`.
+#: Label of a revision that adopted objects without a record in Helm, until
+#: they match what it rendered; see :func:`taken_over`.
 FOUND = 'magnum-found'
 
 
@@ -41,7 +41,7 @@ class Revision:
 
     :param created: seconds since 1970, by the clock of the server.
     :param secret: name of its Secret.
-    :param version: resourceVersion of that.
+    :param version: resourceVersion of the Secret.
     :param found: see :data:`FOUND`.
     """
 
@@ -59,12 +59,12 @@ class Revision:
 
 
 class ReleasePending(rest.KubeError):
-    """A helm works on this release, or died on it a moment ago."""
+    """A helm is working on this release, or has just died."""
 
 
 def revisions(kube: kube_module.Kube, namespace: str,
               release: str) -> list[Revision]:
-    """The revisions of a release that Helm knows, oldest first."""
+    """The revisions of a release that Helm has, oldest first."""
     found = []
     for secret in kube.list_metadata(
             'Secret', namespace, {'owner': 'helm', 'name': release}):
@@ -92,7 +92,7 @@ def state(kube: kube_module.Kube, namespace: str,
 
 def chart_version(kube: kube_module.Kube, namespace: str, release: str,
                   chart: str) -> str | None:
-    """Version of the chart that a release was made of.
+    """Version of the chart that a release was made from.
 
     :param chart: name of the chart.
     :returns: None when nothing is deployed, or another chart is.
@@ -106,7 +106,7 @@ def chart_version(kube: kube_module.Kube, namespace: str, release: str,
 
 def applied(kube: kube_module.Kube, namespace: str,
             release: str) -> str | None:
-    """Manifests of a release as Helm has applied them, YAML text.
+    """Manifests of a release as Helm applied them, YAML text.
 
     :returns: None when nothing is deployed.
     """
@@ -115,9 +115,9 @@ def applied(kube: kube_module.Kube, namespace: str,
 
 
 def manifests(found: kinds.Object) -> str:
-    """Manifests of a release, those of its hooks too, YAML text.
+    """Manifests of a release, including those of hooks, YAML text.
 
-    :param found: the release as helm has it.
+    :param found: the release in Helm's own format.
     """
     return '\n---\n'.join((found.get('manifest') or '', *(
         hook.get('manifest') or '' for hook in found.get('hooks') or ())))
@@ -125,7 +125,7 @@ def manifests(found: kinds.Object) -> str:
 
 def deployed(kube: kube_module.Kube, namespace: str,
              release: str) -> kinds.Object | None:
-    """The revision that is deployed, as helm has it; None when none is."""
+    """The deployed revision in Helm's own format, None when there is none."""
     there = [revision for revision in revisions(kube, namespace, release)
              if revision.status == 'deployed']
     if not there:
@@ -133,7 +133,7 @@ def deployed(kube: kube_module.Kube, namespace: str,
     secret = kube.get('Secret', namespace, there[-1].secret)
     if secret is None:
         return None
-    # JSON, gzip, Helm's base64, that of Secrets (helm 3,
+    # JSON, gzip, Helm's base64, base64 of Secrets (helm 3,
     # pkg/storage/driver/util.go).
     content = base64.b64decode(base64.b64decode(secret['data']['release']))
     found: kinds.Object = json.loads(gzip.decompress(content))
@@ -142,22 +142,22 @@ def deployed(kube: kube_module.Kube, namespace: str,
 
 def taken_over(kube: kube_module.Kube, namespace: str, release: str,
                revision: int) -> None:
-    """Note that what a revision has found is now as Helm has it."""
+    """Record that adopted objects now match what Helm rendered."""
     kube.label('Secret', namespace,
                f'sh.helm.release.v1.{release}.v{revision}', {FOUND: None})
 
 
 def repair(kube: kube_module.Kube, namespace: str, release: str,
            dead_after: float) -> bool:
-    """Make a release usable that a dead helm left pending.
+    """Repair a release that a dead helm left pending.
 
-    To be called by the holder of the lock of the cluster, so no other helm of
-    this driver runs. One whose Magnum died may: it counts as dead only after
-    ``dead_after``, when it is killed by itself (see :mod:`helm`).
+    Call this with the lock of the cluster held, so that no other helm of this
+    driver is running, except one whose Magnum died: that counts as dead only
+    after ``dead_after``, when ``timeout`` has killed it (see :mod:`helm`).
 
-    :param dead_after: seconds, of the server's clock.
+    :param dead_after: seconds, by the server's clock.
     :returns: whether there was something to repair.
-    :raises ReleasePending: it is too early to say.
+    :raises ReleasePending: helm may still be alive.
     """
     found = revisions(kube, namespace, release)
     repaired = False

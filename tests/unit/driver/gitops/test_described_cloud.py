@@ -57,13 +57,13 @@ class DescribedCloudTest(testtools.TestCase):
 
     def test_each_mistake_is_named(self):
         for described, told in (
-                ([], 'cloud: it has to be a mapping'),
+                ([], 'cloud: it must be a mapping'),
                 ({'image': {}}, 'cloud.image: there is no such field'),
-                ({'networks': ['n']}, 'cloud.networks: it has to be a'),
-                ({'images': ['i']}, 'cloud.images: it has to be a'),
-                ({'volume_types': 'ssd'}, 'cloud.volume_types: it has'),
-                ({'volume_types': ['ssd', 1]}, 'cloud.volume_types: it has'),
-                ({'images': {'a': 1}}, 'cloud.images.a: it has to be a'),
+                ({'networks': ['n']}, 'cloud.networks: it must be a'),
+                ({'images': ['i']}, 'cloud.images: it must be a'),
+                ({'volume_types': 'ssd'}, 'cloud.volume_types: it must'),
+                ({'volume_types': ['ssd', 1]}, 'cloud.volume_types: it must'),
+                ({'images': {'a': 1}}, 'cloud.images.a: it must be a'),
                 ({'images': {'a': {'size': 1}}},
                  'cloud.images.a.size: there is no such field')):
             error = self.assertRaises(

@@ -112,7 +112,7 @@ class DescriptionTest(base.TestCase):
              'template.image: there is no such field',
              'template.image_id: it is missing',
              "cluster.node_count: 'two' is not a number",
-             "cluster.uuid: 'x' is no uuid",
+             "cluster.uuid: 'x' is not a uuid",
              'node_groups[0].name: it is missing'),
             self.problems(
                 clouds=1, template={'image': 'x', 'image_id': None},
@@ -122,7 +122,7 @@ class DescriptionTest(base.TestCase):
     def test_uuid_is_as_magnum_writes_it(self):
         for uuid in (5, b'x', UUID.replace('-', ''), f'{{{UUID}}}',
                      UUID[:2] + '-' + UUID[2:]):
-            self.assertIn(f'cluster.uuid: {uuid!r} is no uuid',
+            self.assertIn(f'cluster.uuid: {uuid!r} is not a uuid',
                           self.problems(cluster={'uuid': uuid}))
         _template, cluster, _groups = description.read(described(
             cluster={'uuid': UUID.upper()}))
@@ -205,12 +205,12 @@ class RenderingTest(base.TestCase):
 
     def test_cloud_that_is_no_cloud(self):
         for cloud, text in (
-                (1, 'cloud: it has to be a mapping'),
-                ({'images': []}, 'cloud.images: it has to be a mapping'),
-                ({'images': {'a': 1}}, 'cloud.images.a: it has'),
+                (1, 'cloud: it must be a mapping'),
+                ({'images': []}, 'cloud.images: it must be a mapping'),
+                ({'images': {'a': 1}}, 'cloud.images.a: it must'),
                 ({'images': {'a': {'b': 1}}}, 'cloud.images.a.b: there is'),
                 ({'image': {}}, 'cloud.image: there is no such field'),
-                ({'volume_types': 'ssd'}, 'cloud.volume_types: it has')):
+                ({'volume_types': 'ssd'}, 'cloud.volume_types: it must')):
             e = self.assertRaises(spec.InvalidSpec,
                                   described_cloud.DescribedCloud, cloud)
             self.assertIn(text, str(e))
