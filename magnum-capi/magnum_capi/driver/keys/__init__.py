@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which secrets has a cluster, and how does one follow another?
+"""Secrets of a cluster and their rotation.
 
 :mod:`credentials` decides the steps of an application credential's life,
-:mod:`rotation` takes them. :mod:`state` remembers them, in a Secret of
+:mod:`rotation` takes them. :mod:`state` records them, in a Secret of
 :mod:`vault`.
 """

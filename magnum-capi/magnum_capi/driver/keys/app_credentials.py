@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Application credentials of users, by which clusters use the cloud.
+"""Application credentials of users, with which clusters access the cloud.
 
 https://docs.openstack.org/keystone/latest/user/application_credentials.html:
-only the user can make one; it has no more roles than that user; it dies with
-the user and with any role of it that the user loses.
+only the user can create one; it has no more roles than the user; it ends with
+the user, and when the user loses any of its roles.
 """
 
 import collections.abc
@@ -21,7 +21,7 @@ from magnum_capi.driver.keys import delegation
 class Credential:
     """An application credential.
 
-    :param secret: known once, at creation; else empty.
+    :param secret: only known at creation; otherwise empty.
     """
 
     id: str
@@ -34,11 +34,11 @@ class Credential:
 def create(cloud: services.Services, user_id: str, name: str,
            description: str, *, has: collections.abc.Collection[str],
            allowed: collections.abc.Collection[str]) -> Credential:
-    """Make an application credential of a user, as that user.
+    """Create an application credential of a user, as that user.
 
     :param cloud: that user's.
-    :param has: names of the roles that the user has.
-    :param allowed: names of those that it may get.
+    :param has: names of the user's roles.
+    :param allowed: names of roles that it may get.
     :returns: with its secret.
     :raises services.NotUsable: the user has no allowed role.
     :raises services.Conflict: the user has one of this name.
@@ -71,7 +71,7 @@ def get(cloud: services.Services, user_id: str,
 
 def find(cloud: services.Services, user_id: str,
          prefix: str) -> tuple[Credential, ...]:
-    """Return the Credentials of a user whose name begins so."""
+    """Return the Credentials of a user whose names have a prefix."""
     with services.asking(f'the application credentials of {user_id}'):
         try:
             return tuple(
@@ -79,7 +79,7 @@ def find(cloud: services.Services, user_id: str,
                 cloud.proxy('identity').application_credentials(user_id)
                 if c.name.startswith(prefix))
         except sdk_exceptions.NotFoundException:
-            # The user is gone, and its credentials with it.
+            # The user is gone, and so are its credentials.
             return ()
 
 
@@ -88,7 +88,7 @@ def delete(cloud: services.Services, user_id: str,
     """Delete an application credential.
 
     :returns: whether there was one.
-    :raises services.Denied: it is still there. Never to be taken for done.
+    :raises services.Denied: it still exists; never treat this as success.
     """
     with services.asking(f'the application credential {credential_id}'):
         try:

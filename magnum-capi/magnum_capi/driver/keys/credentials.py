@@ -2,45 +2,45 @@
 
 """The life of a cluster's application credential, as steps. Pure.
 
-Keystone chooses a credential's id and shows its secret once, so a process
-that dies at the wrong moment leaves one that nobody knows. Therefore its
-name is recorded before it is made, its id before it is used, and it is
-deleted at Keystone before the record of it is dropped. Every step can be
-repeated; after a crash ``next_step`` of the record says how to go on.
+Keystone chooses a credential's id and shows its secret once, so a process that
+dies at the wrong moment leaves a credential that cannot be used. Therefore its
+name is recorded before it is created, its id before it is used, and it is
+deleted in Keystone before its record is dropped. Every step can be repeated;
+after a crash ``next_step`` of the record says how to continue.
 
-The answer of Keystone can be lost, too: a proxy in front of a slow Keystone,
-or keystoneauth with ``connect_retries`` (5.18.1, session.py: of any method,
-after a timeout as well), sends the request again, and Keystone refuses the
-second one, for the name is there. Names are never used twice, so it was the
-first that made it. Its secret went with the answer: it is looked up, deleted
-and made again, like what a crash left.
+Keystone's response can be lost, too: a proxy in front of a slow Keystone, or
+keystoneauth with ``connect_retries`` (5.18.1, session.py: of any method, after
+a timeout as well), sends the request again, and Keystone refuses the second
+one, because the name exists. Names are never used twice, so the first request
+created the credential, and its secret is lost: the credential is looked up,
+deleted and created again, like after a crash.
 
-Rotation has two phases: the new one is made, recorded and applied, and only
-when it is taken up (see :func:`adopted`) the old one goes. Until then both
-are valid, so nodes need not be made anew.
+Rotation has two phases: the new credential is created, recorded and applied,
+and only when it is adopted (see :func:`adopted`) the old one is deleted. Until
+then both are valid, so nodes need not be replaced.
 
-A record is a tuple of entries; the driver keeps it in the management
-cluster, together with the secrets, and writes all of it at once.
+A record is a tuple of entries; the driver keeps it in the management cluster,
+together with the secrets, and writes all of it at once.
 """
 
 import dataclasses
 import datetime
 import typing
 
-#: What Keystone says of a credential: authenticated, refused, not asked.
+#: Keystone's answer about a credential: authenticated, refused, no answer.
 VALID = 'valid'
 INVALID = 'invalid'
 UNKNOWN = 'unknown'
 
 #: Stages of an entry, in this order.
 PLANNED = 'planned'     # name recorded; Keystone may or may not have it
-MADE = 'made'           # id recorded, secret kept; nobody uses it
+MADE = 'made'           # id recorded, secret kept; not in use
 APPLIED = 'applied'     # in the Secret that the cluster reads
-ADOPTED = 'adopted'     # taken up by all that read it
-RETIRED = 'retired'     # nobody needs it; to be deleted
+ADOPTED = 'adopted'     # in use by everything that reads it
+RETIRED = 'retired'     # no longer needed; to be deleted
 
-#: What is wanted: one that is valid (a rotation is asked for in the record,
-#: see :func:`rotate`), or none, once the cluster is gone.
+#: Desired state: a valid credential (the record requests a rotation, see
+#: :func:`rotate`), or none, once the cluster is gone.
 KEEP = 'keep'
 REMOVE = 'remove'
 
@@ -56,11 +56,11 @@ DELETE = 'delete'
 FORGET = 'forget'
 DONE = 'done'
 
-#: Seconds that controllers get at least to read a changed Secret.
+#: Minimum seconds for controllers to read a changed Secret.
 SETTLE = 30
-#: Seconds after which a credential counts as taken up if nothing can tell
-#: (a chart without addons that use it), or is reported as overdue if
-#: something tells that it is not.
+#: Seconds after which a credential counts as adopted if its use cannot be
+#: observed (a chart without addons that use it), or is reported as overdue if
+#: it is seen not to be in use.
 BOUND = 15 * 60
 
 _NO_TOKEN = 'a new credential has to be asked for by a user'
@@ -70,12 +70,13 @@ _NO_TOKEN = 'a new credential has to be asked for by a user'
 class Entry:
     """A credential that is or may be in Keystone.
 
-    :param name: at Keystone, never used twice.
-    :param user_id: whose it is; only they or an administrator delete it.
+    :param name: in Keystone, never used twice.
+    :param user_id: of its owner; only the owner or an administrator can delete
+        it.
     :param stage: PLANNED, MADE, APPLIED, ADOPTED or RETIRED.
-    :param id: at Keystone, None while PLANNED.
+    :param id: in Keystone, None while PLANNED.
     :param applied_at: aware datetime, once applied.
-    :param outgoing: whether another is wanted in its place.
+    :param outgoing: whether it should be replaced.
     """
 
     name: str
@@ -96,14 +97,14 @@ class State:
 
     :param wish: KEEP or REMOVE.
     :param now: aware datetime.
-    :param user_id: whose token is at hand; None for nobody's. Keystone lets
-        nobody but a user make the user's application credentials.
+    :param user_id: of the user whose token is available; None: no token. In
+        Keystone only the user can create the user's application credentials.
     :param fresh: makes a name never used before; see ``delegation.name``.
-    :param found: ids at Keystone by name, of each user whose were looked at,
-        for entries without an id; of nobody after a MAKE.
-    :param adopted: of the applied entry: True, False, or None when nothing
-        can tell; see :func:`adopted`.
-    :param gone: ids that Keystone was seen not to have any more.
+    :param found: ids in Keystone by name, for each user who was
+        looked up, for entries without an id; empty after a MAKE.
+    :param adopted: of the applied entry: True, False, or None when unknown;
+        see :func:`adopted`.
+    :param gone: ids that are known to be gone from Keystone.
     :param settle: seconds, see SETTLE.
     :param bound: seconds, see BOUND.
     """
@@ -143,9 +144,9 @@ class Step:
     DONE      nothing, the wish is fulfilled
     ========= =========================================================
 
-    :param record: to be written, None when nothing is.
-    :param overdue: whether a WAIT is longer than BOUND: somebody should
-        look, both credentials stay valid.
+    :param record: to be written, or None.
+    :param overdue: whether a WAIT is longer than BOUND: the operator should
+        check; both credentials stay valid.
     """
 
     kind: str
@@ -167,9 +168,9 @@ def made(record: Record, entry: Entry, credential_id: str) -> Record:
 def rotate(record: Record) -> Record:
     """The record that asks for a rotation; writing it starts one.
 
-    Whoever finds it goes on with it, so a rotation is not lost. One that is
-    made and not yet recorded as applied may be in the cluster's Secret
-    already, so nothing is retired here.
+    Any process that finds it continues the rotation, so it is not lost. A
+    credential that is MADE but not yet recorded as APPLIED may already be in
+    the cluster's Secret, so nothing is retired here.
     """
     return tuple(
         entry if entry.stage == RETIRED
@@ -177,7 +178,7 @@ def rotate(record: Record) -> Record:
 
 
 def in_use(record: Record) -> Entry | None:
-    """The credential that the cluster uses; None before there is any.
+    """The credential that the cluster uses; None before there is one.
 
     A cluster can be created as soon as there is one.
     """
@@ -186,25 +187,25 @@ def in_use(record: Record) -> Entry | None:
 
 
 def obtained(record: Record) -> bool:
-    """Whether there is a credential for the cluster, used or not yet.
+    """Whether there is a credential for the cluster, in use or not.
 
-    From then on nobody needs a user's token to go on with a creation.
+    From then on a creation can continue without a user's token.
     """
     return any(entry.stage in (MADE, APPLIED, ADOPTED) for entry in record)
 
 
 def adopted(applied_id: str | None, entry: Entry,
             taken_up: tuple[bool, str] | None) -> bool | None:
-    """Whether a credential is taken up by all that read it.
+    """Whether a credential is in use by everything that reads it.
 
-    Cluster API's provider reads the Secret at each reconciliation, so for it
-    the Secret is enough. The addons run in the workload cluster with a copy,
+    Cluster API's provider reads the Secret in each reconciliation, so for it
+    the Secret is sufficient. Addons run in the workload cluster with a copy,
     which their provider replaces.
 
-    :param applied_id: that is in the Secret now, read back.
+    :param applied_id: id in the Secret now, read back.
     :param entry: APPLIED.
-    :param taken_up: what ``addons.took_up`` says of that Secret.
-    :returns: True, False, or None when nothing can tell.
+    :param taken_up: what ``addons.took_up`` returns for that Secret.
+    :returns: True, False, or None when unknown.
     """
     if applied_id != entry.id:
         return False
@@ -212,7 +213,7 @@ def adopted(applied_id: str | None, entry: Entry,
 
 
 def next_step(state: State) -> Step:
-    """The one thing to do now, from any record that a crash can leave."""
+    """The next step, for any record that a crash can leave."""
     for step in (_clean, _remove, _bring_in, _replace):
         found = step(state)
         if found:
@@ -221,7 +222,7 @@ def next_step(state: State) -> Step:
 
 
 def _clean(state: State) -> Step | None:
-    """Delete what nobody needs, Keystone first, then the record."""
+    """Delete what is no longer needed: in Keystone, then in the record."""
     for entry in state.record:
         if entry.stage != RETIRED:
             continue
@@ -243,7 +244,7 @@ def _remove(state: State) -> Step | None:
 
 
 def _bring_in(state: State) -> Step | None:
-    """Bring in what is on its way: planned, made."""
+    """Complete entries that are PLANNED or MADE."""
     for entry in state.record:
         if entry.stage == PLANNED:
             return _resolve(state, entry) or _make(state, entry)
@@ -254,7 +255,7 @@ def _bring_in(state: State) -> Step | None:
 
 
 def _make(state: State, entry: Entry) -> Step:
-    # Not wanted any more, or by somebody else now: it is not made.
+    # No longer needed, or now needed for another user: it is not created.
     if entry.outgoing or state.user_id not in (None, entry.user_id):
         return _retire(state, entry)
     if state.user_id is None:
@@ -263,7 +264,7 @@ def _make(state: State, entry: Entry) -> Step:
 
 
 def _replace(state: State) -> Step | None:
-    """Let the last that was applied take the place of those before."""
+    """Replace older entries with the last one that was applied."""
     if state.wish == REMOVE:
         return None
     if not state.record or state.record[-1].outgoing:
@@ -279,11 +280,11 @@ def _replace(state: State) -> Step | None:
 
 
 def _resolve(state: State, entry: Entry) -> Step | None:
-    """A name without an id: Keystone knows it, or not, since a crash.
+    """Resolve a name without an id after a crash: Keystone may have it.
 
-    Names are unique for a user only, so it is a user's that is meant.
+    Names are only unique per user, so the owner's credentials are searched.
 
-    Its secret is lost, so it is of no use: it goes, under its id.
+    Its secret is lost, so it is useless: it is deleted by its id.
     """
     if entry.user_id not in state.found:
         return Step(LOOK, entry)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""Carries out the steps of ``credentials``: the hands to that head.
+"""Carries out the steps that ``credentials`` decides.
 
-Each step is done with the lock of the cluster held, and the record of it is
-written before anything depends on it.
+Each step needs the lock of the cluster, and is recorded before anything
+depends on it.
 """
 
 import collections.abc
@@ -33,22 +33,22 @@ from magnum_capi.kube import kinds
 
 LOG = logging.getLogger(__name__)
 
-#: What credentials.State.adopted is, of an entry.
+#: Returns credentials.State.adopted for an entry.
 Adopted: typing.TypeAlias = collections.abc.Callable[
     [credentials.Entry], bool | None]
 
 #: More steps than any rotation has.
 _MOST = 60
-#: How often Keystone is asked to make one.
+#: How often to request a new credential from Keystone.
 _TRIES = 3
 
 
 @dataclasses.dataclass(frozen=True)
 class User:
-    """Whose token is at hand.
+    """The user whose token is available.
 
-    :param id: at Keystone; None: nobody's, only Magnum's own.
-    :param roles: names of those that the token has in the project.
+    :param id: in Keystone; None: only Magnum's own token.
+    :param roles: names of the token's roles in the project.
     """
 
     id: str | None = None
@@ -57,9 +57,9 @@ class User:
 
 @dataclasses.dataclass(frozen=True)
 class Access:
-    """How clusters reach the cloud.
+    """How clusters access the cloud.
 
-    :param auth_url: of Keystone, for clusters; None: it is in no catalog.
+    :param auth_url: of Keystone, for clusters; None: not in the catalog.
     :param cacert: PEM text.
     """
 
@@ -103,11 +103,11 @@ class Rotation:
 
     def bring_in(self, state: state_module.State,
                  new: bool = False) -> state_module.State:
-        """Go on until the cluster has a credential to use.
+        """Take steps until the cluster has a credential to use.
 
-        :param new: go on until it is the one that was asked for last.
-        :returns: as it is written.
-        :raises failures.Failed: that needs a user's token.
+        :param new: until it has the one that was requested last.
+        :returns: as written to the Secret.
+        :raises failures.Failed: a user's token is needed.
         """
         def enough(found: state_module.State) -> bool:
             used = credentials.in_use(found.record)
@@ -118,7 +118,7 @@ class Rotation:
     def go_on(self, state: state_module.State,
               adopted: Adopted | None = None
               ) -> tuple[state_module.State, credentials.Step]:
-        """Go on as far as possible.
+        """Take as many steps as possible.
 
         :returns: the state, and the last step: DONE or WAIT.
         """
@@ -127,8 +127,8 @@ class Rotation:
     def remove(self, state: state_module.State) -> state_module.State:
         """Remove all credentials; the record is empty afterwards.
 
-        Those that the record does not have are found by their names: the
-        Secret that held it may have been lost.
+        Those that are not in the record are found by name: the Secret with the
+        record may have been lost.
         """
         users = {self._cluster.user_id, *(
             entry.user_id for entry in state.record)}
@@ -195,7 +195,7 @@ class Rotation:
 
     def _make(self, entry: credentials.Entry,
               state: state_module.State) -> state_module.State:
-        # What is found now is older than what may be made.
+        # Forget earlier lookups: they do not include what is created now.
         self._found = {}
         self._tries += 1
         try:
@@ -205,7 +205,7 @@ class Rotation:
                                        self._cluster.uuid),
                 has=self._user.roles, allowed=self._settings.credential_roles)
         except services.Conflict:
-            # After a lost lock, what the next holder made must not be deleted.
+            # If the lock was lost, do not delete what its next holder created.
             if (self._tries >= _TRIES
                     or self._vault.state().record != state.record):
                 raise
@@ -235,7 +235,7 @@ class Rotation:
 
 def adoption(vault: vault_module.Vault, release: str,
              found: collections.abc.Iterable[kinds.Object]) -> Adopted:
-    """What credentials.State.adopted is, from a look at the addons.
+    """Derive credentials.State.adopted from the addons.
 
     :param found: the addons of the cluster.
     """
@@ -253,7 +253,7 @@ def check(data: vault_module.Data, cacert: str | None,
           timeout: float) -> str:
     """Ask Keystone whether the credential of a cluster is still valid.
 
-    :param cacert: path of the authorities of the cloud.
+    :param cacert: path of the CA certificates of the cloud.
     :param timeout: seconds.
     :returns: credentials.VALID, INVALID or UNKNOWN.
     """

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""What the driver remembers of a cluster, beside what Magnum does.
+"""The driver's memory of a cluster, in addition to Magnum's rows.
 
-It is one Secret of the management cluster, written in one go: the record of
+It is one Secret in the management cluster, written atomically: the record of
 application credentials with their secrets (see ``credentials``), when the
-present operation began (Magnum's updated_at moves with every save), what was
-seen of it, which node groups were ever handed to Helm, and what the cluster
-was made of. So every conductor knows what another one saw. Times are by the
-management cluster's clock.
+present operation began (Magnum's updated_at changes with every save), what was
+observed of it, which node groups were ever handed to Helm, and what the
+cluster was made of. So every conductor knows what another one observed. Times
+are by the management cluster's clock.
 """
 
 import dataclasses
@@ -26,12 +26,13 @@ KEY = 'state.json'
 
 @dataclasses.dataclass(frozen=True)
 class Adopted:
-    """What another driver has left, and what undoes the adoption.
+    """What another driver used, and what is needed to undo the adoption.
 
     :param groups: names of node groups in the chart's values, by uuid.
-    :param revision: of the Helm release, at that time.
+    :param revision: of the Helm release at the time of the adoption.
     :param driver: that the template named; None: it named none.
-    :param images: of the rows of node groups that were changed, by uuid.
+    :param images: former images of rows of node groups that were changed, by
+        uuid.
     """
 
     groups: typing.Mapping[str, str] = dataclasses.field(
@@ -46,33 +47,32 @@ class Adopted:
 class State:
     """The memory of a cluster.
 
-    :param operation: CREATE, UPDATE, DELETE; empty when none is going on.
+    :param operation: CREATE, UPDATE, DELETE; empty when none is in progress.
     :param since: when it began, aware datetime.
-    :param applied: uuids of node groups, other than the default ones, that
-        Helm was given. One that failed before has left nothing behind.
+    :param applied: uuids of non-default node groups that were handed to Helm.
+        One that failed before that has left nothing behind.
     :param addons: whether the chart deploys any.
     :param secrets: of the credentials, by name.
-    :param batch: nodes of a group that the upgrade going on replaces at
-        once, None: as the chart has it.
+    :param batch: nodes of a group that the present upgrade replaces at once,
+        None: the chart's default.
     :param pins: what the cluster was made of; None: an older release of this
-        driver did not remember it, or it is not made yet.
-    :param failing: what was seen to fail in the operation, and since when;
+        driver did not record it, or it is not created yet.
+    :param failing: what is seen to fail in the operation, and since when;
         see ``verdicts.Verdict.failing``.
-    :param progress: None when nobody has looked closely yet.
-    :param failed: why the last operation ended as FAILED, if that was
-        because of what was seen of the cluster; the text that Magnum has as
-        status_reason.
-    :param marked: names of the Machines that a user named to go first; the
-        mark is set when Helm is run, and taken off at the end of whoever
-        is still there.
-    :param sizes: of autoscaled node groups, by uuid, that users asked for
-        and that were not set yet: charts leave them to the autoscaler.
-    :param held: pairs of image id and Kubernetes version that node groups
-        keep until their turn in an upgrade has come, by uuid. It outlives
-        an operation that failed, so that the next one goes on in order.
+    :param progress: None before the first thorough look.
+    :param failed: why the last operation ended as FAILED, if that was because
+        of the observed state; the text that Magnum has as status_reason.
+    :param marked: names of the Machines that a user named for removal; they
+        are marked when Helm is run, and the mark is removed at the end from
+        those that still exist.
+    :param sizes: of autoscaled node groups, by uuid, that users requested and
+        that are not set yet: charts leave them to the autoscaler.
+    :param held: pairs of image id and Kubernetes version that node groups keep
+        until their turn in an upgrade, by uuid. This survives a failed
+        operation, so that the next one continues in order.
     :param before: what the cluster was made of before an operator moved it,
-        until Helm has taken the new chart; then None.
-    :param adopted: None: this driver has made the cluster.
+        until Helm has applied the new chart; then None.
+    :param adopted: None: this driver created the cluster.
     """
 
     operation: str = ''
@@ -102,7 +102,7 @@ def name(release: str) -> str:
 
 
 def begun(state: State, operation: str, now: datetime.datetime) -> State:
-    """The state when a request for an operation arrives."""
+    """The state after a request for an operation."""
     return dataclasses.replace(
         state, operation=operation, since=now, failing={}, progress=None,
         failed='')
@@ -110,7 +110,7 @@ def begun(state: State, operation: str, now: datetime.datetime) -> State:
 
 def going_on(state: State, operation: str,
              now: datetime.datetime) -> State:
-    """The state when an operation is found going on: it may be a lost one."""
+    """The state for an operation found in progress; it may be a lost one."""
     if state.operation == operation and state.since:
         return state
     return begun(state, operation, now)
@@ -120,7 +120,7 @@ def progressed(state: State, left: typing.Mapping[str, tuple[str, int]],
                now: datetime.datetime, limit: float) -> State:
     """The state of an operation after a look.
 
-    :param left: of ``progress.left``; empty when it was no close look.
+    :param left: from ``progress.left``; empty when the look was not thorough.
     :param limit: minutes, see ``progress.noted``.
     """
     return dataclasses.replace(state, progress=progress_module.noted(
@@ -128,7 +128,7 @@ def progressed(state: State, left: typing.Mapping[str, tuple[str, int]],
 
 
 def ended(state: State, failed: str = '') -> State:
-    """The state when an operation has ended.
+    """The state after the end of an operation.
 
     :param failed: see State.
     """
@@ -138,7 +138,7 @@ def ended(state: State, failed: str = '') -> State:
 
 
 def not_moved(state: State) -> State:
-    """The state when Helm did not take what an operator asked for."""
+    """The state after Helm refused an operator's move."""
     if state.before is None:
         return state
     return dataclasses.replace(state, pins=state.before, before=None)
@@ -146,7 +146,7 @@ def not_moved(state: State) -> State:
 
 def with_record(state: State, record: credentials.Record,
                 **secrets: str) -> State:
-    """The state with another record; secrets of nobody are forgotten."""
+    """The state with another record; secrets without an entry are dropped."""
     names = {entry.name for entry in record}
     return dataclasses.replace(state, record=record, secrets={
         name: secret for name, secret in {**state.secrets, **secrets}.items()
@@ -181,13 +181,13 @@ def dump(state: State) -> str:
 
 
 def load(text: str) -> State:
-    """Read what :func:`dump` wrote; unknown fields are left out.
+    """Read what :func:`dump` wrote; unknown fields are ignored.
 
-    :raises ValueError: it is something else.
+    :raises ValueError: it is invalid.
     """
     found = json.loads(text)
     if not isinstance(found, dict):
-        raise ValueError('the memory of the driver is no JSON object')
+        raise ValueError('the memory of the driver is not a JSON object')
     fields = {field.name for field in dataclasses.fields(credentials.Entry)}
     record = tuple(credentials.Entry(**{
         **{key: value for key, value in entry.items() if key in fields},

@@ -3,9 +3,9 @@
 
 """The Secrets of a cluster in the management cluster, as objects.
 
-All bear the cluster's uuid as a label, by which they are found and removed
-at the end. Cluster API takes the certificate authorities that it finds under
-its own names, so that what Magnum's API signs is what the cluster trusts.
+All have the cluster's uuid as a label, by which they are found and finally
+removed. Cluster API uses the certificate authorities that it finds under its
+own names, so the cluster trusts what Magnum's API signs.
 """
 
 import base64
@@ -25,7 +25,7 @@ from magnum_capi.kube import kube as kube_module
 #: Type of the Secrets of Cluster API (api/core/v1beta1/common_types.go,
 #: ClusterSecretType).
 CAPI = 'cluster.x-k8s.io/secret'
-#: By which "clusterctl move" takes along what no Cluster owns.
+#: Label for "clusterctl move" to include what no Cluster owns.
 MOVE = 'clusterctl.cluster.x-k8s.io/move'
 
 CLOUDS = 'clouds.yaml'
@@ -42,7 +42,7 @@ class Vault:
 
     :param namespace: of the cluster.
     :param cluster: Magnum's row.
-    :param release: name of the release, where another driver chose it.
+    :param release: name of the release, if another driver chose it.
     """
 
     def __init__(self, kube: kube_module.Kube, namespace: str,
@@ -84,17 +84,17 @@ class Vault:
         return found and dict(found.get('data') or {})
 
     def write_proxies(self, file: node_files.ProxyFile) -> None:
-        """Write a file of nodes, if it is one with passwords.
+        """Write a file of nodes, if it contains passwords.
 
-        The one before stays until the cluster goes: machines of an earlier
-        revision can still be made.
+        The previous one stays until the cluster is deleted: machines of an
+        earlier revision can still be created.
         """
         if file.secret is not None:
             self._kube.apply(self._secret(
                 file.secret, {node_files.KEY: file.content}))
 
     def write_registries(self, file: registries.File) -> None:
-        """Write what nodes need for registries, as :meth:`write_proxies`."""
+        """Write files of nodes for registries; see :meth:`write_proxies`."""
         if file.data and file.registries.secret is not None:
             self._kube.apply(self._secret(file.registries.secret, file.data))
 
@@ -116,10 +116,10 @@ class Vault:
             self._kube.apply(self._pair(kind, certificate, key))
 
     def ensure_service_account_key(self) -> None:
-        """Make the key pair that signs tokens of service accounts, once.
+        """Create the key pair that signs tokens of service accounts, once.
 
-        It is the cluster's own: whoever has it can be anybody there. To make
-        another one would end all tokens.
+        It is the cluster's own, because its holder can act as any account. A
+        second one would invalidate all tokens.
         """
         name = names.certificate(self._release, 'sa')
         if self._kube.get('Secret', self._namespace, name) is None:
@@ -131,7 +131,7 @@ class Vault:
                           state_module.name(self._release))
 
     def remove(self) -> None:
-        """Remove all of them, the memory with them."""
+        """Remove all Secrets, including the memory."""
         self._kube.delete_all('Secret', self._namespace,
                               {names.CLUSTER_UUID: str(self._uuid)})
 
@@ -162,7 +162,7 @@ class Vault:
 
 
 def auth(data: Data) -> dict[str, typing.Any]:
-    """What is in clouds.yaml to log in with; empty without any."""
+    """The credentials in clouds.yaml; empty if there are none."""
     try:
         found = yaml.safe_load(base64.b64decode(data[CLOUDS]))
         return dict(found['clouds']['openstack']['auth'])
@@ -191,7 +191,7 @@ def clouds(credential_id: str | None, secret: str, *, auth_url: str | None,
 
 
 def key_pair() -> tuple[str, str]:
-    """A new key pair as Cluster API makes it: public and private PEM.
+    """A new key pair in the format of Cluster API: public and private PEM.
 
     (util/secret/certificates.go, generateServiceAccountKeys)
     """
