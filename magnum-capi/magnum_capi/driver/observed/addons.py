@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the objects of addons say: deployed, on the way, or failed.
+"""The state of addons: deployed, in progress, or failed.
 
-Two providers are known. That of capi-helm-charts
+Two providers are supported. That of capi-helm-charts
 (https://github.com/azimuth-cloud/cluster-api-addon-provider,
 capi_addons/models/v1alpha1/base.py) has phases; that of the Cluster API
 project (https://github.com/kubernetes-sigs/cluster-api-addon-provider-helm,
@@ -39,9 +39,9 @@ def of_cluster(objects: collections.abc.Iterable[kinds.Object],
                cluster: str) -> tuple[kinds.Object, ...]:
     """Addons of one cluster out of those of a namespace.
 
-    By ``spec.clusterName``, which the chart writes. The label
-    ``addons.stackhpc.com/cluster`` is the provider's: when that is down,
-    nothing has it and nothing seems to be wanted.
+    Selects by ``spec.clusterName``, which the chart writes. The label
+    ``addons.stackhpc.com/cluster`` is set by the provider: when that is down,
+    no addon has it and none would seem to be desired.
 
     :param cluster: name of the Cluster.
     """
@@ -52,11 +52,11 @@ def of_cluster(objects: collections.abc.Iterable[kinds.Object],
 
 
 def state(obj: kinds.Object) -> tuple[State, str]:
-    """State of an addon, and what is said of it.
+    """State of an addon, and an explanation.
 
-    A phase is not tied to a generation: between a changed spec and the
-    provider's next look it is the old one. What the provider has handled is
-    in an annotation, if it is the real one.
+    A phase is not tied to a generation: after a change of the spec it is the
+    old one until the provider reconciles again. What the provider has handled
+    is in an annotation, if it is the real one.
     """
     if conditions.deleting(obj):
         return State.WAITING, 'is being removed'
@@ -75,7 +75,7 @@ def state(obj: kinds.Object) -> tuple[State, str]:
         return State.WAITING, 'its change is not yet seen by its controller'
     known = conditions.newer(obj) or conditions.older(obj)
     if 'Ready' not in known:
-        return State.WAITING, 'nothing is said of it yet'
+        return State.WAITING, 'it has no status yet'
     problems = conditions.problems(obj)
     if not problems:
         return State.DEPLOYED, ''
@@ -83,7 +83,7 @@ def state(obj: kinds.Object) -> tuple[State, str]:
 
 
 def checksum(data: _Data) -> str:
-    """Checksum that the provider notes of a Secret it watches.
+    """Checksum that the provider records of a Secret that it watches.
 
     Source: capi_addons/operator.py, handle_config_event.
     """
@@ -93,13 +93,13 @@ def checksum(data: _Data) -> str:
 
 def took_up(objects: collections.abc.Iterable[kinds.Object], secret: str,
             data: _Data) -> tuple[bool, str] | None:
-    """Whether the addons that use a Secret run with its present content.
+    """Whether the addons that use a Secret run with its present contents.
 
     :param objects: the addons of the cluster.
     :param secret: name of the Secret.
     :param data: of the Secret.
-    :returns: None when no addon uses it; otherwise whether all do, and the
-        first one that does not, as text.
+    :returns: None when no addon uses it; otherwise whether all do, and a text
+        about the first one that does not.
     """
     users = [obj for obj in objects if f'{secret}.secret.{_GROUP}/uses'
              in conditions.labels(obj)]
@@ -109,13 +109,13 @@ def took_up(objects: collections.abc.Iterable[kinds.Object], secret: str,
     for obj in users:
         where = f'{obj.get("kind", "addon")} {conditions.name(obj)}'
         if _note(obj, secret) != wanted:
-            return False, f'{where} was not told of the new Secret'
+            return False, f'{where} was not notified of the new Secret'
         found, why = state(obj)
         if found is not State.DEPLOYED:
             return False, f'{where}: {why}'
         handled = _handled(obj)
         if handled is not None and _note(handled, secret) != wanted:
-            return False, f'{where} did not act on the new Secret yet'
+            return False, f'{where} has not applied the new Secret yet'
     return True, ''
 
 
@@ -128,9 +128,9 @@ def _notes(obj: kinds.Object) -> dict[str, str]:
 
 
 def _handled(obj: kinds.Object) -> kinds.Object | None:
-    """What the provider last handled of an addon; None when nobody says.
+    """What the provider last handled of an addon; None when unknown.
 
-    It keeps spec, labels and annotations as they were then (kopf,
+    It records spec, labels and annotations of that time (kopf,
     AnnotationsDiffBaseStorage; capi_addons/operator.py, apply_settings).
     """
     try:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How closely the next look at a cluster looks. Pure.
+"""How thorough the next look at a cluster must be. Pure.
 
-One request tells that a Cluster is not finished; a failure, the reason that
-its owner reads and a request that was lost take all of its parts. Cluster API
-sums up its parts in the conditions of the Cluster, so while that stays exactly
-as it is, the parts are asked seldom: mostly a machine is being built then, for
+One request shows that a Cluster is not finished; finding a failure, the reason
+for its owner or a lost request takes all of its parts. Cluster API sums up the
+parts in the conditions of the Cluster, so while the Cluster does not change,
+its parts are rarely read: usually a machine is being built then, which takes
 minutes.
 """
 
@@ -13,11 +13,11 @@ import dataclasses
 
 from magnum_capi.kube import kinds
 
-#: Looks from one that reads everything to the next, while something happens.
+#: Looks between two thorough ones, while something happens.
 THOROUGH = 3
 
-#: The same while nothing does. Events do not show in the Cluster, nor does a
-#: request that was lost while the conductor lived on; the second look of a new
+#: The same while nothing happens. The Cluster does not show Events, or a
+#: request that was lost while the conductor survived; the second look of a new
 #: conductor is thorough.
 CALM = 30
 
@@ -27,11 +27,11 @@ class Attention:
     """What is kept between two looks at a busy cluster.
 
     :param looks: number of looks.
-    :param last: number of the last thorough one. The first look is too
-        early for one, the second is not.
-    :param version: of the Cluster then.
-    :param restless: what was found then may change unseen; or nothing was
-        found, because the look did not come to its end.
+    :param last: number of the last thorough one. The first look is too early
+        for one, the second is not.
+    :param version: resourceVersion of the Cluster then.
+    :param restless: what was found then may change without a change of the
+        Cluster; or the look did not complete.
     """
 
     looks: int = 0
@@ -41,10 +41,10 @@ class Attention:
 
     def next(self, cluster: kinds.Object | None,
              restless: bool = False) -> bool:
-        """Count a look, and say whether it has to be thorough.
+        """Count a look, and return whether it must be thorough.
 
-        :param cluster: Cluster as it is now, None when there is none.
-        :param restless: what to look for does not show in the Cluster.
+        :param cluster: present Cluster, None when there is none.
+        :param restless: the Cluster does not show what to look for.
         """
         self.looks += 1
         since = self.looks - self.last
@@ -59,8 +59,9 @@ class Attention:
         return True
 
     def found(self, restless: bool) -> None:
-        """Note that a thorough look came to its end.
+        """Record that a thorough look is complete.
 
-        :param restless: whether it found what may change unseen.
+        :param restless: whether it found something that may change without a
+            change of the Cluster.
         """
         self.restless = restless

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Objects of Cluster API, read in each of their two shapes.
+"""Reads objects of Cluster API in both of their API versions.
 
-The same object looks different when v1beta1 and when v1beta2 is asked for:
-conditions of the new vocabulary are under ``status.v1beta2`` of the old
-shape, those of the old one under ``status.deprecated.v1beta1`` of the new
-(Cluster API 1.14, api/core/v1beta1 and v1beta2, ``*_types.go``). Older
-releases have the old vocabulary only. Callers need not know: these
-functions answer from the newest vocabulary that is there.
+The same object differs between v1beta1 and v1beta2: conditions of the new
+vocabulary are under ``status.v1beta2`` in the old version, those of the old
+one under ``status.deprecated.v1beta1`` in the new (Cluster API 1.14,
+api/core/v1beta1 and v1beta2, ``*_types.go``). Older releases only have the old
+vocabulary. Callers need not care: these functions use the newest vocabulary
+that exists.
 """
 
 import collections.abc
@@ -16,14 +16,14 @@ import re
 
 from magnum_capi.kube import kinds
 
-#: Conditions that are well when False (Cluster API 1.14,
+#: Conditions that are good when False (Cluster API 1.14,
 #: api/core/v1beta2/condition_consts.go and machine_types.go). All of the old
-#: vocabulary are well when True.
+#: vocabulary are good when True.
 WELL_WHEN_FALSE = frozenset((
     'Deleting', 'Paused', 'Remediating', 'RollingOut', 'ScalingDown',
     'ScalingUp', 'Updating'))
 
-#: They sum up others, which say more.
+#: These sum up others, which are more specific.
 _SUMMARIES = ('Available', 'Ready')
 
 _FIRST_BULLET = re.compile(r'(^|:)\s*\*\s+')
@@ -41,10 +41,10 @@ class Condition:
 
     @property
     def well(self) -> bool:
-        """Whether it is as it should be in the end.
+        """Whether the condition has the value that it should finally have.
 
-        "Unknown" is well where False is: those tell of work, and nobody
-        knows of any.
+        "Unknown" is good where False is: such conditions report work, and
+        none is known.
         """
         if self.type in WELL_WHEN_FALSE:
             return self.status != 'True'
@@ -58,7 +58,7 @@ class Condition:
 
 @dataclasses.dataclass(frozen=True)
 class Replicas:
-    """Counts of machines; ``wanted`` is None when the object has no say."""
+    """Counts of machines; ``wanted`` is None when the object has no count."""
 
     wanted: int | None
     there: int
@@ -68,13 +68,13 @@ class Replicas:
 
     @property
     def settled(self) -> bool:
-        """Whether all that are wanted are there, new, and ready."""
+        """Whether exactly the desired machines exist, new and ready."""
         return (self.there == self.updated == self.ready == self.available
                 == self.wanted)
 
 
 def one_line(text: str | None) -> str:
-    """Message of a controller as one line, without its bullets."""
+    """Message of a controller as one line, without bullets."""
     text = _FIRST_BULLET.sub(r'\1 ', text or '')
     return ' '.join(_BULLET.sub(', ', text).split())
 
@@ -104,11 +104,11 @@ def deleting(obj: kinds.Object) -> bool:
 
 
 def observed(obj: kinds.Object) -> bool:
-    """Whether the status was made with the latest spec in view.
+    """Whether the status reflects the latest spec.
 
-    Controllers move observedGeneration only in a reconciliation that
-    succeeded, together with the rest of the status (Cluster API 1.14,
-    core/reconcilers, ``patch.WithStatusObservedGeneration``).
+    Controllers only advance observedGeneration in a successful reconciliation,
+    together with the rest of the status (Cluster API 1.14, core/reconcilers,
+    ``patch.WithStatusObservedGeneration``).
     """
     return ((status(obj).get('observedGeneration') or 0)
             >= (metadata(obj).get('generation') or 0))
@@ -128,7 +128,7 @@ def older(obj: kinds.Object) -> dict[str, Condition]:
 
 
 def problems(obj: kinds.Object) -> list[Condition]:
-    """Conditions that are not well, those that say most first."""
+    """Conditions that are not good, the most specific first."""
     found = newer(obj) or older(obj)
     return sorted(
         (condition for condition in found.values() if not condition.well),
@@ -138,10 +138,10 @@ def problems(obj: kinds.Object) -> list[Condition]:
 
 def missing(obj: kinds.Object, new: collections.abc.Iterable[str],
             old: collections.abc.Iterable[str]) -> list[str]:
-    """Conditions that have to be True and are not, or not there.
+    """Conditions that must be True, but are not or do not exist.
 
     :param new: their types if the object has the v1beta2 vocabulary.
-    :param old: their types if it has not.
+    :param old: their types otherwise.
     """
     found, types = newer(obj), new
     if not found:
@@ -160,8 +160,8 @@ def replicas(obj: kinds.Object) -> Replicas:
         return Replicas(wanted, there, *(
             counts.get(key) or 0 for key in (
                 'upToDateReplicas', 'readyReplicas', 'availableReplicas')))
-    # A KubeadmControlPlane of v1beta1 counts who is not available, and a
-    # MachineSet of v1beta1 has nothing to compare its machines with.
+    # A KubeadmControlPlane of v1beta1 counts unavailable machines, and a
+    # MachineSet of v1beta1 has no count of up-to-date ones.
     ready = found.get('readyReplicas') or 0
     updated = found.get('updatedReplicas')
     available = found.get('availableReplicas')
@@ -173,10 +173,10 @@ def replicas(obj: kinds.Object) -> Replicas:
 
 
 def failure(obj: kinds.Object) -> str:
-    """Why an object is given up by its controller; empty when it is not.
+    """Why the controller has given up an object; empty when it has not.
 
-    ``failureReason`` and ``failureMessage`` are for what needs somebody's
-    hand; they end with v1beta1 (Cluster API 1.14,
+    ``failureReason`` and ``failureMessage`` mean that manual work is needed;
+    they end with v1beta1 (Cluster API 1.14,
     docs/proposals/20240916-improve-status-in-CAPI-resources.md).
     """
     found = _deprecated(obj)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Is a cluster gone from the management cluster, and what holds it?
+"""Is a cluster gone from the management cluster, and what blocks it?
 
-The Cluster alone is no answer: machines take their time, Helm keeps some
-objects on purpose (``helm.sh/resource-policy: keep``), and what the Cluster
-did not own yet when it went has nobody who deletes it. Of the templates that
-Helm keeps, those with an owner are Kubernetes' to collect.
+The Cluster alone does not show this: machines take their time, Helm keeps some
+objects on purpose (``helm.sh/resource-policy: keep``), and no controller
+deletes what the Cluster did not own yet when it was deleted. Templates that
+Helm keeps are garbage-collected by Kubernetes if they have an owner.
 """
 
 import datetime
@@ -34,7 +34,7 @@ def judge(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
              'leftovers', 'release')
     unseen: frozenset[str] = frozenset() if snapshot.cluster else frozenset(
         part for part in parts if not snapshot.seen(part))
-    # With its Cluster gone nobody deletes what was not yet owned by it.
+    # When the Cluster is gone, no controller deletes what it did not own yet.
     orphans = [obj for obj in left if is_orphan(obj)
                and (snapshot.cluster is None or obj is snapshot.cluster)]
     if release is not None and release.status == 'uninstalled':
@@ -62,17 +62,17 @@ def judge(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
 
 
 def is_orphan(obj: kinds.Object) -> bool:
-    """Whether something goes only when it is asked to, its Cluster gone."""
+    """Whether an object must be deleted explicitly after its Cluster."""
     kept = (obj.get('kind') or '').endswith('Template') and bool(_owners(obj))
     return not conditions.deleting(obj) and not kept
 
 
 def belongs(obj: kinds.Object, name: str) -> bool:
-    """Whether something that is labelled so is of this cluster alone.
+    """Whether a labelled object belongs to this cluster alone.
 
     Cluster API makes the Cluster an owner of the templates that it uses
     (https://cluster-api.sigs.k8s.io/developer/core/controllers/
-    "Owner references"); until then nobody owns them.
+    "Owner references"); until then they have no owner.
 
     :param name: of the Cluster.
     """
@@ -85,7 +85,7 @@ def _owners(obj: kinds.Object) -> kinds.Objects:
 
 
 def _waits(left: kinds.Objects, orphans: kinds.Objects) -> list[str]:
-    """What is left and why, machines first: everything waits for them."""
+    """Remaining objects and reasons; machines first, which block the rest."""
     def rank(obj: kinds.Object) -> tuple[bool, bool]:
         return (obj.get('kind') != 'Machine', obj.get('kind') == 'Cluster')
     found = []
@@ -94,7 +94,7 @@ def _waits(left: kinds.Objects, orphans: kinds.Objects) -> list[str]:
         known = conditions.newer(obj).get('Deleting')
         failure = conditions.failure(obj)
         if obj in orphans:
-            text += ' was not asked to go'
+            text += ' is not being deleted yet'
         elif failure:
             text += f' failed: {failure}'
         elif known and known.message:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How one node group is: there, as wanted, ready, failed, gone?
+"""Judges one node group: existing, as desired, ready, failed, gone?
 
 Workers are a MachineDeployment, masters the control plane. Phases are
-no truth: "Running" of a MachineDeployment means that the number of machines
-is right, whatever they are made of and whether they are ready (Cluster API
-1.14, core/reconcilers/machinedeployment/machinedeployment_status.go).
+unreliable: "Running" of a MachineDeployment means that the number of machines
+is right, whatever their template and whether they are ready (Cluster API 1.14,
+core/reconcilers/machinedeployment/machinedeployment_status.go).
 """
 
 import collections.abc
@@ -21,9 +21,9 @@ from magnum_capi.kube import kinds
 
 _AUTOSCALER = 'cluster.x-k8s.io/cluster-api-autoscaler-node-group'
 
-#: Conditions that must be True, of the v1beta2 and the v1beta1 vocabulary.
-#: With external etcd there is no condition about it, so it is not here; one
-#: that is there and not well blocks all the same.
+#: Conditions that must be True, in the v1beta2 and v1beta1 vocabulary. With
+#: external etcd there is no condition about it, so it is not included; if it
+#: exists and is not good, it still blocks.
 _CONTROL_PLANE_NEW = ('Initialized', 'Available', 'MachinesReady')
 _CONTROL_PLANE_OLD = ('Available', 'Ready')
 _DEPLOYMENT_NEW = ('Available', 'MachinesReady', 'MachinesUpToDate')
@@ -36,20 +36,20 @@ class State(enum.Enum):
     WAITING = 'waiting'
     FAILED = 'failed'
     GONE = 'gone'
-    #: It keeps what it is until its turn in an upgrade has come.
+    #: It stays unchanged until its turn in an upgrade.
     HELD = 'held'
 
 
 @dataclasses.dataclass(frozen=True)
 class Observation:
-    """What is seen of a node group.
+    """The observed state of a node group.
 
     :param why: what it waits for or why it failed.
-    :param drift: whether what is there was not asked to be as wanted; the
-        request was lost or has not arrived.
-    :param count: machines that it is to have now, None when unknown.
+    :param drift: whether the specs in the management cluster are not the
+        desired ones: the request was lost or has not arrived.
+    :param count: machines that it should have now, None when unknown.
     :param unseen: parts of the snapshot that the answer needs.
-    :param failures: texts of what was given up, by ``<part of the
+    :param failures: texts about failed objects, by ``<part of the
         snapshot>/<name>``.
     """
 
@@ -63,7 +63,7 @@ class Observation:
 
 
 class _Found(typing.TypedDict):
-    """What an Observation says of a group, whatever its state."""
+    """Fields of an Observation that do not depend on the state."""
 
     count: int | None
     drift: bool
@@ -80,14 +80,14 @@ def observe(snapshot: snapshot_module.Snapshot, group: goal.GroupWanted,
 
 
 def same_version(one: str | None, other: str | None) -> bool:
-    """Whether two versions are one, with or without "v"."""
+    """Whether two versions are equal, with or without "v"."""
     return (one or '').removeprefix('v') == (other or '').removeprefix('v')
 
 
 def _control_plane(snapshot: snapshot_module.Snapshot, group: goal.GroupWanted,
                    wanted: goal.Wanted) -> Observation:
     if not snapshot.seen('control_plane'):
-        return _waiting('control plane: not looked at',
+        return _waiting('control plane: not checked',
                         unseen=frozenset(('control_plane',)))
     plane = snapshot.control_plane
     if plane is None:
@@ -120,7 +120,7 @@ def _workers(snapshot: snapshot_module.Snapshot, group: goal.GroupWanted,
              wanted: goal.Wanted) -> Observation:
     label = f'node group {group.name}'
     if not snapshot.seen('machine_deployments'):
-        return _waiting(f'{label}: not looked at',
+        return _waiting(f'{label}: not checked',
                         unseen=frozenset(('machine_deployments',)))
     deployment = snapshot.machine_deployments.get(group.key)
     if deployment is None:
@@ -137,7 +137,7 @@ def _workers(snapshot: snapshot_module.Snapshot, group: goal.GroupWanted,
         drift += _differs('machines', counts.wanted, group.count)
     found: _Found = {'count': counts.wanted, 'drift': bool(drift)}
     if group.held:
-        # Ill or not: what follows may be its cure.
+        # Healthy or not: the upgrade may cure it.
         return Observation(State.HELD, f'{label}: waits for its turn', **found)
     own = machines.of_group(snapshot, group, wanted)
     failures = _failures(label, 'machine_deployments', deployment, own,
@@ -150,7 +150,7 @@ def _workers(snapshot: snapshot_module.Snapshot, group: goal.GroupWanted,
         return _waiting(f'{label}: ' + ', '.join(
             (*_replaced(snapshot, deployment, counts), *blocked)), **found)
     if not snapshot.seen('machine_sets'):
-        return _waiting(f'{label}: its machines were not looked at',
+        return _waiting(f'{label}: its machines were not checked',
                         unseen=frozenset(('machine_sets',)), **found)
     mixed = _not_rolled(snapshot, deployment, template, counts.wanted)
     if mixed:
@@ -160,13 +160,13 @@ def _workers(snapshot: snapshot_module.Snapshot, group: goal.GroupWanted,
 
 def _joined(snapshot: snapshot_module.Snapshot, label: str, own: kinds.Objects,
             found: _Found) -> Observation:
-    """The last look: at the machines themselves.
+    """The final check, of the machines themselves.
 
-    Counts in a status are a moment old: a machine that was just deleted is
-    still one of them, and ready.
+    Counts in a status lag behind: they may still include a machine as ready
+    that was just deleted.
     """
     if not snapshot.seen('machines'):
-        return _waiting(f'{label}: its machines were not looked at',
+        return _waiting(f'{label}: its machines were not checked',
                         unseen=frozenset(('machines',)), **found)
     nodes = sum(machines.is_node(machine) for machine in own)
     if nodes != found['count']:
@@ -178,7 +178,7 @@ def _joined(snapshot: snapshot_module.Snapshot, label: str, own: kinds.Objects,
 def _failures(label: str, part: str, obj: kinds.Object,
               own: kinds.Objects, snapshot: snapshot_module.Snapshot
               ) -> dict[str, str]:
-    """What was given up of a group: itself, and its machines."""
+    """Failures of a group: its own, and those of its machines."""
     found = {f'machines/{name}': text
              for name, text in machines.failed(own, snapshot.servers).items()}
     text = conditions.failure(obj)
@@ -205,12 +205,12 @@ def _removal(snapshot: snapshot_module.Snapshot, group: goal.GroupWanted,
                        if not snapshot.seen(part))
     deployment = snapshot.get('machine_deployments', {}).get(group.key)
     if deployment is not None:
-        # A deletion that was asked for and got lost is drift.
+        # A deletion request that got lost is drift.
         return _waiting(f'{label}: ' + _deletion(deployment),
                         drift=not conditions.deleting(deployment))
     if unseen:
-        return _waiting(f'{label}: not looked at', unseen=unseen)
-    # A MachineDeployment goes at once, its machines take their time.
+        return _waiting(f'{label}: not checked', unseen=unseen)
+    # A MachineDeployment is deleted at once, its machines take their time.
     left = machines.of_group(snapshot, group, wanted)
     if left:
         return _waiting(f'{label}: {len(left)} machines left, '
@@ -230,7 +230,7 @@ def _deletion(obj: kinds.Object) -> str:
 def _differs(what: str, there: int | None, wanted: int) -> list[str]:
     if there == wanted:
         return []
-    return [f'is asked for {there} {what} instead of {wanted}']
+    return [f'requests {there} {what} instead of {wanted}']
 
 
 def _version_differs(there: str | None, wanted: goal.Wanted,
@@ -238,7 +238,7 @@ def _version_differs(there: str | None, wanted: goal.Wanted,
     version = group.kube_version or wanted.kube_version
     if version is None or same_version(there, version):
         return []
-    return [f'is asked for version {there} instead of {version}']
+    return [f'requests version {there} instead of {version}']
 
 
 def _bounds_differ(deployment: kinds.Object,
@@ -255,7 +255,7 @@ def _bounds_differ(deployment: kinds.Object,
 def _unsettled(obj: kinds.Object, counts: conditions.Replicas,
                new: tuple[str, ...], old: tuple[str, ...],
                strict: bool = False) -> list[str]:
-    """What keeps an object from being settled, most telling first."""
+    """What keeps an object from being settled, most specific first."""
     blocked = []
     problems = conditions.problems(obj)
     lacking = conditions.missing(obj, new, old)
@@ -279,9 +279,9 @@ def _counted(counts: conditions.Replicas) -> str:
 
 def older(snapshot: snapshot_module.Snapshot,
           deployment: kinds.Object) -> int:
-    """Number of machines that are not of the present template.
+    """Number of machines that are not from the present template.
 
-    :param snapshot: in which machine_sets were seen.
+    :param snapshot: with machine_sets.
     """
     template = conditions.spec(
         conditions.spec(deployment).get('template') or {})
@@ -292,7 +292,7 @@ def older(snapshot: snapshot_module.Snapshot,
 
 def _replaced(snapshot: snapshot_module.Snapshot, deployment: kinds.Object,
               counts: conditions.Replicas) -> collections.abc.Iterator[str]:
-    """How far a rollout is; nothing when there is none."""
+    """Progress of a rollout; nothing when there is none."""
     left = snapshot.seen('machine_sets') and older(snapshot, deployment)
     if left and counts.wanted:
         yield (f'{max(counts.wanted - left, 0)} of {counts.wanted} machines '
@@ -313,12 +313,12 @@ def _is_made_of(machine_set: kinds.Object, template: kinds.Object) -> bool:
 
 def _not_rolled(snapshot: snapshot_module.Snapshot, deployment: kinds.Object,
                 template: kinds.Object, count: int | None) -> str:
-    """Why not all machines are of the present template; empty if they are.
+    """Why not all machines are from the present template; empty if they are.
 
-    A MachineDeployment's own count of up-to-date machines is the sum of what
-    machines said before they knew of the new template (Cluster API 1.14,
-    mdutil.GetUptoDateReplicaCountForMachineSets), so for a moment it is too
-    high. A MachineSet names its template, and that never changes.
+    A MachineDeployment's own count of up-to-date machines is summed up from
+    before the machines were compared with the new template (Cluster API 1.14,
+    mdutil.GetUptoDateReplicaCountForMachineSets), so it is briefly too high. A
+    MachineSet names its template, which never changes.
     """
     present = 0
     for found in _own(snapshot, deployment):
@@ -338,7 +338,7 @@ def _not_rolled(snapshot: snapshot_module.Snapshot, deployment: kinds.Object,
 
 
 def _essence(template: kinds.Object) -> tuple[typing.Any, ...]:
-    """What machines are made of: version, templates, failure domain.
+    """What makes machines differ: version, templates, failure domain.
 
     Other fields of a template change in place, without new machines (Cluster
     API 1.14, mdutil.MachineTemplateUpToDate).

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Is a cluster well now? ``health_status`` and ``health_status_reason``.
+"""The health of a cluster: ``health_status`` and ``health_status_reason``.
 
-Everything is read from the management cluster: Magnum needs no way into the
-workload cluster. The reasons are in the shape that Magnum's own monitors
-made and its users' tools read: ``{'api': 'ok', '<node>.Ready': 'True'}``,
-texts only (magnum/objects/cluster.py, DictOfStringsField).
+Everything is read from the management cluster: Magnum needs no access to the
+workload cluster. The reasons have the format of Magnum's own monitors, which
+users' tools read: ``{'api': 'ok', '<node>.Ready': 'True'}``, texts only
+(magnum/objects/cluster.py, DictOfStringsField).
 
-Work is no illness: what is rolled out, added or removed right now, or is
-only late within reason, does not make a cluster unhealthy.
+Work in progress does not make a cluster unhealthy: neither what is being
+rolled out, added or removed, nor what is only a little late.
 """
 
 import datetime
@@ -50,14 +50,13 @@ def health(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
     :param snapshot: with machines and machine deployments.
     :param now: aware.
     :param refused: whether Keystone refuses the application credential.
-    :returns: HEALTHY, UNHEALTHY or UNKNOWN, and texts by what they are
-        about.
+    :returns: HEALTHY, UNHEALTHY or UNKNOWN, and texts by their subject.
     """
     found = {'credential': CURE} if refused else {}
     if wanted.operation == 'DELETE':
         return UNKNOWN, {'cluster': 'is being deleted'} | found
     if snapshot.cluster is None:
-        # Before it is created that is no illness, later it is.
+        # That is normal before it is created, and unhealthy afterwards.
         return (UNKNOWN if wanted.creating else UNHEALTHY,
                 {'cluster': 'is not in the management cluster'} | found)
     ill = bool(found)
@@ -76,7 +75,7 @@ def health(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
         ill |= bad
     ill |= _groups(snapshot, wanted, found)
     if ill:
-        # What is not made yet cannot be well.
+        # A cluster that is not created yet cannot be healthy.
         return UNKNOWN if wanted.creating else UNHEALTHY, found
     looked = snapshot.seen('control_plane') and snapshot.seen('machines')
     return HEALTHY if looked else UNKNOWN, found
@@ -90,7 +89,7 @@ def _api(cluster: kinds.Object) -> str:
     for condition in (probe, plane):
         if condition and not condition.well:
             return str(condition)
-    return OK if probe or plane else 'nothing is known of it'
+    return OK if probe or plane else 'unknown'
 
 
 def _infrastructure(cluster: kinds.Object) -> str:
@@ -100,7 +99,7 @@ def _infrastructure(cluster: kinds.Object) -> str:
     known = conditions.newer(cluster) or conditions.older(cluster)
     condition = known.get('InfrastructureReady')
     if condition is None:
-        return 'nothing is known of it'
+        return 'unknown'
     return OK if condition.well else str(condition)
 
 
@@ -115,9 +114,9 @@ def _control_plane(snapshot: snapshot_module.Snapshot,
         return failure
     known = conditions.newer(plane) or conditions.older(plane)
     if 'Available' not in known:
-        return 'nothing is known of it'
-    # "Available" bears the loss of a member; the others tell of it, but
-    # while members are replaced there is always one.
+        return 'unknown'
+    # "Available" tolerates the loss of a member, the others do not, but while
+    # members are replaced one is always missing.
     judged = ('Available',) if wanted.in_progress else (
         'Available', 'EtcdClusterHealthy', 'ControlPlaneComponentsHealthy')
     for kind in judged:
@@ -128,7 +127,7 @@ def _control_plane(snapshot: snapshot_module.Snapshot,
 
 def _machines(snapshot: snapshot_module.Snapshot,
               wanted: goal.Wanted) -> kinds.Objects:
-    """Machines that count: not those of groups that go, nor strangers."""
+    """Machines that count: of node groups that exist and stay."""
     going = [machine for group in wanted.groups if group.deleting
              for machine in machines.of_group(snapshot, group, wanted)]
     return [machine for machine in snapshot.get('machines')
@@ -138,11 +137,11 @@ def _machines(snapshot: snapshot_module.Snapshot,
 
 def _machine(machine: kinds.Object, failure: str, expected: bool,
              now: datetime.datetime) -> tuple[str, str, bool]:
-    """Key and text of a machine, and whether it is ill.
+    """Key and text of a machine, and whether it is unhealthy.
 
-    Replacing a machine is no illness, so one that is not a node yet has its
-    time; one that is a node and not well has it only where machines come
-    and go now.
+    Replacing a machine is normal, so one that is not a node yet gets some
+    time; one that is an unhealthy node gets it only if machines of its part
+    are being added or removed.
     """
     age = _age(machine, now)
     young = age is not None and age <= STARTUP
@@ -166,7 +165,7 @@ def _machine(machine: kinds.Object, failure: str, expected: bool,
 
 def _expected(machine: kinds.Object, snapshot: snapshot_module.Snapshot,
               wanted: goal.Wanted) -> bool:
-    """Whether new machines are to be expected where this one is."""
+    """Whether new machines are expected in this machine's part."""
     if wanted.in_progress:
         return True
     return any(machine in machines.of_group(snapshot, group, wanted)
@@ -181,7 +180,7 @@ def _age(machine: kinds.Object, now: datetime.datetime) -> float | None:
 
 def _groups(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
             found: dict[str, str]) -> bool:
-    """Note groups that are not there; return whether one is missed."""
+    """Add missing groups to ``found``; return whether one is missing."""
     if not snapshot.seen('machine_deployments'):
         return False
     missed = False

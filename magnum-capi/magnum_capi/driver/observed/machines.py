@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Machines of a cluster: whose they are, and which were given up."""
+"""Machines of a cluster: their owners, and which have failed."""
 
 import collections.abc
 
@@ -9,21 +9,21 @@ from magnum_capi.driver.observed import conditions
 from magnum_capi.driver.observed import snapshot as snapshot_module
 from magnum_capi.kube import kinds
 
-#: Label of what belongs to a MachineDeployment, by its name.
+#: Label of what belongs to a MachineDeployment; its name.
 DEPLOYMENT = 'cluster.x-k8s.io/deployment-name'
 
 #: Label of the machines of the control plane.
 CONTROL_PLANE = 'cluster.x-k8s.io/control-plane'
 
-#: Reasons with which the OpenStack provider gives up a machine that is not
-#: a node yet (controllers/openstackmachine_controller.go of 0.14, SetFailure
-#: and capoerrors.Terminal).
+#: Reasons with which the OpenStack provider gives up a machine that is not a
+#: node yet (controllers/openstackmachine_controller.go of 0.14, SetFailure and
+#: capoerrors.Terminal).
 _GIVEN_UP = ('InstanceStateError', 'InstanceDeleted', 'InvalidMachineSpec')
 
 
 def of_group(snapshot: snapshot_module.Snapshot, group: goal.GroupWanted,
              wanted: goal.Wanted) -> kinds.Objects:
-    """The machines of a node group of workers that are there."""
+    """The existing machines of a node group of workers."""
     name = f'{wanted.name}-{group.key}'
     return [machine for machine in snapshot.get('machines')
             if conditions.labels(machine).get(DEPLOYMENT) == name]
@@ -37,7 +37,7 @@ def image_id(template: kinds.Object | None) -> str | None:
 
 
 def masters(snapshot: snapshot_module.Snapshot) -> kinds.Objects:
-    """The machines of the control plane that are there."""
+    """The existing machines of the control plane."""
     return [machine for machine in snapshot.get('machines')
             if CONTROL_PLANE in conditions.labels(machine)]
 
@@ -50,12 +50,12 @@ def is_node(machine: kinds.Object) -> bool:
 
 def given_up(machine: kinds.Object,
              servers: collections.abc.Mapping[str, kinds.Object]) -> str:
-    """Why a machine was given up; empty when it was not.
+    """Why a machine has failed; empty when it has not.
 
-    After v1beta1 there is no failureReason; what the provider says of the
-    infrastructure is then all there is. Of a server that Nova refused, or
-    could not build, it says nothing there (0.14): the machine waits for
-    ever, and the OpenStackServer of its name has the reason.
+    There is no failureReason after v1beta1, only what the provider says about
+    the infrastructure. For a server that Nova refused, or could not build, it
+    says nothing there (0.14): the machine waits forever, and the
+    OpenStackServer with its name has the reason.
 
     :param servers: OpenStackServers by name.
     """
@@ -71,9 +71,9 @@ def given_up(machine: kinds.Object,
 
 def _refused(machine: kinds.Object,
              servers: collections.abc.Mapping[str, kinds.Object]) -> str:
-    """Why the provider has no server for a machine that is no node.
+    """Why the provider has no server for a machine that is not a node.
 
-    One in this state it does not reconcile any more
+    The provider no longer reconciles a server in this state
     (controllers/openstackserver_controller.go of 0.14, reconcileNormal).
     """
     reference = conditions.spec(machine).get('infrastructureRef') or {}
@@ -81,7 +81,7 @@ def _refused(machine: kinds.Object,
     if (conditions.status(server).get('instanceState') != 'ERROR'
             or conditions.status(machine).get('nodeRef')):
         return ''
-    # Its version is v1alpha1, whose conditions are in the old place.
+    # Its API version is v1alpha1, whose conditions are in the old place.
     ready = (conditions.older(server) | conditions.newer(server)).get(
         'InstanceReady')
     if ready is None:
@@ -92,9 +92,9 @@ def _refused(machine: kinds.Object,
 def failed(found: collections.abc.Iterable[kinds.Object],
            servers: collections.abc.Mapping[str, kinds.Object]
            ) -> dict[str, str]:
-    """Texts about the machines that were given up, by their names.
+    """Texts about failed machines, by name.
 
-    Those that are being deleted are already replaced.
+    Machines that are being deleted are already replaced, and do not count.
 
     :param servers: OpenStackServers by name.
     """

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How far has an operation come, and when did it last get any further? Pure.
+"""Measures the progress of an operation, and when it last advanced. Pure.
 
-Progress is what brings a part of a cluster nearer to what is wanted than it
+Progress means that a part of a cluster is closer to the desired state than it
 has been in this operation: machines of the present template that are ready,
 addons that are deployed, objects of a deletion that are gone. Machines that
-come and go and never get ready are none. So an operation that gets on may
-take as long as it needs, and one that does not can be ended.
+come and go and never get ready are not progress. So an operation that advances
+may take as long as it needs, and one that does not can be ended.
 """
 
 import collections.abc
@@ -21,8 +21,8 @@ from magnum_capi.driver.observed import machines
 from magnum_capi.driver.observed import snapshot as snapshot_module
 from magnum_capi.kube import kinds
 
-#: Shares of the limit. So often it is noted that somebody looks, and for so
-#: long nobody may: longer times are not held against the operation.
+#: Fractions of the limit: how often to record that the cluster is observed,
+#: and the longest unobserved time that counts against the operation.
 _NOTED = 1 / 4
 _UNSEEN = 1 / 2
 
@@ -31,13 +31,14 @@ _NONE = datetime.timedelta()
 
 @dataclasses.dataclass(frozen=True)
 class Progress:
-    """How far an operation has come.
+    """The progress of an operation.
 
-    :param at: when a part last came nearer to its goal, aware datetime;
-        later by the time in which nobody looked.
-    :param looked: when somebody last looked, to a quarter of the limit.
-    :param left: by part a pair: a text that changes with the goal of the
-        part, and how much was left to do when it was least.
+    :param at: when a part last came closer to its goal, aware datetime;
+        shifted by unobserved time that does not count.
+    :param looked: when the cluster was last observed, to a quarter of the
+        limit.
+    :param left: for each part a pair: a text that changes with the part's
+        goal, and the least that was left to do so far.
     """
 
     at: datetime.datetime
@@ -48,12 +49,12 @@ class Progress:
 def noted(progress: Progress | None,
           left: collections.abc.Mapping[str, tuple[str, int]],
           now: datetime.datetime, limit: float) -> Progress | None:
-    """The progress after one more look.
+    """The progress after another look.
 
-    :param progress: before it, None: there was no look yet.
-    :param left: of :func:`left`; empty when the look was no close one.
+    :param progress: before it; None at the first thorough look.
+    :param left: from :func:`left`; empty when the look was not thorough.
     :param limit: minutes without progress that end the operation, 0: none.
-    :returns: ``progress`` itself when there is nothing new worth writing.
+    :returns: ``progress`` itself when there is nothing new to record.
     """
     if progress is None:
         return Progress(now, now, dict(left)) if left else None
@@ -81,7 +82,7 @@ def is_over(progress: goal.Progress | None, now: datetime.datetime,
 
 def left(snapshot: snapshot_module.Snapshot,
          wanted: goal.Wanted) -> dict[str, tuple[str, int]]:
-    """What is left to do of an operation, of the parts that can be told.
+    """What is left to do in an operation, for parts where this is known.
 
     :returns: see Progress.
     """
@@ -107,7 +108,7 @@ def left(snapshot: snapshot_module.Snapshot,
 
 
 def _target(obj: kinds.Object) -> str:
-    """Changes with what is wanted of an object, and with nothing else."""
+    """A text that changes only with the desired state of an object."""
     metadata = conditions.metadata(obj)
     return f'{metadata.get("uid", "")}/{metadata.get("generation", "")}'
 
@@ -117,7 +118,7 @@ def _of_group(snapshot: snapshot_module.Snapshot, group: goal.GroupWanted,
     key = f'groups/{group.key}'
     if group.role == goal.MASTER:
         plane = snapshot.get('control_plane', None)
-        # Counts of an older spec may be better than true.
+        # Counts for an older spec may be too good.
         if plane is None or not conditions.observed(plane):
             return {}
         counts = conditions.replicas(plane)
@@ -141,7 +142,7 @@ def _of_group(snapshot: snapshot_module.Snapshot, group: goal.GroupWanted,
 
 
 def _short(counts: conditions.Replicas, there: int) -> int:
-    """Machines that are not ready, and those that are there beyond need."""
+    """Number of machines that are not ready, or surplus."""
     wanted = counts.wanted or 0
     return max(wanted - counts.ready, 0) + max(there - wanted, 0)
 
@@ -156,6 +157,6 @@ def _of_deletion(snapshot: snapshot_module.Snapshot
                for part in ('machine_deployments', 'machines', 'templates')
                if snapshot.seen(part)}
     if snapshot.cluster is None:
-        # Nobody asks for them before that.
+        # They are not deleted before that.
         counts['leftovers'] = len(snapshot.leftovers)
     return {part: ('', number) for part, number in counts.items()}

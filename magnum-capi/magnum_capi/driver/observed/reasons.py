@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Texts for ``status_reason``: what blocks, and what was last warned of.
+"""Texts for ``status_reason``: blockers, and the latest warnings.
 
-Somebody reads them in a terminal, without access to the management cluster.
-So they use Magnum's names of node groups, are one line, and end.
+They are read in a terminal, without access to the management cluster, so they
+use Magnum's names of node groups, have one line and limited length.
 """
 
 import collections.abc
@@ -19,7 +19,7 @@ from magnum_capi.kube import kinds
 LIMIT = 1000
 #: Longest part of it, so that one controller's list does not hide the rest.
 PART = 400
-#: Warnings and blockers that are told.
+#: Limit of warnings and of blockers in a text.
 MOST = 3
 
 #: Characters of a machine's name that are not random.
@@ -36,7 +36,7 @@ def cut(text: str, limit: int) -> str:
 
 
 def readable(text: str, wanted: goal.Wanted) -> str:
-    """A text with names of objects shortened to what Magnum's user knows.
+    """A text with names of objects shortened to what Magnum's users know.
 
     ``<cluster>-<key>-x7k2p`` becomes ``<node group's name>-x7k2p``, and
     ``<cluster>-control-plane`` becomes ``control-plane``. Names of machines
@@ -55,7 +55,7 @@ def readable(text: str, wanted: goal.Wanted) -> str:
 
 
 def moment(value: typing.Any) -> datetime.datetime | None:
-    """A time as Kubernetes writes it, as aware datetime; None if it is not."""
+    """A time of Kubernetes as aware datetime; None if it is invalid."""
     try:
         return datetime.datetime.fromisoformat(value)
     except (TypeError, ValueError):
@@ -64,9 +64,9 @@ def moment(value: typing.Any) -> datetime.datetime | None:
 
 def warnings(events: collections.abc.Iterable[kinds.Object],
              since: datetime.datetime | None = None) -> list[str]:
-    """The latest warnings, newest first, each message once.
+    """The latest warnings, newest first, without duplicates.
 
-    :param events: ``v1`` Events or those of events.k8s.io.
+    :param events: Events of ``v1`` or events.k8s.io.
     :param since: aware; older ones belong to other operations.
     """
     dated = []
@@ -90,10 +90,10 @@ def text(headline: str, blockers: collections.abc.Iterable[str],
          events: collections.abc.Iterable[kinds.Object] = ()) -> str:
     """One readable text, at most LIMIT characters.
 
-    It tells when there was progress last as a moment and not as an age: it
-    is read whenever somebody likes, and written only when it changes.
+    It shows the time of the last progress, not its age: the text may be read
+    at any time, but is only written when it changes.
 
-    :param headline: what the state is, in a few words.
+    :param headline: the state, in a few words.
     :param blockers: texts, the most important first.
     :param events: see :func:`warnings`.
     """
@@ -115,7 +115,7 @@ def text(headline: str, blockers: collections.abc.Iterable[str],
 
 
 def _sentence(text: str, more: str) -> str:
-    """Two sentences; the first may have its full stop, or be cut."""
+    """Two sentences; the first may have a full stop, or be cut."""
     stop = '' if text.endswith(_CUT) else '.'
     return f'{text.removesuffix(stop)}{stop} {more}'
 

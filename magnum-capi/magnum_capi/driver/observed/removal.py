@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""Which machines are meant when a user names nodes to remove. Pure.
+"""Finds the machines for the nodes that a user wants to remove. Pure.
 
-Magnum hands over what the user wrote: with Heat that was an index, a server's
-uuid or name. Here a node is known by its server (its providerID), by its name
-in the workload cluster and by its Machine, and those count.
+Magnum passes on what the user wrote: with Heat that was an index, or a
+server's uuid or name. Here a node is identified by its server (its
+providerID), its name in the workload cluster, or its Machine.
 """
 
 import collections.abc
@@ -19,7 +19,7 @@ from magnum_capi.driver.observed import conditions
 from magnum_capi.driver.observed import machines as machine_rules
 from magnum_capi.kube import kinds
 
-#: Of the OpenStack provider: openstack:///<uuid> or openstack://<region>/...
+#: providerID of OpenStack: openstack:///<uuid> or openstack://<region>/...
 _SERVER = re.compile(r'[a-z0-9-]+://.*?([^/]+)')
 
 
@@ -27,15 +27,15 @@ def machines(found: collections.abc.Iterable[kinds.Object],
              nodes: collections.abc.Iterable[typing.Any],
              naming: names.Naming, group: typing.Any,
              earlier: collections.abc.Collection[str] = ()) -> list[str]:
-    """Names of the Machines that are meant.
+    """Names of the Machines to remove.
 
     :param found: the Machines of the cluster.
     :param nodes: what the user named.
     :param group: row of the node group, with its desired size.
-    :param earlier: names of the Machines that were meant by requests that
-        this one overtakes. Those of the group go as well, unless it does not
-        lose so many any more.
-    :raises spec.InvalidSpec: a node is not of the group, or more are named
+    :param earlier: names of the Machines in requests that this one overtakes.
+        Those of the group are removed as well, unless it no longer loses that
+        many.
+    :raises spec.InvalidSpec: a node is not in the group, or there are more
         than it loses.
     """
     own = [machine for machine in found if _is_of(machine, naming, group)]
@@ -55,8 +55,8 @@ def machines(found: collections.abc.Iterable[kinds.Object],
     loses = len(there) - group.node_count
     if len(chosen) > loses:
         raise spec.InvalidSpec([
-            f'{len(chosen)} nodes to remove are named, and the node group '
-            f'{group.name} loses {max(loses, 0)} when it goes from '
+            f'{len(chosen)} nodes to remove are named, but the node group '
+            f'{group.name} only loses {max(loses, 0)} when it is resized from '
             f'{len(there)} to {group.node_count}'])
     mine = {conditions.name(machine) for machine in own}
     others = [name for name in earlier if name not in mine]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is there, as one look found it.
+"""The observed state, as one look found it.
 
 A look at the management cluster costs requests, so a snapshot may be partial:
-a part that was not read is ``UNSEEN``, which is neither "none" nor "well".
-Nothing is judged complete on a part that nobody looked at.
+a part that was not read is ``UNSEEN``, which means neither "none" nor "good".
+Nothing is judged complete based on a part that was not read.
 """
 
 import collections.abc
@@ -25,8 +25,8 @@ _ByName: typing.TypeAlias = collections.abc.Mapping[str, kinds.Object]
 
 _Objects: typing.TypeAlias = tuple[kinds.Object, ...]
 
-#: Value of a part of a snapshot that was not read. Parts have the types
-#: that they have when they were: who has not looked asks ``seen`` first.
+#: Value of a part of a snapshot that was not read. Type annotations assume
+#: that a part was read: call ``seen`` first if that is not certain.
 UNSEEN: typing.Any = _Unseen()
 
 
@@ -34,12 +34,12 @@ UNSEEN: typing.Any = _Unseen()
 class Release:
     """State of a Helm release.
 
-    :param status: as Helm says it (Helm 3, pkg/release/status.go):
+    :param status: Helm's term (Helm 3, pkg/release/status.go):
         ``deployed``, ``failed``, ``pending-install``, ``pending-upgrade``,
         ``pending-rollback``, ``uninstalling``, ``uninstalled``,
         ``superseded``, ``unknown``.
     :param revision: number of the last revision.
-    :param digest: of the chart and values that were applied, if known.
+    :param digest: of the applied chart and values, if known.
     :param description: Helm's text about the last revision.
     """
 
@@ -54,20 +54,20 @@ class Snapshot:
     """What one look at the management cluster found.
 
     :param cluster: the Cluster, None when there is none.
-    :param control_plane: of whatever kind; None when there is none.
+    :param control_plane: of any kind; None when there is none.
     :param machine_deployments: by node group name as in Kubernetes
         (``names.node_group``).
-    :param machine_sets: all of the cluster. They tell which template each
-        machine was made of, exactly and at once.
+    :param machine_sets: all of the cluster. They show, exactly and without
+        delay, from which template each machine was made.
     :param machines: all of the cluster.
-    :param servers: OpenStackServers by name; none when all machines are
+    :param servers: OpenStackServers by name; empty when all machines are
         nodes, or when the provider has no such kind.
     :param addons: HelmReleases, Manifests, HelmChartProxies of the cluster.
     :param leftovers: of the infrastructure; read for a deletion.
     :param templates: metadata and kind of those that Helm keeps; read when
         a deletion has left nothing else.
-    :param events: of the cluster's objects, any order.
-    :param release: None when Helm knows none.
+    :param events: of the cluster's objects, in any order.
+    :param release: None when Helm has none.
     """
 
     cluster: kinds.Object | None

@@ -2,17 +2,16 @@
 
 """The status of a cluster, judged from one observation of it. Pure.
 
-Two mistakes are easy: to say COMPLETE before it is true, and to wait for
-ever. So every part has to be seen and to answer to what is wanted, not just
-be content with itself; and what does not get there ends as FAILED with the
-reason: by a failure, a creation by Magnum's create_timeout, an update when
-there was no progress for too long (``progress``). A deletion is never given
-up.
+Two mistakes are easy: to report COMPLETE too early, and to wait forever. So
+every part must be seen and match the desired state, not just be settled. An
+operation that does not get there ends as FAILED with the reason: because of a
+failure, or a creation by Magnum's create_timeout, or an update after too long
+without progress (``progress``). A deletion is never given up.
 
-Magnum asks only while an operation is in progress, so a verdict that ends
-the operation leaves no node group in progress. Asked again later, with the
-status FAILED, the judgement is COMPLETE once everything is well: what
-repaired itself is seen.
+Magnum only asks while an operation is in progress, so a verdict that ends the
+operation leaves no node group in progress. If called later, with the status
+FAILED, the verdict is COMPLETE once everything is good, so self-healing is
+noticed.
 """
 
 import collections.abc
@@ -30,7 +29,7 @@ from magnum_capi.driver.observed import snapshot as snapshot_module
 from magnum_capi.driver.observed import upgrade_order
 from magnum_capi.driver.observed import verdicts
 
-#: The answer; see there.
+#: The result; see verdicts.
 Verdict = verdicts.Verdict
 GroupVerdict = verdicts.GroupVerdict
 NOTHING = verdicts.NOTHING
@@ -44,11 +43,10 @@ _CLUSTER_NEW = ('InfrastructureReady', 'ControlPlaneInitialized',
                 'ControlPlaneAvailable', 'Available')
 _CLUSTER_OLD = ('InfrastructureReady', 'ControlPlaneReady', 'Ready')
 
-#: Of those, what is not about machines.
+#: Those that are not about machines.
 _CLUSTER_ONLY = ('InfrastructureReady', 'TopologyReconciled')
 
-#: States in which a killed Helm leaves a release; nothing else may be done
-#: with one.
+#: States in which a killed Helm leaves a release, which blocks all changes.
 _STUCK = ('pending-install', 'pending-upgrade', 'pending-rollback',
           'uninstalling', 'unknown')
 
@@ -56,7 +54,7 @@ _STUCK = ('pending-install', 'pending-upgrade', 'pending-rollback',
 _Observed: typing.TypeAlias = collections.abc.Mapping[
     str, node_groups.Observation]
 
-#: Failed machines that were replaced without any progress: enough to know.
+#: Failed machines that were replaced without progress, to give up after.
 _IN_VAIN = 3
 
 
@@ -71,7 +69,7 @@ def judge(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
     observed = {group.key: node_groups.observe(snapshot, group, wanted)
                 for group in wanted.groups}
     action, blockers = _applied(snapshot, wanted, observed)
-    # What failed before the latest request arrived may be what it cures.
+    # The latest request may cure earlier failures.
     failures = {} if action else _failures(snapshot, wanted, observed)
     failing = {} if action else _since(snapshot, wanted, failures, now)
     blockers += _blockers(snapshot, observed)
@@ -101,7 +99,7 @@ def judge(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
 
 
 def overdue(wanted: goal.Wanted, now: datetime.datetime) -> str:
-    """Why an operation has had its time; empty while it has not."""
+    """Why the time of an operation is over; empty while it is not."""
     age = verdicts.age(wanted, now)
     if wanted.timeout and age is not None and age >= wanted.timeout * 60:
         return f'Not finished within {wanted.timeout:g} minutes'
@@ -123,13 +121,13 @@ def _applied(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
             why = conditions.one_line(release.description)
             return APPLY, [f'Helm release: failed: {why}']
         if wanted.digest and release.digest != wanted.digest:
-            return APPLY, ['Helm release: is not yet of the latest request']
+            return APPLY, ['Helm release: the latest request is not applied']
     if snapshot.cluster is None:
         return APPLY, ['Cluster: does not exist yet']
     strangers = set(snapshot.get('machine_deployments', {})) - set(observed)
     if strangers:
         return APPLY, [f'node group {sorted(strangers)[0]}: '
-                       'is not wanted any more']
+                       'is no longer wanted']
     if any(group.drift for group in observed.values()):
         return APPLY, []
     return NOTHING, []
@@ -137,7 +135,7 @@ def _applied(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
 
 def _failures(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
               observed: _Observed) -> dict[str, str]:
-    """What controllers gave up: texts by what Verdict.failing has."""
+    """What controllers report as failed: texts by keys of Verdict.failing."""
     found = {}
     why = conditions.failure(snapshot.cluster or {})
     if why:
@@ -157,10 +155,10 @@ def _since(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
            now: datetime.datetime) -> dict[str, datetime.datetime]:
     """When each failure was first seen.
 
-    What nobody looked at now is as it was. An addon is tried again by its
-    provider, and between two tries has not failed: it has until it is
-    deployed. A machine that was replaced is remembered until there is
-    progress.
+    What was not read now is assumed unchanged. An addon is retried by its
+    provider, and does not look failed between two tries, so it counts as
+    failed until it is deployed. A machine that was replaced is remembered
+    until there is progress.
     """
     there = {f'machines/{conditions.name(machine)}'
              for machine in snapshot.get('machines')
@@ -177,7 +175,7 @@ def _since(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
 
 def _blockers(snapshot: snapshot_module.Snapshot,
               observed: _Observed) -> list[str]:
-    """What is seen and not yet as it has to be."""
+    """What is seen and not yet as desired."""
     found = []
     cluster = snapshot.cluster
     if cluster is not None:
@@ -188,7 +186,7 @@ def _blockers(snapshot: snapshot_module.Snapshot,
         if not conditions.observed(cluster):
             found.append('Cluster: its change is not yet seen by its '
                          'controller')
-    # A group that nobody looked at is no blocker but a question.
+    # A group that was not read is unknown, not a blocker.
     found += [group.why for group in observed.values()
               if group.state in (node_groups.State.WAITING,
                                  node_groups.State.FAILED)
@@ -196,7 +194,7 @@ def _blockers(snapshot: snapshot_module.Snapshot,
     lacking = conditions.missing(
         cluster, _CLUSTER_NEW, _CLUSTER_OLD) if cluster else []
     problems = conditions.problems(cluster) if cluster and lacking else []
-    # The Cluster repeats what its parts say, unless nobody asked those.
+    # The Cluster repeats what its parts say; needed if they were not read.
     told = [str(problem) for problem in problems
             if not found or problem.type in _CLUSTER_ONLY]
     if lacking and not found and not told:
@@ -206,7 +204,7 @@ def _blockers(snapshot: snapshot_module.Snapshot,
 
 def _rest(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
           observed: _Observed) -> tuple[list[str], frozenset[str]]:
-    """Blockers of the last look, and the parts that nobody looked at."""
+    """Blockers among the remaining parts, and parts that were not read."""
     unseen = frozenset().union(*(group.unseen for group in observed.values()))
     if wanted.digest and not snapshot.seen('release'):
         unseen |= {'release'}
@@ -214,8 +212,8 @@ def _rest(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
         return [], unseen
     if not snapshot.seen('addons'):
         return [], unseen | {'addons'}
-    # The chart makes them in the release, so "none" is a look too early or
-    # one that could not see them.
+    # The chart creates them with the release, so "none" means that the look
+    # was too early or could not see them.
     if not snapshot.addons:
         return ['addons: none is there yet'], unseen
     waiting = []
@@ -233,10 +231,10 @@ def _has_progress(wanted: goal.Wanted, since: datetime.datetime) -> bool:
 def _is_lasting(wanted: goal.Wanted, failures: collections.abc.Collection[str],
                 failing: collections.abc.Mapping[str, datetime.datetime],
                 now: datetime.datetime) -> bool:
-    """Whether self-healing had its time for something that has failed.
+    """Whether self-healing has had enough time for something that failed.
 
-    Or whether it had in vain: it replaces machines sooner than that, and
-    each that comes fails, too.
+    Also if it was in vain: it replaces machines before that time is over, and
+    each new one fails, too.
     """
     def lasts(since: datetime.datetime) -> bool:
         return (now - since).total_seconds() >= wanted.patience
@@ -252,18 +250,17 @@ def _outcome(wanted: goal.Wanted, now: datetime.datetime, failures: list[str],
              turn: str) -> tuple[str, str, list[str]]:
     """Status of the cluster, headline and texts of the reason.
 
-    :param lasting: whether self-healing had its time for one of the
+    :param lasting: whether self-healing has had enough time for one of the
         failures.
-    :param turn: who comes next in an upgrade: what has got so far does not
-        wait in vain.
+    :param turn: the next group in an upgrade, which then is not overdue.
     """
     if wanted.status.endswith('_COMPLETE'):
-        # What breaks after an operation is a matter of health.
+        # Failures after an operation only affect the health.
         return wanted.status, '', []
     if not failures and not blockers and not unseen:
         return f'{wanted.operation}_COMPLETE', '', []
     told = (failures + [text for text in blockers if text not in failures]
-            or ['what was not looked at yet'])
+            or ['parts that were not checked yet'])
     if not wanted.in_progress:
         return wanted.status, 'Failed' if failures else 'Waiting for', told
     if lasting:
@@ -276,7 +273,7 @@ def _outcome(wanted: goal.Wanted, now: datetime.datetime, failures: list[str],
 
 def _group(group: goal.GroupWanted, seen: node_groups.Observation,
            cluster_status: str, wanted: goal.Wanted) -> GroupVerdict:
-    """Verdict of a node group, given that of its cluster."""
+    """Verdict about a node group, given that of its cluster."""
     operation = group.status.partition('_')[0]
     complete = group.status.endswith('_COMPLETE')
     reason = reasons.cut(reasons.readable(seen.why, wanted), reasons.PART)

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""Whose turn is it in an upgrade? Pure.
+"""Determines the next node group in an upgrade. Pure.
 
-The control plane goes first, for no kubelet may be newer than an API server
-(https://kubernetes.io/releases/version-skew-policy/
-#supported-component-upgrade-order), and kubeadm joins nodes of the control
-plane's own minor release only. Node groups follow one after the other, each
-when all that went before is ready, so that whatever is wrong with the new
-version meets one of them. Cluster API has the same order for clusters with a
-topology; these have none, and would change everything at once.
+The control plane goes first, because no kubelet may be newer than an API
+server (https://kubernetes.io/releases/version-skew-policy/
+#supported-component-upgrade-order), and kubeadm only joins nodes of the
+control plane's own minor release. Node groups follow one after the other, each
+when all previous ones are ready, so that a problem of the new version affects
+only one of them. Cluster API has the same order for clusters with a topology;
+these have none, and would change everything at once.
 
-What is judged is what is there, not what was done: after a conductor died,
-the next one finds the same answer.
+The decision depends on the observed state, not on past actions: after a
+conductor died, the next one makes the same decision.
 """
 
 import collections.abc
@@ -30,7 +30,7 @@ def turn(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
     """The node group that is upgraded next.
 
     :param observed: by the keys of the groups.
-    :returns: pair of the group's key, empty when nobody's turn has come, and
+    :returns: pair of the group's key, empty when it is no group's turn, and
         the parts of the snapshot that the answer needs.
     """
     held = [group for group in wanted.groups
@@ -53,7 +53,7 @@ def _has_its_version(snapshot: snapshot_module.Snapshot,
                      wanted: goal.Wanted) -> bool:
     """Whether each Machine of the control plane is a node of its version.
 
-    Its own status is a sum of what its controller knew when it last looked.
+    The control plane's own status lags behind.
     """
     version = conditions.spec(snapshot.control_plane or {}).get('version')
     found = machines.masters(snapshot)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The answer of a judgement, and what both kinds of it have in common."""
+"""The result of judging a cluster, and what deletions share with the rest."""
 
 import dataclasses
 import datetime
@@ -11,14 +11,14 @@ from magnum_capi.driver.observed import conditions
 from magnum_capi.driver.observed import snapshot as snapshot_module
 from magnum_capi.kube import kinds
 
-#: What the driver has to do before the operation can end.
+#: Actions that the driver must take before the operation can end.
 NOTHING = ''
-#: Apply what is wanted, again: a request was lost or is not yet here.
+#: Apply the desired state again: a request was lost or has not arrived.
 APPLY = 'apply'
-#: Bring the Helm release out of the state in which a killed Helm left it,
-#: then apply. Only who holds the cluster's lock may conclude that.
+#: Repair the Helm release that a killed Helm left behind, then apply. Only the
+#: holder of the cluster's lock may do that.
 REPAIR = 'repair'
-#: Ask again for the deletion of what nobody has asked to delete.
+#: Repeat delete requests that were lost or never sent.
 DELETE = 'delete'
 #: Upgrade the next node group.
 ADVANCE = 'advance'
@@ -28,10 +28,11 @@ ADVANCE = 'advance'
 class GroupVerdict:
     """The status of a node group.
 
-    :param status: of Magnum, ``CREATE_COMPLETE`` ...
-    :param reason: text, empty when there is nothing to say.
-    :param count: machines that it is to have by what is there; None when
-        not known. Of autoscaled groups this is the node_count.
+    :param status: Magnum's, ``CREATE_COMPLETE`` ...
+    :param reason: text, may be empty.
+    :param count: machines that it should have according to the management
+        cluster; None when unknown. For autoscaled groups this is the
+        node_count.
     :param gone: whether the row can be removed.
     """
 
@@ -45,23 +46,22 @@ class GroupVerdict:
 class Verdict:
     """The status of a cluster, and what to do next.
 
-    :param status: of Magnum, ``CREATE_IN_PROGRESS`` ...
-    :param reason: one readable text, empty when all is well.
+    :param status: Magnum's, ``CREATE_IN_PROGRESS`` ...
+    :param reason: one readable text, empty when everything is good.
     :param api_address: URL as soon as it is known, else None.
-    :param coe_version: that the control plane runs, None when not known.
+    :param coe_version: that the control plane runs, None when unknown.
     :param groups: by the key of the node group.
     :param action: NOTHING, APPLY, REPAIR, DELETE or ADVANCE; NOTHING when no
         operation is in progress.
     :param turn: key of the node group that is upgraded next, with ADVANCE.
-    :param unseen: parts of the Snapshot to read: with them the answer could
-        be another. Empty when what was seen is enough.
-    :param failing: what controllers gave up, and when it was first seen to
-        be so: aware datetimes by ``<part of the snapshot>/<name>``. It ends
-        the operation once it lasts, and has to be remembered for that
-        (``goal.Wanted.failing``).
+    :param unseen: parts of the Snapshot to read, because they could change the
+        verdict. Empty when what was read is sufficient.
+    :param failing: failures, and when each was first seen: aware datetimes by
+        ``<part of the snapshot>/<name>``. A lasting failure ends the
+        operation, so the caller must keep this (``goal.Wanted.failing``).
 
-    ``DELETE_COMPLETE`` means that the management cluster has nothing left;
-    credentials and Secrets are the driver's business, before it says so.
+    ``DELETE_COMPLETE`` means that the management cluster has nothing left; the
+    driver removes credentials and Secrets before it reports this.
     """
 
     status: str
@@ -83,14 +83,14 @@ class Verdict:
 
 
 def age(wanted: goal.Wanted, now: datetime.datetime) -> float | None:
-    """Seconds since the operation began, None when that is not known."""
+    """Seconds since the operation began, None when unknown."""
     if wanted.since is None:
         return None
     return (now - wanted.since).total_seconds()
 
 
 def address(cluster: kinds.Object | None) -> str | None:
-    """URL of the workload cluster's API, None when not known."""
+    """URL of the workload cluster's API, None when unknown."""
     endpoint = conditions.spec(cluster or {}).get('controlPlaneEndpoint') or {}
     host, port = endpoint.get('host'), endpoint.get('port')
     if not host or not port:
@@ -100,6 +100,6 @@ def address(cluster: kinds.Object | None) -> str | None:
 
 
 def version(snapshot: snapshot_module.Snapshot) -> str | None:
-    """Lowest version that the control plane runs, None when not known."""
+    """Lowest version that the control plane runs, None when unknown."""
     plane = snapshot.get('control_plane', None)
     return conditions.status(plane).get('version') if plane else None

@@ -290,7 +290,7 @@ class RemovalTest(testtools.TestCase):
 
     def test_more_than_the_group_loses_is_refused(self):
         e = self.assertRaises(spec.InvalidSpec, self.chosen, 'm1', 'm2')
-        self.assertIn('loses 1 when it goes from 2 to 1', str(e))
+        self.assertIn('loses 1 when it is resized from 2 to 1', str(e))
 
     def test_earlier_ones_go_too_while_the_group_loses_as_many(self):
         self.found += [self.machine('m3'), self.machine('m4')]
@@ -315,12 +315,12 @@ class RemovalTest(testtools.TestCase):
         self.found[0]['metadata']['deletionTimestamp'] = '2026-11-21'
         e = self.assertRaises(spec.InvalidSpec, self.chosen, 'm2', 'm3')
         self.assertIn('2 nodes to remove are named', str(e))
-        self.assertIn('loses 1 when it goes from 2 to 1', str(e))
+        self.assertIn('loses 1 when it is resized from 2 to 1', str(e))
 
     def test_group_that_grows_loses_none(self):
         self.group.node_count = 5
         e = self.assertRaises(spec.InvalidSpec, self.chosen, 'm1')
-        self.assertIn('loses 0 when it goes from 2 to 5', str(e))
+        self.assertIn('loses 0 when it is resized from 2 to 5', str(e))
 
     def test_every_node_that_is_not_there_is_named(self):
         e = self.assertRaises(spec.InvalidSpec, self.chosen, 'x', 'm1', 'y')

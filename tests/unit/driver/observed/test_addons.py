@@ -89,7 +89,7 @@ class StateTest(testtools.TestCase):
                 (proxy(('Ready', 'False'), ('HelmReleaseReady', 'False'),
                        ('ClusterAvailable', 'False')),
                  'HelmReleaseReady is False'),
-                (proxy(), 'nothing is said of it yet'),
+                (proxy(), 'it has no status yet'),
                 (proxy(('Ready', 'True'), generation=2),
                  'its change is not yet seen by its controller')):
             self.assertEqual(
@@ -129,7 +129,7 @@ class TookUpTest(testtools.TestCase):
             taken, why = self.took_up(self.user(checksum=checksum))
 
             self.assertFalse(taken)
-            self.assertIn('c0-ccm was not told', why)
+            self.assertIn('c0-ccm was not notified', why)
 
     def test_a_user_that_is_being_upgraded_did_not(self):
         taken, why = self.took_up(self.user(
@@ -144,7 +144,7 @@ class TookUpTest(testtools.TestCase):
         taken, why = self.took_up(handled(user, metadata={}))
 
         self.assertFalse(taken)
-        self.assertIn('did not act', why)
+        self.assertIn('has not applied', why)
         self.assertEqual((True, ''), self.took_up(handled(user)))
 
     def test_without_users_nothing_can_tell(self):

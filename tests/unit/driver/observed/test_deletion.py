@@ -118,7 +118,7 @@ class DeletionTest(testtools.TestCase):
 
         self.assertEqual((DELETE, status.DELETE),
                          (verdict.status, verdict.action))
-        self.assertIn('Cluster c0 was not asked to go', verdict.reason)
+        self.assertIn('Cluster c0 is not being deleted yet', verdict.reason)
 
     def test_what_lost_its_cluster_is_asked_to_go(self):
         verdict = judge(snapshot.Snapshot(
@@ -144,7 +144,7 @@ class DeletionTest(testtools.TestCase):
 
         self.assertEqual((DELETE, status.DELETE),
                          (verdict.status, verdict.action))
-        self.assertIn('OpenStackMachineTemplate t was not asked to go',
+        self.assertIn('OpenStackMachineTemplate t is not being deleted yet',
                       verdict.reason)
 
     def test_a_template_with_an_owner_is_waited_for(self):

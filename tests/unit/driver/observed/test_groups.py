@@ -80,7 +80,7 @@ class WorkersTest(testtools.TestCase):
             found = look(objects.group(count=wanted),
                          deployment=objects.deployment(count=there))
             self.assertTrue(found.drift)
-            self.assertIn(f'asked for {there} machines instead of {wanted}',
+            self.assertIn(f'requests {there} machines instead of {wanted}',
                           found.why)
         for version in ('v1.34.1', 'v1.34.3', '1.35.0', None):
             found = look(deployment=objects.deployment(kube=version))

@@ -150,7 +150,7 @@ class HealthTest(testtools.TestCase):
                 (['RemoteConnectionProbe'], 'ok'),
                 (['ControlPlaneInitialized'], 'ok'),
                 (['RemoteConnectionProbe', 'ControlPlaneInitialized'],
-                 'nothing is known of it')):
+                 'unknown')):
             self.assertEqual(expected, without(*types))
 
     def test_an_api_in_the_old_vocabulary_only(self):

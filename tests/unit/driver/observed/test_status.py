@@ -702,7 +702,7 @@ class LostRequestTest(testtools.TestCase):
 
         self.assertEqual((UPDATE, status.APPLY),
                          (verdict.status, verdict.action))
-        self.assertIn('asked for 2 machines instead of 3', verdict.reason)
+        self.assertIn('requests 2 machines instead of 3', verdict.reason)
 
     def test_a_resize_of_masters_that_never_arrived_too(self):
         verdict = judge(objects.complete(), objects.wanted(
@@ -755,7 +755,7 @@ class LostRequestTest(testtools.TestCase):
         verdict = judge(seen)
 
         self.assertEqual(status.APPLY, verdict.action)
-        self.assertIn('node group another: is not wanted', verdict.reason)
+        self.assertIn('another: is no longer wanted', verdict.reason)
 
 
 class GroupTest(testtools.TestCase):
