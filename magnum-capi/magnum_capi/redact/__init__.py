@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Takes secrets out of text before anybody else sees it, and counts them.
+"""Removes secrets from text before it is published, and counts them.
 
 Logs and test results of OpenStack's CI are public. Everything that this
 project attaches to a failure or publishes passes through here. Certificates
 and certificate requests are public and stay: they help to find a wrong CA.
-Where a secret had several lines, as many lines stay, so that the number of
-a line means the same before and after.
+A secret of several lines is replaced by as many lines, so that line numbers
+do not change.
 
-A secret is found by what it looks like (:mod:`.patterns`), by the name that
-it is the value of (:mod:`.names`, :mod:`.syntax`), in what was encoded
-(:mod:`.encoded`), or because it is known (:class:`Known`).
+A secret is found by its form (:mod:`.patterns`), by the name of the value
+(:mod:`.names`, :mod:`.syntax`), in encoded text (:mod:`.encoded`), or because
+it is known (:class:`Known`).
 
-Time grows with the length of the text and no faster, whatever the text is:
-every repetition in the patterns is possessive or bounded, and a pattern that
-starts with one looks back first, so that no run of characters is read from
-each of its middles again.
+The running time is linear in the length of any text: every repetition in the
+patterns is possessive or bounded, and a pattern that starts with a repetition
+looks back first, so that a run of characters is not read again from each of
+its positions.
 """
 
 import collections
@@ -48,7 +48,7 @@ PRIVATE_KEY = names.PRIVATE_KEY
 REGISTRY = names.REGISTRY
 SECRET = names.SECRET
 URL = names.URL
-#: Every kind of secret that is told apart.
+#: Every kind of secret that is distinguished.
 KINDS = (BEARER, BOOTSTRAP, COOKIE, KUBECONFIG, OPENSTACK, PASSWORD,
          PRIVATE_KEY, REGISTRY, SECRET, URL)
 
@@ -60,8 +60,7 @@ _WRAPPED_LINE = re.compile(r'[ \t]*[A-Za-z0-9+/]{40,}+={0,2}\s*')
 class Redacted:
     """Text without secrets.
 
-    :param counts: number of secrets taken out by kind, kinds that occur
-        only.
+    :param counts: number of removed secrets by kind; only kinds that occur.
     """
 
     text: str
@@ -79,9 +78,9 @@ def redact(text: str, known: Known | None = None) -> str:
 
 
 def examine(text: str, known: Known | None = None) -> Redacted:
-    """Return text without secrets, and how many of which kind there were.
+    """Return text without secrets, and their number by kind.
 
-    Doing it twice is doing it once: the second time finds nothing.
+    This is idempotent: a second run finds nothing.
 
     :param text: of any form: log, JSON, YAML, INI, traceback.
     :param known: secrets that may be in it, whatever stands around them.
@@ -92,7 +91,7 @@ def examine(text: str, known: Known | None = None) -> Redacted:
 
 
 def secrets(text: str) -> list[str]:
-    """The secrets in a text, for :class:`Known`: of a file of settings."""
+    """The secrets in a text, such as a settings file, for :class:`Known`."""
     return [secret for _, secret in _without(text)[1]]
 
 
@@ -111,7 +110,7 @@ def _without(text: str, known: Known | None = None,
 def _finders(
         known: Known | None, depth: int
 ) -> collections.abc.Iterator[collections.abc.Callable[[str], list[_Span]]]:
-    """What finds secrets in a text, in order."""
+    """Functions that find secrets in a text, in order."""
     if known:
         yield known.find
     for kind, pattern in patterns.RULES:
@@ -135,7 +134,7 @@ def _kinds(text: str, depth: int) -> list[str]:
 
 
 def _cut(text: str, spans: list[_Span]) -> str:
-    """Put the mark in the place of each, and keep the line ends."""
+    """Replace each span by the mark, and keep line ends."""
     parts: list[str] = []
     last = 0
     for _, start, end in spans:
@@ -148,11 +147,11 @@ def blocks(lines: collections.abc.Iterable[str],
            size: int = 1 << 20) -> collections.abc.Iterator[str]:
     """Cut a long text into pieces that can be examined one by one.
 
-    No cut goes through a private key, a YAML block or wrapped base64, as
-    long as those are shorter than four times ``size``.
+    No cut is inside a private key, a YAML block or wrapped base64, as long as
+    those are shorter than four times ``size``.
 
     :param lines: each with its line end.
-    :param size: characters of a piece, about.
+    :param size: approximate characters of a piece.
     """
     block: list[str] = []
     length, in_key, before = 0, False, ''
@@ -174,10 +173,10 @@ def blocks(lines: collections.abc.Iterable[str],
 def places(
         lines: collections.abc.Iterable[str]
 ) -> collections.abc.Iterator[tuple[int, tuple[str, ...]]]:
-    """Where secrets are: the number of each line, from 1, and their kinds.
+    """Places of secrets: numbers of lines, from 1, and kinds of secrets.
 
     :param lines: as for :func:`blocks`.
-    :returns: of a secret of several lines the first one.
+    :returns: for a secret of several lines, the first one.
     """
     first = 1
     for block in blocks(lines):

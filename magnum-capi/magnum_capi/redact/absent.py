@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values that are no secret, although their names say so.
+"""Values that are not secrets, although their names suggest it.
 
-Nothing, what somebody else has hidden, the place where a secret is, and the
-words of an error or of a sentence.
+These are empty values, redacted ones, references to a secret, and the words of
+an error or of a sentence.
 """
 
 import re
 
 from magnum_capi.redact import names
 
-#: What a secret becomes. Not shorter: a reader must see that there was one.
+#: Replaces a secret. Not empty, so that a reader sees that there was one.
 MARK = '<redacted>'
 
 #: The scheme of an authorization, before a value.
@@ -19,9 +19,9 @@ _NOTHING = re.compile(
     _SCHEME + r'''(?:<masked>|<omitted>|<hidden>'''
     r'''|<nil>|<none>|<unset>|<set to the key .*|\*{3,}|null|nil'''
     r'''|none|true|false|on|off|yes|no|~|\d+ bytes|str(?:ing)?|bool(?:ean)?'''
-    # The word that instructions take for one.
+    # The word that instructions use as an example.
     r'''|test'''
-    # Times behind the steps of Kubernetes' tests, in colours.
+    # Times after the steps of Kubernetes' tests, with colours.
     r'''|(?:\x1b\[[\d;]{1,16}m)?@? ?\d\d/\d\d/\d\d \d\d:\d\d:\d\d'''
     r'''(?:\.\d{1,9})?(?:\x1b\[\d{0,3}m)?'''
     # Hashes of tokens, as keystoneauth logs them.
@@ -37,17 +37,17 @@ _BLANK = re.compile(
 _PLACE = re.compile(
     rf'\$?\{{{_NAME}\}}|\${_NAME}|\$?\{{\{{ *{_NAME} *\}}\}}'
     rf'|%\({_NAME}\)s|[A-Z_-]+')
-#: What a shell runs to get a secret, and prints when it traces.
+#: Commands that get a secret, as a tracing shell prints them.
 _COMMAND = re.compile(
     _SCHEME + r'(?:`|\$\()(?:cat [\w./@+-]+'
     r'|kubectl (?:-n [\w-]+ )?create token [\w .-]+)(?:`|\))', re.I)
 _NAMED = re.compile(_NAME)
-#: A remark behind a value in YAML, INI, shells and Python.
+#: A comment after a value in YAML, INI, shells and Python.
 _REMARK = re.compile(r'[ \t]+#.*')
 #: Longer values are none of these.
 _MOST = 200
 
-#: First words of an error, behind the name of what is wrong.
+#: First words of an error, after the name of what failed.
 _ERROR = re.compile(
     r'''(?:cannot|context|could|denied|dial|empty|EOF|error|expired|failed'''
     r'''|failure|forbidden|has|invalid|is|missing|must|not|permission'''
@@ -60,7 +60,7 @@ _FUNCTION = re.compile(
     r'|in|is|it|not|of|on|only|or|that|the|their|there|they|this|to|was|were'
     r'|what|when|which|will|with)(?![\w=@-])')
 _PLAIN = re.compile(r'[A-Za-z]?[a-z]*,?(?:[ \t]|\Z)')
-#: What stands behind an option in a sentence, and is no value of it.
+#: Words after an option in a sentence that are not its value.
 _SENTENCE = re.compile(
     r'''(?:and|as|for|from|if|in|instead|is|may|must|of|on|option|or|so|that'''
     r'''|the|to|was|when|which|with)(?=[\s.,;)]|\Z)|[-|\\&]'''
@@ -68,9 +68,9 @@ _SENTENCE = re.compile(
 
 
 def absent(value: str) -> bool:
-    """Whether a whole value is no secret."""
+    """Whether a whole value is not a secret."""
     if _HIDDEN.match(value):
-        # What is left of it was looked at when that was taken out.
+        # The rest of it was checked when the mark was inserted.
         return True
     if len(value) > _MOST:
         return False
@@ -94,5 +94,5 @@ def is_error(text: str, start: int) -> bool:
 
 
 def is_sentence(text: str, start: int) -> bool:
-    """Whether what stands behind an option is no value of it."""
+    """Whether the text after an option is not its value."""
     return bool(_SENTENCE.match(text, start))

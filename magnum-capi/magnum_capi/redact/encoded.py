@@ -2,9 +2,9 @@
 """Secrets in base64, with or without gzip, within each other.
 
 Data of Kubernetes' Secrets, releases of Helm (gzip in base64 in base64), user
-data of machines, and whatever a program has put into base64: it is decoded
-and read as any other text. Where that finds a secret, or where it is a
-document that always has one, the encoded text goes as a whole.
+data of machines, and any other base64 is decoded and examined like other text.
+If that finds a secret, or if it is a document that always contains one, all of
+the encoded text is removed.
 """
 
 import binascii
@@ -19,15 +19,15 @@ _E, _F = quoting.ENDS, quoting.FILL
 _ALPHABET = 'A-Za-z0-9+/_-'
 _STANDARD = bytes.maketrans(b'-_', b'+/')
 
-#: Base64 of at least 12 characters of ASCII: of each byte the highest bit is
-#: 0, which leaves few characters in three of four places.
+#: Base64 of at least 12 ASCII characters: the highest bit of each byte is 0,
+#: which leaves few characters in three of four places.
 _ASCII = re.compile(
     rf'(?:[A-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589]'
     rf'[{_ALPHABET}]){{4,}}')
 _GZIP = 'H4sI'
 
-#: A line, and the lines below when the text was wrapped: the last one may be
-#: shorter, when it has the line for itself.
+#: A line, and the lines below if the text was wrapped: the last one may be
+#: shorter if nothing else is on its line.
 _BELOW = rf'(?:[ \t\r{_F}]{{0,64}}+[{_E}]){{1,4}}[ \t]{{0,64}}+[A-Za-z0-9+/]'
 _RUN = re.compile(
     rf'(?<![{_ALPHABET}])[{_ALPHABET}]{{16,}}+={{0,2}}'
@@ -35,8 +35,8 @@ _RUN = re.compile(
     rf'(?=[\s"\'\\]|\Z))*(?:{_BELOW}{{1,76}}+={{0,2}}(?=\s|\Z))?)?')
 _BLANKS = re.compile(r'\s+')
 
-#: Documents that hold secrets, by how they begin: kubeconfigs as Cluster API
-#: keeps them, OpenStack's clouds, Docker's registries, user data.
+#: Documents with secrets, by their beginning: kubeconfigs in the format of
+#: Cluster API, OpenStack's clouds, Docker's registries, user data.
 _DOCUMENTS = (
     (names.KUBECONFIG, re.compile(
         r'\s*(?:---\s+)?(?:apiVersion: |clusters:)')),
@@ -47,9 +47,9 @@ _DOCUMENTS = (
         r'|Content-Type: multipart/mixed)')),
 )
 
-#: How often encoded text is looked for in encoded text.
+#: How deep encoded text is searched for within encoded text.
 DEPTH = 3
-#: Bytes of unpacked text for one of a packed one, and at least.
+#: Limits of unpacked text: bytes per packed byte, and a minimum in bytes.
 _RATIO, _LEAST = 40, 1 << 16
 
 #: Kinds of the secrets of a text at a depth, the first one first.
@@ -61,7 +61,7 @@ def secrets(text: str, examine: Examine, depth: int
             ) -> collections.abc.Iterator[tuple[str, int, int]]:
     """Find encoded text that holds secrets.
 
-    :param text: as :func:`.quoting.view` gives it.
+    :param text: from :func:`.quoting.view`.
     :param depth: how many times the text itself was encoded.
     :returns: (kind, start, end) each.
     """
@@ -82,7 +82,7 @@ def _kind(run: str, examine: Examine, depth: int) -> str | None:
         found = _unpacked(_decoded(run[start:]))
         if found is not None:
             text, whole = found
-            # What was packed and encoded twice is a release of Helm's.
+            # Text that was packed and encoded twice is a Helm release.
             return names.SECRET if depth or not whole else next(
                 iter(_kinds(text, examine, depth)), None)
     for start in _starts(run):
@@ -101,7 +101,7 @@ def _kinds(text: str, examine: Examine, depth: int
 
 
 def _starts(run: str) -> list[int]:
-    """Where readable text begins, once for each way to divide the run."""
+    """Where readable text begins, once for each alignment of the run."""
     seen: dict[int, int] = {}
     for found in _ASCII.finditer(run):
         seen.setdefault(found.start() % 4, found.start())
@@ -109,16 +109,16 @@ def _starts(run: str) -> list[int]:
 
 
 def _decoded(run: str) -> bytes:
-    # One character more than a multiple of four is no byte.
+    # A single character after a multiple of four does not make a byte.
     size = len(run) - (len(run) % 4 == 1)
     return binascii.a2b_base64(
         run[:size].encode().translate(_STANDARD) + b'==')
 
 
 def _unpacked(data: bytes) -> tuple[str, bool] | None:
-    """Text of a packed one, and whether that is all; None when it is none.
+    """Unpacked text, and whether it is complete; None if it is not packed.
 
-    It may be cut off, and it may be a bomb.
+    It may be cut off, or a decompression bomb.
     """
     most = max(_LEAST, _RATIO * len(data))
     unpack, text = zlib.decompressobj(wbits=31), b''

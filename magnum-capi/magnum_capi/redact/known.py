@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Secrets that somebody knows: they go wherever they stand, in any form."""
+"""Removes known secrets anywhere in a text, in any form."""
 
 import base64
 import collections.abc
@@ -9,15 +9,15 @@ import urllib.parse
 
 from magnum_capi.redact import names
 
-#: Characters of a secret that is looked for. A shorter one, or a word, is
-#: likely to be something else somewhere.
+#: Minimum characters of a secret to search for. A shorter one, or a word, is
+#: likely to occur with another meaning.
 _LEAST = 8
 
 
 class Known:
-    """Values that are secrets, and what programs print them as.
+    """Values that are secrets, and the forms in which programs print them.
 
-    :param values: short ones and words are left out.
+    :param values: short ones and words are ignored.
     """
 
     def __init__(self, values: collections.abc.Iterable[str]) -> None:
@@ -28,7 +28,7 @@ class Known:
         ) if forms else None
 
     def find(self, text: str) -> list[tuple[str, int, int]]:
-        """Where they are: (kind, start, end) each, in order."""
+        """Their places: (kind, start, end) each, in order."""
         if not self._pattern:
             return []
         return [(names.SECRET, *found.span())
@@ -46,8 +46,8 @@ def _forms(value: str) -> collections.abc.Iterator[str]:
     yield json.dumps(printed)[1:-1]
     yield repr(value)[1:-1]
     yield urllib.parse.quote(value, safe='')
-    # In the base64 of a longer text, after 0 to 2 bytes more: without the
-    # characters that belong to its neighbours as well.
+    # Within the base64 of a longer text, at each of three alignments: without
+    # the characters that it shares with its neighbours.
     data = value.encode()
     for before in range(3):
         size = before + len(data)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which names have a value that is a secret: one rule for all syntaxes.
+"""Which names have a secret value: one rule for all syntaxes.
 
 ``adminPass``, ``ADMIN_PASS``, ``admin-pass`` and ``admin.pass`` are the same
-words, and words decide: the last ones say what a value is. ``secretName`` and
-``token_url`` are no secrets, ``secret_key`` is one and ``public_key`` none.
+words, and the last words say what a value is. ``secretName`` and ``token_url``
+are not secrets, ``secret_key`` is one and ``public_key`` is not.
 """
 
 import functools
@@ -20,7 +20,7 @@ REGISTRY = 'registry-auth'
 SECRET = 'secret'
 URL = 'url-credentials'
 
-#: Whole documents that hold secrets, as data of Secrets: the end of a name.
+#: Ends of names of whole documents with secrets, as in data of Secrets.
 _DOCUMENTS = (
     ('clouds.yaml', OPENSTACK), ('clouds.yml', OPENSTACK),
     ('cloud.conf', OPENSTACK), ('cloud-config', OPENSTACK),
@@ -39,15 +39,15 @@ _WORDS = {
     'clientkey': PRIVATE_KEY, 'encryptionkey': SECRET, 'fernetkey': SECRET,
     'privatekey': PRIVATE_KEY, 'secretkey': SECRET, 'signingkey': SECRET,
 }
-#: The longest first: a registry's identitytoken is no bearer's token.
+#: The longest first: a registry's identitytoken is not a bearer token.
 _ENDS = tuple(sorted(_WORDS, key=len, reverse=True))
 
-#: Words that end so and mean something else.
+#: Words with such an end that mean something else.
 _OTHERS = frozenset((
     'bypass', 'compass', 'encompass', 'overpass', 'surpass', 'trespass',
     'underpass'))
 
-#: What stands before "key" when the key is a secret one.
+#: Words before "key" that make the key a secret.
 _KEYS = {
     **dict.fromkeys((
         'ca', 'client', 'dsa', 'ec', 'ecdsa', 'ed25519', 'etcd', 'private',
@@ -59,10 +59,10 @@ _KEYS = {
         'shared', 'sign', 'signing', 'storage', 'symmetric', 'unseal'),
         SECRET)}
 
-#: Whole names that say more than they mean: etcd's name for a new cluster.
+#: Harmless names that sound like secrets: etcd's name for a new cluster.
 _HARMLESS = frozenset(('initialclustertoken',))
 
-#: Last words that say in which form the value is, and nothing of what it is.
+#: Last words that only describe the format of the value.
 _FORMS = frozenset((
     'b64', 'base', 'base64', 'bytes', 'content', 'contents', 'data', 'der',
     'digits', 'encoded', 'hash', 'pem', 'plain', 'plaintext', 'raw', 'str',
@@ -70,17 +70,17 @@ _FORMS = frozenset((
 
 _SPLIT = re.compile(r'[A-Z]+(?![a-z])|[A-Z]?[a-z]+(?:64\b)?|\d+')
 
-#: Characters of a name that are looked at, from its end.
+#: Characters of a name that are examined, from its end.
 _MOST = 100
 
 
 @functools.lru_cache(1 << 13)
 def kind(name: str, before: str = '') -> str | None:
-    """Tell what the value of a name is.
+    """Return the kind of secret that a name has.
 
     :param name: in any case, with ``_``, ``-`` or ``.`` between words.
-    :param before: what stands before it, for ``private key``.
-    :returns: kind of secret, None when it is none.
+    :param before: text before it, for ``private key``.
+    :returns: kind of secret, None when it is not one.
     """
     name = name[-_MOST:]
     words = split(name)
@@ -90,7 +90,7 @@ def kind(name: str, before: str = '') -> str | None:
     if not found and words == ['key']:
         found = _of_words(split(before)[-1:] + words)
     if not found or 'existing' in words or ''.join(words) in _HARMLESS:
-        # ``existingSecret`` of Helm charts is the name of one.
+        # ``existingSecret`` in Helm charts is the name of a Secret.
         return None
     if words[0] == 'os' or words[-3:] == [
             'application', 'credential', 'secret']:
@@ -99,7 +99,7 @@ def kind(name: str, before: str = '') -> str | None:
 
 
 def split(name: str) -> list[str]:
-    """Divide a name into its words, in lower case, without its form."""
+    """Split a name into lower-case words, without those about its format."""
     words = [word.lower() for word in _SPLIT.findall(name)]
     while len(words) > 1 and (words[-1] in _FORMS or words[-1].isdigit()):
         del words[-1]
@@ -122,7 +122,7 @@ def _of_words(words: list[str]) -> str | None:
         return None
     if last == 'token' and 'bootstrap' in words:
         return BOOTSTRAP
-    # "passPhrase" and "pass_word" are one word for everybody else.
+    # "passPhrase" and "pass_word" are usually one word.
     joined = ''.join(words[-2:])
     return next((_WORDS[end] for end in _ENDS
                  if last.endswith(end) or joined == end), None)

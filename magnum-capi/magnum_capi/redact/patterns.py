@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Secrets that are known by what they look like, whatever stands before."""
+"""Secrets that are recognized by their form, whatever is before them."""
 
 import re
 
@@ -7,11 +7,11 @@ from magnum_capi.redact import names
 
 _BASE64 = 'A-Za-z0-9+/'
 
-#: (kind, pattern). Group "keep" stays, the rest goes, from group "start" on.
-#: Most begin with what is rare, because that is found fast.
+#: (kind, pattern). Group "keep" stays, the rest is removed, from group "start"
+#: on. Most begin with something rare, because that is fast to find.
 RULES = tuple((kind, re.compile(pattern)) for kind, pattern in (
-    # PEM blocks with real or escaped line ends (JSON); of one that was cut
-    # off all that may belong to it.
+    # PEM blocks with real or escaped line ends (JSON); if one is cut off,
+    # everything that may belong to it.
     (names.PRIVATE_KEY,
      r'-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----'
      r'(?:[^-]*+(?:-(?!----)[^-]*+){0,64}-----END [A-Z0-9 ]{0,40}'
@@ -20,8 +20,8 @@ RULES = tuple((kind, re.compile(pattern)) for kind, pattern in (
      r'(?P<keep>[Bb]earer(?<![\w.-][Bb]earer)[ \t]{1,64}+)'
      r'[A-Za-z0-9._~+/-]{20,}+={0,2}'),
     # Fernet tokens of Keystone, JSON web tokens of service accounts, and
-    # bootstrap tokens of kubeadm, wherever they stand. (The name of an
-    # Event, "pod-abc123.17f3...", is none: it has more in front.)
+    # bootstrap tokens of kubeadm, anywhere. (The name of an Event,
+    # "pod-abc123.17f3...", is not one: it has a longer prefix.)
     (names.BEARER, r'gAAAAA(?<!\wgAAAAA)[A-Za-z0-9_-]{40,}+={0,2}'),
     (names.BEARER, r'eyJ(?<![\w-]eyJ)[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}+'
                    r'\.[A-Za-z0-9_-]*+'),

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Quoted text as programs print it: at any depth, cut off, or in lines.
+"""Quoted text as programs print it: nested, cut off, or in several lines.
 
-Logs hold JSON in JSON in the repr of bytes. Depth tells in how many
-backslashes stand before a quote, and :func:`view` gives a text in which
-printed line ends are line ends, with every character in its place.
+Logs contain JSON in JSON in the repr of bytes. Depth is the number of
+backslashes before a quote, and :func:`view` returns a text in which printed
+line ends are line ends, with every character in its place.
 """
 
 import re
@@ -11,14 +11,14 @@ import re
 #: Opens and closes a string: a quote, printed once or more, or in HTML.
 TOKEN = r'''(?:\\{0,15}["']|&(?:quot|apos|#34|#39|#x22|#x27);)'''
 
-#: Stands for the end of a line within a quoted text, and for what else there
-#: is of it.
+#: Replace a printed line end in a quoted text: PRINTED its last character,
+#: FILL the one before.
 PRINTED, FILL = '\x0b', '\x0c'
-#: Either end of a line, for a set of characters.
+#: Both kinds of line end, for a character class.
 ENDS = '\n' + PRINTED
 
 _IN_WORD = re.compile(r'[\w<]')
-#: Characters behind a quote that does not look like the last one.
+#: Characters to search after a quote that may not be the last one.
 _FURTHER = 200
 #: A quote in a string of a shell.
 _SHELL = '\'"\'"\''
@@ -39,11 +39,11 @@ def view(text: str) -> str:
 def closing(text: str, token: str, start: int) -> tuple[int, bool]:
     """Find the end of a quoted string.
 
-    :param token: what opened it.
+    :param token: that opened it.
     :param start: where it begins, after the token.
-    :returns: where it ends, before what closes it, and whether anything
-        does: a string that was cut off ends with the line, or with the
-        string around it.
+    :returns: where it ends, before the closing token, and whether there is
+        one: a string that was cut off ends with the line, or with the string
+        around it.
     """
     if token[0] == '&':
         return _in_html(text, token, start)
@@ -64,8 +64,8 @@ def closing(text: str, token: str, start: int) -> tuple[int, bool]:
             skipped = end + 1
         elif marks % (2 * depth + 2) == depth:
             # Each depth doubles the backslashes and adds one for the quote;
-            # a repr of Python's doubles them and adds none, so that it may
-            # close or not. And no syntax has a word right behind a string.
+            # Python's repr doubles them and adds none, so it is ambiguous
+            # here. And no syntax has a word directly after a string.
             if marks == depth and not _IN_WORD.match(text, end):
                 return end - len(token), True
             last = end - len(token) if last is None else last
@@ -73,7 +73,7 @@ def closing(text: str, token: str, start: int) -> tuple[int, bool]:
 
 
 def end(pattern: re.Pattern[str], text: str, start: int) -> int:
-    """Where what a pattern matches at a place ends; there if nothing does."""
+    """End of the match of a pattern at ``start``; ``start`` if none."""
     found = pattern.match(text, start)
     return found.end() if found else start
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which value belongs to a name.
+"""Finds the value that belongs to a name.
 
-JSON, YAML, INI, shells, reprs of Python, prints of Go, headers, lists of
-arguments, tables and XML have few ways to join the two (:data:`_JOINT`).
-Where a value may end earlier or later, it ends later.
+JSON, YAML, INI, shells, Python's repr, Go's print, headers, argument lists,
+tables and XML have few ways to join the two (:data:`_JOINT`). If the end of a
+value is ambiguous, the later one counts.
 """
 
 import collections.abc
@@ -17,20 +17,20 @@ from magnum_capi.redact import names
 from magnum_capi.redact import quoting
 from magnum_capi.redact import values
 
-#: Characters before a name that are looked at, and of one before its stem.
+#: Characters examined before a name, and within a name before its stem.
 _REACH, _LONGEST = 200, 64
 
 _T, _E, _F = quoting.TOKEN, quoting.ENDS, quoting.FILL
 
-#: What a name of interest has in it: most text has none of these. In text of
-#: lower case, which is ten times as fast as a pattern that ignores the case.
+#: A relevant name contains one of these; most text does not. Matched in
+#: lower-case text, which is ten times as fast as a case-insensitive pattern.
 _STEM = re.compile(
     'pass|pwd|secret|token|key|cookie|psk|authorization|cloud|docker'
     '|kubeconfig|value')
 _LEFT = re.compile(r'[\w.-]*\Z')
 _RIGHT = re.compile(r'[\w.-]*+')
 
-#: What is between a name and its value.
+#: The text between a name and its value.
 _JOINT = re.compile(
     rf'(?P<quote>{_T})?(?:'
     r'\]?[ \t]{0,64}+(?P<assign>:=|=>|==?|:(?!:))(?P<gap>[ \t]{0,64}+)'
@@ -40,7 +40,7 @@ _JOINT = re.compile(
     rf'|(?P<item>[ \t\r{_F}]{{0,64}}+[{_E}][ \t]{{0,64}}+-[ \t]{{1,16}}+)'
     r'|(?P<argument>[ \t]{1,64}+))')
 
-#: What may stand before a name that has its line for itself.
+#: Possible text before a name at the beginning of a line.
 _LEAD = re.compile(
     r'(?P<log>.*\] )?(?P<indent>[ \t]*(?:[-?*] +)*)(?:[#;/]{1,3} ?)?'
     rf'(?:export +|declare -x +|set +|ENV +)?{_T}?', re.S)
@@ -53,7 +53,7 @@ _CONTENT = re.compile(r'[^<]{1,4096}+(?=</)')
 _CLOSED = re.compile(r'\s{0,64}+[)\]]')
 _OF_KEY = re.compile(r'\s{0,64}+:')
 _SPACE = re.compile(r'\s{0,64}+')
-#: A frame of Python's: the line below it is source code.
+#: A frame in a Python traceback: the next line is source code.
 _FRAME = re.compile(r'\s*File \\{0,15}"[^"\n]*", line \d+, in ')
 #: A field with the name, "name: DB_PASSWORD" before "value: hunter2".
 _CALLED = re.compile(
@@ -63,25 +63,24 @@ _NAMES = re.compile(r'[A-Za-z_-]+')
 _WORD_BEFORE = re.compile(r'[A-Za-z]+ \Z')
 _SENTENCE = re.compile(r'[a-z,] \Z')
 _FIRST = re.compile(r'\S{0,200}')
-#: The namespace and the name of an object, as controllers log it.
+#: Namespace and name of an object, as logged by controllers.
 _OBJECT = re.compile(
     rf'({_T}?)[a-z][a-z0-9-]{{0,62}}/[a-z][a-z0-9.-]{{0,252}}\1'
     r'(?=[\s,}\])]|\Z)')
 _SCHEME = re.compile(r'(?:basic|bearer|digest|negotiate|token)[ \t]+', re.I)
 
-#: Tells the kind of a name by what stands before it.
+#: Returns the kind of a name, depending on the text before it.
 _Look: typing.TypeAlias = collections.abc.Callable[[str, int], str | None]
 
 
 @dataclasses.dataclass(frozen=True)
 class _Place:
-    """Where a name stands.
+    """The place of a name.
 
     :param opened: quote before it, or ''.
-    :param before: text before it and its quote, the end of that.
-    :param column: characters before it in a line that it has for itself,
-        else None.
-    :param message: whether there is the head of a log's line before it.
+    :param before: the end of the text before it and its quote.
+    :param column: its column if it is at the beginning of a line, else None.
+    :param message: whether the prefix of a log line is before it.
     :param printed: depth of the string that the line is printed in, or None.
     :param source: whether the line is source code in a traceback.
     """
@@ -96,10 +95,10 @@ class _Place:
 
 def secrets(
         text: str) -> collections.abc.Iterator[tuple[str, int, int]]:
-    """Find what names say to be secret.
+    """Find values whose names say that they are secret.
 
-    :param text: as :func:`.quoting.view` gives it.
-    :returns: (kind, start, end), in their order.
+    :param text: from :func:`.quoting.view`.
+    :returns: (kind, start, end), in order.
     """
     done = 0
     for start, end in _names(text):
@@ -114,7 +113,7 @@ def secrets(
 
 
 def _names(text: str) -> collections.abc.Iterator[tuple[int, int]]:
-    """Where names begin and end that may be those of secrets."""
+    """Begin and end of names that may be those of secrets."""
     end = 0
     for stem in _STEM.finditer(_lower(text)):
         if stem.start() >= end:
@@ -129,19 +128,19 @@ def _lower(text: str) -> str:
     lower = text.lower()
     if len(lower) == len(text):
         return lower
-    # A letter of Turkish becomes two.
+    # A Turkish letter becomes two.
     return re.sub('[A-Z]+', lambda found: found[0].lower(), text)
 
 
 @functools.lru_cache(1 << 13)
 def _role(name: str) -> str | _Look | None:
-    """Kind of what a name has, None, or a function that looks around it."""
+    """Kind of a name's value, None, or a function that needs the context."""
     looks: dict[str, _Look] = {'value': _called, 'key': _key}
     return names.kind(name) or looks.get(name.lower())
 
 
 def _called(text: str, start: int) -> str | None:
-    """Kind of a value whose name stands in the field before."""
+    """Kind of a value whose name is in the field before."""
     called = _CALLED.search(text, max(0, start - _REACH), start)
     return called and names.kind(called['name'])
 
@@ -192,7 +191,7 @@ def _place(text: str, start: int) -> _Place:
 
 
 def _depth(text: str, line: int) -> int | None:
-    """Depth of the string that a line is printed in; None for no string."""
+    """Depth of the string that a line is printed in; None without one."""
     if text[line - 1:line] != quoting.PRINTED:
         return None
     end = line - 2
@@ -210,11 +209,11 @@ def _assigned(text: str, name: str, place: _Place,
     elif place.opened:
         end, closed = values.closing(text, place.opened, at, 0)
         if closed and _OF_KEY.match(text, end + len(place.opened)):
-            # A name with a colon in it: the rule of a policy.
+            # A name that contains a colon: a policy rule.
             return []
         return _told(text, at, end, name)
     elif column is None:
-        # Strings of YAML may have several lines, those of JSON have one.
+        # Strings may have several lines in YAML, but not in JSON.
         column = 0
     found = (values.string(text, at, column, cut=place.column is not None)
              or values.strings(text, at))
@@ -247,7 +246,7 @@ def _is_no_secret(text: str, name: str, joint: re.Match[str]) -> bool:
     if joint['gap'] and absent.is_error(text, at):
         return True
     if lower == 'pass':
-        # The results of tests: "PASS: x", "pass: 7".
+        # Results of tests: "PASS: x", "pass: 7".
         return joint['assign'] == ':' and (
             name == 'PASS' or text[at:at + 1].isdigit())
     return (lower.endswith('pwd') and text[at:at + 1] == '/'
@@ -255,14 +254,14 @@ def _is_no_secret(text: str, name: str, joint: re.Match[str]) -> bool:
 
 
 def _told(text: str, start: int, end: int, name: str) -> values.Spans:
-    """The scheme of an authorization stays."""
+    """Spans without the scheme of an authorization, which stays."""
     scheme = (name.lower().endswith('authorization')
               and _SCHEME.match(text, start, end))
     return values.checked(text, scheme.end() if scheme else start, end)
 
 
 def _paired(text: str, name: str, place: _Place, at: int) -> values.Spans:
-    """The second of two strings: of a tuple, of headers, of arguments."""
+    """The second of two strings in a tuple, in headers or arguments."""
     found = values.string(text, at)
     if not found or not found[0] or text[found[0][0][0]] == '-':
         return []
@@ -274,7 +273,7 @@ def _paired(text: str, name: str, place: _Place, at: int) -> values.Spans:
         return []
     if '-' in name or names.kind(name) == names.COOKIE or (
             name.lower() == 'authorization'):
-        # The name of a header, in a flat list of them, too.
+        # The name of a header, possibly in a flat list.
         return found[0]
     if paired['by'] == '(' or paired['by'] == '[' and len(
             names.split(name)) > 1:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where values end: strings, lists of them, lines, phrases and words.
+"""Finds the end of values: strings, lists of them, lines, phrases and words.
 
-Each function takes a text as :func:`.quoting.view` gives it and the place
-where a value may begin, and returns spans, (start, end) each, of what is
-secret: without quotes, and none for what :mod:`.absent` knows.
+Each function takes a text from :func:`.quoting.view` and the place where a
+value may begin, and returns spans, (start, end) each, of secrets: without
+quotes, and none for values that :mod:`.absent` recognizes.
 """
 
 import re
@@ -17,18 +17,18 @@ Spans: typing.TypeAlias = list[tuple[int, int]]
 
 _T, _E, _F = quoting.TOKEN, quoting.ENDS, quoting.FILL
 
-#: What ends a value behind its last character: punctuation only before a blank
-#: or nothing.
+#: End of a value after its last character: punctuation only before a blank or
+#: the end of the text.
 _STOP = r'''(?:[;}\])"'\\]{0,16}+(?:[\s,]|:\s|\Z))'''
 
-#: A string, of Python with its prefix, or as the argument of one function.
+#: A string, possibly with Python's prefix, or the argument of a function.
 _STRING = re.compile(
     rf'(?P<prefix>[bBfFrRuU]{{1,2}}|[A-Za-z_][\w.]{{0,63}}\([bu]?)?'
     rf'(?P<token>{_T})')
 _PREFIXED = re.compile(rf'\)?{_STOP}')
 
-#: Begins what is no single value, and has names of its own: an object, a map
-#: or struct of Go, a list of them.
+#: Begin of something with names of its own instead of a single value: an
+#: object, a Go map or struct, a list of them.
 _STRUCT = re.compile(
     r'''(?:(?:&?(?:[\w/*]{0,64}\.)?[A-Z]\w{0,64})?\{[A-Z]\w{0,63}:'''
     rf'''|\{{\s{{0,64}}+(?:[bu]?{_T}[^"'\\\n]{{0,200}}+{_T}\s?:'''
@@ -39,14 +39,13 @@ _EMPTY = re.compile(rf'(?:\{{\}}|\[\]|\(\)){_STOP}')
 _CLOSE = {opening: re.compile(rf'\{closing}(?!\w)')
           for opening, closing in ('{}', '[]', '()')}
 _LIST = re.compile(r'[\[(]\s{0,64}+')
-#: Characters in which a struct closes something.
+#: Characters within which a struct must close.
 _REACH = 4000
-#: Lines of a string, at most.
+#: Limit of the lines of a string.
 _LINES = 50
 _NEXT = re.compile(r'\s{0,64}+,\s{0,64}+')
 
-#: A character of a value that has no quotes; a comma is none before a field
-#: of a struct.
+#: A character of an unquoted value; not a comma before a field of a struct.
 _CHARACTER = (
     r'''[^\s,;}\])"'\\]'''
     rf'''|(?!{_STOP})[;}}\])"']|,(?!{_STOP}|[A-Z]\w{{0,63}}:)'''
@@ -60,7 +59,7 @@ _FLOW = re.compile(
     rf'(?:{_CHARACTER}|["\']?[ \t]{{1,64}}+(?=[^\s,]))+')
 
 _LINE = re.compile(r'[^\n]*+')
-#: What may end a line of a printed text, and what stands behind its end.
+#: Possible ends of a line in a printed text, and the text after them.
 _ENDS = re.compile(rf'''\n|(?P<marks>\\*)(?:{_F}{quoting.PRINTED}|["'])''')
 _BEHIND = re.compile(
     r'''[}\])"'\\]{0,16}+(?:,[\s"'\\]|:\s|\s{0,16}+(?:[}\])]|\Z)|\n)''')
@@ -68,13 +67,13 @@ _INDENTED = re.compile(
     rf'[{_E}](?P<indent>[ \t]*+)(?P<empty>(?=[\r{_F}]*[{_E}]))?')
 _SPACE = re.compile(r'\s*+')
 _GLUED = re.compile(r'''["']''')
-#: A line that is no part of the value above it.
+#: A line that is not part of the value above it.
 _OWN = re.compile(
     r'''["']?[\w./-]{1,128}["']?:(?:\s|\Z)|- |at |File "''')
 
 
 def checked(text: str, start: int, end: int) -> Spans:
-    """The span of a value, without blanks around it; none when absent."""
+    """The span of a value without surrounding blanks; none when absent."""
     value = text[start:end]
     start += len(value) - len(value.lstrip())
     value = value.strip()
@@ -87,9 +86,9 @@ def string(text: str, start: int, column: int | None = None,
            cut: bool = False) -> tuple[Spans, int] | None:
     """A string.
 
-    :param column: when lines that are indented deeper may belong to the
-        string; None when they do not.
-    :param cut: whether all of those lines do, when nothing closes it.
+    :param column: lines that are indented deeper may belong to the string;
+        None: they do not.
+    :param cut: whether all of those lines belong to it if nothing closes it.
     :returns: (spans, end), or None when no string begins here.
     """
     opened = _STRING.match(text, start)
@@ -101,7 +100,7 @@ def string(text: str, start: int, column: int | None = None,
     if opened['prefix'] and not (closed and _PREFIXED.match(text, end)):
         return None
     while closed and (more := _GLUED.match(text, end)):
-        # Shells put strings together: 'it'"'"'s'.
+        # Shells concatenate strings: 'it'"'"'s'.
         end, closed = quoting.closing(text, more.group(), more.end())
         end += closed
     if closed and (more := _GLUED_WORD.match(text, end)):
@@ -114,7 +113,7 @@ def closing(text: str, token: str, start: int, column: int | None = None,
             cut: bool = False) -> tuple[int, bool]:
     """Find the end of a string that may have several lines.
 
-    As :func:`.quoting.closing`, and :func:`string`.
+    See :func:`.quoting.closing` and :func:`string`.
     """
     end, closed = quoting.closing(text, token, start)
     last = end
@@ -128,7 +127,7 @@ def closing(text: str, token: str, start: int, column: int | None = None,
 
 
 def strings(text: str, start: int) -> tuple[Spans, int] | None:
-    """A list of strings; as :func:`string`."""
+    """A list of strings; see :func:`string`."""
     opened = _LIST.match(text, start)
     item = string(text, opened.end()) if opened else None
     if not item:
@@ -143,17 +142,17 @@ def strings(text: str, start: int) -> tuple[Spans, int] | None:
 
 
 def word(text: str, start: int) -> Spans:
-    """All up to a blank."""
+    """Everything up to a blank."""
     return _bare(text, start, _WORD)
 
 
 def phrase(text: str, start: int) -> Spans:
-    """All up to the next name, or what closes a list or an object."""
+    """Everything up to the next name, or the end of a list or object."""
     return _bare(text, start, _PHRASE)
 
 
 def flow(text: str, start: int) -> Spans:
-    """All up to a comma, or what closes a list or an object."""
+    """Everything up to a comma, or the end of a list or object."""
     return _bare(text, start, _FLOW)
 
 
@@ -192,7 +191,7 @@ def line(text: str, start: int, column: int,
 
 
 def _is_struct(text: str, start: int) -> bool:
-    """Whether what begins here is no single value; it ends somewhere."""
+    """Whether a struct, which also closes, begins here."""
     found = _STRUCT.match(text, start)
     if not found:
         return False
@@ -201,9 +200,9 @@ def _is_struct(text: str, start: int) -> bool:
 
 
 def _deeper(text: str, end: int, column: int) -> re.Match[str] | None:
-    """Match the end of a line and what the next one is indented by.
+    """Match the end of a line and the indentation of the next one.
 
-    None when that one is indented no deeper than a column, unless it is
+    None when the next line is not indented deeper than a column, unless it is
     empty.
     """
     below = _INDENTED.match(text, end)
