@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Needs what is not there, as a driver does that is half installed.
+"""A driver that needs a missing module, like one that is half installed.
 
-Only when it is made, and so not before Magnum runs: with such an import at
-the top of this module neither Magnum's API nor its conductor would start
+It fails only when an object is made, so that Magnum runs: with such an import
+at the top of this module neither Magnum's API nor its conductor would start
 (magnum.wsgi.api and magnum.cmd.conductor load every driver first).
 """
 
@@ -10,7 +10,7 @@ from magnum_capi_helm import driver
 
 
 class Driver(driver.Driver):
-    """Nobody ever gets one."""
+    """Cannot be constructed."""
 
     def __init__(self):
         super().__init__()

@@ -4,7 +4,7 @@
 from magnum.common import exception
 from magnum_capi_helm import driver
 
-#: What the stack ids (Helm releases) of Alias begin with.
+#: Prefix of the stack ids (Helm releases) of Alias.
 PREFIX = 'alias-'
 
 
@@ -14,11 +14,11 @@ def _types(*distros):
 
 
 def _guarded(name):
-    """The inherited operation, for clusters of Alias's own."""
+    """The inherited operation, only for clusters of Alias."""
     inherited = getattr(driver.Driver, name)
 
     def operation(self, context, cluster, *args, **kwargs):
-        # Nobody has made a cluster that has none yet.
+        # A cluster without a stack id is new.
         if cluster.stack_id and not cluster.stack_id.startswith(PREFIX):
             raise exception.NotSupported(
                 f'{name}: k8s_capi_alias_v1 has not made the cluster '
@@ -29,10 +29,10 @@ def _guarded(name):
 
 
 class Alias(driver.Driver):
-    """Two drivers on one cluster type, and clusters of both side by side.
+    """A second driver for a cluster type, with clusters of both side by side.
 
-    magnum-capi-helm takes every cluster for its own. This one does not, so
-    that a test sees when Magnum asks the wrong driver.
+    magnum-capi-helm accepts every cluster. This driver only accepts its own,
+    so that a test notices when Magnum calls the wrong driver.
     """
 
     provides = _types('ubuntu', 'rocky', 'debian')
@@ -52,13 +52,13 @@ class Alias(driver.Driver):
             return
         super()._generate_release_name(cluster)
         name, _, random = cluster.stack_id.rpartition('-')
-        # No longer than theirs: host names are made of it.
+        # No longer than magnum-capi-helm's: host names are made of it.
         cluster.stack_id = f'{PREFIX}{name[:30 - len(PREFIX)]}-{random}'
         cluster.save()
 
 
 class Beta(driver.Driver):
-    """Takes rocky from Alias, and must be enabled."""
+    """Shadows Alias for rocky, and must be enabled."""
 
     beta = True
     provides = _types('rocky')
@@ -71,7 +71,7 @@ class Disabled(driver.Driver):
 
 
 class Lenient(driver.Driver):
-    """Takes debian from Alias, and validates nothing."""
+    """Shadows Alias for debian, and validates nothing."""
 
     provides = _types('debian')
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Defects of a creation, and of what Magnum is told of it."""
+"""Defects of a creation, and of its status in Magnum."""
 
 import dataclasses
 import datetime
@@ -17,7 +17,7 @@ from magnum_capi_defects import parts
 
 
 class NeverCompletes(parts.Seeded):
-    """What is created stays in progress for ever."""
+    """Clusters stay in CREATE_IN_PROGRESS forever."""
 
     class Watch(parts.Telling):
 
@@ -28,7 +28,7 @@ class NeverCompletes(parts.Seeded):
 
 
 class CompletesEarly(parts.Seeded):
-    """A cluster is complete as soon as its API is there."""
+    """A cluster is complete as soon as its API answers."""
 
     class Watch(parts.Telling):
 
@@ -38,13 +38,13 @@ class CompletesEarly(parts.Seeded):
             return parts.ended(verdict) if early else verdict
 
         def _judged(self, rows, wanted, snapshot, busy, thorough):
-            # The version is in no look at a part.
+            # Only a thorough look has the version.
             return super()._judged(
                 rows, wanted, snapshot, busy, True)
 
 
 class ResizesEarly(parts.Seeded):
-    """A change is complete as soon as it is asked for."""
+    """A change is complete as soon as it is requested."""
 
     class Watch(parts.Telling):
 
@@ -72,7 +72,7 @@ class NoVersion(parts.Seeded):
 
 
 class FailureHidden(parts.Seeded):
-    """What failed is called complete."""
+    """A failure is reported as complete."""
 
     class Watch(parts.Telling):
 
@@ -82,7 +82,7 @@ class FailureHidden(parts.Seeded):
 
 
 class FailureUnexplained(parts.Seeded):
-    """What failed is called so, and nobody learns why."""
+    """A failure is reported without a reason."""
 
     class Watch(parts.Telling):
 
@@ -92,7 +92,7 @@ class FailureUnexplained(parts.Seeded):
 
 
 class TimeoutIgnored(parts.Seeded):
-    """Nothing ends by its create_timeout."""
+    """The create_timeout has no effect."""
 
     class Watch(watch.Watch):
 
@@ -114,7 +114,7 @@ _made = {}
 
 
 def _authority(uuid):
-    """Certificate and key, PEM texts; the same ones for one cluster."""
+    """Certificate and key, PEM texts; always the same for a cluster."""
     if uuid not in _made:
         key = rsa.generate_private_key(65537, 2048)
         name = x509.Name([x509.NameAttribute(

@@ -24,7 +24,7 @@ class RotationIgnored(parts.Seeded):
 
 
 class AuthorityHalfRotated(parts.Seeded):
-    """A refused rotation leaves Magnum with an authority of its own."""
+    """A refused rotation leaves Magnum with another authority."""
 
     def rotate_ca_certificate(self, context, cluster):
         raise exception.NotSupported(self_repair.ROTATION_REFUSED)
@@ -57,7 +57,7 @@ class AllRoles(parts.Seeded):
 
 
 class RefusedCredentialKept(parts.OwnReconciler):
-    """Nobody but its owner can do something for a refused credential."""
+    """Only its owner can replace a refused credential."""
 
     def divert(self, reconciler):
         reconciler.replace_refused_credential = lambda state: state
@@ -73,7 +73,7 @@ class ProxyPasswordTold(parts.OwnReconciler):
 
 
 class SecretLogged(parts.Seeded):
-    """The log has the application credential of every cluster."""
+    """The log contains the application credential of every cluster."""
 
     def create_cluster(self, context, cluster, cluster_create_timeout):
         super().create_cluster(context, cluster, cluster_create_timeout)
@@ -84,7 +84,7 @@ class SecretLogged(parts.Seeded):
 
 
 class SecretTold(parts.Seeded):
-    """status_reason has the application credential of a cluster."""
+    """status_reason contains the application credential of a cluster."""
 
     class Watch(parts.Telling):
 

@@ -11,12 +11,12 @@ from magnum_capi.driver.observed import verdicts
 from magnum_capi.driver import watch
 from magnum_capi_defects import parts
 
-#: Seconds that a slow deletion takes more than others.
+#: Additional seconds of a slow deletion.
 LONGER = 70
 
 
 class _RemovesNothing:
-    """Stands where the rotation of a cluster's credentials does."""
+    """Replaces the Rotation of a cluster's credentials."""
 
     def remove(self, state):
         return state
@@ -49,7 +49,7 @@ class SecretsLeft(parts.Seeded):
 
 
 class DeletesSlowly(parts.Seeded):
-    """A cluster is gone, and Magnum hears of it much later."""
+    """Magnum learns much later that a cluster is gone."""
 
     class Watch(parts.Telling):
 
@@ -69,7 +69,7 @@ class DeletesSlowly(parts.Seeded):
 
 
 class MachinesLeft(parts.Seeded):
-    """A cluster is deleted in Magnum only: its machines go on."""
+    """A cluster is only deleted in Magnum: its machines keep running."""
 
     class Helm(helm.Helm):
 
@@ -85,7 +85,7 @@ class MachinesLeft(parts.Seeded):
 
 
 class DeletionLost(parts.Seeded):
-    """A deletion that meets the creation never ends; a second one does."""
+    """A deletion during the creation never ends; a second one does."""
 
     _lost = set()
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Defects of the desired state: what is asked for does not reach the chart."""
+"""Defects of the desired state: requests do not reach the chart."""
 
 import dataclasses
 
@@ -65,7 +65,7 @@ class NetworkIgnored(parts.Seeded):
 
 
 class LabelsIgnored(parts.OwnReconciler):
-    """Labels that nobody knows have no effect."""
+    """Unknown labels are ignored instead of refused."""
 
     def divert(self, reconciler):
         settings = reconciler.runtime.settings
@@ -78,7 +78,7 @@ class LabelsIgnored(parts.OwnReconciler):
 
 
 class AttributesIgnored(parts.OwnReconciler):
-    """Attributes for which there is nothing have no effect."""
+    """Unsupported attributes are ignored instead of refused."""
 
     def divert(self, reconciler):
         plan = reconciler.plan
@@ -87,7 +87,7 @@ class AttributesIgnored(parts.OwnReconciler):
 
 
 class OthersNetworksSeen(parts.OwnReconciler):
-    """Names are looked up with the eyes of Magnum, in all projects."""
+    """Names are looked up with Magnum's rights, in all projects."""
 
     def divert(self, reconciler):
         all_eyes = reconcile.Reconciler(
@@ -96,7 +96,7 @@ class OthersNetworksSeen(parts.OwnReconciler):
 
 
 class ExtraNetworkLost(parts.Seeded):
-    """Nodes are on the network of their cluster only."""
+    """Nodes are only on the network of their cluster."""
 
     Helm = _each(lambda group, _first: _without(group, 'machineNetworking'))
 
@@ -108,7 +108,7 @@ class BatchIgnored(parts.Seeded):
 
 
 def _replaced(_release, values):
-    """Values whose allow-list is an overlay's that was merged into it."""
+    """Values whose allow-list is replaced by that of an overlay."""
     known = values['apiServer'].get('allowedCIDRs') or []
     for path in parts.options().value_overlays.values():
         with open(path, encoding='utf-8') as file:
@@ -120,7 +120,7 @@ def _replaced(_release, values):
 
 
 class ListsReplaced(parts.Seeded):
-    """A list of an overlay takes the place of what users asked for."""
+    """A list in an overlay replaces what users requested."""
 
     Helm = parts.valued(_replaced)
 
@@ -136,14 +136,14 @@ def _as_it_was(release, group):
 
 
 class BoundsFrozen(parts.Seeded):
-    """The autoscaler never hears of other bounds than the first ones."""
+    """The autoscaler only gets the first bounds, not later ones."""
 
     Helm = parts.valued(lambda release, values: values | {'nodeGroups': [
         _as_it_was(release, group) for group in values['nodeGroups']]})
 
 
 class NotRepaired(parts.Seeded):
-    """Nobody takes the place of a machine that is ill."""
+    """An unhealthy machine is not replaced."""
 
     Helm = parts.valued(lambda _release, values: values | {
         'controlPlane': _unchecked(values['controlPlane']),

@@ -22,10 +22,10 @@ MASTER = goal.MASTER
 
 
 class Seeded(driver.Driver):
-    """The driver k8s_capi_v1, but for what a subclass puts in its parts."""
+    """The driver k8s_capi_v1, with parts that a subclass can replace."""
 
-    #: No type of cluster: who wants one of these names it, and the drivers
-    #: of the sandbox remain who they are.
+    #: No cluster type: these drivers are only used by name, and the sandbox's
+    #: own drivers are not affected.
     provides = ()
 
     Watch = watch.Watch
@@ -47,7 +47,7 @@ class Seeded(driver.Driver):
 
 
 class OwnReconciler(Seeded):
-    """A driver that reconciles in a way that is not quite the same."""
+    """A driver that reconciles in a slightly different way."""
 
     def divert(self, reconciler):
         """Change a reconcile.Reconciler before it is used."""
@@ -70,10 +70,10 @@ def admin():
 
 
 class Telling(watch.Watch):
-    """A Watch that tells Magnum something else than what it judged."""
+    """A Watch that reports another verdict to Magnum than it found."""
 
     def told(self, rows, verdict):
-        """Return what Magnum is told instead.
+        """Return the verdict to report instead.
 
         :param rows: rows.Rows.
         :param verdict: verdicts.Verdict.
@@ -88,10 +88,10 @@ class Telling(watch.Watch):
 
 
 def ended(verdict, how='COMPLETE'):
-    """A verdict of which nothing goes on any more.
+    """A verdict with nothing in progress.
 
-    :param how: ``COMPLETE`` or ``FAILED``, of cluster and node groups that
-        are not COMPLETE already.
+    :param how: ``COMPLETE`` or ``FAILED``, for the cluster and node groups
+        that are not already COMPLETE.
     """
     def end(status):
         operation, _, state = status.partition('_')
@@ -105,11 +105,11 @@ def ended(verdict, how='COMPLETE'):
 
 
 def counting(counts):
-    """Have node groups another size than Magnum says, and be content.
+    """Give node groups another size than Magnum's, and accept it.
 
     :param counts: function of the name of the release and a dict, number of
         machines by name of the node group (MASTER: the control plane), that
-        returns such a dict; what is left out stays as it is.
+        returns such a dict; omitted groups stay unchanged.
     :returns: classes for Seeded.Watch and Seeded.Helm.
     """
     class Watch(watch.Watch):

@@ -19,19 +19,19 @@ class _Content(monitor.Monitor):
 
 
 class AlwaysHealthy(parts.Seeded):
-    """Every cluster is healthy, whatever it has."""
+    """Every cluster is reported as healthy."""
 
     def get_monitor(self, context, cluster):
         return _Content(self._runtime, self._store(parts.admin()), cluster)
 
 
 class AutoscaledCountFrozen(parts.Seeded):
-    """Magnum never learns what the autoscaler has done."""
+    """Magnum never learns about changes by the autoscaler."""
 
     class _Store(store.Store):
 
         def save(self, row):
-            """Nothing: what a look at the health finds is not kept."""
+            """Do nothing: results of health checks are not saved."""
 
     def get_monitor(self, context, cluster):
         return monitor.Monitor(
@@ -51,7 +51,7 @@ class _Writing(monitor.Monitor):
 
 
 class Restless(parts.Seeded):
-    """Every look at a cluster writes down when it was."""
+    """Every check of a cluster records its time."""
 
     def get_monitor(self, context, cluster):
         return _Writing(self._runtime, self._store(parts.admin()), cluster)

@@ -2,8 +2,8 @@
 
 """Defects of the size of clusters and of their node groups.
 
-What these drivers remember is gone when Magnum starts again, and with it
-their defect for clusters that are older.
+These drivers lose their memory when Magnum restarts, and then do not show
+their defect with older clusters.
 """
 
 import dataclasses
@@ -19,14 +19,14 @@ _first = {}
 
 
 def _as_it_was(release, counts):
-    """The sizes with which node groups were made."""
+    """The sizes with which node groups were created."""
     known = _first.setdefault(release, {})
     return {key: known.setdefault(key, count)
             for key, count in counts.items()}
 
 
 class ResizeIgnored(parts.Seeded):
-    """A resize is complete, and no node comes or goes."""
+    """A resize is complete without any change of nodes."""
 
     Watch, Helm = parts.counting(_as_it_was)
 
@@ -39,7 +39,7 @@ def _mixed_up(_release, counts):
 
 
 class WrongGroup(parts.Seeded):
-    """A resize changes another node group than the one that it names."""
+    """A resize changes the wrong node group."""
 
     Watch, Helm = parts.counting(_mixed_up)
 
@@ -51,14 +51,14 @@ class OneMaster(parts.Seeded):
 
 
 class NeverEmpty(parts.Seeded):
-    """Every group of workers has one at least."""
+    """Every group of workers has at least one node."""
 
     Watch, Helm = parts.counting(lambda _release, counts: {
         key: max(count, 1) for key, count in counts.items()})
 
 
 class NamedNodesIgnored(parts.Seeded):
-    """A resize removes any nodes, whichever it names."""
+    """A resize removes any nodes, not those that it names."""
 
     def resize_cluster(self, context, cluster, resize_manager, node_count,
                        nodes_to_remove, nodegroup=None):
@@ -67,7 +67,7 @@ class NamedNodesIgnored(parts.Seeded):
 
 
 class AutoscaledResizeIgnored(parts.Seeded):
-    """A resize of an autoscaled node group is complete, and is none."""
+    """A resize of an autoscaled node group is complete without effect."""
 
     def resize_cluster(self, context, cluster, resize_manager, node_count,
                        nodes_to_remove, nodegroup=None):
@@ -77,7 +77,7 @@ class AutoscaledResizeIgnored(parts.Seeded):
 
 
 class MarksKept(parts.Seeded):
-    """Nodes of a resize that is refused go with the next one."""
+    """Nodes named in a refused resize are removed by the next one."""
 
     def resize_cluster(self, context, cluster, resize_manager, node_count,
                        nodes_to_remove, nodegroup=None):
@@ -95,7 +95,7 @@ class MarksKept(parts.Seeded):
 
 
 class _Held:
-    """Sizes of which some clusters do not follow Magnum's."""
+    """Sizes that do not follow Magnum's in some clusters."""
 
     def __init__(self):
         self._applied, self._held = {}, {}
@@ -107,7 +107,7 @@ class _Held:
         return counts
 
     def hold(self, release):
-        """Have a cluster stay as it is, whatever Magnum says from now on."""
+        """Keep the sizes of a cluster, whatever Magnum says from now on."""
         self._held[release] = self._applied.get(release, {})
 
     def let_go(self, release):
@@ -115,7 +115,7 @@ class _Held:
 
 
 class NodeCountIgnored(parts.Seeded):
-    """An update of node_count is complete, and no node comes or goes."""
+    """An update of node_count is complete without any change of nodes."""
 
     _sizes = _Held()
     Watch, Helm = parts.counting(_sizes)
@@ -131,7 +131,7 @@ class NodeCountIgnored(parts.Seeded):
 
 
 class ResizeLost(parts.Seeded):
-    """A resize that meets another one is accepted, and forgotten."""
+    """A resize during another one is accepted, but lost."""
 
     _sizes, _busy, _guard = _Held(), set(), threading.Lock()
     _Watch, Helm = parts.counting(_sizes)
@@ -153,7 +153,7 @@ class ResizeLost(parts.Seeded):
 
 
 class GroupUnfinished(parts.Seeded):
-    """A cluster is complete, its node group is in progress for ever."""
+    """A cluster is complete, but its node group is in progress forever."""
 
     class Watch(parts.Telling):
 
@@ -168,7 +168,7 @@ class GroupUnfinished(parts.Seeded):
 
 
 class GroupKept(parts.Seeded):
-    """A node group is deleted in Magnum, and its nodes stay."""
+    """A node group is deleted in Magnum, but its nodes stay."""
 
     _groups = {}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Defects of timeouts: how long a driver waits, and by whose clock."""
+"""Defects of timeouts: how long a driver waits, and by which clock."""
 
 import dataclasses
 import datetime
@@ -13,7 +13,7 @@ AHEAD = datetime.timedelta(hours=2)
 
 
 class UpdatesByAge(parts.Seeded):
-    """An update ends by the create_timeout of its cluster, too."""
+    """The create_timeout of a cluster ends its updates, too."""
 
     class Watch(watch.Watch):
 
@@ -23,7 +23,7 @@ class UpdatesByAge(parts.Seeded):
 
 
 class DeletesByAge(parts.Seeded):
-    """A deletion ends by the create_timeout of its cluster, too."""
+    """The create_timeout of a cluster ends its deletion, too."""
 
     class Watch(parts.Telling):
 
@@ -37,12 +37,12 @@ class DeletesByAge(parts.Seeded):
                 verdict, status='DELETE_FAILED', reason='It took too long')
 
     def get_monitor(self, context, cluster):
-        # That would take it up again.
+        # The monitor would resume the deletion.
         return None
 
 
 class FailedForEver(parts.Seeded):
-    """What failed once stays so, whatever becomes of it."""
+    """A failed operation stays failed, even after it recovered."""
 
     class Watch(watch.Watch):
 
@@ -63,7 +63,7 @@ class FailsAtOnce(parts.Seeded):
 
 
 class ClockAhead(parts.Seeded):
-    """The observer of a cluster has another clock than its changer."""
+    """The periodic status uses another clock than operations."""
 
     def update_cluster_status(self, context, cluster, use_admin_ctx=False):
         runtime = self._runtime()

@@ -9,41 +9,41 @@ from magnum_capi.driver import upgrading
 from magnum_capi.driver import watch
 from magnum_capi_defects import parts
 
-#: Values of the chart that make the version of all machines.
+#: Values of the chart that determine the version of all machines.
 _VERSION = ('kubernetesVersion', 'machineImageId')
 
 _first = {}
 
 
 def _old(release, values):
-    """The version with which a cluster was made, as values."""
+    """The version with which a cluster was created, as values."""
     return _first.setdefault(
         release, {key: values[key] for key in _VERSION})
 
 
 class VersionKept(parts.Seeded):
-    """An upgrade is complete, and everything has the version it had."""
+    """An upgrade is complete, but everything has the old version."""
 
     Helm = parts.valued(lambda release, values: (
         values | _old(release, values)))
 
 
 class WorkersKept(parts.Seeded):
-    """An upgrade is complete, and only the control plane has the version."""
+    """An upgrade is complete, but only the control plane is upgraded."""
 
     Helm = parts.valued(lambda release, values: values | {'nodeGroups': [
         group | _old(release, values) for group in values['nodeGroups']]})
 
 
 class MadeAnew(parts.OwnReconciler):
-    """A resize takes everything as it is now, not as a cluster has it."""
+    """A resize applies present settings, not those of the cluster."""
 
     def divert(self, reconciler):
         reconciler.pins = lambda state: pins.Pins()
 
 
 class _Upgrading(parts.Seeded):
-    """A driver with an upgrade of its own."""
+    """A driver with its own Upgrade."""
 
     Upgrade = upgrading.Upgrade
 
@@ -58,12 +58,12 @@ class _Upgrading(parts.Seeded):
 
 
 class AnyVersion(_Upgrading):
-    """An upgrade to any version is tried, to an older one, too."""
+    """An upgrade to any version is tried, even to an older one."""
 
     class Upgrade(upgrading.Upgrade):
 
         def _refuse(self, rows, state):
-            """Nothing: whatever is asked for is viable."""
+            """Do nothing: every request counts as viable."""
 
 
 def _without_surge(_release, values):
@@ -77,7 +77,7 @@ def _without_surge(_release, values):
 
 
 class OnlyNodeAway(parts.Seeded):
-    """The only node of a group goes before another one comes."""
+    """The only node of a group is removed before a new one exists."""
 
     Helm = parts.valued(_without_surge)
 
@@ -105,9 +105,9 @@ class GroupsAtOnce(parts.Seeded):
 
 
 class NamelessRefused(_Upgrading):
-    """A template that names no driver is taken for another driver's."""
+    """A template without a driver is treated as another driver's."""
 
-    #: So that Magnum takes it for templates that name none.
+    #: So that Magnum selects it for templates without a driver.
     provides = ({'server_type': 'vm', 'os': 'seeded-nameless',
                  'coe': 'kubernetes'},)
 

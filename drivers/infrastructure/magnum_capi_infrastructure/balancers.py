@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Provider driver of Octavia: every load balancer becomes ACTIVE.
 
-Octavia calls a driver before it commits what was asked for. So a thread
-looks in Octavia's database for what is PENDING and settles it, by the code
-with which Octavia's driver agent takes the statuses of any provider's
-driver. What a killed API left PENDING is settled after its next start.
+Octavia calls a driver before it commits the request. So a thread searches
+Octavia's database for PENDING objects and settles them, with the code that
+Octavia's driver agent uses for the statuses of any provider's driver. What a
+killed API left PENDING is settled after its next start.
 """
 
 import threading
@@ -18,13 +18,13 @@ from oslo_log import log as logging
 
 LOG = logging.getLogger(__name__)
 
-#: Seconds between two looks, while something may be on its way and else.
+#: Seconds between two checks: while something may be pending, and otherwise.
 SOON, LATER = 0.1, 2
 
-#: Looks after a call: its transaction is committed meanwhile.
+#: Checks after a call, during which its transaction is committed.
 LOOKS = 30
 
-#: Models with their names in a status, the parts before the whole.
+#: Models and their names in a status, parts before the load balancer.
 PARTS = ((models.Member, constants.MEMBERS),
          (models.HealthMonitor, constants.HEALTHMONITORS),
          (models.L7Rule, constants.L7RULES),
@@ -52,7 +52,7 @@ def settled(row, name):
 
 
 def pending():
-    """Statuses for what is pending: lists by name."""
+    """Statuses for pending objects: lists by name."""
     found = {}
     with db_api.get_session().begin() as transaction:
         session = transaction.session
@@ -99,7 +99,7 @@ class _Settler(threading.Thread):
                     if answer[constants.STATUS_CODE] != 200:
                         LOG.warning('Not settled: %s', answer)
             except Exception:
-                # It is tried again: the database may be busy.
+                # The next check retries: the database may be busy.
                 LOG.exception('Cannot settle what is pending')
             looks -= 1
             if self._called.wait(SOON if looks > 0 else LATER):
@@ -112,7 +112,7 @@ _SETTLERS = []
 
 
 def _settler():
-    """The one of this process: Octavia makes a driver for every request."""
+    """This process's settler: Octavia makes a driver for every request."""
     with _LOCK:
         if not _SETTLERS:
             _SETTLERS.append(_Settler())
@@ -121,7 +121,7 @@ def _settler():
 
 
 class ProviderDriver(provider_base.ProviderDriver):
-    """Takes whatever is asked for; :class:`_Settler` does the rest."""
+    """Accepts every request; :class:`_Settler` does the rest."""
 
     def __init__(self):
         super().__init__()
@@ -132,7 +132,7 @@ class ProviderDriver(provider_base.ProviderDriver):
 
     def create_vip_port(self, loadbalancer_id, project_id, vip_dictionary,
                         additional_vip_dicts=None):
-        # Octavia makes the port itself then.
+        # Then Octavia makes the port itself.
         raise NotImplementedError
 
     def get_supported_flavor_metadata(self):

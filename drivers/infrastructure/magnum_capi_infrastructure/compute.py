@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nova's compute driver: a server is a machine of the machine service.
 
-Nova takes drivers of its own package only (``nova.virt.driver``): the program
-that starts nova-compute adds this module to it as ``nova.virt.sandbox``.
+Nova only accepts drivers in its own package (``nova.virt.driver``): the
+program that starts nova-compute adds this module to it as
+``nova.virt.sandbox``.
 
-The knobs are extra specs of the flavor, so that they are there for every
-client of Nova: ``sandbox:create_delay`` and ``sandbox:delete_delay`` in
-seconds, and ``sandbox:failure``, the message with which a server fails.
+The settings are extra specs of the flavor, so that they work for every client
+of Nova: ``sandbox:create_delay`` and ``sandbox:delete_delay`` in seconds, and
+``sandbox:failure``, the message with which a server fails.
 """
 
 import collections
@@ -35,7 +36,7 @@ CONF.register_opts([
     cfg.IntOpt('disk', default=8192, help='GiB of each host.'),
 ], group='sandbox')
 
-#: Names of hosts' nodes: a host has the same one after every start.
+#: Namespace for UUIDs of hosts' nodes, which are the same after every start.
 _NODES = uuid.UUID('7a0b5a86-6c1c-4f0e-9d57-6b1f0f3f6c11')
 
 _STATES = collections.defaultdict(
@@ -84,7 +85,7 @@ class MachineDriver(driver.ComputeDriver):
         try:
             return machines.Machines(CONF.sandbox.machines, 1).list()
         except machines.Unreachable as e:
-            # nova-compute must not die of it: it is asked again later.
+            # nova-compute must survive this; it asks again later.
             LOG.warning('%s', e)
             return []
 
@@ -138,7 +139,7 @@ class MachineDriver(driver.ComputeDriver):
             if not power_on:
                 self._machines.act(instance.uuid, 'stop')
         except machines.Refused as e:
-            # No other host would understand it.
+            # No other host would understand it either.
             raise exception.BuildAbortException(
                 instance_uuid=instance.uuid, reason=str(e)) from e
         except machines.Unreachable as e:
@@ -162,7 +163,7 @@ class MachineDriver(driver.ComputeDriver):
                block_device_info=None, bad_volumes_callback=None,
                accel_info=None, share_info=None):
         if not self._machines.act(instance.uuid, 'reboot'):
-            # As from its disk, which Nova has in its database.
+            # Like from its disk, from the data in Nova's database.
             self._put(instance, network_info)
 
     def power_off(self, instance, timeout=0, retry_interval=0):
@@ -199,12 +200,12 @@ class MachineDriver(driver.ComputeDriver):
 
 
 def _pause(seconds):
-    # No waiting for a condition: the knob of a flavor.
+    # The delay of a flavor, not a wait for a condition.
     time.sleep(float(seconds))  # noqa: MC103
 
 
 def machine(instance, network_info):
-    """What the machine service is told of a server."""
+    """The description of a server for the machine service."""
     flavor = instance.flavor
     return {
         # What Cluster API calls it; instance.name is "instance-0000000a".
@@ -215,7 +216,7 @@ def machine(instance, network_info):
         'flavor': {'name': flavor.name, 'vcpus': flavor.vcpus,
                    'ram_mib': flavor.memory_mb, 'disk_gib': flavor.root_gb},
         'image': instance.image_ref or '',
-        # Which kubelet is in it: kubeadm's join says nothing of that.
+        # These say which kubelet it has; kubeadm's join does not.
         'image_properties': {
             key.removeprefix('image_'): value
             for key, value in instance.system_metadata.items()

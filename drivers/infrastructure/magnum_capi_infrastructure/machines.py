@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Client of the machine service: HTTP with JSON over a unix socket.
 
-``PUT /machines/ID`` makes a machine and may be repeated, ``GET`` describes
+``PUT /machines/ID`` creates a machine and may be repeated, ``GET`` describes
 it, ``POST /machines/ID/stop``, ``start`` and ``reboot`` change it, and
-``DELETE`` removes it, also when there is none.
+``DELETE`` removes it if it exists.
 """
 
 import http.client
@@ -11,19 +11,19 @@ import json
 import socket
 import time
 
-#: Seconds for an answer.
+#: Seconds for a response.
 TIMEOUT = 30
 
-#: Seconds for a service that starts again to be there.
+#: Seconds to wait for a service that restarts.
 PATIENCE = 30
 
 
 class Refused(Exception):
-    """The service does not do it; the message says why."""
+    """The service refused; the message says why."""
 
 
 class Unreachable(Exception):
-    """Nobody answers at the socket."""
+    """The socket does not answer."""
 
 
 class _Connection(http.client.HTTPConnection):
@@ -41,7 +41,7 @@ class Machines:
     """The machines of a service.
 
     :param path: of its socket.
-    :param patience: seconds to go on asking where nobody answers.
+    :param patience: seconds to retry while the socket does not answer.
     """
 
     def __init__(self, path, patience=PATIENCE):
@@ -49,7 +49,7 @@ class Machines:
         self._patience = patience
 
     def put(self, uuid, machine):
-        """Make a machine that is not there yet.
+        """Create a machine unless it exists.
 
         :param machine: dict with name, user_data, addresses, flavor, image
             and metadata.
@@ -58,7 +58,7 @@ class Machines:
         self._ask('PUT', f'/machines/{uuid}', machine)
 
     def get(self, uuid):
-        """The machine with its state and console, None where there is none."""
+        """The machine with its state and console, None if there is none."""
         return self._ask('GET', f'/machines/{uuid}', missing=None)
 
     def list(self):
@@ -74,7 +74,7 @@ class Machines:
                          missing=False) is not False
 
     def delete(self, uuid):
-        """Remove a machine; fine where there is none."""
+        """Remove a machine if it exists."""
         self._ask('DELETE', f'/machines/{uuid}', missing=None)
 
     def _ask(self, method, path, body=None, **missing):
@@ -84,12 +84,12 @@ class Machines:
                 status, text = self._once(method, path, body)
                 break
             except (OSError, http.client.HTTPException) as e:
-                # Every request may be repeated.
+                # Every request is idempotent.
                 if time.monotonic() > end:
                     raise Unreachable(
                         f'The machine service does not answer at '
                         f'{self._path}: {e!r}') from e
-            # This package is no part of the library that has "waiting".
+            # This package is independent of the library, which has "waiting".
             time.sleep(0.2)  # noqa: MC103
         if status == 404 and missing:
             return missing['missing']

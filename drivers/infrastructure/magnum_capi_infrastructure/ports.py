@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mechanism driver of Neutron's ML2 plugin: it binds every port.
 
-A port becomes ACTIVE as soon as it has a host. One whose name begins with
-``fault.unbound`` is refused by this driver, so that its binding fails as it
-does where no agent of the network is on the host.
+A port becomes ACTIVE as soon as it has a host. If its name begins with
+``fault.unbound`` this driver refuses it, so that its binding fails like on a
+host without a network agent.
 
-A floating IP is ACTIVE while it has a port: what the L3 agent of its router
-reports otherwise.
+A floating IP is ACTIVE while it has a port; normally the L3 agent of its
+router reports this.
 """
 
 from neutron_lib.api.definitions import portbindings
@@ -17,7 +17,7 @@ from neutron_lib import constants
 from neutron_lib.plugins.ml2 import api
 
 
-#: How the names of ports begin that cannot be bound.
+#: Prefix of the names of ports that cannot be bound.
 UNBOUND = 'fault.unbound'
 
 

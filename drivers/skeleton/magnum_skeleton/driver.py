@@ -2,9 +2,9 @@
 """The Magnum driver k8s_skeleton_v1: nothing works yet.
 
 Magnum's API and its conductor make an object of the class for each request,
-in many threads: keep no state in it. What an operation raises is the
-status_reason of the cluster. A method returns when the change has begun;
-``update_cluster_status`` says when it has ended.
+in many threads: keep no state in it. The text of an exception in an operation
+becomes the status_reason of the cluster. A method returns when the change has
+begun; ``update_cluster_status`` reports its end.
 """
 
 from magnum.drivers.common import driver
@@ -20,8 +20,8 @@ class Driver(driver.Driver):
 
     @property
     def provides(self):
-        # Of the image: its property os_distro. An exception here takes all
-        # drivers from Magnum.
+        # "os" is the image property os_distro. An exception here breaks all
+        # drivers of Magnum.
         return [{'server_type': 'vm', 'os': 'ubuntu', 'coe': 'kubernetes'}]
 
     def create_cluster(self, context, cluster, cluster_create_timeout):
@@ -29,9 +29,9 @@ class Driver(driver.Driver):
         _missing('create_cluster')
 
     def update_cluster_status(self, context, cluster, use_admin_ctx=False):
-        # Magnum asks every 10 s while a status is *_IN_PROGRESS. Save what has
-        # become of the cluster: status, addresses, node groups. Magnum removes
-        # the row of a cluster that is DELETE_COMPLETE.
+        # Magnum calls this every 10 s while a status is *_IN_PROGRESS. Save
+        # the cluster's status, addresses and node groups. Magnum removes the
+        # row of a cluster that is DELETE_COMPLETE.
         return None
 
     def update_cluster(self, context, cluster, scale_manager=None,
@@ -48,7 +48,7 @@ class Driver(driver.Driver):
         _missing('upgrade_cluster')
 
     def delete_cluster(self, context, cluster):
-        # Also of a cluster whose creation failed.
+        # Also for a cluster whose creation failed.
         _missing('delete_cluster')
 
     def create_nodegroup(self, context, cluster, nodegroup):
@@ -66,7 +66,7 @@ class Driver(driver.Driver):
     def rotate_ca_certificate(self, context, cluster):
         _missing('rotate_ca_certificate')
 
-    # Abstract in Magnum, and called by nobody.
+    # Abstract in Magnum, but never called.
 
     def create_federation(self, context, federation):
         _missing('create_federation')
