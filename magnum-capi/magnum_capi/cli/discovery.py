@@ -41,8 +41,8 @@ TRANSLATED = (OWN, 'k8s_capi_helm_v1')
 _RELEASES = {'2025.2': 21, '2026.1': 22, '2026.2': 23}
 _PROPERTIES = ('magnum_distro', 'os_distro', 'magnum_driver')
 
-# What a command calls is imported when it runs: "magnum-capi --help" loads
-# every command, and openstacksdk is loaded only if a cloud is asked for.
+# Commands import what they need when they run: "magnum-capi --help" loads
+# every command, and openstacksdk is only needed for a cloud.
 
 
 class _Types(columns.FormattableColumn[list[dict[str, str]]]):

@@ -165,7 +165,7 @@ def _position(path: str | pathlib.Path) -> paste.Position:
     except (OSError, UnicodeDecodeError) as e:
         raise errors.UsageError(
             'The paste file cannot be read', where=path,
-            last_seen=getattr(e, 'strerror', None) or 'it is no UTF-8'
+            last_seen=getattr(e, 'strerror', None) or 'it is not UTF-8'
         ) from e
     except errors.UsageError as e:
         raise errors.UsageError(e.what, where=path, last_seen=e.last_seen,

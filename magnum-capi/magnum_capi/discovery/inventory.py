@@ -73,7 +73,7 @@ def read(path: str | pathlib.Path,
     except (OSError, UnicodeDecodeError) as e:
         raise errors.UsageError(
             'The inventory cannot be read', where=path,
-            last_seen=getattr(e, 'strerror', None) or 'it is no UTF-8',
+            last_seen=getattr(e, 'strerror', None) or 'it is not UTF-8',
             hint=_HINT) from e
     try:
         if len(text) > _LARGEST:
@@ -93,7 +93,7 @@ def parse(found: typing.Any, magnum: int = model.NEWEST) -> model.Catalog:
     :raises ValueError: a row is invalid; says which and why.
     """
     if not isinstance(found, list):
-        raise ValueError('it is no list')
+        raise ValueError('it is not a list')
     offers: list[model.Offer] = []
     named: dict[str, set[str]] = {option: set() for option in _OPTIONS}
     for number, row in enumerate(found, 1):
@@ -125,7 +125,7 @@ def _mode(value: typing.Any) -> model.Mode:
 def _take(row: typing.Any, offers: list[model.Offer],
           named: dict[str, set[str]]) -> None:
     if not isinstance(row, dict):
-        raise ValueError('it is no object')
+        raise ValueError('it is not an object')
     name = _get(row, 'Driver', str)
     if not name:
         raise ValueError("'Driver' is empty")
@@ -161,7 +161,7 @@ def _get(row: dict[str, typing.Any], column: str,
     value = row.get(column)
     if not isinstance(value, kind):
         raise ValueError(
-            f'{column!r} is no {kind.__name__}' if column in row
+            f'{column!r} is not a {kind.__name__}' if column in row
             else f'{column!r} is missing')
     return value
 
@@ -179,7 +179,7 @@ def _type(found: typing.Any) -> model.ClusterType:
     if not isinstance(found, dict) or set(found) != set(fields) or not all(
             isinstance(value, str) for value in found.values()):
         raise ValueError(
-            "'Cluster types' are no objects with server_type, os and coe")
+            "'Cluster types' are not objects with server_type, os and coe")
     return model.ClusterType(**found)
 
 

@@ -42,7 +42,7 @@ def create(exchange: exchange_.Exchange) -> webob.Response:
     try:
         image = exchange.image(ident)
     except images.NotVisible as e:
-        return _undecided(exchange, f'The image changed meanwhile: {e.what}')
+        return _undecided(exchange, f'The image has just changed: {e.what}')
     decision = exchange.resolved(
         model.Request(image.says, server_type, coe, driver))
     if decision.refusal:

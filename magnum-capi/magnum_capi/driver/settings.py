@@ -247,7 +247,7 @@ def _extra_charts(values: _Values, problems: list[str]) -> dict[str, Chart]:
             charts[name] = Chart(reference, None, version)
         elif not _WORD.fullmatch(reference):
             problems.append(f'extra_charts: {name} has "{reference}", which '
-                            'is no name of a chart')
+                            'is not the name of a chart')
         else:
             charts[name] = Chart(reference, values['chart_repository'],
                                  version)

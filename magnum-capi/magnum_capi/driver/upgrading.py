@@ -79,7 +79,7 @@ class Upgrade:
         """
         try:
             if not self._answer.of(self._locked):
-                LOG.info('Cluster %s: its upgrade goes on behind the answer',
+                LOG.info('Cluster %s: its upgrade continues after the answer',
                          self._cluster.uuid)
         except failures.Failed:
             raise

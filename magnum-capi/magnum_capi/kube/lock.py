@@ -204,7 +204,7 @@ class Lock:
         except rest.Conflict:
             found = self._kube.get('Lease', self._namespace, self._name)
         if found is None:
-            return 'somebody who just left'
+            return 'a process that has just released it'
         spec = found.get('spec') or {}
         holder: str | None = spec.get('holderIdentity')
         if holder == self.identity:
@@ -218,7 +218,7 @@ class Lock:
             self._write(found, self._clock.monotonic())
         except rest.KubeError as e:
             if e.status in (404, 409):
-                return holder or 'somebody who was faster'
+                return holder or 'another process that was faster'
             raise
         if holder:
             LOG.warning('Took over the lock %s, which %s left behind',

@@ -248,7 +248,7 @@ class PipelineTest(HostTestCase):
 
     def test_one_that_cannot_be_read(self):
         path = self.write('paste.ini', '')
-        for content, said in ((b'\xff\xfe', 'it is no UTF-8'),
+        for content, said in ((b'\xff\xfe', 'it is not UTF-8'),
                               (b'[x]\n', 'pipeline:api')):
             pathlib.Path(path).write_bytes(content)
 

@@ -126,10 +126,10 @@ class BadTest(testtools.TestCase):
         self.refused('too large', b'[]'.ljust(largest + 1))
 
     def test_no_list(self):
-        self.refused('it is no list', {})
+        self.refused('it is not a list', {})
 
     def test_no_object(self):
-        self.refused('row 1: it is no object', [[]])
+        self.refused('row 1: it is not an object', [[]])
 
     def test_column_missing(self):
         rows = written(FULL)
@@ -137,7 +137,7 @@ class BadTest(testtools.TestCase):
         self.refused("row 2: 'State' is missing", rows)
 
     def test_other_type(self):
-        self.refused("row 1: 'Beta' is no bool", self.changed(Beta='yes'))
+        self.refused("row 1: 'Beta' is not a bool", self.changed(Beta='yes'))
 
     def test_no_name(self):
         self.refused("'Driver' is empty", self.changed(Driver=''))
@@ -147,7 +147,7 @@ class BadTest(testtools.TestCase):
 
     def test_types(self):
         for bad in ('x', {}, {'server_type': 'vm', 'os': 'a', 'coe': None}):
-            self.refused("'Cluster types' are no", self.changed(
+            self.refused("'Cluster types' are not", self.changed(
                 Cluster_types=[bad]))
 
     def test_a_type_with_more_than_a_type_has(self):

@@ -232,7 +232,7 @@ class WrongTest(_Base):
                       self.refused(value_overlays={'gpu': 'gpu.yaml'}))
         # The name of a chart says nothing of its folder.
         for name in ('not/absolute', 'a b'):
-            self.assertIn('is no name of a chart', self.refused(
+            self.assertIn('is not the name of a chart', self.refused(
                 extra_charts={'a': f'{name}@1.0.0'}))
 
     def test_all_problems_at_once(self):

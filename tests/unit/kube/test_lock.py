@@ -99,7 +99,7 @@ class AcquireTest(_Base):
         self.api.fault_path = re.compile(PATH.rpartition('/')[0] + '$')
         self.api.faults = [(409, {}, {})]
         e = self.assertRaises(lock.LockBusy, self.lock().acquire, 0)
-        self.assertEqual('somebody who just left', e.holder)
+        self.assertEqual('a process that has just released it', e.holder)
 
     def test_own_lost_answer_is_no_other_holder(self):
         def lose(request):
@@ -165,7 +165,7 @@ class TakeOverTest(_Base):
 
     def test_take_over_that_another_won_names_who_is_known(self):
         for holder, told in (('stranger', 'stranger'),
-                             ('', 'somebody who was faster')):
+                             ('', 'another process that was faster')):
             for status in (404, 409):
                 self.stranger(holderIdentity=holder, leaseDurationSeconds=1)
                 uid = self.api.objects[PATH]['metadata']['uid']

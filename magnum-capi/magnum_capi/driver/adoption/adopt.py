@@ -250,7 +250,7 @@ class Adoption:
             one.vault.write_state(state)
         if not self._name_driver(uuid, adopted.driver, names.DRIVER):
             self._forget(reconcilers)
-            return 'its template was changed meanwhile'
+            return 'its template has just been changed'
         # The other driver takes no lock, so it may have begun something.
         late = [one for one, state in zip(reconcilers, states)
                 if self._is_late(one, state)]
@@ -279,7 +279,7 @@ class Adoption:
         template = reconcilers[0].store.template(cluster.cluster_template_id)
         if template.driver != adopted.driver and not self._name_driver(
                 cluster.cluster_template_id, names.DRIVER, adopted.driver):
-            return 'its template was changed meanwhile'
+            return 'its template has just been changed'
         self._write_images(reconcilers, states, undo=True)
         self._forget(reconcilers)
         return ''

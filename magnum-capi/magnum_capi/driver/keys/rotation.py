@@ -168,7 +168,7 @@ class Rotation:
             self._check()
             state = self._do(step, step.entry, state)
         raise failures.Failed('the application credentials of the cluster '
-                              'cannot be brought in order')
+                              'cannot be reconciled')
 
     def _fresh(self) -> str:
         return delegation.name(self._cluster.uuid, secrets.token_hex(4))

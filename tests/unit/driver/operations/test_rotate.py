@@ -71,7 +71,7 @@ class RotateTest(base.TestCase):
         self.resize(2)
         self.look()
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
-        self.assertIn('has to be asked for', self.w.cluster.status_reason)
+        self.assertIn('must request', self.w.cluster.status_reason)
 
     def test_rotation_after_one_that_failed(self):
         self.test_failure_keeps_the_old_one()

@@ -218,7 +218,7 @@ class WatchTest(base.TestCase):
         del self.api.objects[path]
         self.look()
         self.assertEqual('UPDATE_FAILED', self.w.cluster.status)
-        self.assertEqual('a new credential has to be asked for by a user',
+        self.assertEqual('a user must request a new credential',
                          self.w.cluster.status_reason)
 
     def test_management_cluster_that_is_away_changes_nothing(self):

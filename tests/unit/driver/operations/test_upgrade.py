@@ -207,7 +207,7 @@ class UpgradeTest(base.TestCase):
         self.w.helm.before = self.slow()
         self.upgrade()
         self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
-        self.assertIn('goes on behind the answer', self.logger.output)
+        self.assertIn('continues after the answer', self.logger.output)
         # It has the lock, so that nobody else runs a helm.
         self.look()
         self.assertEqual(1, len(self.w.helm.upgrades))
