@@ -2,11 +2,11 @@
 
 """Folders that are safe for secrets and locks: other users cannot touch them.
 
-Another user can read and fill a folder that he owns. He can replace a folder
-whose parent he owns, or whose parent is world-writable without the sticky bit,
-and redirect a symbolic link that he owns. OpenSSH has the same requirements
-for files that it trusts (sshd_config(5), StrictModes), the kernel for links in
-/tmp (fs.protected_symlinks).
+Other users can read and fill a folder that they own. They can replace a folder
+whose parent they own, or whose parent is world-writable without the sticky
+bit, and redirect a symbolic link that they own. OpenSSH has the same
+requirements for files that it trusts (sshd_config(5), StrictModes), the kernel
+for links in /tmp (fs.protected_symlinks).
 """
 
 import contextlib
@@ -28,7 +28,7 @@ class Step:
     """One component of the path to a folder.
 
     :param owner: number of the user.
-    :param mode: as of ``os.lstat``.
+    :param mode: from ``os.lstat``.
     """
 
     path: pathlib.Path
@@ -116,8 +116,8 @@ def check(path: pathlib.Path) -> pathlib.Path:
 def make(path: pathlib.Path) -> pathlib.Path:
     """Make a folder that only its owner can enter, unless it exists.
 
-    :returns: as of :func:`check`.
-    :raises: as :func:`check`; EnvironmentProblem when it cannot be made.
+    :returns: see :func:`check`.
+    :raises: see :func:`check`; EnvironmentProblem if it cannot be made.
     """
     target = check(path)
     try:

@@ -58,7 +58,7 @@ def whole(path: str | pathlib.Path, mode: int = PUBLIC
 def write_private(path: str | pathlib.Path, content: str | bytes) -> None:
     """Write a file that only its owner can ever read.
 
-    :param path: as of :func:`whole`.
+    :param path: see :func:`whole`.
     :raises EnvironmentProblem: it cannot be written.
     """
     if isinstance(content, str):

@@ -37,7 +37,7 @@ OWN = 'k8s_capi_v1'
 #: Drivers whose labels are known here.
 TRANSLATED = (OWN, 'k8s_capi_helm_v1')
 
-#: First numbers of the versions of Magnum.
+#: Major versions of Magnum by release.
 _RELEASES = {'2025.2': 21, '2026.1': 22, '2026.2': 23}
 _PROPERTIES = ('magnum_distro', 'os_distro', 'magnum_driver')
 
@@ -102,7 +102,7 @@ def _add_magnum(parser: argparse.ArgumentParser) -> None:
 def add_cloud(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--os-cloud', metavar='NAME', default=os.environ.get('OS_CLOUD'),
-        help='Cloud in clouds.yaml to look at (default: OS_CLOUD).')
+        help='Cloud in clouds.yaml to read (default: OS_CLOUD).')
 
 
 class List(_OfHost, base.Lister):

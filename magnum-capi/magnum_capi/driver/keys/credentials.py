@@ -100,8 +100,8 @@ class State:
     :param user_id: of the user whose token is available; None: no token. In
         Keystone only the user can create the user's application credentials.
     :param fresh: makes a name never used before; see ``delegation.name``.
-    :param found: ids in Keystone by name, for each user who was
-        looked up, for entries without an id; empty after a MAKE.
+    :param found: ids in Keystone by name, for each user who was looked up,
+        for entries without an id; empty after a MAKE.
     :param adopted: of the applied entry: True, False, or None when unknown;
         see :func:`adopted`.
     :param gone: ids that are known to be gone from Keystone.

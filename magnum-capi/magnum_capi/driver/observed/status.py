@@ -175,7 +175,7 @@ def _since(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
 
 def _blockers(snapshot: snapshot_module.Snapshot,
               observed: _Observed) -> list[str]:
-    """What is seen and not yet as desired."""
+    """Observed parts that are not yet as desired."""
     found = []
     cluster = snapshot.cluster
     if cluster is not None:
