@@ -3,7 +3,7 @@
 
 Real Keystone, Glance, Nova API, Neutron API, Cinder API and Magnum, with a
 real Cluster API management cluster (whose OpenStack machines are in memory),
-for everybody who wants to test a Magnum driver without devstack. ::
+to test a Magnum driver without devstack. ::
 
     box = sandbox.Sandbox()
     box.up(sandbox.Spec(profile='embedded'), progress.Progress())

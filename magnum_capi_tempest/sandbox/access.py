@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files and variables with which people and programs use a sandbox."""
+"""The files and environment variables that give access to a sandbox."""
 
 import configparser
 import json
@@ -47,11 +47,11 @@ def variables(layout, venv, made_of=nodes.Nodes()) -> dict[str, str]:
 
 
 def of_nodes(directory, made_of) -> dict[str, str]:
-    """Environment variables that are about nodes.
+    """Environment variables that describe the nodes.
 
-    ``MAGNUM_CAPI_IMAGES`` has every report on conformance say what its
-    images are. The engine is not in ``DOCKER_HOST``: whoever takes these
-    variables has containers of his own.
+    ``MAGNUM_CAPI_IMAGES`` makes every conformance report say which images
+    it used. ``DOCKER_HOST`` is not set: it would hide the user's own
+    containers.
     """
     found = {}
     if made_of.real:
@@ -64,8 +64,8 @@ def of_nodes(directory, made_of) -> dict[str, str]:
 def _of_release(release, stores_driver) -> dict[str, bool]:
     """Flags that follow from Magnum's release.
 
-    :param stores_driver: templates keep their driver, whatever release it is:
-        the filter's work, or asked for.
+    :param stores_driver: templates keep their driver in any release, because
+        the discovery filter does that or the caller asks for it.
     """
     found = features.of_release(release.microversion)
     found['failed_cluster_polled'] = release.version >= 22
@@ -77,7 +77,7 @@ def _of_release(release, stores_driver) -> dict[str, bool]:
 def configure_command(layout) -> str:
     """A command line that changes Magnum's configuration.
 
-    ``GROUP.OPTION=VALUE`` words follow it.
+    The caller appends ``GROUP.OPTION=VALUE`` arguments.
     """
     return shlex.join([
         sys.executable, '-m', 'magnum_capi.cli.main', 'sandbox',
@@ -85,7 +85,7 @@ def configure_command(layout) -> str:
 
 
 def _not_promised(described, promise) -> list[str]:
-    """Promises that are not asked for: of a driver, in its own words."""
+    """Promises that are not tested, according to the driver's description."""
     if not described:
         return []
     issues = described.known_issues if promise in (
@@ -97,7 +97,7 @@ def _of_driver(described, discovery_filter) -> dict[str, str]:
     """Options of [magnum_capi] that the tests of a driver need."""
     found = dict(described.tempest) if described else {}
     if discovery_filter:
-        # It gives every template a driver.
+        # The filter gives every template a driver.
         found.pop('nameless_os_distro', None)
     return found
 
@@ -145,7 +145,7 @@ def tempest_config(layout, passwords, additions, driver=None,
         workspace=layout.directory / 'tempest',
         nodes=made_of, real=made_of.real,
         servers=kind == infrastructure.OPENSTACK,
-        # The two modes of the filter promise the opposite.
+        # The two modes of the filter make opposite promises.
         ambiguity='first_driver_taken' if magnum_options.value(
             layout.magnum_conf[1], 'k8s_discovery', 'mode') == 'hibiscus'
         else 'ambiguity_refused',

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The services of the cloud: the one table of what each has."""
+"""The services of the cloud, in a single table."""
 
 import dataclasses
 
@@ -13,9 +13,9 @@ class Service:
     :param name: of its program, its user and its port.
     :param type_: in Keystone's catalog.
     :param path: of its endpoint.
-    :param first: path below the endpoint of a harmless list.
+    :param first: path, below the endpoint, of a list that is safe to request.
     :param file: its configuration.
-    :param databases: their names.
+    :param databases: names of its databases.
     """
 
     name: str

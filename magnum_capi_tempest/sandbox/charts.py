@@ -2,9 +2,8 @@
 
 """The chart that drivers are pointed at.
 
-Drivers do not choose the infrastructure: none of them has a value for it. So
-real nodes need a chart whose default is another one, a copy in the sandbox's
-folder.
+No driver sets a value for the infrastructure. Real nodes therefore need a
+chart with different defaults: a modified copy in the sandbox's folder.
 """
 
 import pathlib
@@ -16,16 +15,16 @@ from magnum_capi import errors
 from magnum_capi import outfile
 from magnum_capi_tempest.sandbox import nodes
 
-#: What the copy has as defaults: see values.yaml of charts/sandbox-cluster.
+#: Defaults of the copy: see values.yaml of charts/sandbox-cluster.
 DOCKER = {'infrastructure': nodes.DOCKER, 'docker': {'openStackMirror': True}}
 
 _VALUES = 'values.yaml'
 
 
 def check(chart: pathlib.Path):
-    """Whether a chart can make clusters of real nodes.
+    """Check that a chart can make clusters of real nodes.
 
-    :raises UsageError: it has no such values.
+    :raises UsageError: it lacks the values for that.
     """
     if not set(DOCKER).issubset(_values(chart)):
         raise errors.UsageError(
@@ -42,7 +41,7 @@ def used(directory: pathlib.Path, record) -> pathlib.Path:
 
 
 def make(directory: pathlib.Path, record):
-    """Make the copy, if there is to be one, as its source is now."""
+    """Make a fresh copy of the chart, if the sandbox needs one."""
     target = used(directory, record)
     if not record.nodes.real:
         return
@@ -54,7 +53,7 @@ def make(directory: pathlib.Path, record):
 
 
 def merged(values, changes) -> dict:
-    """Values with changes made, below mappings one by one; pure."""
+    """Values with changes merged in, recursively; pure."""
     result = dict(values)
     for name, value in changes.items():
         if isinstance(value, dict) and isinstance(result.get(name), dict):

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is written down of others' drivers, and what they need beside them.
+"""Our descriptions of third-party drivers, and what those drivers need.
 
-A distribution may need what it does not declare: another package, a service of
-the cloud, a variable of Magnum's programs. An operator has to find that out;
-here it stands in the description of its drivers, and a sandbox has it, too.
+A distribution may need things that it does not declare: another package, a
+service of the cloud, an environment variable of Magnum's programs. Operators
+have to find that out; here the driver's description says it, and a sandbox
+provides it.
 """
 
 from magnum_capi import driver_info
@@ -17,13 +18,13 @@ OTHERS = 'drivers/descriptions'
 
 
 def of_driver(name) -> driver_info.Description | None:
-    """The description of a driver; None: there is none."""
+    """The description of a driver, None if there is none."""
     path = resources.find(OTHERS) / f'{name}.yaml'
     return _read(path) if path.is_file() else None
 
 
 def companions(install) -> tuple[str, ...]:
-    """Requirements that must be beside what is installed.
+    """Requirements that must be installed along with the drivers.
 
     :param install: results of :func:`.drivers.requirement`.
     """
@@ -33,7 +34,7 @@ def companions(install) -> tuple[str, ...]:
 
 
 def services(install) -> frozenset[str]:
-    """Types of services of the cloud that what is installed needs.
+    """Types of the cloud's services that the installed drivers need.
 
     :param install: results of :func:`.drivers.requirement`.
     """
@@ -42,14 +43,14 @@ def services(install) -> frozenset[str]:
 
 
 def variables(layout, install) -> dict[str, str]:
-    """Variables of programs that load the drivers of a sandbox.
+    """Environment variables for programs that load a sandbox's drivers.
 
     :param install: results of :func:`.drivers.requirement`.
     """
-    # For drivers that look for the management cluster where every client
-    # of Kubernetes does, and have no option for it.
+    # For drivers that have no option for the management cluster and use
+    # the same variable as every Kubernetes client.
     found = {'KUBECONFIG': str(layout.kubeconfig),
-             # What they leave there goes with the sandbox.
+             # Temporary files disappear with the sandbox.
              'TMPDIR': str(layout.directory / 'tmp')}
     for said in _of_distributions(install):
         found |= said.environment
@@ -68,7 +69,7 @@ def _name(requirement):
     try:
         return drivers.distribution(requirement)
     except errors.UsageError:
-        # One that only a build tells: nothing is known of it, either.
+        # Only a build would tell the name, and we have no description of it.
         return None
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drivers that a user installs beside those of the cloud's environment.
+"""Drivers that a user installs in addition to those of the cloud.
 
-uv has to know what the cloud's environment has, and must not touch it. So it
-works on an environment in which every distribution of the cloud's is there
-by name and version only: it takes them for installed, adds what is missing,
-and says when they do not fit together.
+uv has to know what the cloud's environment contains, and must not touch it.
+So it works on an environment that has only the metadata of the cloud's
+distributions: uv takes them for installed, adds what is missing, and reports
+conflicts.
 """
 
 import configparser
@@ -34,15 +34,15 @@ PATIENCE = 600
 #: Characters of uv's message that are shown.
 _LONGEST = 800
 
-# What a folder may have that is neither needed for a build nor small.
+# Not needed for a build, and often large.
 _LEAVE_OUT = shutil.ignore_patterns(
     '.tox', '.venv', '.stestr', '__pycache__', '*.egg-info')
 
 
 def requirement(text: str) -> str:
-    """What a user wants to install: an absolute path or a requirement.
+    """Normalize what a user wants to install: absolute path or requirement.
 
-    :raises UsageError: neither.
+    :raises UsageError: it is neither.
     """
     path = pathlib.Path(text).absolute()
     if path.is_dir():
@@ -64,9 +64,9 @@ def requirement(text: str) -> str:
 
 
 def distribution(what: str) -> str:
-    """Name of the distribution that a folder, a wheel or a requirement is of.
+    """Name of the distribution of a folder, a wheel or a requirement.
 
-    :raises UsageError: it does not say.
+    :raises UsageError: the name cannot be determined.
     """
     path = pathlib.Path(what)
     try:
@@ -98,7 +98,7 @@ def _nameless(what):
 
 
 def same(one: str, other: str) -> bool:
-    """Whether two names are of one distribution, however they are written."""
+    """Whether two spellings name the same distribution."""
     return (packaging.utils.canonicalize_name(one)
             == packaging.utils.canonicalize_name(other))
 
@@ -109,13 +109,14 @@ def install(layout, cloud, requirements, progress, release, target=None,
 
     :param cloud: environment of Magnum.
     :param requirements: results of :func:`requirement`. A driver that Magnum's
-        environment has in another version takes its place, for this sandbox.
+        environment has in another version is replaced, for this sandbox.
     :param release: of Magnum.
-    :param target: another folder of the sandbox, which is not there yet.
-    :param companions: requirements that come beside them. One that Magnum's
-        environment has in another version takes its place, for this sandbox.
-    :raises MagnumCapiError: something cannot be installed, or would replace
-        what is there, or nothing of it is a driver.
+    :param target: another folder of the sandbox, which must not exist yet.
+    :param companions: requirements to install along with them. One that
+        Magnum's environment has in another version is replaced, for this
+        sandbox.
+    :raises MagnumCapiError: something cannot be installed, would replace a
+        package of Magnum's environment, or contains no driver.
     """
     with progress.step('Drivers'), tempfile.TemporaryDirectory(
             dir=layout.directory / 'tmp', prefix='drivers-') as scratch:
@@ -142,19 +143,19 @@ def install(layout, cloud, requirements, progress, release, target=None,
 
 
 def _pretend(library, cloud):
-    """Returns the names of the folders that were made."""
+    """Add the metadata of the cloud's distributions; returns the folders."""
     names = [path.name for path in cloud.glob('*.dist-info')]
     for name in names:
         (library / name).mkdir()
         for file in ('METADATA', 'WHEEL'):
             (library / name / file).symlink_to(cloud / name / file)
-        # Of no files: what "is not there" cannot be removed.
+        # No files: uv cannot remove what it believes to be absent.
         (library / name / 'RECORD').touch()
     return names
 
 
 def _pretend_library(library, scratch):
-    """The library is in every sandbox, for drivers that are in it.
+    """Add the metadata of this library, which every sandbox has.
 
     Returns the name of the folder.
     """
@@ -176,14 +177,14 @@ def _installed(cloud):
 
 
 def _is_other_version(wanted, installed):
-    """Whether a requirement is of one that is there in another version."""
+    """Whether another version of a requirement is installed."""
     have = installed.get(packaging.utils.canonicalize_name(wanted.name))
     return have is not None and not wanted.specifier.contains(
         have.version, prereleases=True)
 
 
 def _is_other_driver(text, installed):
-    """Whether a text asks for another version of a driver that is there."""
+    """Whether a text asks for another version of an installed driver."""
     try:
         wanted = packaging.requirements.Requirement(text)
     except packaging.requirements.InvalidRequirement:
@@ -194,7 +195,7 @@ def _is_other_driver(text, installed):
 
 
 def _sorted(companions, installed):
-    """Those that are new, and those that take the place of another version."""
+    """The new companions, and those that replace another version."""
     more, instead = [], []
     for text in companions:
         wanted = packaging.requirements.Requirement(text)
@@ -207,7 +208,7 @@ def _sorted(companions, installed):
 
 def _uv(layout, scratch, requirements, pins, *options):
     env = {k: v for k, v in os.environ.items() if k != 'VIRTUAL_ENV'} | {
-        # So that it is found and ended when this process is killed.
+        # So that it can be found and ended if this process is killed.
         runmarks.MARK: str(layout.directory),
         # uv leaves lock files there.
         'TMPDIR': str(scratch)}
@@ -238,9 +239,10 @@ def _hint(pins):
 
 
 def _copied(text, scratch):
-    """A folder is built from a copy.
+    """Copy a folder, to build from the copy.
 
-    Builds write into it, and uv would take an older wheel of the same path.
+    Builds write into the folder, and uv would reuse a cached older wheel of
+    the same path.
     """
     path = pathlib.Path(text)
     if not path.is_absolute() or not path.is_dir():
@@ -256,7 +258,7 @@ def _copied(text, scratch):
 
 
 def _refuse_another(folder, requirements):
-    """Nothing of the cloud's may have been installed once more."""
+    """Fail if uv has installed a distribution of the cloud again."""
     if not (folder / 'METADATA').is_symlink():
         raise errors.UsageError(
             f'{folder.name.removesuffix(".dist-info")} is already installed '
@@ -268,7 +270,7 @@ def _require_drivers(library, cloud, requirements):
     found = importlib.metadata.distributions(path=[str(library)])
     if any(_drivers_of(one) for one in found):
         return
-    # uv has installed nothing for a driver that Magnum's environment has.
+    # uv installs nothing for a driver that Magnum's environment has already.
     asked = [distribution(text) for text in requirements
              if not os.path.isabs(text)]
     for one in importlib.metadata.distributions(path=[str(cloud)]):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is under the clusters of a sandbox: memory, or a real OpenStack.
+"""Where the clusters of a sandbox run: in memory, or on a real OpenStack.
 
 *memory*: machines, networks and load balancers are objects of Cluster API
 only, reconciled in memory. *openstack*: they are servers of Nova, ports and
@@ -14,5 +14,5 @@ KINDS = (MEMORY, OPENSTACK)
 #: Distribution with the drivers of Nova, Neutron and Octavia.
 DRIVERS = 'drivers/infrastructure'
 
-#: Pins of what the cloud has in addition to those of the release's file.
+#: Pins of the cloud's packages that the release's file does not have.
 PINS = 'constraints/openstack.txt'

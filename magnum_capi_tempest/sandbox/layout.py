@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names, addresses and files of one sandbox: the one table of both.
+"""Names, addresses and files of one sandbox.
 
-Every sandbox has a network of 65 536 loopback addresses for itself,
+Every sandbox has its own network of 65 536 loopback addresses,
 ``127.x.0.0/16``: its servers listen on ``127.x.0.1``, the API servers of
-workload clusters on addresses above. Where they are made of servers, floating
-IPs and load balancers have a part of 198.18.0.0/15, which is reserved for
-tests of networks (RFC 2544), so that no other machine is missed. Two sandboxes
-therefore never meet, and nothing listens where another machine could reach it.
+workload clusters on higher addresses. If the clusters consist of servers,
+floating IPs and load balancers get a part of 198.18.0.0/15, which is reserved
+for network tests (RFC 2544) and hides no real machine. Two sandboxes therefore
+never collide, and nothing is reachable from another machine.
 """
 
 import dataclasses
@@ -41,7 +41,7 @@ _EXTERNAL = ipaddress.ip_network('198.18.0.0/15')
 
 @dataclasses.dataclass(frozen=True)
 class Layout:
-    """Where a sandbox is.
+    """The addresses and files of a sandbox.
 
     :param directory: absolute path of its state folder.
     :param prefix: first two numbers of its network, ``127.77``.
@@ -69,7 +69,7 @@ class Layout:
 
     @property
     def magnum_conf(self) -> tuple[pathlib.Path, pathlib.Path]:
-        """Magnum's configuration: a file, and a folder that follows it."""
+        """Magnum's configuration: a file, and a folder that overrides it."""
         return self.etc / 'magnum.conf', self.etc / 'magnum.d'
 
     @property
@@ -79,17 +79,17 @@ class Layout:
 
     @property
     def drivers(self) -> pathlib.Path:
-        """What was installed for Magnum beside the cloud's environment."""
+        """Packages installed for Magnum in addition to the cloud's."""
         return self.directory / 'drivers'
 
     @property
     def cloud_env(self) -> pathlib.Path:
-        """Environment of a real OpenStack: the cloud's, and our drivers."""
+        """Environment of a real OpenStack: the cloud's plus our drivers."""
         return self.directory / 'cloud-env'
 
     @property
     def machines(self) -> pathlib.Path:
-        """Socket of the machine service, which Nova's servers are in."""
+        """Socket of the machine service, which runs Nova's servers."""
         return self.management.machines
 
     @property
@@ -102,7 +102,7 @@ class Layout:
 
     @property
     def management(self) -> management.Layout:
-        """Where the management cluster of this sandbox is."""
+        """Layout of this sandbox's management cluster."""
         return management.Layout(
             directory=self.directory / 'management', address=self.address,
             port_base=self.port_base,

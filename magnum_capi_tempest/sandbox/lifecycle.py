@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Up, down, status: the life of a sandbox.
 
-The order of things: programs and environments that only cost time come
-first, then everything that must be taken back when it fails.
+Programs and environments, which only cost time, are prepared first; then
+comes everything that must be undone on failure.
 """
 
 import concurrent.futures
@@ -56,7 +56,7 @@ class Sandbox:
 
     :param directory: its folder, made by :meth:`up`, removed by
         :meth:`down`.
-    :raises UsageError: another user owns it, or can replace it.
+    :raises UsageError: another user owns the folder or can replace it.
     """
 
     def __init__(self, directory=None):
@@ -64,7 +64,7 @@ class Sandbox:
         self.supervisor = supervision.Supervisor(self.directory)
 
     def layout(self) -> layouts.Layout:
-        """Where the running sandbox is.
+        """Addresses and files of the running sandbox.
 
         :raises UsageError: there is none.
         """
@@ -77,14 +77,14 @@ class Sandbox:
         return credentials.passwords(self.directory)
 
     def up(self, wanted, progress):
-        """Bring the sandbox up; on a running one, what is missing of it.
+        """Bring the sandbox up, or start the missing parts of a running one.
 
         :param wanted: :class:`~.spec.Spec`.
         :returns: the :class:`~..record.Record`.
-        :raises UsageError: the folder is not a sandbox's, or what is wanted
-            does not exist.
-        :raises MagnumCapiError: with nothing left behind, unless the
-            sandbox was up before.
+        :raises UsageError: the folder is not a sandbox's, or something in
+            ``wanted`` does not exist.
+        :raises MagnumCapiError: it failed; nothing is left behind, unless
+            the sandbox was up before.
         """
         profile = profiles.get(wanted.profile or profiles.DEFAULT)
         release = magnum_wheel.find(wanted.magnum, progress)
@@ -133,7 +133,7 @@ class Sandbox:
         if record.infrastructure == infrastructure.OPENSTACK and any(
                 program.name == 'capi' and not program.pid
                 for program in self.status()):
-            # The machines have gone with it, as with a host that lost its
+            # The machines have gone with it, like those of a host that lost
             # power: nova-compute boots its servers again when it starts.
             self.supervisor.stop('nova')
         self._start(record, programs, venvs, lock, progress)
@@ -158,7 +158,7 @@ class Sandbox:
             if record.infrastructure == infrastructure.OPENSTACK else None)
         above = deployment.Cloud(layout, record, venvs, self.supervisor,
                                  programs['helm'])
-        # Side by side: neither needs the other until a cluster is made.
+        # In parallel: neither needs the other until a cluster is created.
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
             future = pool.submit(plane.up, self.supervisor, progress)
             try:
@@ -173,7 +173,7 @@ class Sandbox:
         records.save(self.directory, dataclasses.replace(record, ready=True))
 
     def _add(self, layout, record, venv, progress):
-        """What Magnum has beside the environment of its release."""
+        """Add what Magnum needs beyond the environment of its release."""
         wanted = record.additions
         if not record.ready:
             options.copy(wanted.magnum_conf, layout.magnum_conf[1])
@@ -187,12 +187,12 @@ class Sandbox:
     def set(self, words, restart, progress):
         """Change Magnum's configuration.
 
-        :param words: ``GROUP.OPTION=VALUE``; an empty value takes back what
-            was set before.
-        :param restart: have Magnum read it; it answers when this returns.
-        :raises UsageError: a word is of another form, or there is no sandbox
-            that runs; nothing is changed.
-        :raises WaitFailed: Magnum does not start with it.
+        :param words: ``GROUP.OPTION=VALUE``; an empty value undoes an earlier
+            change.
+        :param restart: restart Magnum, and return when it answers again.
+        :raises UsageError: a word has another form, or no sandbox runs;
+            nothing is changed.
+        :raises WaitFailed: Magnum does not start with the change.
         """
         with records.locked(self.directory):
             record = records.require_ready(self.directory)
@@ -206,7 +206,7 @@ class Sandbox:
                 self._cloud(record, venvs, progress).restart_magnum(progress)
 
     def add_images(self, images) -> dict[str, str]:
-        """Make the images that the sandbox, which is up, has not yet.
+        """Create the images that the running sandbox does not have yet.
 
         :param images: properties by name.
         :returns: their ids by name.
@@ -219,15 +219,15 @@ class Sandbox:
             self.passwords(), images)
 
     def upgrade(self, name, progress):
-        """Replace Magnum by a later release; clusters and data stay.
+        """Upgrade Magnum to a later release; clusters and data stay.
 
-        In an operator's order: environment and drivers while the old one
-        still serves, then the migrations, then the new one. What fails or
-        is interrupted can be called again.
+        In the order that operators use: environment and drivers while the old
+        Magnum still serves, then the migrations, then the new one. After a
+        failure or an interruption it can be called again.
 
         :param name: of the release, see :func:`.releases.get`.
-        :raises UsageError: it is not later, nothing runs, or the profile
-            has no migrations (Magnum's fail on SQLite).
+        :raises UsageError: the release is not later, nothing runs, or the
+            profile has no migrations (Magnum's fail on SQLite).
         :raises MagnumCapiError: drivers do not fit the release, the
             database cannot be migrated, or Magnum does not start.
         """
@@ -271,11 +271,11 @@ class Sandbox:
                 hint='Start it again with "magnum-capi sandbox up"')
 
     def _fresh_drivers(self, layout, record, venv, progress):
-        """The drivers for another release, beside those of this one."""
+        """Install the drivers for another release next to the current ones."""
         install = record.additions.install
         if not install:
             return None
-        # A killed upgrade leaves it.
+        # Left by a killed upgrade.
         fresh = layout.directory / 'drivers-new'
         shutil.rmtree(fresh, ignore_errors=True)
         drivers.install(layout, venv, install, progress, record.release,
@@ -293,7 +293,7 @@ class Sandbox:
             raise
 
     def _keep_logs(self, progress):
-        # Not beside the sandbox: what is there may be the user's.
+        # Not next to the sandbox: that folder may be the user's.
         logs = paths.state() / 'failed' / (
             f'{self.directory.name}-{environment.digest(str(self.directory))}')
         with contextlib.suppress(OSError):
@@ -304,7 +304,7 @@ class Sandbox:
             progress.info(f'The logs of the failed start are in {logs}')
 
     def down(self, progress):
-        """End everything and remove the folder; fine when there is none.
+        """Stop everything and remove the folder, if there is one.
 
         :raises UsageError: the folder is not a sandbox's.
         """
@@ -316,7 +316,7 @@ class Sandbox:
     def _record(self):
         """The record, None when there is nothing in the folder.
 
-        :raises UsageError: what is there is somebody else's.
+        :raises UsageError: the folder is not a sandbox's.
         """
         record = records.load(self.directory)
         if record is None and self.directory.exists() and (
@@ -331,7 +331,7 @@ class Sandbox:
         self.supervisor.shutdown()
         machines.down(self.directory, self.supervisor)
         if self.directory.exists():
-            # The record goes last: until then it is known whose this is.
+            # The record goes last: it marks the folder as a sandbox's.
             record = self.directory / records.NAME
             for path in self.directory.iterdir():
                 if path == record:
@@ -343,7 +343,7 @@ class Sandbox:
             shutil.rmtree(self.directory)
 
     def status(self) -> list[supervision.Status]:
-        """What the programs do.
+        """The states of the programs.
 
         :raises UsageError: there is no sandbox.
         """

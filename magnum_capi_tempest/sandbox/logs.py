@@ -9,11 +9,11 @@ from magnum_capi_tempest.sandbox import record as records
 
 
 def show(box, names, lines, follow, stream):
-    """Print the last lines of logs, each line with its program's name.
+    """Print the last lines of logs, each with its program's name.
 
-    :param names: programs; none means all.
+    :param names: programs; empty for all.
     :param follow: go on until interrupted.
-    :raises UsageError: no sandbox, or a program that it does not have.
+    :raises UsageError: there is no sandbox, or it has no such program.
     """
     records.require_ready(box.directory)
     known = sorted(p.stem for p in (box.directory / 'log').glob('*.log'))

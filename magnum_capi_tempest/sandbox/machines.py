@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The engine in which a sandbox's real nodes are, with their images."""
+"""The container engine of a sandbox's real nodes, and their images."""
 
 import pathlib
 
 from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.toolchain import disk
 
-#: Bytes that a cluster of two nodes writes in some hours, with room for a
-#: third one during an upgrade.
+#: Bytes that a cluster of two nodes writes in a few hours, with room for a
+#: third node during an upgrade.
 CLUSTER = 6 * 2**30
 
-#: Bytes of archives that are loaded in a second, on 2 cores.
+#: Bytes of archives loaded per second, on 2 cores.
 SPEED = 40 * 2**20
 
-#: An archive in the engine's store, as a multiple of its size.
+#: Size of an archive in the engine's store, relative to its own.
 UNPACKED = 2.5
 
 
@@ -24,14 +24,14 @@ def folder(directory):
 
 
 def docker_host(directory) -> str:
-    """The engine's API, as the variable DOCKER_HOST takes it."""
+    """URL of the engine's API, for the variable DOCKER_HOST."""
     return f'unix://{folder(directory)}/docker.sock'
 
 
 def needs(archives) -> str:
-    """What real nodes will cost, for a person; pure.
+    """What real nodes will cost, as a message for users; pure.
 
-    :param archives: those that have to be loaded.
+    :param archives: the archives to load.
     """
     size = sum(a.size for a in archives)
     load = (f'{disk.text(size)} of images to load, which takes about '
@@ -43,7 +43,7 @@ def needs(archives) -> str:
 
 
 def lacking(access, archives) -> list:
-    """The archives whose images an engine has not.
+    """The archives whose images an engine does not have.
 
     :param access: :class:`magnum_capi_tempest.containers.Access`.
     """
@@ -57,7 +57,7 @@ def lacking(access, archives) -> list:
 
 
 def up(directory, record, supervisor, progress) -> str | None:
-    """Start the engine, or repair it, and give it its images.
+    """Start or repair the engine and load its images.
 
     :param directory: folder of the sandbox.
     :param record: its :class:`~.record.Record`.
@@ -73,9 +73,9 @@ def up(directory, record, supervisor, progress) -> str | None:
         images.inventory.read(pathlib.Path(record.nodes.images)))
     engine = containers.Engine(folder(directory), supervisor)
     if engine.access() is None:
-        # Of an engine that was killed it looks at every cluster again only
-        # when it starts: none could be deleted, for want of its load
-        # balancer, until the next resync after 10 minutes.
+        # After the engine was killed, "capi" reconciles every cluster only
+        # when it starts itself. Otherwise no cluster could be deleted until
+        # the next resync after 10 minutes: its load balancer is missing.
         supervisor.stop('capi')
     access = engine.up(progress)
     new = lacking(access, wanted)
@@ -87,7 +87,7 @@ def up(directory, record, supervisor, progress) -> str | None:
 
 
 def down(directory, supervisor):
-    """End the engine and every container; fine when there is none."""
+    """Stop the engine and every container, if there are any."""
     if folder(directory).exists():
         from magnum_capi_tempest import containers
         containers.Engine(folder(directory), supervisor).down()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Magnum that is no release: a checkout, a wheel, or a patched one.
+"""A Magnum that is no release: a checkout, a wheel, or a patched release.
 
-A wheel is built of a checkout, and the cache keeps a copy of each by its
-content: what the sandbox runs is what it was when the sandbox was made.
+Checkouts are built into wheels, and the cache keeps a copy of each wheel by
+its content: the sandbox keeps running the Magnum that it was made with.
 """
 
 import dataclasses
@@ -26,25 +26,26 @@ PATCHED = 'patched'
 #: Seconds for a build and the packages that it needs.
 PATIENCE = 300
 
-#: Equal files make equal wheels: 1980, the first time that a zip file knows.
+#: Equal files make equal wheels: 1980, the earliest time of a zip file.
 _EPOCH = '315532800'
 
 #: Characters of a builder's message that are shown.
 _LONGEST = 800
 
-# What a checkout may have that is neither needed for a build nor small.
+# Not needed for a build, and often large.
 _LEAVE_OUT = shutil.ignore_patterns(
     '.tox', '.venv', '.stestr', '__pycache__', '*.egg-info', 'build')
 
 
 def find(text, progress) -> releases.Release:
-    """The release that is meant.
+    """The release that a user asks for.
 
     :param text: a name or first number, see :func:`.releases.get`,
         :data:`PATCHED`, or the path of a wheel of Magnum or of a folder with
         its sources; None: the newest release.
-    :raises UsageError: neither, or that Magnum is older than any release.
-    :raises MagnumCapiError: no wheel can be built of the folder.
+    :raises UsageError: it is none of these, or that Magnum is older than any
+        release.
+    :raises MagnumCapiError: no wheel can be built from the folder.
     """
     if text == PATCHED:
         return _patched(progress)
@@ -87,7 +88,7 @@ def _patched(progress):
 
 
 def _release(wheel, source):
-    """The release whose traits a wheel has, with the kept copy of it."""
+    """The release whose traits a wheel has, with the cached wheel."""
     found = re.match(r'magnum-((\d+)\.[^-]*)-', wheel.name)
     oldest = releases.RELEASES[0]
     if not found or int(found[2]) < oldest.version:

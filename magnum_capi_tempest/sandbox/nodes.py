@@ -2,9 +2,9 @@
 
 """The kinds of nodes that workload clusters have: in memory, or containers.
 
-*memory*: entries in an API server that is in memory; they are there at once
-and run no pods. *docker*: containers in which kubeadm makes real nodes, in an
-engine of the sandbox's own, with images out of archives.
+*memory*: objects in an in-memory API server; they exist at once and run no
+pods. *docker*: containers in which kubeadm makes real nodes, in the sandbox's
+own engine, with images from archives.
 """
 
 import dataclasses
@@ -32,9 +32,9 @@ class Nodes:
 
     :param kind: one of :data:`KINDS`.
     :param images: folder of the archives, empty for nodes in memory.
-    :param kubernetes: versions that there are machines of, oldest first,
+    :param kubernetes: versions for which there are machines, oldest first,
         ``v1.34.9``.
-    :param stand_ins: whether an image is not the published one.
+    :param stand_ins: whether any image is not the published one.
     :param workload_image: reference of an image in every node that serves
         HTTP, empty when there is none.
     """
@@ -63,13 +63,13 @@ def glance_images(nodes) -> dict[str, dict]:
 
 
 def wanted(kind, directory) -> Nodes:
-    """What a user wants, after a look whether it can be had here.
+    """The nodes that a user wants, checked to be possible here.
 
     :param kind: one of :data:`KINDS`, or None.
     :param directory: folder of image archives; None: the default one.
     :raises UsageError: archives for nodes in memory.
     :raises EnvironmentProblem: containers cannot run here, or archives are
-        missing; the command that makes them is in it.
+        missing; its hint has the command that makes them.
     """
     if kind != DOCKER:
         if directory is not None:
@@ -77,7 +77,7 @@ def wanted(kind, directory) -> Nodes:
                 '--images is not used by nodes in memory', where=directory,
                 hint='Add --nodes docker')
         return Nodes()
-    # Imported where they are needed: nodes in memory do without.
+    # Imported here: nodes in memory do not need them.
     from magnum_capi_tempest import containers
     problem = containers.problem()
     if problem:
@@ -88,14 +88,14 @@ def wanted(kind, directory) -> Nodes:
 
 
 def archives(directory):
-    """The inventory of a folder with at least one kind of machines.
+    """The inventory of a folder with archives for at least one minor version.
 
     :param directory: None: the default folder.
     :raises EnvironmentProblem: there is none, or something is missing.
     """
     from magnum_capi_tempest import images
     found = images.inventory.read(directory)
-    # Those of an older checkout may be of minors without recipes by now.
+    # Archives of an older checkout may have minors without recipes by now.
     minors = sorted({minor(a.kubernetes) for a in found.of_kind('node')}
                     & {*images.recipes.minors()})
     return images.require(found.directory, tuple(minors) or MINORS,
@@ -108,7 +108,7 @@ def minor(version) -> str:
 
 
 def described(inventory) -> Nodes:
-    """What an inventory has for nodes; pure."""
+    """The nodes that an inventory allows; pure."""
     machines = inventory.of_kind('node')
     workload = sorted(
         r for a in inventory.of_set('node') for r in a.references
@@ -120,7 +120,7 @@ def described(inventory) -> Nodes:
 
 
 def needed(inventory) -> tuple:
-    """The archives that the engine has to have; pure."""
+    """The archives that the engine must have; pure."""
     return tuple(
         a for a in inventory.archives.values()
         if a.kind == 'node'

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is added to Magnum's configuration: the files of ``etc/magnum.d``.
+"""Additions to Magnum's configuration: the files of ``etc/magnum.d``.
 
 Magnum reads them after magnum.conf, in the order of their names; later ones
-win. First those of the user, last the one that ``sandbox set`` writes.
+win. The user's files come first, the one that ``sandbox set`` writes last.
 """
 
 import configparser
@@ -45,7 +45,7 @@ def check(path) -> pathlib.Path:
 def copy(paths, folder: pathlib.Path):
     """Copy files into ``etc/magnum.d``, named in the order of ``paths``.
 
-    :raises UsageError: too many, or one cannot be read.
+    :raises UsageError: there are too many, or one cannot be read.
     """
     if len(paths) > _LAST - _FIRST + 1:
         raise errors.UsageError('Too many configuration files')
@@ -60,9 +60,9 @@ def copy(paths, folder: pathlib.Path):
 
 
 def changes(words) -> dict[tuple[str, str], str]:
-    """Values by (group, option) of words ``GROUP.OPTION=VALUE``.
+    """Parse words ``GROUP.OPTION=VALUE``; returns values by (group, option).
 
-    :raises UsageError: a word is none.
+    :raises UsageError: a word has another form.
     """
     found = {}
     for word in words:
@@ -78,9 +78,9 @@ def changes(words) -> dict[tuple[str, str], str]:
 
 
 def merged(text: str, changes_) -> str:
-    """The text of a file with changes made; an empty value removes.
+    """Apply changes to the text of a file; an empty value removes an option.
 
-    :param text: as this function returns it, or empty.
+    :param text: an earlier result of this function, or empty.
     :param changes_: result of :func:`changes`.
     :raises configparser.Error: the text cannot be parsed.
     """
@@ -102,7 +102,7 @@ def merged(text: str, changes_) -> str:
 
 
 def value(folder: pathlib.Path, group: str, option: str) -> str | None:
-    """The value that an option has by the files of a folder."""
+    """The value of an option according to the files of a folder."""
     # Imported here: it takes a while, and few need it.
     from oslo_config import cfg
     conf = cfg.ConfigOpts()
@@ -113,7 +113,7 @@ def value(folder: pathlib.Path, group: str, option: str) -> str | None:
 
 
 def change(folder: pathlib.Path, words):
-    """Make changes to the file of ``sandbox set``, all or none.
+    """Change the file of ``sandbox set``, all or nothing.
 
     :raises UsageError: see :func:`changes`.
     """

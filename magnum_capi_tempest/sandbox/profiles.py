@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a sandbox can be made of: the profiles.
+"""The profiles: what a sandbox's cloud consists of.
 
 *embedded* needs neither root nor distribution packages beyond those of every
-sandbox: SQLite, and Magnum's API and conductor in one process. *full* is as
-Magnum is deployed: MariaDB with the real migrations, RabbitMQ, and the
-conductor as a process of its own that can die alone.
+sandbox: it uses SQLite, with Magnum's API and conductor in one process. *full*
+resembles a deployed Magnum: MariaDB with the real migrations, RabbitMQ, and
+the conductor in its own process, which can die alone.
 """
 
 import dataclasses
@@ -19,8 +19,8 @@ class Profile:
     :param database: ``sqlite`` or ``mariadb``.
     :param broker: whether Magnum's processes talk through RabbitMQ.
     :param threads: request threads of Keystone, Glance, Nova, Neutron and
-        Cinder. SQLite has one writer; oslo.db does not wait for it but
-        fails, so that these services get one thread each there.
+        Cinder. SQLite allows one writer, and oslo.db fails instead of
+        waiting for it; with SQLite these services get one thread each.
     """
 
     name: str

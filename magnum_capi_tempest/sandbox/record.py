@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is known of a sandbox: one small file in its folder.
+"""The record of a sandbox: one small file in its folder.
 
-The file is the first thing made and the last thing removed. So a folder
-without it is never ours to remove, and one with it that is not "ready" is
-from a run that was interrupted.
+The file is created first and removed last. So a folder without a record is
+never ours to remove, and a record that is not "ready" comes from an
+interrupted run.
 """
 
 import contextlib
@@ -31,8 +31,8 @@ class Record:
 
     :param prefix: its network, ``127.77``.
     :param chart: path of the chart that drivers are pointed at.
-    :param ready: whether it was up once.
-    :param additions: what it has that others do not.
+    :param ready: whether it has been up.
+    :param additions: what it has beyond a default sandbox.
     :param nodes: what the nodes of its clusters are.
     :param magnum: name of Magnum's release.
     :param magnum_wheel: a Magnum of the user's own, with its traits.
@@ -59,11 +59,11 @@ class Record:
 def load(directory: pathlib.Path) -> Record | None:
     """The record of a folder, None when it is not a sandbox's.
 
-    A record that cannot be read is one of a sandbox that is not ready.
+    An unreadable record counts as that of a sandbox that is not ready.
     """
     try:
         values = json.loads((directory / NAME).read_text())
-        # One of an earlier version has none.
+        # Records of an earlier version have none.
         added, machines = (
             {k: tuple(v) if isinstance(v, list) else v
              for k, v in values.pop(name, {}).items()}
@@ -96,9 +96,9 @@ def require_ready(directory) -> Record:
 
 @contextlib.contextmanager
 def locked(directory):
-    """One ``up`` or ``down`` at a time in a folder.
+    """Allow one ``up`` or ``down`` at a time in a folder.
 
-    :raises UsageError: somebody else is at it.
+    :raises UsageError: another command is running.
     """
     folder = paths.cache() / 'locks'
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -8,7 +8,7 @@ from magnum_capi import errors
 
 @dataclasses.dataclass(frozen=True)
 class Release:
-    """A release of Magnum; the services beside it are always the same.
+    """A release of Magnum; the other services are always the same.
 
     :param name: of the OpenStack release.
     :param version: first number of Magnum's version.
@@ -41,9 +41,9 @@ class Release:
 
     @property
     def pins(self) -> tuple[str, ...]:
-        """Files of ``constraints/`` with what its environment consists of.
+        """Files of ``constraints/`` with the pins of its environment.
 
-        That of the newest is the environment of the whole cloud.
+        The newest Magnum shares the environment of the whole cloud.
         """
         if self.version == NEWEST.version:
             return (CLOUD,)
@@ -51,7 +51,7 @@ class Release:
                 'constraints/magnum-beside.txt')
 
 
-#: Pins of the cloud, the newest Magnum among them.
+#: Pins of the cloud, including the newest Magnum.
 CLOUD = 'constraints/cloud.txt'
 
 NEWEST = Release('2026.2', 23, '1.14', trusts=False)
@@ -61,7 +61,7 @@ RELEASES = (Release('2025.1', 20, '1.11'), Release('2025.2', 21, '1.12'),
 
 
 def get(text: str) -> Release:
-    """The release with that name, or that first number of a version.
+    """The release with that name or first version number.
 
     :raises UsageError: there is none.
     """
@@ -74,9 +74,9 @@ def get(text: str) -> Release:
 
 
 def route(start: Release, end: Release) -> tuple[Release, ...]:
-    """The upgrades from one release to a later one, as OpenStack allows them.
+    """The upgrades from one release to a later one that OpenStack allows.
 
-    :returns: the releases after ``start``, ``end`` the last.
+    :returns: the releases after ``start``, up to and including ``end``.
     :raises UsageError: ``end`` is not later.
     """
     if end.version <= start.version:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plain requests to a sandbox's services, as one of its users.
 
-For what has to see the services as they are: status codes, refusals, silence.
-Whoever just wants something done uses a client library.
+For tests that need the raw behaviour: status codes, refusals, no answer. For
+everything else use a client library.
 """
 
 import requests
@@ -24,8 +24,8 @@ class User:
         self._session = requests.Session()
         # The user's proxies and certificates are not for loopback.
         self._session.trust_env = False
-        # A connection that is kept may be closed by the service just as the
-        # next request is on its way; nothing here is to be sent twice.
+        # The service may close a kept connection while the next request is
+        # on its way; requests here must not be sent twice.
         self._session.headers['Connection'] = 'close'
         who = {'name': name, 'domain': {'id': 'default'}}
         answer = self.request('identity', 'POST', 'auth/tokens', {'auth': {
@@ -46,7 +46,7 @@ class User:
         :returns: the ``requests.Response``, whatever its status.
         :raises requests.RequestException: there was no answer.
         """
-        # Cinder answers 400 to a version of another service.
+        # Cinder answers 400 to another service's version.
         headers = {'OpenStack-API-Version': 'container-infra latest'} \
             if kind == 'container-infra' else {}
         return self._session.request(

@@ -14,13 +14,13 @@ from magnum_capi_tempest.sandbox import infrastructure
 from magnum_capi_tempest.sandbox import nodes as nodes_
 from magnum_capi_tempest.sandbox import options
 
-#: Drivers that clash with magnum-capi-helm, made for tests.
+#: Test drivers that clash with magnum-capi-helm.
 CLASH = 'drivers/clash'
 
 
 @dataclasses.dataclass(frozen=True)
 class Spec:
-    """What a user wants of a sandbox; None and the like: whatever it is.
+    """What a user wants of a sandbox; None or empty: no preference.
 
     :param install: paths of distributions with drivers, or requirements.
     :param magnum_conf: files that are added to Magnum's configuration.
@@ -28,7 +28,7 @@ class Spec:
     :param clash: also install :data:`CLASH`, with its configuration.
     :param nodes: one of :data:`.nodes.KINDS`.
     :param images: folder of image archives for real nodes.
-    :param rate_limiting: that of Cluster API, see
+    :param rate_limiting: Cluster API's own, see
         :func:`.management.programs.capi`.
     :param magnum: release or path of Magnum, see :func:`.magnum_wheel.find`.
     :param infrastructure: one of :data:`.infrastructure.KINDS`.
@@ -50,11 +50,11 @@ class Spec:
 
 @dataclasses.dataclass(frozen=True)
 class Additions:
-    """What a sandbox has that others do not; see :class:`Spec`.
+    """What a sandbox has beyond a default one; see :class:`Spec`.
 
-    :param install: results of :func:`.drivers.requirement`, those of
-        ``clash`` included.
-    :param magnum_conf: absolute paths, that of ``clash`` included.
+    :param install: results of :func:`.drivers.requirement`, including those
+        of ``clash``.
+    :param magnum_conf: absolute paths, including that of ``clash``.
     """
 
     install: tuple[str, ...] = ()
@@ -65,9 +65,9 @@ class Additions:
 
 
 def additions(wanted) -> Additions:
-    """What the spec adds to every sandbox.
+    """What the spec adds to a default sandbox.
 
-    :raises UsageError: something of it does not exist or cannot be used.
+    :raises UsageError: an addition does not exist or cannot be used.
     """
     install = [drivers.requirement(text) for text in wanted.install]
     conf = [str(options.check(path)) for path in wanted.magnum_conf]
@@ -83,7 +83,7 @@ def additions(wanted) -> Additions:
 def chart(path) -> pathlib.Path:
     """The absolute path of a chart, by default of the sandbox's own.
 
-    :raises UsageError: it is none.
+    :raises UsageError: it is not a chart.
     """
     if path is None:
         return resources.find('charts/sandbox-cluster')
@@ -97,10 +97,10 @@ def chart(path) -> pathlib.Path:
 
 
 def nodes(wanted) -> nodes_.Nodes:
-    """What the nodes of a new sandbox are.
+    """The kind of nodes of a new sandbox.
 
-    :raises UsageError: what is wanted does not fit together.
-    :raises EnvironmentProblem: it cannot be had on this machine.
+    :raises UsageError: the wishes contradict each other.
+    :raises EnvironmentProblem: this machine cannot run such nodes.
     """
     if wanted.nodes == nodes_.DOCKER:
         if infrastructure_of(wanted) == infrastructure.OPENSTACK:
@@ -112,9 +112,9 @@ def nodes(wanted) -> nodes_.Nodes:
 
 
 def infrastructure_of(wanted) -> str:
-    """What is under the clusters of a new sandbox.
+    """The infrastructure of a new sandbox.
 
-    Memory, if that has all services that the drivers need.
+    Memory, unless the drivers need services that only OpenStack has.
 
     :raises UsageError: there is none for that profile.
     """
@@ -132,11 +132,11 @@ def infrastructure_of(wanted) -> str:
 
 
 def refuse_others(wanted, release, record, directory):
-    """Whether a sandbox that is up is what is wanted.
+    """Refuse a running sandbox that differs from what is wanted.
 
     :param release: of ``wanted``.
     :param record: its :class:`~.record.Record`.
-    :raises UsageError: it is not.
+    :raises UsageError: it differs.
     """
     if wanted.profile not in (None, record.profile):
         raise _refusal(f'the profile {record.profile!r}', directory)

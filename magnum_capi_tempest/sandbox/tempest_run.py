@@ -2,7 +2,8 @@
 """Runs ``tempest run`` against a sandbox.
 
 Tempest runs from the environment that this package is installed in. It gets
-a workspace in the sandbox's folder; the results go where they survive it.
+a workspace in the sandbox's folder; the results go to a folder that outlives
+the sandbox.
 """
 
 import dataclasses
@@ -22,15 +23,15 @@ from magnum_capi_tempest.workspace import durations
 from magnum_capi_tempest.workspace import folder
 from magnum_capi_tempest.workspace import runs
 
-#: What of magnum-tempest-plugin can run here: its tests marked "slow" want
-#: pods on the workload cluster, and ten minutes of sleep.
+#: The tests of magnum-tempest-plugin that can run here: those marked "slow"
+#: need pods on the workload cluster, and sleep for ten minutes.
 THIRD_PARTY = r'^(?!.*\[.*\bslow\b.*\])magnum_tempest_plugin\.tests\.api'
 
 DEFAULT = 'magnum_capi'
 
-#: Which promises the tests ask for: those that this sandbox keeps, or also
-#: all of driver discovery, what drivers are known to break, or both, to see
-#: the tests fail.
+#: Which promises are tested: those that this sandbox keeps; or, to see the
+#: tests fail, also all of driver discovery, those that drivers are known to
+#: break, or both.
 PROMISES = ('kept', 'discovery', 'driver', 'all')
 
 
@@ -54,11 +55,11 @@ class Order:
     results: pathlib.Path | None = None
 
 
-#: Folder of the configuration of runs, in the workspace. Not the one that
-#: ``sandbox env`` points at: what that writes must not change a run.
+#: Folder of the configuration of runs, in the workspace. ``sandbox env`` has
+#: another one, so that it cannot change a run.
 ETC = 'etc-run'
 
-#: Folder of what failed tests carry, in that of the results.
+#: Folder of the evidence of failed tests, in the folder of the results.
 ARTEFACTS = 'artefacts'
 
 #: The recorded run, in the folder of the results.
@@ -66,7 +67,7 @@ STREAM = 'run.subunit'
 
 
 def prepare(box, order, artifact_dir=None, etc=folder.ETC) -> pathlib.Path:
-    """Make the workspace, with tempest.conf; returns its folder.
+    """Make the workspace with tempest.conf; returns its folder.
 
     :param artifact_dir: folder for evidence, by default none.
     :param etc: folder of tempest.conf, below the workspace.
@@ -85,13 +86,13 @@ def prepare(box, order, artifact_dir=None, etc=folder.ETC) -> pathlib.Path:
 
 
 def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
-    """Run the tests; what Tempest says goes to the terminal.
+    """Run the tests; Tempest's output goes to the terminal.
 
-    :returns: the recorded subunit stream, and facts for a report. The
-        folder of the stream is for the reports.
+    :returns: the recorded subunit stream, and facts for a report. Reports go
+        to the folder of the stream.
     :raises EnvironmentProblem: Tempest is not installed.
     :raises UsageError: the third-party suite cannot run in this sandbox.
-    :raises MagnumCapiError: it did not run any test.
+    :raises MagnumCapiError: no test ran.
     """
     record = records.require_ready(box.directory)
     if order.third_party and not importlib.util.find_spec(
@@ -113,18 +114,18 @@ def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
     regex = order.regex or (THIRD_PARTY if order.third_party else DEFAULT)
     if regex == DEFAULT:
         durations.tell(workspace, _durations(record, order))
-    # The cloud of the user's shell is not meant, and no proxy is needed.
+    # Ignore the cloud of the user's shell; no proxy is needed.
     env = {k: v for k, v in os.environ.items()
            if not k.startswith('OS_') and 'proxy' not in k.lower()}
-    # The kubernetes client writes keys into temporary files; they go away
-    # with the sandbox, also when the run is killed.
+    # The kubernetes client writes keys into temporary files, which disappear
+    # with the sandbox even when the run is killed.
     env['TMPDIR'] = str(box.directory / 'tmp')
     env |= access.of_nodes(box.directory, record.nodes)
     stream = runs.run(
         workspace, ['--regex', regex, '--concurrency',
                     str(order.concurrency), *order.arguments],
         results / STREAM, etc=workspace / ETC, env=env)
-    # What breaks a promise that nobody makes may take any time.
+    # A test of a promise that is not kept may take any time.
     if regex == DEFAULT and order.promise == 'kept':
         durations.keep(stream, _durations(record, order))
     return stream, {
@@ -136,7 +137,7 @@ def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
 
 
 def _durations(record, order):
-    """File for what is known of the last such run of the whole suite."""
+    """File with the durations of the last such run of the whole suite."""
     driver = urllib.parse.quote(order.driver or 'default', safe='')
     return (paths.cache() / 'durations'
             / f'{record.profile}-{driver}.subunit')

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which drivers of a sandbox can make clusters of its image, and what they
-say of themselves."""
+"""Which drivers of a sandbox can use its image, and their descriptions."""
 
 import json
 import os
@@ -17,11 +16,11 @@ TYPE = {'server_type': 'vm', 'os': 'ubuntu', 'coe': 'kubernetes'}
 
 
 def description(box, name) -> driver_info.Description | None:
-    """What a driver says of itself, or what is known of it here.
+    """A driver's own description of itself, or else ours.
 
     :param box: lifecycle.Sandbox that is up.
     :param name: of a Magnum driver; empty: the one that Magnum chooses.
-    :returns: None: nobody has described it.
+    :returns: None if there is no description.
     """
     name = name or next(iter(sorted(drivers(box))), '')
     try:
@@ -54,7 +53,7 @@ def drivers(box) -> list[str]:
 
 
 def clashing(found) -> tuple[tuple[str, str], ...]:
-    """Options of [magnum_capi]: two drivers clash, and that can be tried.
+    """Options of [magnum_capi] for a test of two clashing drivers.
 
     :param found: names of drivers of one type.
     """

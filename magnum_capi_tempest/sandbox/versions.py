@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a sandbox is made of, by version, and whose its drivers are."""
+"""The versions of a sandbox's parts, and the origin of its drivers."""
 
 import dataclasses
 import json
@@ -26,7 +26,7 @@ print(json.dumps({'magnum': m.version('magnum'), 'drivers': {
 class Made:
     """Versions of a sandbox.
 
-    :param versions: by part, for people.
+    :param versions: by part, for display.
     :param drivers: name and version of the distribution of each driver.
     """
 
@@ -34,13 +34,13 @@ class Made:
     drivers: dict[str, tuple[str, str]]
 
     def of(self, distribution: str) -> list[str]:
-        """Drivers of a distribution, whose name may be written in any way."""
+        """Drivers of a distribution, given any spelling of its name."""
         return sorted(name for name, (whose, _) in self.drivers.items()
                       if drivers.same(whose, distribution))
 
 
 def made(box) -> Made:
-    """Ask what a sandbox that is up is made of."""
+    """Ask a running sandbox for its versions."""
     record = records.require_ready(box.directory)
     found = json.loads(processes.run(
         [box.layout().magnum_env / 'bin' / 'python', '-c', _ASK],

@@ -2,9 +2,8 @@
 """Private MariaDB and RabbitMQ of the full profile.
 
 Both are the distribution's programs with data folders of their own. MariaDB
-has no network port at all: only who may enter the sandbox's folder reaches
-its socket. RabbitMQ listens on the sandbox's address and has a random
-password.
+has no network port: only users who may enter the sandbox's folder reach its
+socket. RabbitMQ listens on the sandbox's address and has a random password.
 """
 
 import getpass
@@ -20,7 +19,7 @@ from magnum_capi import processes
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest import supervision
 
-# It does not heed umask(2) but these; its own are 0660 and 0770.
+# MariaDB ignores umask(2) and uses these; its defaults are 0660 and 0770.
 _UMASK = {'UMASK': '0600', 'UMASK_DIR': '0700'}
 
 RABBITMQ_SERVER = pathlib.Path('/usr/lib/rabbitmq/bin/rabbitmq-server')
@@ -39,9 +38,9 @@ def _program(name):
 
 
 def check():
-    """Look for the programs before anything is made.
+    """Check for the programs before anything is created.
 
-    :raises EnvironmentProblem: naming what is missing.
+    :raises EnvironmentProblem: naming the missing one.
     """
     for name in ('mariadbd', 'mariadb-install-db', 'mariadb'):
         _program(name)
@@ -49,7 +48,7 @@ def check():
 
 
 def _rabbitmq_server():
-    # /usr/sbin/rabbitmq-server wants to become the user "rabbitmq".
+    # /usr/sbin/rabbitmq-server would switch to the user "rabbitmq".
     return RABBITMQ_SERVER if RABBITMQ_SERVER.exists() \
         else pathlib.Path(_program('rabbitmq-server'))
 
@@ -89,7 +88,7 @@ class MariaDB:
              f'--user={getpass.getuser()}',
              '--skip-networking', '--skip-grant-tables',
              '--skip-name-resolve', '--max-connections=500',
-             # Thrown away with the sandbox: do not wait for the disk.
+             # The data is disposable: do not wait for the disk.
              '--innodb-flush-log-at-trx-commit=0',
              '--innodb-flush-method=nosync', '--innodb-log-file-size=24M',
              '--character-set-server=utf8mb4'),
@@ -139,8 +138,8 @@ class RabbitMQ:
             'log.console.level = info\n'
             'vm_memory_high_watermark.absolute = 512MB\n'
             'disk_free_limit.absolute = 50MB\n')
-        # Erlang makes one of letters that can be guessed, where there is none:
-        # lib/kernel/src/auth.erl, create_cookie.
+        # Without one, Erlang makes a guessable one: lib/kernel/src/auth.erl,
+        # create_cookie.
         outfile.write_private(self._directory / 'home' / '.erlang.cookie',
                               secrets.token_hex(32))
         for name, text in (('advanced.config', '[].'),
@@ -150,9 +149,9 @@ class RabbitMQ:
     def program(self):
         """The broker; ready when it accepts connections.
 
-        Its helper epmd, which outlives it, is found by the mark in its
-        environment when the sandbox goes down. epmd listens on 127.0.0.1
-        in any case, so that its port must differ between sandboxes.
+        Its helper epmd outlives it; when the sandbox goes down it is found
+        by the mark in its environment. epmd always listens on 127.0.0.1 too,
+        so its port must differ between sandboxes.
         """
         layout, base = self._layout, self._directory
         address = layout.address.replace('.', ',')

@@ -37,10 +37,10 @@ def write_services(layout, *, venv, magnum_venv, discovery_filter=False,
 
     :param venv: environment of the cloud.
     :param magnum_venv: that of Magnum.
-    :param discovery_filter: whether Magnum's API gets it.
+    :param discovery_filter: whether Magnum's API gets the filter.
     :param kind: one of :data:`.infrastructure.KINDS`.
-    :param values: profile, release, passwords, chart, transport_url and url, a
-        function of a database's name.
+    :param values: profile, release, passwords, chart, transport_url, and url:
+        a function of a database's name.
     """
     layout.etc.mkdir(mode=0o700, parents=True, exist_ok=True)
     layout.magnum_conf[1].mkdir(mode=0o700, exist_ok=True)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The secrets of one cloud. Each has its own; no snapshot has any.
+"""The secrets of one cloud. Each cloud has its own; snapshots have none.
 
-What a snapshot is made of had secrets, too. They are thrown away with that
-first start of the services: whoever starts from the snapshot, its maker among
-them, gets new ones.
+The services that fill a snapshot had secrets, too, but those are thrown away:
+every sandbox that starts from the snapshot, even the one that made it, gets
+new ones.
 """
 
 import base64
@@ -15,16 +15,16 @@ from magnum_capi import outfile
 from magnum_capi_tempest.sandbox import catalog
 from magnum_capi_tempest.sandbox import infrastructure
 
-#: Folders of Keystone's keys, below that of the sandbox.
+#: Folders of Keystone's keys, below the sandbox's folder.
 REPOSITORIES = ('keystone/fernet-keys', 'keystone/credential-keys')
 
 _PASSWORDS = 'secrets.json'
 
 
 def make(directory: pathlib.Path) -> dict[str, str]:
-    """Make the secrets of a cloud that does not run, instead of any it had.
+    """Make new secrets for a cloud that does not run.
 
-    Keystone's databases have to be told: see :func:`.seed.relocate`.
+    Keystone's database must be updated: see :func:`.seed.relocate`.
 
     :returns: passwords of the users admin and demo, of the services, and of
         the broker.
@@ -35,7 +35,7 @@ def make(directory: pathlib.Path) -> dict[str, str]:
     for name in REPOSITORIES:
         for folder in (directory / name).parent, directory / name:
             folder.mkdir(mode=0o700, exist_ok=True)
-        # The key that encrypts and the next one, as after "keystone-manage
+        # The primary and the staged key, as after "keystone-manage
         # fernet_setup": keystone/common/fernet_utils.py.
         for number in ('0', '1'):
             outfile.write_private(

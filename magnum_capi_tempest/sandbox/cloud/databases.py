@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the empty databases of the cloud's services.
 
-Most of the cost is importing each service's code once per command, so that
-the services' chains of commands run side by side, as many as there are
-processors.
+Most of the time goes into importing each service's code once per command. So
+the services' chains of commands run in parallel, one per processor.
 """
 
 import concurrent.futures
@@ -33,7 +32,7 @@ class Databases:
     """The databases of one sandbox.
 
     :param venvs: :class:`.environment.Environments`.
-    :param url: function of a database's name, its SQLAlchemy URL.
+    :param url: function that returns the SQLAlchemy URL of a named database.
     :param env: variables of the commands, see services.environment.
     :param kind: one of :data:`.infrastructure.KINDS`.
     """
@@ -51,7 +50,7 @@ class Databases:
     def create(self, progress):
         """Create all tables and Keystone's first user.
 
-        :raises CommandFailed: with the end of what the command said.
+        :raises CommandFailed: with the end of the command's output.
         """
         chains = (self._keystone, self._nova, self._neutron, self._glance,
                   self._cinder, self._magnum)
@@ -65,13 +64,13 @@ class Databases:
                 for future in futures:
                     future.result()
             except BaseException:
-                # Nobody waits for the other chains: they take long.
+                # Do not wait for the other chains: they take long.
                 runmarks.sweep(self._layout.directory)
                 raise
         if self._profile.database == 'sqlite':
             for name in names(self._kind):
                 path = self._layout.databases / f'{name}.sqlite'
-                # Readers do not wait for the writer, nor it for them.
+                # Readers and the writer do not block each other.
                 with sqlite3.connect(path) as connection:
                     connection.execute('PRAGMA journal_mode=WAL')
                 connection.close()
@@ -143,9 +142,9 @@ class Databases:
             self.migrate_magnum()
 
     def migrate_magnum(self):
-        """Bring Magnum's database to what its release expects.
+        """Migrate Magnum's database to the schema of its release.
 
-        :raises CommandFailed: with the end of what the command said.
+        :raises CommandFailed: with the end of the command's output.
         """
         self._run('magnum-db-manage', *self._config('magnum.conf'),
                   'upgrade', venv=self._venvs.magnum)

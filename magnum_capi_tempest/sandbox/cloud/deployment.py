@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keystone to Magnum of one sandbox: data first, then the services."""
+"""The cloud of one sandbox, Keystone to Magnum: data, then services."""
 
 import json
 
@@ -44,7 +44,7 @@ class Cloud:
         self._env = services.environment(layout, venvs.cloud)
 
     def up(self, progress):
-        """Start what does not run; ready for requests when it returns."""
+        """Start what does not run yet, and wait until it serves requests."""
         directory = self._layout.directory
         new = not (directory / 'seeded.json').exists()
         if new:
@@ -73,14 +73,14 @@ class Cloud:
             self._add_images(passwords)
 
     def restart_magnum(self, progress):
-        """Have Magnum read its configuration anew; it answers then."""
+        """Restart Magnum with its current configuration; wait for answers."""
         programs = self._magnum()
         with progress.step('Magnum'):
             self._supervisor.stop(*(p.name for p in programs))
             self._supervisor.launch(programs, PATIENCE, progress)
 
     def remove_magnum(self):
-        """Stop Magnum; what starts next may be another release's."""
+        """Stop Magnum, so that another release can take its place."""
         self._supervisor.remove(*(p.name for p in self._magnum()))
 
     def migrate_magnum(self, progress):
@@ -99,7 +99,7 @@ class Cloud:
                                    self._record.additions.install))
 
     def _add_images(self, passwords):
-        """Images for real nodes; snapshots are the same for all nodes."""
+        """Add images for real nodes, which snapshots do not have."""
         if self._record.nodes.real:
             file = self._layout.directory / 'seeded.json'
             seeded = json.loads(file.read_text())
@@ -123,7 +123,7 @@ class Cloud:
                 f'CREATE DATABASE {name};'
                 for name in databases.names(self._kind)))
         self._databases(passwords).create(progress)
-        # nova-compute and Octavia want users, which come only now.
+        # Without nova-compute and Octavia: their users do not exist yet.
         base = services.base(
             layout, layout.cloud_env if self._kind
             == infrastructure.OPENSTACK else self._venv, self._profile)
@@ -132,7 +132,7 @@ class Cloud:
         with progress.step('Users, images, flavors, network'):
             seeded = seed.run(layout, self._venv, self._env, passwords,
                               self._release, self._kind)
-        # What starts next under these names may be another program.
+        # The names may be used for other programs next.
         self._supervisor.remove(*(p.name for p in base))
         self._supervisor.stop('mariadb')
         outfile.write_private(

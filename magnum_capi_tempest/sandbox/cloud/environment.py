@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python environments of the cloud: Keystone to Magnum, apart from ours.
 
-They live in the cache, named by what they consist of, and are used by every
-sandbox. The newest Magnum is in that of the cloud; an earlier one has an
-environment of its own. Each is made in one go: one without its stamp is from
-an interrupted run and made again.
+They live in the cache, named by their content, and are shared by all
+sandboxes. The newest Magnum is in the cloud's environment; an earlier one has
+an environment of its own. An environment without its stamp comes from an
+interrupted run and is made again.
 """
 
 import fcntl
@@ -28,8 +28,8 @@ from magnum_capi_tempest.toolchain import gobin
 
 _STAMP = 'magnum-capi-complete'
 
-#: How the names of environments with a Magnum of a user's own begin, and how
-#: many are kept: every change of a checkout makes another, of 100 MB.
+#: Prefix of the names of environments with a user's own Magnum, and how many
+#: are kept: every change of a checkout makes another one of 100 MB.
 _OWN = 'own'
 _KEPT = 5
 
@@ -38,7 +38,7 @@ _MAGNUM = re.compile(r'^magnum==.*(?:\n .*)*\n', re.MULTILINE)
 
 
 class Environments(typing.NamedTuple):
-    """Folders of the two environments; one and the same for the newest."""
+    """Folders of the two environments; the same one for the newest Magnum."""
 
     cloud: pathlib.Path
     magnum: pathlib.Path
@@ -55,9 +55,9 @@ def digest(*parts) -> str:
 
 
 def _python():
-    """What names the Python that environments are made of.
+    """What identifies the Python that environments are made of.
 
-    That is the one below a virtual environment that this runs in.
+    If this runs in a virtual environment, that is its base Python.
     """
     return (sys.implementation.cache_tag, platform.python_version(),
             os.path.realpath(sys.executable))
@@ -71,7 +71,7 @@ def _files(release, kind) -> list[pathlib.Path]:
 
 
 def key(release=releases.NEWEST, kind=infrastructure.MEMORY) -> str:
-    """Names the content of an environment: pins and Python version.
+    """A name for the content of an environment: pins and Python version.
 
     :param kind: one of :data:`.infrastructure.KINDS`.
     """
@@ -83,10 +83,10 @@ def key(release=releases.NEWEST, kind=infrastructure.MEMORY) -> str:
 
 def pins(release, folder,
          kind=infrastructure.MEMORY) -> list[pathlib.Path]:
-    """Files with what an environment consists of, in pip's format.
+    """Files with the pins of an environment, in pip's format.
 
-    :param folder: where those go that are made: a Magnum of the user's own
-        takes the place of the release's.
+    :param folder: for modified copies, without Magnum: they are made if the
+        user's own Magnum replaces the release's.
     :param kind: one of :data:`.infrastructure.KINDS`.
     """
     files = _files(release, kind)
@@ -99,7 +99,7 @@ def pins(release, folder,
 
 
 def location(name: str) -> pathlib.Path:
-    """Folder of the environment with that :func:`key`, made or not."""
+    """Folder of the environment with that :func:`key`; it may not exist."""
     return paths.cache() / 'cloud' / name
 
 
@@ -125,12 +125,12 @@ def both(progress, release, kind=infrastructure.MEMORY) -> Environments:
 
 def ensure(progress, release=releases.NEWEST,
            kind=infrastructure.MEMORY) -> pathlib.Path:
-    """The environment's folder; made when it is not there.
+    """The environment's folder, made if necessary.
 
     :param release: of Magnum; the newest is part of the cloud.
     :param kind: one of :data:`.infrastructure.KINDS`.
     :raises CommandFailed: packages cannot be installed.
-    :raises UsageError: the user's own Magnum has gone from the cache.
+    :raises UsageError: the user's own Magnum is not in the cache any more.
     """
     if release.wheel and not pathlib.Path(release.wheel).exists():
         raise errors.UsageError(
@@ -149,10 +149,10 @@ def ensure(progress, release=releases.NEWEST,
 
 
 def of_pins(progress, names, what) -> pathlib.Path:
-    """The folder of an environment that is no part of a cloud.
+    """The folder of an environment that is not part of a cloud.
 
-    :param names: files of the project with what it consists of.
-    :param what: its name for people.
+    :param names: files of the project with its pins.
+    :param what: its name for display.
     :raises CommandFailed: packages cannot be installed.
     """
     files = [*map(resources.find, names)]
@@ -166,10 +166,10 @@ def _required(files):
 
 
 def _ensure(progress, folder, what, words):
-    """Make an environment that is not there.
+    """Make an environment if it does not exist.
 
-    :param words: function of a folder for what is made on the way; what uv
-        is to install.
+    :param words: function that returns what uv is to install; its argument
+        is a folder for temporary files.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     with open(f'{folder}.lock', 'w') as lock:
@@ -182,7 +182,7 @@ def _ensure(progress, folder, what, words):
 
 
 def _remove_oldest(newest):
-    """Remove environments that were not asked for for the longest time."""
+    """Remove the least recently used environments."""
     stamps = sorted(newest.parent.glob(f'{_OWN}*/{_STAMP}'),
                     key=lambda stamp: stamp.stat().st_mtime)
     for stamp in stamps[:-_KEPT]:
@@ -191,7 +191,7 @@ def _remove_oldest(newest):
 
 def _make(folder, words):
     shutil.rmtree(folder, ignore_errors=True)
-    # Compiled files would be missing for good with this variable.
+    # With this variable compiled files would be missing for good.
     env = {k: v for k, v in os.environ.items()
            if k not in ('PYTHONDONTWRITEBYTECODE', 'VIRTUAL_ENV')}
     hint = ('Check that a package index can be reached; see the message of uv '

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Nova flavors of a sandbox, and what machines of a flavor do.
 
-A flavor is the one thing that every Magnum driver hands down to the machines
-of Cluster API, so that it carries the sandbox's knobs: who creates a cluster
-or a node group with ``fault.failed`` gets machines that fail, whichever the
-driver. The behaviours are read by the program ``capi``, which documents them.
+The flavor is the one thing that every Magnum driver passes on to the machines
+of Cluster API, so it carries the sandbox's knobs: with any driver, a cluster
+or node group with the flavor ``fault.failed`` gets machines that fail. The
+program ``capi`` reads the behaviours and documents them.
 """
 
 import dataclasses
@@ -28,7 +28,7 @@ class Flavor:
         default_factory=dict)
 
 
-#: "m1.tiny" is below the minimum that magnum-capi-helm accepts, on purpose.
+#: "m1.tiny" is deliberately below the minimum that magnum-capi-helm accepts.
 FLAVORS = (
     Flavor('m1.tiny', ram=512, vcpus=1, disk=1),
     Flavor('m1.small', ram=2048),
@@ -50,9 +50,9 @@ FLAVORS = (
 
 
 def extra_specs(flavor) -> dict[str, str]:
-    """What Nova's compute driver of the sandbox does with such servers.
+    """What the sandbox's compute driver of Nova does with such servers.
 
-    Its part of a flavor's behaviour: the rest is the nodes'.
+    This is the servers' part of a flavor's behaviour.
     """
     names = {'createDelay': 'create_delay', 'deleteDelay': 'delete_delay',
              'failure': 'failure'}

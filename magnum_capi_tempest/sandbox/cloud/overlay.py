@@ -2,16 +2,16 @@
 """The Python environment of Magnum's programs, and of nothing else.
 
 The cloud's environment in the cache is shared by all sandboxes and never
-changed. Magnum runs from one of the sandbox's own, which adds to it what was
-installed for this sandbox, and the library: for the discovery filter, and for
-``magnum-capi`` as on a Magnum host.
+changed. Magnum runs from the sandbox's own environment, which adds the
+packages installed for this sandbox, and the library: for the discovery filter,
+and for ``magnum-capi`` as on a Magnum host.
 
-sys.path is: the library, companions of drivers that replace what the cloud has
-in another version, the cloud's packages, the sandbox's ``drivers``. Magnum
-enumerates entry points in this order, and of two drivers that provide
-the same it takes the last one: so the drivers of the sandbox win over
-magnum-capi-helm, while no module of the cloud is replaced by them, but those
-that a description names (:mod:`..descriptions`).
+The order of sys.path: the library, companions of drivers that replace another
+version in the cloud, the cloud's packages, the sandbox's ``drivers``. Magnum
+enumerates entry points in this order, and takes the last one of two drivers
+that provide the same. So the drivers of the sandbox win over magnum-capi-helm,
+but they replace no module of the cloud, except those that a description names
+(:mod:`..descriptions`).
 """
 
 import importlib.metadata
@@ -27,13 +27,13 @@ from magnum_capi_tempest.sandbox import infrastructure
 
 _DISTRIBUTION = 'magnum-capi'
 
-#: Folder in that of the drivers: what comes before the cloud's packages. Its
-#: name is none that can be imported.
+#: Subfolder of the drivers' folder: what comes before the cloud's packages.
+#: Its name cannot be imported.
 COMPANIONS = '.companions'
 
-# For sh and for Python, as pip does where "#!" cannot name the interpreter:
-# it takes no blanks. Isolated (-I): neither PYTHONPATH nor the user's own
-# packages lend it what Magnum does not have.
+# Valid for both sh and Python, as pip does it where "#!" cannot name the
+# interpreter because of blanks. Isolated (-I): neither PYTHONPATH nor the
+# user's own packages add anything that Magnum does not have.
 _COMMAND = """\
 #!/bin/sh
 '''exec' {python} -I "$0" "$@"
@@ -47,7 +47,7 @@ sys.exit(main.main())
 def library(environment: pathlib.Path) -> pathlib.Path:
     """The folder ``site-packages`` of an environment.
 
-    :raises EnvironmentProblem: it is no environment.
+    :raises EnvironmentProblem: the folder is not an environment.
     """
     found = list(environment.glob('lib/python3*/site-packages'))
     if len(found) != 1:
@@ -60,7 +60,7 @@ def library(environment: pathlib.Path) -> pathlib.Path:
 def empty(folder: pathlib.Path, cloud: pathlib.Path) -> pathlib.Path:
     """Make an environment of the cloud's Python without any package.
 
-    :param folder: where; what is there of one is kept.
+    :param folder: where; existing parts of an environment are kept.
     :param cloud: environment of the cloud.
     :returns: its ``site-packages``.
     """
@@ -82,7 +82,7 @@ def make(layout, cloud: pathlib.Path):
     folders = [library(cloud), layout.drivers]
     if (layout.drivers / COMPANIONS).is_dir():
         folders.insert(0, layout.drivers / COMPANIONS)
-    # Such a line is run, and the .pth files of these folders are heeded.
+    # Python runs such a line; it also reads the .pth files of the folders.
     outfile.write_private(
         mine / 'sandbox.pth', 'import site; ' + '; '.join(
             f'site.addsitedir({str(path)!r})' for path in folders) + '\n')
@@ -119,7 +119,7 @@ def add_infrastructure(layout, cloud: pathlib.Path):
 
 
 def add_library(where: pathlib.Path):
-    """Add the package and its metadata, and nothing that lies beside it.
+    """Add the package and its metadata, without its neighbours.
 
     :param where: a folder of ``sys.path``.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a new cloud contains, and what a restored one has to learn."""
+"""The content of a new cloud, and the changes to a restored one."""
 
 import ipaddress
 import json
@@ -23,7 +23,7 @@ IMAGES = types.MappingProxyType({
     'no-distro': {},
 })
 
-#: Roles that users of Octavia and its neighbours have by their policies.
+#: Roles that the policies of Octavia and related services ask of users.
 ROLES = ('load-balancer_member',)
 
 # A valid public key; nobody has the private one.
@@ -75,7 +75,7 @@ def run(layout, venv, env, passwords, release,
 
 
 def add_images(layout, venv, env, passwords, images) -> dict:
-    """Make the images that the cloud, which must run, has not yet.
+    """Create the images that the cloud, which must run, does not have yet.
 
     :param images: properties by name.
     :returns: their ids by name.
@@ -88,13 +88,13 @@ def add_images(layout, venv, env, passwords, images) -> dict:
 
 
 def relocation(layout, url, images, kind=infrastructure.MEMORY) -> list:
-    """Statements that tell restored databases where they are now.
+    """SQL statements that give restored databases their current addresses.
 
-    Keystone's catalog, Nova's mapping of its cells, and Glance's locations of
-    images know that; with servers, Neutron's external network, too, of which
-    no address is in use yet.
+    These are in Keystone's catalog, Nova's cell mappings, and Glance's image
+    locations; with servers also in Neutron's external network, where no
+    address is in use yet.
 
-    :param url: function of a database's name, its SQLAlchemy URL.
+    :param url: function that returns the SQLAlchemy URL of a named database.
     :param images: folder of Glance's image files.
     :param kind: one of :data:`.infrastructure.KINDS`.
     :returns: ``[[database URL, statement, parameters], ...]``.
@@ -129,7 +129,7 @@ def relocation(layout, url, images, kind=infrastructure.MEMORY) -> list:
 
 
 def _external_network(url, network):
-    """Of the API's tables, and of those that its addresses are taken from."""
+    """For the API's tables, and for those of its address pools."""
     subnet = "(SELECT id FROM subnets WHERE name = 'public-subnet')"
     pool = {'first': str(network[2]), 'last': str(network[-2])}
     return [
@@ -145,11 +145,11 @@ def _external_network(url, network):
 
 def relocate(layout, venv, env, url, passwords,
              kind=infrastructure.MEMORY):
-    """Tell the databases where they are, and Keystone new passwords.
+    """Give the databases their addresses, and Keystone new passwords.
 
     :param passwords: of all its users, by name.
     :param kind: one of :data:`.infrastructure.KINDS`.
-    :raises CommandFailed: Keystone has other users.
+    :raises CommandFailed: Keystone's users are not those of ``passwords``.
     """
     wanted = {
         'statements': relocation(

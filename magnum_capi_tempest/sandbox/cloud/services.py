@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cloud's programs: what runs, with which files, ready when.
+"""The cloud's programs: commands, configuration files, readiness probes.
 
-How each WSGI module finds its configuration was read from the modules
-(keystone.wsgi.api and so on): each has its own way.
+Each WSGI module (keystone.wsgi.api and so on) finds its configuration in its
+own way, which was read from the modules.
 """
 
 import contextlib
@@ -15,13 +15,13 @@ from magnum_capi_tempest import supervision
 
 PROGRAMS = pathlib.Path(__file__).with_name('programs')
 
-#: The service that the others send their password to: any request to them
-#: makes them do so. They start when it is known who listens there.
+#: The service to which any request makes the others send their password. So
+#: they start only after it is known to be the one that listens there.
 KEYSTONE = 'keystone'
 
 
 def answers(address, port, path='/'):
-    """A readiness probe: the server answers, and not with a 5xx.
+    """A readiness probe: the server answers, but not with a 5xx.
 
     :returns: function without arguments; it may raise OSError.
     """
@@ -38,24 +38,24 @@ def answers(address, port, path='/'):
 
 
 def environment(layout, venv, programs=None):
-    """Variables of every program of the cloud: nothing of the user's.
+    """Variables of every program of the cloud; the user's are left out.
 
-    :param programs: folders with outside programs, first in PATH.
+    :param programs: folders with external programs, first in PATH.
     """
     folders = [venv / 'bin', *(programs or ()), '/usr/sbin', '/usr/bin',
                '/sbin', '/bin']
     return {runmarks.MARK: str(layout.directory),
             'PATH': ':'.join(map(str, folders)),
             'HOME': str(layout.directory / 'home'),
-            # Entry points of all packages, which stevedore would read again
-            # in each process of each sandbox: a third of a CPU second.
+            # stevedore's cache of all entry points: reading them again costs
+            # each process of each sandbox a third of a CPU second.
             'XDG_CACHE_HOME': str(venv / 'cache'),
             'TMPDIR': str(layout.directory / 'tmp'),
             'PYTHONWARNINGS': 'ignore'}
 
 
 def supervisord(layout, venv, kind=infrastructure.MEMORY):
-    """Command of a supervisord that has imported what services share.
+    """Command of a supervisord that has preloaded the services' libraries.
 
     :param venv: environment of the cloud.
     :param kind: one of :data:`.infrastructure.KINDS`.
@@ -88,7 +88,7 @@ def _wsgi(name, application, layout, venv, profile, *arguments,
 
 
 def base(layout, venv, profile, kind=infrastructure.MEMORY):
-    """Programs of the services in front of Magnum.
+    """Programs of all services except Magnum.
 
     :param kind: one of :data:`.infrastructure.KINDS`.
     """
@@ -120,7 +120,7 @@ def base(layout, venv, profile, kind=infrastructure.MEMORY):
 
 
 def _nova(application, layout, venv, profile, **more):
-    # It takes the first file for the paste configuration.
+    # Nova takes the first file for the paste configuration.
     return _wsgi('nova', application, layout, venv, profile, **more,
                  OS_NOVA_CONFIG_DIR=layout.etc,
                  OS_NOVA_CONFIG_FILES=';'.join((
@@ -130,12 +130,12 @@ def _nova(application, layout, venv, profile, **more):
 def magnum(layout, venv, profile, helm, variables=None):
     """Programs of Magnum; they have an environment of their own.
 
-    :param helm: path of helm, which drivers look for in PATH.
-    :param variables: more of their environment, for drivers.
+    :param helm: path of helm, which drivers search in PATH.
+    :param variables: more environment variables, for drivers.
     """
     file, folder = map(str, layout.magnum_conf)
     config = ('--config-file', file, '--config-dir', folder)
-    # Its packages, and what its helm fetches, are this sandbox's own.
+    # Magnum's packages, and what helm fetches, belong to this sandbox only.
     env = (environment(layout, venv, [helm.parent])
            | {'XDG_CACHE_HOME': str(layout.directory / 'home/.cache')}
            | (variables or {}))
@@ -163,7 +163,7 @@ def magnum(layout, venv, profile, helm, variables=None):
 def _consumes(broker):
     """A probe: a conductor process is connected to the broker.
 
-    It has no port of its own; what is cast before it listens is lost.
+    It has no port of its own, and casts sent before it listens are lost.
     """
     def probe():
         import psutil

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Seeded data of a cloud, kept in the cache: a restart takes a copy of it.
+"""Seeded data of a cloud, kept in the cache: new sandboxes start from a copy.
 
 A snapshot is a tar file of the data folders, named by everything that its
-content depends on. One that cannot be read is thrown away and made again.
+content depends on. An unreadable one is thrown away and made again.
 """
 
 import errno
@@ -18,8 +18,8 @@ from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest.sandbox import infrastructure
 from magnum_capi_tempest.sandbox import releases
 
-#: Folders and files of a sandbox that a snapshot has, when they exist: none
-#: that :mod:`.credentials` makes.
+#: Folders and files of a sandbox that a snapshot contains, if they exist:
+#: none that :mod:`.credentials` makes.
 MEMBERS = ('db', 'mariadb', 'images', 'seeded.json')
 
 _HERE = pathlib.Path(__file__).parent
@@ -45,7 +45,7 @@ def path(profile, release=releases.NEWEST,
 
 
 def save(directory, target):
-    """Pack the data of a stopped cloud; those of no use any more go away."""
+    """Pack the data of a stopped cloud; remove snapshots of no more use."""
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     temporary = target.with_name(f'.{target.name}.{os.getpid()}')
     try:
@@ -64,10 +64,10 @@ def save(directory, target):
 
 
 def _of_use(other, newest):
-    """Whether somebody may still start from a snapshot, beside the newest.
+    """Whether a snapshot other than the newest may still be used.
 
-    Each environment of the cloud has its own ones: people who use several
-    Pythons or checkouts would make them anew again and again.
+    Each environment of the cloud has its own snapshots; without this, users
+    of several Pythons or checkouts would make them again and again.
     """
     kind, parts = newest.stem.split('-')[:2], other.stem.split('-')
     return (len(parts) == 3 and parts[:2] != kind
@@ -77,7 +77,7 @@ def _of_use(other, newest):
 def restore(source, directory, progress) -> bool:
     """Unpack a snapshot.
 
-    :returns: whether there was one; a broken one counts as none.
+    :returns: whether there was a usable one.
     :raises EnvironmentProblem: no space.
     """
     if not source.exists():
@@ -86,7 +86,7 @@ def restore(source, directory, progress) -> bool:
         with tarfile.open(source, 'r:') as tar:
             for member in tar:
                 _extract(tar, member, directory)
-        # The last member: tarfile takes one that ends between two for whole.
+        # Check the last member: tarfile accepts a file cut between two.
         if not (directory / MEMBERS[-1]).exists():
             raise tarfile.ReadError('it is truncated')
     except (tarfile.TarError, OSError, EOFError, ValueError) as e:
@@ -113,9 +113,9 @@ def _remove_members(directory):
 def _extract(tar, member, directory):
     """Write one file or folder of a snapshot, without rights for others.
 
-    What :func:`save` never packs is refused, so that nothing can lead out of
-    the folder: links, devices, other names. Python's own filters for that
-    came with 3.11.4 (PEP 706); Debian 12 has 3.11.2.
+    Links, devices and other names, which :func:`save` never packs, are
+    refused, so that nothing can escape from the folder. Python's own filters
+    for that came with 3.11.4 (PEP 706); Debian 12 has 3.11.2.
     """
     name = pathlib.PurePosixPath(member.name)
     if name.is_absolute() or '..' in name.parts or \

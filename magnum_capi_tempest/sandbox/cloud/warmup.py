@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The first request to each service: proof that it works, and a warm-up.
 
-Keystone's middleware and the policies are loaded by a service's first
-request, which is slow; and Neutron with several threads may find nothing in
-the second one that comes meanwhile. No user of the sandbox is to be the
-first.
+A service's first request is slow because it loads Keystone's middleware and
+the policies; and a threaded Neutron may find nothing in a second request that
+arrives meanwhile. So the sandbox sends the first request, not its user.
 """
 
 import concurrent.futures

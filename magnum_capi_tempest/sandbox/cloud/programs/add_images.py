@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Makes images in the cloud that runs, those that it has not yet.
+"""Create the images that a running cloud does not have yet.
 
 Reads the document of cloud.seed from standard input, prints the ids of its
-images by name as JSON. Runs in the environment of the cloud, as seed.py does.
+images by name as JSON. Runs in the environment of the cloud, like seed.py.
 """
 
 import json

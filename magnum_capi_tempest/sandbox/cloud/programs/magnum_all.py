@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Magnum's API, conductor and periodic tasks in one process, without broker.
 
-The embedded profile: the RPC between them goes through oslo.messaging's
-driver for one process ("fake://"). What each part does is what
-magnum.cmd.conductor and magnum.wsgi.api of Magnum do: with threads, or until
-22.0.0 with eventlet, which magnum.cmd has patch Python when it is imported.
+For the embedded profile. The RPC between them goes through oslo.messaging's
+driver for one process ("fake://"). Each part does the same as Magnum's
+magnum.cmd.conductor and magnum.wsgi.api: with threads, or until 22.0.0 with
+eventlet, which patches Python when magnum.cmd is imported.
 
 usage: magnum_all.py ADDRESS PORT THREADS --config-file FILE
 """
@@ -13,21 +13,21 @@ import importlib
 import pkgutil
 import sys
 
-#: Seconds between looks at clusters in progress. Magnum's own 10
-#: (magnum.service.periodic) are most of what somebody with machines in memory
-#: waits for; the conductor of profile full has them.
+#: Seconds between updates of clusters in progress. With machines in memory,
+#: Magnum's own 10 (magnum.service.periodic) would be most of the waiting time;
+#: the conductor of the profile "full" keeps them.
 STATUS_SPACING = 1
 
-#: What clients of services import when they are made first.
+#: Modules that clients of services import when the first one is created.
 CLIENTS = ('barbicanclient.v1.client', 'glanceclient.v2.client',
            'novaclient.v2.client')
 
 
 def import_clients():
-    """Import what clients need before there are requests.
+    """Import the modules of clients before there are requests.
 
-    Green threads are one thread to Python, whose locks of modules do not part
-    them: who asks while another one imports may get half of a module. Magnum
+    Python's import locks do not separate green threads, which share one
+    thread: while one imports a module, another may get half of it. Magnum
     until 22.0.0 takes that for an image without properties and refuses the
     cluster template (magnum/api/validation.py, enforce_driver_supported).
     """
@@ -36,20 +36,20 @@ def import_clients():
 
 
 def import_periodic_tasks():
-    """Have the periodic tasks know the intervals of this sandbox.
+    """Make the periodic tasks use the intervals of this sandbox.
 
-    magnum.service.periodic takes them when it is imported, which Magnum does
-    before it reads its files: [kubernetes] health_polling_interval counts
-    for nothing in its own magnum-conductor (23.0.0), and is 60 there.
+    magnum.service.periodic reads the options when it is imported, which
+    Magnum does before it reads its files: magnum-conductor (23.0.0) ignores
+    [kubernetes] health_polling_interval and always uses 60.
     """
     import magnum.conf
 
     magnum.conf.CONF(sys.argv[1:], project='magnum')
     periodic = importlib.import_module('magnum.service.periodic')
-    # The decorator has the number, and oslo.service keeps it here.
+    # The decorator sets the interval, and oslo.service keeps it here.
     periodic.MagnumPeriodicTasks._periodic_spacing['sync_cluster_status'] = (
         STATUS_SPACING)
-    # As if it had not been read: options may be registered again.
+    # Unread the configuration, so that options may be registered again.
     magnum.conf.CONF.clear()
 
 
@@ -73,10 +73,11 @@ def start_conductor():
 
 
 def is_green():
-    """Whether Magnum has had eventlet patch Python.
+    """Whether eventlet has patched Python, as Magnum may have it do.
 
-    Libraries import eventlet without that (futurist). Unpatched, its server
-    answers several requests in one thread, whose locals they would share.
+    Libraries (futurist) import eventlet without patching. Unpatched, its
+    server answers several requests in one thread, and they would share
+    thread-local data.
     """
     patcher = sys.modules.get('eventlet.patcher')
     return patcher is not None and patcher.is_monkey_patched('thread')
@@ -100,7 +101,7 @@ def main():
     else:
         from oslo_service import backend
         backend.init_backend(backend.BackendType.THREADING)
-    # After magnum.cmd: its thread's locals are those of eventlet, if any.
+    # After magnum.cmd, so that thread-local data is eventlet's, if it is used.
     import sqlite
     sqlite.immediate_transactions()
     import_periodic_tasks()

@@ -2,7 +2,7 @@
 """Nova's API, conductor, scheduler and compute in one process, no broker.
 
 The RPC between them goes through oslo.messaging's driver for one process
-("fake://"). What each part does is what its own program of nova.cmd does.
+("fake://"). Each part does the same as its program in nova.cmd.
 
 usage: nova_all.py ADDRESS PORT THREADS
 """
@@ -16,7 +16,7 @@ PARTS = ('conductor', 'scheduler', 'compute')
 
 
 def add_driver():
-    """Have Nova find our driver in its own package, as it wants to."""
+    """Put our driver into Nova's own package, where Nova looks for it."""
     from magnum_capi_infrastructure import compute
     sys.modules['nova.virt.sandbox'] = compute
     from nova.virt import node
@@ -39,7 +39,7 @@ def start(part):
 
 
 def discover_host():
-    """Map the compute host to its cell; it counts for nothing before."""
+    """Map the compute host to its cell, without which it is not used."""
     from nova import context
     from nova.objects import host_mapping
     host_mapping.discover_hosts(context.get_admin_context())

@@ -8,10 +8,10 @@ import sys
 
 
 def without_pool():
-    """Have Octavia open SQLite, which has no pool of connections.
+    """Let Octavia open SQLite, which has no pool of connections.
 
-    octavia.common.config sets a default of oslo.db for it that is none of
-    SQLite's (19.0.0).
+    octavia.common.config sets a default of oslo.db that SQLite does not
+    support (19.0.0).
     """
     from octavia.common import config  # noqa: F401  sets its default
     from oslo_config import cfg
@@ -26,7 +26,7 @@ def main():
     without_pool()
     from magnum_capi_infrastructure import balancers
     from octavia.api.drivers.amphora_driver.v2 import driver
-    # Clients ask for this name; stevedore would find Octavia's own first.
+    # Clients ask for this name; stevedore would find Octavia's driver first.
     driver.AmphoraProviderDriver = balancers.ProviderDriver
     from octavia.wsgi import api
     import serve

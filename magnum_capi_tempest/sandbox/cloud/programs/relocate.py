@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tell restored databases where they are now, and Keystone new passwords.
+"""Give restored databases their addresses, and Keystone new passwords.
 
 Reads JSON from standard input: ``statements``, a list of ``[url of a database,
 statement, parameters]`` with SQLAlchemy's ``:name`` parameters; ``keystone``,
@@ -15,9 +15,9 @@ import sqlalchemy
 
 
 def renew(engine, passwords):
-    """Give each user a new password; nobody keeps an old one.
+    """Give each user a new password; the old ones are deleted.
 
-    As [identity] of keystone.conf has it: bcrypt, four rounds.
+    As set in [identity] of keystone.conf: bcrypt, four rounds.
     """
     with engine.begin() as connection:
         connection.execute(sqlalchemy.text(

@@ -28,7 +28,7 @@ def magnum(*arguments):
 
 
 def octavia(*arguments):
-    # Its migrations fill tables that name what there is; so does this.
+    # Octavia's migrations fill some lookup tables; so does this.
     from octavia.common import config
     from octavia.common import constants
     from octavia.db import api

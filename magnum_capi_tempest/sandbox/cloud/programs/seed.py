@@ -2,8 +2,8 @@
 """Fill a new cloud: service users, endpoints, images, flavors, a network.
 
 Reads the wanted content as JSON from standard input (cloud.seed makes it),
-prints the ids that others need as JSON. One process and one connection: a
-command of the openstack client costs a second of CPU time each.
+prints the ids that others need as JSON. One process with one connection,
+because each command of the openstack client costs a second of CPU time.
 """
 
 import json
@@ -87,7 +87,7 @@ def content(cloud, wanted):
 def main():
     wanted = json.load(sys.stdin)
     identity(connect(wanted), wanted)
-    # Again: the first token's catalog does not have the endpoints.
+    # Connect again: the first token's catalog lacks the endpoints.
     print(json.dumps(content(connect(wanted), wanted)))
     demo = connect(wanted, 'demo', 'demo')
     demo.compute.create_keypair(

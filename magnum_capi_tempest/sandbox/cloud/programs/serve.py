@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Serve the WSGI application of an OpenStack service on a loopback address.
 
-Run by the Python of the cloud's own environment, which does not have this
-package: nothing of it is imported here.
+Runs in the cloud's own environment, which does not have this package, so
+nothing of it is imported here.
 
 usage: serve.py MODULE ADDRESS PORT THREADS [ARGUMENTS OF THE SERVICE ...]
 """
@@ -14,9 +14,9 @@ import sys
 def serve(application, address, port, threads):
     """Serve until the process is stopped.
 
-    Magnum's clients leave six keep-alive connections open with every
-    template that is created; with waitress's default limit of 200 Glance
-    stops answering after a while. So: more connections, closed sooner.
+    Magnum's clients leave six keep-alive connections open for every template
+    that is created; with waitress's default limit of 200, Glance stops
+    answering after a while. So allow more, and close them sooner.
     """
     import waitress
     waitress.serve(application, host=address, port=port, threads=threads,

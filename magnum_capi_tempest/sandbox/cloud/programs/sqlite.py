@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Has SQLite take the write lock when a writing transaction begins.
+"""Makes SQLite take the write lock when a writing transaction begins.
 
-oslo.db begins them "deferred"; one that reads and then writes fails at once
-with "database is locked" when another has written meanwhile. SQLite waits
-(busy timeout) when the lock is taken at the beginning. Reading ones stay
-deferred, but for those within a writing one: what comes first may be a read.
-So do those of no block: Magnum runs the query of some lists after their
-session was closed (get_cluster_template_list of magnum.db.sqlalchemy.api), and
-such a transaction stays open until the garbage collector finds it.
+oslo.db begins transactions "deferred"; one that reads and then writes fails at
+once with "database is locked" when another has written meanwhile. If the lock
+is taken at the beginning, SQLite waits (busy timeout). Reading transactions
+stay deferred, except within a writing one, which may begin with a read. So do
+transactions outside of any block: Magnum runs the query of some lists after
+their session was closed (get_cluster_template_list of
+magnum.db.sqlalchemy.api), and such a transaction stays open until the garbage
+collector finds it.
 """
 
 import contextlib
@@ -17,11 +18,11 @@ _THREAD = threading.local()
 
 
 def immediate_transactions(sessions=False):
-    """Do so for all databases of this process that oslo.db opens.
+    """Do so for all databases that oslo.db opens in this process.
 
-    :param sessions: those of plain sessions may write, too. Octavia has
-        these, and within them now and then a second one that only reads,
-        which must not wait for the first.
+    :param sessions: transactions of plain sessions may write, too. Octavia
+        uses them, sometimes with a second one inside that only reads and
+        must not wait for the first.
     """
     from oslo_db.sqlalchemy import enginefacade
     import sqlalchemy
@@ -54,7 +55,7 @@ def immediate_transactions(sessions=False):
 
 
 def _locked():
-    """Whether this thread has the lock already."""
+    """Whether this thread already has the lock."""
     return getattr(_THREAD, 'connection', None) is not None
 
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""supervisord with the libraries of the cloud's services imported already.
+"""supervisord that has already imported the libraries of the cloud's services.
 
-Programs of this folder, for this Python, are forked and go on here: each of
-them would import the same libraries, for a second or more of CPU time, and
-keep a copy in memory. All other programs are executed as usual. To supervisord
-and to whoever looks at processes the services are its children in either case.
+Programs of this folder, for this Python, are forked and continue here.
+Otherwise each would import the same libraries, for a second or more of CPU
+time, and keep a copy in memory. All other programs are executed as usual. In
+either case the services are ordinary child processes of supervisord.
 
-Run by the Python of the cloud's own environment.
+Runs in the cloud's own environment.
 
 usage: supervisord.py -c FILE
 """
@@ -25,7 +25,7 @@ import warnings
 from supervisor import options
 from supervisor import supervisord
 
-#: What at least three of the services import, and what brings much with it.
+#: Libraries that at least three services import and that import much.
 SHARED = (
     'alembic.migration', 'cryptography.fernet', 'cryptography.x509',
     'dogpile.cache', 'jsonschema.validators', 'keystoneauth1.identity',
@@ -52,10 +52,10 @@ class _WithoutEventlet:
 
 @contextlib.contextmanager
 def without_eventlet():
-    """Libraries that can do without it do so.
+    """Make libraries do without eventlet.
 
-    Nova refuses to start where it has been imported; and oslo.service takes
-    it by default.
+    Nova refuses to start where it has been imported, and oslo.service uses it
+    by default.
     """
     sys.meta_path.insert(0, _WithoutEventlet)
     try:
@@ -67,12 +67,12 @@ def without_eventlet():
 
 
 def import_shared():
-    """Import what services share; they do without what fails here."""
+    """Import what services share; imports that fail here are skipped."""
     with without_eventlet(), warnings.catch_warnings(action='ignore'):
         for name in SHARED:
             with contextlib.suppress(ImportError):
                 importlib.import_module(name)
-    # A collection would write to each object, and so to a copy of its page.
+    # A collection would write to every object and so copy its memory page.
     gc.collect()
     gc.freeze()
 
@@ -96,8 +96,8 @@ def become(argv, env):
     os.environ.clear()
     os.environ.update(env)
     sys.argv = list(argv)
-    # The command line stays that of supervisord: to write to its memory would
-    # take the environment away by which a sandbox knows its processes.
+    # The command line stays that of supervisord: overwriting its memory would
+    # destroy the environment by which a sandbox recognizes its processes.
     pathlib.Path('/proc/self/comm').write_text(
         env['SUPERVISOR_PROCESS_NAME'])
     if env.get('PYTHONWARNINGS'):
@@ -115,7 +115,7 @@ def become(argv, env):
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
-        # Back in supervisord's own code it would be taken for a failure.
+        # If it returned, supervisord's own code would report a failure.
         os._exit(code)
 
 
