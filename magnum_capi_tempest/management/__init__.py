@@ -4,7 +4,7 @@
 
 A management cluster without containers: etcd, kube-apiserver,
 kube-controller-manager and one program with Cluster API's controllers, all
-on a loopback address of their own. ::
+on their own loopback address. ::
 
     layout = management.Layout(directory, address='127.77.0.1')
     plane = management.Processes(layout, programs={'etcd': path, ...})

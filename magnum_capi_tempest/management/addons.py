@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""CRDs of the addon provider that production charts install addons with.
+"""CRDs of the addon provider, with which production charts install addons.
 
 Charts such as capi-helm-charts render ``HelmRelease`` and ``Manifests``
 objects, and drivers wait for their ``status.phase``. The operator that owns
 these kinds (azimuth-cloud/cluster-api-addon-provider) makes its CRDs when it
-starts, so there is no file to take; these are ours, of the same group,
+starts, so there is no file to copy; these are ours, with the same group,
 version, names and status, and do not validate the rest.
 """
 

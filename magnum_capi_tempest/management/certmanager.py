@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cert-manager: who signs the certificates of Cluster API's webhooks.
+"""cert-manager, which signs the certificates of Cluster API's webhooks.
 
-Its manifests are rendered from the chart of its released Go module, as its
-release does. Where images come from archives there is a stand-in: the
-released controllers with the self-signed issuer and the released CA
-injector, linked into one program (``tools/go/cert-manager``), without the
-admission webhook, whose package cannot be imported.
+Its manifests are rendered from the chart of its released Go module, like
+those of its releases. When images come from archives, a stand-in is used: the
+released controllers with the self-signed issuer and the released CA injector,
+linked into one program (``tools/go/cert-manager``), without the admission
+webhook, whose package cannot be imported.
 """
 
 import copy
@@ -19,13 +19,13 @@ NAMESPACE = 'cert-manager'
 DEPLOYMENTS = ('cert-manager', 'cert-manager-cainjector')
 WEBHOOK = 'cert-manager-webhook'
 
-#: On what is not upstream's.
+#: Marks what is not upstream's.
 STAND_IN = 'io.magnum-capi.stand-in'
 
 _COMPONENT = 'app.kubernetes.io/component'
 _CHART = 'deploy/charts/cert-manager'
 
-#: As the release renders its static manifest (make/manifests.mk).
+#: As the release's static manifest is rendered (make/manifests.mk).
 _VALUES = ('crds.enabled=true', 'creator=static',
            'startupapicheck.enabled=false')
 
@@ -60,8 +60,8 @@ def render(helm, sources, version, scratch) -> list[dict]:
 def stand_in(objects) -> list[dict]:
     """The objects that run the stand-in instead; pure.
 
-    Definitions, rights and the two Deployments are kept, and the webhook
-    goes with all that belongs to it.
+    Keeps CRDs, RBAC rules and two Deployments, and drops the webhook with
+    everything that belongs to it.
     """
     found = []
     for o in objects:
@@ -87,7 +87,7 @@ def _deployment(o):
     mode = _MODES[template['metadata']['labels'][_COMPONENT]]
     for labels in (o['metadata']['labels'], template['metadata']['labels']):
         labels[STAND_IN] = 'true'
-    # It serves neither metrics nor probes.
+    # The stand-in serves neither metrics nor probes.
     template['metadata'].pop('annotations', None)
     for container in template['spec']['containers']:
         container['args'] = [mode]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The programs of a management cluster of pods: its Deployments.
 
-What they should be like and how they are is told apart here: the reading is
-one request, everything else is pure.
+Reads their observed state in one request and compares it with the desired
+state; everything but the request is pure.
 """
 
 import dataclasses
@@ -10,7 +10,7 @@ import re
 
 from magnum_capi import waiting
 
-#: Of all that are looked at: those of Cluster API's providers have it, see
+#: Label of the Deployments of Cluster API's providers, see
 #: docs/book/src/developer/providers/contracts of kubernetes-sigs/cluster-api.
 PROVIDER = 'cluster.x-k8s.io/provider'
 
@@ -19,13 +19,13 @@ _PATH = '/apis/apps/v1/deployments'
 
 @dataclasses.dataclass(frozen=True)
 class Deployment:
-    """A Deployment, as much of it as matters here.
+    """The parts of a Deployment that matter here.
 
     :param provider: value of the label :data:`PROVIDER`, or None.
     :param images: references, in the order of its containers.
-    :param available: whether it has been rolled out and answers.
-    :param reason: why it is not, in Kubernetes' words.
-    :param stand_in: it says that it is not upstream's.
+    :param available: whether its rollout is complete and it is available.
+    :param reason: why it is not available, in Kubernetes' words.
+    :param stand_in: whether it is labelled as not upstream's.
     """
 
     namespace: str
@@ -41,7 +41,7 @@ class Deployment:
 
     @property
     def version(self) -> tuple[int, int, int] | None:
-        """Of its first image that has one; None when none has."""
+        """Version of its first image that has one, None if none has."""
         for image in self.images:
             found = version(image)
             if found:
@@ -50,7 +50,7 @@ class Deployment:
 
 
 def version(image) -> tuple[int, int, int] | None:
-    """What the tag of an image says, None when it is no version."""
+    """The version in the tag of an image, None if there is none."""
     tag = image.partition('@')[0].rpartition('/')[2].partition(':')[2]
     match = re.match(r'v?(\d+)\.(\d+)\.(\d+)', tag)
     return tuple(map(int, match.groups())) if match else None
@@ -81,7 +81,7 @@ def read(api) -> list[Deployment]:
     """All Deployments of a cluster.
 
     :param api: :class:`..kubeclient.kube.Client`.
-    :raises KubeError: it does not answer, or does not let us.
+    :raises KubeError: the cluster does not answer or denies access.
     """
     return parse((api.get(_PATH) or {}).get('items', ()))
 
@@ -90,10 +90,10 @@ def wait(api, wanted, timeout, note, pods=None):
     """Wait until Deployments are available.
 
     :param wanted: (namespace, name) pairs.
-    :param note: told what is not there yet.
-    :param pods: function of a namespace, one line on its pods, for the
-        error; reading them by default.
-    :raises WaitTimeout: names those that are not, and why.
+    :param note: called with the names of those not yet available.
+    :param pods: function that returns a line on the pods of a namespace, for
+        the error; by default it reads them.
+    :raises WaitTimeout: names those that are not available, and why.
     """
     def poll():
         there = {(d.namespace, d.name): d for d in read(api)}
@@ -116,7 +116,7 @@ def wait(api, wanted, timeout, note, pods=None):
 
 
 def unavailable(wanted, there) -> dict[str, str]:
-    """Which of the wanted are not available, and why; pure.
+    """The wanted Deployments that are not available, with reasons; pure.
 
     :param there: (namespace, name) -> Deployment.
     """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which Docker runs the machine of a management cluster.
 
-Docker of this machine where it runs, as its user has it; else, where we are
+This machine's Docker if it runs, configured as its user has it; otherwise, for
 root, an engine of our own (room ``containers``). Both have ``environment``,
 ``socket``, ``run_in``, ``load`` and ``minikube_subnet``, see
 :class:`magnum_capi_tempest.containers.Access`.
@@ -25,14 +25,14 @@ _SOCKET = 'unix:///var/run/docker.sock'
 
 @dataclasses.dataclass(frozen=True)
 class Machine:
-    """Docker of this machine.
+    """This machine's Docker.
 
     :param host: as in DOCKER_HOST.
     """
 
     host: str
 
-    #: minikube looks for a free network itself.
+    #: minikube finds a free network itself.
     minikube_subnet = None
 
     @property
@@ -41,9 +41,9 @@ class Machine:
 
     @property
     def socket(self) -> pathlib.Path:
-        """For a container that starts others.
+        """Docker's socket, for a container that starts others.
 
-        :raises UsageError: it is on another machine.
+        :raises UsageError: Docker is on another machine.
         """
         if not self.host.startswith('unix://'):
             raise errors.UsageError(
@@ -55,11 +55,11 @@ class Machine:
         return [str(a) for a in args]
 
     def load(self, archives, progress):
-        """Put images into Docker, those that it lacks.
+        """Load the images that Docker lacks.
 
         :param archives: objects with ``path``, ``references``, ``image_id``
             and ``name``.
-        :raises EnvironmentProblem: Docker refuses one.
+        :raises EnvironmentProblem: Docker rejects an image.
         """
         import docker
         from magnum_capi_tempest.containers import store
@@ -97,7 +97,7 @@ class Machine:
 
 
 def machine() -> Machine | None:
-    """Docker of this machine, None when it does not answer."""
+    """This machine's Docker, None when it does not answer."""
     host = os.environ.get('DOCKER_HOST') or _SOCKET
     try:
         processes.run(['docker', 'version', '--format',
@@ -114,9 +114,9 @@ def engine(directory) -> containers.Engine:
 
 
 def kind() -> str:
-    """MACHINE or OWN: the Docker for a new cluster; nothing is started.
+    """The Docker for a new cluster, MACHINE or OWN; nothing is started.
 
-    :raises EnvironmentProblem: neither does.
+    :raises EnvironmentProblem: neither is possible.
     """
     if machine():
         return MACHINE
@@ -130,10 +130,10 @@ def kind() -> str:
 
 
 def use(kind, directory, progress):
-    """The Docker of the cluster of a folder; our own is started.
+    """The Docker of a folder's cluster; starts our own engine if needed.
 
     :param kind: MACHINE or OWN.
-    :raises EnvironmentProblem: it does not run any more.
+    :raises EnvironmentProblem: this machine's Docker does not run any more.
     """
     if kind == OWN:
         return engine(directory).up(progress)

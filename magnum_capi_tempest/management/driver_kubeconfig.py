@@ -13,7 +13,7 @@ _KEY = 'kubeconfig_to'
 
 
 def give(directory, kubeconfig, target):
-    """Write the copy, for its owner only, and remember that.
+    """Write the copy, readable by its owner only, and record its path.
 
     :param directory: folder of the cluster.
     :param target: path, None for no copy.
@@ -23,8 +23,7 @@ def give(directory, kubeconfig, target):
         return
     target = pathlib.Path(target).absolute()
     content = pathlib.Path(kubeconfig).read_bytes()
-    # Remembered first: a run that is killed between the two leaves no copy
-    # that nobody knows of.
+    # Recorded first: a run that is killed in between leaves no unknown copy.
     folder.write(directory, {**(folder.read(directory) or {}),
                              _KEY: str(target)})
     try:
@@ -38,7 +37,7 @@ def give(directory, kubeconfig, target):
 
 
 def take_back(directory, kubeconfig):
-    """Remove the copy, unless it is of another cluster by now."""
+    """Remove the copy, unless it belongs to another cluster by now."""
     target = (folder.read(directory) or {}).get(_KEY)
     with contextlib.suppress(OSError, TypeError):
         target = pathlib.Path(target)

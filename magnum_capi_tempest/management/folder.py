@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The folder of a management cluster: its record, and who works on it."""
+"""The folder of a management cluster: its record and its lock."""
 
 import contextlib
 import fcntl
@@ -11,13 +11,13 @@ from magnum_capi import errors
 from magnum_capi import folders
 from magnum_capi import outfile
 
-#: What was brought up, so that the other commands, and "up" after a crash,
-#: need nothing but the folder.
+#: Record of what was brought up, so that the other commands, and "up" after a
+#: crash, need only the folder.
 RECORD = 'management.json'
 
 
 def read(directory) -> dict | None:
-    """What :func:`write` wrote, None when there is nothing to be read."""
+    """What :func:`write` wrote, None if there is no readable record."""
     try:
         record = json.loads((pathlib.Path(directory) / RECORD).read_text())
     except (FileNotFoundError, NotADirectoryError, ValueError):
@@ -26,7 +26,7 @@ def read(directory) -> dict | None:
 
 
 def write(directory, record):
-    """Remember what is brought up.
+    """Record what is brought up.
 
     :param record: JSON-compatible dict.
     """
@@ -36,12 +36,12 @@ def write(directory, record):
 
 @contextlib.contextmanager
 def alone(directory):
-    """Let one command at a time work on a folder, and only on our own.
+    """Let one command at a time work on a folder, and only on one of ours.
 
-    The lock is on the folder itself: no file is needed, none stays.
+    The lock is on the folder itself, so that no lock file is left over.
 
-    :raises UsageError: another command does, it holds something else, or
-        other users can change it.
+    :raises UsageError: another command works on the folder, it holds
+        something else, or other users can change it.
     """
     directory = folders.make(directory)
     try:
@@ -64,5 +64,5 @@ def alone(directory):
         yield
     finally:
         with contextlib.suppress(OSError):
-            directory.rmdir()   # only when nothing is in it
+            directory.rmdir()   # fails unless it is empty
         os.close(descriptor)

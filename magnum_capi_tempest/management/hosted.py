@@ -2,9 +2,9 @@
 """The backend ``minikube``: a management cluster of pods.
 
 ``magnum-capi management up --backend minikube`` and its siblings as
-functions: which Docker, which images, the machine, what is installed in it,
-in this order, each explained in its own module. A record is written first,
-so that whatever a killed run left is known.
+functions: choose Docker, choose images, start the machine, install into it,
+in this order; each step is explained in its own module. A record is written
+first, so that the leftovers of a killed run are known.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ BACKEND = 'minikube'
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """What a cluster is like; the same for every "up" on its folder.
+    """Options of a cluster; the same for every "up" on its folder.
 
     :param driver: of :data:`..minikube.DRIVERS`.
     :param infrastructure: key of ``providers.INFRASTRUCTURES``.
@@ -62,7 +62,7 @@ class Options:
 
 @dataclasses.dataclass(frozen=True)
 class Cluster:
-    """A management cluster of pods that runs.
+    """A running management cluster of pods.
 
     :param stand_ins: names of Deployments that are not upstream's.
     """
@@ -73,18 +73,18 @@ class Cluster:
 
 def up(directory, options, progress, tools=None,
        kubeconfig_to=None) -> Cluster:
-    """Bring a cluster up, or what is missing of it.
+    """Bring a cluster up, or the missing parts of an existing one.
 
-    What is there stays when it fails: the next "up" goes on from it, and
-    "down" removes it. An interrupted or failed first "up" removes all.
+    A failed or interrupted first "up" removes everything. When a later one
+    fails, existing parts stay: the next "up" continues from there.
 
     :param tools: paths of :func:`needed` programs by name; from the
         toolchain when None.
-    :param kubeconfig_to: file that gets a copy of the kubeconfig, for its
-        owner only: where Magnum's driver reads it.
+    :param kubeconfig_to: file for a copy of the kubeconfig, readable by its
+        owner only, where Magnum's driver reads it.
     :raises UsageError: the folder holds something else, or a cluster with
         other options.
-    :raises EnvironmentProblem: no Docker, no image archive.
+    :raises EnvironmentProblem: there is no Docker, or no image archive.
     """
     check(options)
     directory = folders.check(directory)
@@ -107,9 +107,9 @@ def up(directory, options, progress, tools=None,
 
 
 def check(options):
-    """Refuse what cannot be.
+    """Refuse impossible options.
 
-    :raises UsageError: the options do not go together.
+    :raises UsageError: the options contradict each other.
     :raises EnvironmentProblem: this machine cannot be the node.
     """
     if options.driver not in minikube.DRIVERS:
@@ -135,15 +135,15 @@ def check(options):
 
 
 def record(directory) -> dict | None:
-    """The record of a cluster of this backend, None when it is another."""
+    """The record of a cluster of this backend, None if there is none."""
     found = folder.read(pathlib.Path(directory))
     return found if found and found.get('backend') == BACKEND else None
 
 
 def refuse(directory):
-    """See that a folder has no cluster of this backend.
+    """Make sure that a folder has no cluster of this backend.
 
-    :raises UsageError: it has.
+    :raises UsageError: it has one.
     """
     if record(directory):
         raise errors.UsageError(
@@ -153,7 +153,7 @@ def refuse(directory):
 
 
 def status(directory) -> list[tuple]:
-    """As :func:`..standalone.status`: a row for every Deployment."""
+    """A row for every Deployment, as in :func:`..standalone.status`."""
     try:
         found = deployments.read(client.from_kubeconfig(
             _kubeconfig(directory), timeout=10))
@@ -165,7 +165,7 @@ def status(directory) -> list[tuple]:
 
 
 def sweep(directory):
-    """Nothing of a cluster runs or is left in the folder afterwards."""
+    """Stop everything of a cluster and remove its files."""
     directory = pathlib.Path(directory)
     runmarks.sweep(directory)
     mine = record(directory)
@@ -179,7 +179,7 @@ def sweep(directory):
 
 
 def _up(directory, options, before, progress, tools):
-    # Before anything is started: what is missing is said at once.
+    # Before anything is started, so that missing parts are reported at once.
     source = sources.open_source(options)
     tools = tools or _toolchain(source.tools, progress)
     repository = installation.load(options.wanted, tools, progress)
@@ -187,7 +187,7 @@ def _up(directory, options, before, progress, tools):
     kind = docker = None
     if options.driver == 'docker':
         kind = before['docker'] if before else dockers.kind()
-    # A killed run's minikube or clusterctl may still be at work.
+    # A killed run's minikube or clusterctl may still be running.
     runmarks.sweep(directory)
     folder.write(directory, {**(before or {}), **options.record,
                              'docker': kind})
@@ -238,10 +238,10 @@ def _same(before, options, directory):
 
 
 def _end(directory, mine):
-    """End the machine and all that it made."""
+    """Remove the machine and everything that it made."""
     kind = mine.get('docker')
     if kind == dockers.OWN:
-        # It ends with everything in it.
+        # Everything in the engine ends with it.
         dockers.engine(directory).down()
         return
     if not (directory / 'minikube').exists():
@@ -261,7 +261,7 @@ def _end(directory, mine):
 def _end_machines(directory, docker):
     """Remove the containers of workload clusters.
 
-    Cluster API cannot any more, once its own machine is gone.
+    Cluster API cannot do it once its own machine is gone.
     """
     with contextlib.suppress(errors.MagnumCapiError):
         api = client.from_kubeconfig(_kubeconfig(directory), timeout=10)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Looks at a management cluster, and says what drivers will miss in it.
+"""Checks a management cluster for what drivers need.
 
-Kinds that are not served, providers that do not run or are too old, and
-what the kubeconfig's user may not do. Whoever made the cluster, and wherever
-its providers run: those that are plain processes have no Deployment.
+Reports kinds that are not served, providers that do not run or are too old,
+and missing permissions of the kubeconfig's user. Works with any management
+cluster, including those whose providers are plain processes and have no
+Deployment.
 """
 
 import concurrent.futures
@@ -19,12 +20,12 @@ _REVIEW = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """What was found.
+    """The result of an inspection.
 
     :param problems: lines that begin with "missing", "too old", "not
         running" or "not allowed".
     :param providers: lines on providers that were found.
-    :param stand_ins: Deployments that say that they are not upstream's.
+    :param stand_ins: Deployments labelled as not upstream's.
     :param seen: number of kinds that are served.
     """
 
@@ -35,11 +36,11 @@ class Report:
 
 
 def inspect(api, infrastructure='openstack', addon_provider=True) -> Report:
-    """Look at a cluster.
+    """Inspect a cluster.
 
     :param api: :class:`..kubeclient.kube.Client`.
     :param infrastructure: "openstack" or "docker".
-    :param addon_provider: whether charts want the addon provider.
+    :param addon_provider: whether charts need the addon provider.
     :raises KubeError: the cluster does not answer.
     """
     kinds = requirements.of(infrastructure, addon_provider)
@@ -63,7 +64,7 @@ def inspect(api, infrastructure='openstack', addon_provider=True) -> Report:
 
 
 def releases(found, served) -> list[str]:
-    """What is wrong with the providers' Deployments; pure.
+    """Problems of the providers' Deployments; pure.
 
     :param found: :class:`..deployments.Deployment`, all with a provider.
     :param served: set of (group, version, resource).
@@ -88,7 +89,7 @@ def releases(found, served) -> list[str]:
 
 
 def denied(api, permissions) -> list[requirements.Permission]:
-    """What the API server does not allow, see SelfSubjectAccessReview."""
+    """The permissions that the API server denies (SelfSubjectAccessReview)."""
     def allowed(permission):
         answer = api.ask('POST', _REVIEW, review(permission))
         return answer['status'].get('allowed', False)
@@ -99,7 +100,7 @@ def denied(api, permissions) -> list[requirements.Permission]:
 
 
 def review(permission) -> dict:
-    """The question whether something is allowed in every namespace."""
+    """A review that asks for a permission in all namespaces."""
     return {'apiVersion': 'authorization.k8s.io/v1',
             'kind': 'SelfSubjectAccessReview',
             'spec': {'resourceAttributes': {
@@ -108,7 +109,7 @@ def review(permission) -> dict:
 
 
 def line(deployment) -> str:
-    """One provider for a person."""
+    """A line on one provider."""
     version = deployment.version
     return (f'{deployment.provider} '
             f'{_text(version) if version else "of unknown version"} '
@@ -116,9 +117,9 @@ def line(deployment) -> str:
 
 
 def _uneven(versions):
-    """The kubeadm providers are of the release of Cluster API.
+    """Find kubeadm providers of another release than Cluster API's.
 
-    Upstream tests them together only (docs/book/src/reference/versions.md,
+    Upstream only tests equal releases (docs/book/src/reference/versions.md,
     "Kubeadm Bootstrap Provider", of kubernetes-sigs/cluster-api).
     """
     core = versions.get('cluster-api')

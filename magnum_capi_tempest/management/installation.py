@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Installs Cluster API into a Kubernetes cluster, or what is missing of it.
+"""Installs Cluster API, or the missing parts of it, into a Kubernetes cluster.
 
-For a cluster of pods, whoever made it: a kubeconfig is all that is wanted.
-Each part is looked for before it is installed, so that a second run, and one
-after a run that was killed, finds the same end.
+Works on any cluster of pods and needs only a kubeconfig. Each part is checked
+before it is installed, so a second run, or one after a killed run, gives the
+same result.
 """
 
 import dataclasses
@@ -16,14 +16,15 @@ from magnum_capi_tempest.management import deployments
 from magnum_capi_tempest.management import providers
 from magnum_capi_tempest.management import repository as repositories
 
-#: Programs of the toolchain that it wants.
+#: Programs of the toolchain that it needs.
 TOOLS = ('clusterctl', 'helm', 'kubectl')
 
-#: Seconds for one provider to run: images may have to be pulled.
+#: Seconds for one provider to start: images may have to be pulled.
 TIMEOUT = 600
 
-#: Feature gates, as the drivers of this project want them. Those of plain
-#: processes (programs.GATES) that only make memory quicker are not here.
+#: Feature gates that the drivers of this project need. Those of plain
+#: processes (programs.GATES) that only speed up in-memory machines are left
+#: out.
 _VARIABLES = {'CLUSTER_TOPOLOGY': 'true', 'EXP_MACHINE_POOL': 'true',
               'CLUSTERCTL_DISABLE_VERSIONCHECK': 'true'}
 
@@ -37,8 +38,8 @@ class Wanted:
     """What is to be installed.
 
     :param infrastructure: key of :data:`..providers.INFRASTRUCTURES`.
-    :param addon_provider: whether the addon provider is.
-    :param stand_in: whether cert-manager is its stand-in.
+    :param addon_provider: whether to install the addon provider.
+    :param stand_in: whether to use the stand-in for cert-manager.
     """
 
     infrastructure: str
@@ -47,7 +48,7 @@ class Wanted:
 
     @property
     def deployments(self) -> list[tuple[str, str]]:
-        """(namespace, name) of all that must run."""
+        """(namespace, name) of all Deployments that must run."""
         found = [(certmanager.NAMESPACE, name)
                  for name in certmanager.DEPLOYMENTS]
         if not self.stand_in:
@@ -74,13 +75,13 @@ def complete(api, wanted) -> bool:
 
 def install(kubeconfig, wanted, repository, tools, progress,
             timeout=TIMEOUT, env=None):
-    """Install all that is missing, and wait until it runs.
+    """Install everything that is missing, and wait until it runs.
 
     :param repository: :class:`..repository.Repository`.
     :param tools: paths of :data:`TOOLS`.
-    :param env: variables for the programs, beside the caller's own.
+    :param env: variables for the programs, in addition to the caller's own.
     :raises CommandFailed: a program failed.
-    :raises WaitTimeout: something does not get to run; it says why.
+    :raises WaitTimeout: something does not start; it says why.
     """
     api = client.from_kubeconfig(kubeconfig)
     env = {**os.environ, **_VARIABLES, **(env or {})}
@@ -114,7 +115,7 @@ def install(kubeconfig, wanted, repository, tools, progress,
 def init(clusterctl, kubeconfig, repository, missing) -> list:
     """The command line of ``clusterctl init``; pure.
 
-    The wait for the providers is ours: it says what it waits for.
+    We wait for the providers ourselves, to report what is missing.
     """
     argv = [clusterctl, 'init', '--kubeconfig', kubeconfig,
             '--config', repository.configuration]
@@ -124,7 +125,7 @@ def init(clusterctl, kubeconfig, repository, missing) -> list:
 
 
 def lacking(installed, wanted) -> list[providers.Provider]:
-    """The providers that clusterctl did not install yet; pure.
+    """The providers that clusterctl has not installed yet; pure.
 
     :param installed: (type, name) pairs.
     """
@@ -142,7 +143,7 @@ def addon(helm, kubeconfig, timeout) -> list:
 
 
 def load(wanted, tools, progress, directory=None) -> repositories.Repository:
-    """The repository of what is wanted."""
+    """The repository for the wanted providers."""
     from magnum_capi_tempest.toolchain import go
     return repositories.load(
         wanted.infrastructure, wanted.stand_in, tools, go.module_directory,
@@ -150,11 +151,12 @@ def load(wanted, tools, progress, directory=None) -> repositories.Repository:
 
 
 def _cert_manager(api, wanted, repository, apply, progress, timeout):
-    """By ourselves: clusterctl takes its definitions for a whole one.
+    """Install cert-manager ourselves instead of leaving it to clusterctl.
 
-    A run that was killed may have left these, and clusterctl then waits for
-    certificates that nobody signs (cmd/clusterctl/client/cluster/
-    cert_manager.go, EnsureInstalled).
+    clusterctl takes existing CRDs for a complete cert-manager. A killed run
+    may have left just these, and clusterctl then waits for certificates that
+    nothing signs (cmd/clusterctl/client/cluster/cert_manager.go,
+    EnsureInstalled).
     """
     mine = [d for d in wanted.deployments if d[0] == certmanager.NAMESPACE]
     there = {(d.namespace, d.name): d for d in deployments.read(api)}

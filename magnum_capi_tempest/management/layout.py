@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which file is where, and which port is whose.
+"""Paths and ports of a management cluster.
 
-The one place that knows; pure, so that everything else can be told apart
-from "where". Every port hangs on one base, every listener on one address:
-two management clusters on a machine differ in the address alone.
+The only place that defines them; pure. All ports are relative to one base and
+all listeners use one address: two management clusters on a machine differ
+only in the address.
 """
 
 import dataclasses
 import pathlib
 import types
 
-#: Listener -> offset from ``port_base``; the last digits of the port that
-#: the field knows it by (etcd 2379 and 2380, kube-apiserver 6443,
+#: Listener -> offset from ``port_base``; the last digits of the usual port
+#: (etcd 2379 and 2380, kube-apiserver 6443,
 #: kube-controller-manager 10257, controller-runtime 9443 and 9440).
 OFFSETS = types.MappingProxyType({
     'etcd': 79,
@@ -31,11 +31,11 @@ OFFSETS = types.MappingProxyType({
 class Layout:
     """Files and listeners of one management cluster.
 
-    :param directory: folder of everything it writes, mode 0700.
+    :param directory: folder for all its files, mode 0700.
     :param address: loopback address of all its servers.
     :param port_base: number that the offsets are added to.
-    :param workload_network: the in-memory API servers of workload clusters
-        get an address each out of this network.
+    :param workload_network: network from which each in-memory API server of a
+        workload cluster gets an address.
     """
 
     directory: pathlib.Path
@@ -57,7 +57,7 @@ class Layout:
 
     @property
     def kubeconfig(self) -> pathlib.Path:
-        """Of the administrator, with an embedded client certificate."""
+        """The administrator's, with an embedded client certificate."""
         return self.directory / 'kubeconfig'
 
     @property

@@ -2,8 +2,8 @@
 
 """The backend ``processes``: plain processes on a loopback address.
 
-No containers, no images, no privileges. Puts the parts of this room
-together; each of them is explained in its own module.
+No containers, images or privileges. Combines the parts of this room, each of
+which is explained in its own module.
 """
 
 import base64
@@ -21,14 +21,14 @@ from magnum_capi_tempest.management import network
 from magnum_capi_tempest.management import pki
 from magnum_capi_tempest.management import programs
 
-#: What the toolchain has to provide, by name.
+#: Programs that the toolchain has to provide.
 TOOLS = (*programs.NAMES, 'kubectl')
 
 
 def tools(openstack=False) -> tuple[str, ...]:
-    """What the toolchain has to provide.
+    """Programs that the toolchain has to provide.
 
-    :param openstack: for machines of an OpenStack cloud.
+    :param openstack: whether the machines are an OpenStack cloud's.
     """
     return (*TOOLS, programs.OPENSTACK) if openstack else TOOLS
 
@@ -41,16 +41,16 @@ class Processes:
     :param behaviours: delays and faults of the infrastructure provider by
         flavor, ``{'flavors': {'m1.slow': {'createDelay': '20s'}}}``; see
         ``capi/behaviour.go`` for all keys.
-    :param lock: the network's lock, held by etcd while it runs; None when
-        nobody else uses the address.
+    :param lock: the network's lock, held by etcd while it runs; None if
+        nothing else uses the address.
     :param module_directory: function of a Go module's path and version that
         returns the folder of its sources; the toolchain's by default.
     :param docker_host: engine (``unix:///...``) for Cluster API's provider
-        "docker", which is served only then.
+        "docker", which is served only if this is given.
     :param rate_limiting: see :func:`..programs.capi`.
-    :param endpoint_network: machines are an OpenStack cloud's, made by the
-        OpenStack provider, see :func:`..programs.capi`; None: they are made
-        in memory, and no cloud is asked. Needs the program "capo".
+    :param endpoint_network: for machines of an OpenStack cloud, made by the
+        OpenStack provider, see :func:`..programs.capi`; None: machines are in
+        memory and no cloud is used. Needs the program "capo".
     """
 
     def __init__(self, layout, programs, behaviours=None, lock=None,
@@ -71,7 +71,7 @@ class Processes:
 
     @property
     def kubeconfig(self) -> pathlib.Path:
-        """Of the administrator."""
+        """The administrator's kubeconfig."""
         return self.layout.kubeconfig
 
     def client(self, timeout=30) -> kube.Endpoint:
@@ -82,7 +82,7 @@ class Processes:
             (folder / 'admin.crt', folder / 'admin.key'), timeout=timeout)
 
     def programs(self) -> list:
-        """The :class:`..supervision.Program` of all, in starting order."""
+        """All :class:`..supervision.Program` objects, in starting order."""
         layout, paths = self.layout, self._paths
         return [
             programs.etcd(layout, paths['etcd'], self._hold()),
@@ -96,15 +96,15 @@ class Processes:
               if self._endpoint_network else ())]
 
     def up(self, supervisor, progress, timeout=120):
-        """Bring the cluster up, or what is missing of it.
+        """Bring the cluster up, or its missing parts.
 
-        Ready for ``helm install`` when it returns. On a running cluster it
-        changes nothing; of one with dead programs it starts these, and
-        with a dead API server the controllers, too.
+        Ready for ``helm install`` when it returns. It does not change a
+        complete cluster; it restarts dead programs, and after a dead API
+        server the controllers, too.
 
         :param timeout: seconds for every single wait.
         :raises EnvironmentProblem: a port or the network is taken.
-        :raises WaitTimeout, WaitAborted: a program does not get ready.
+        :raises WaitTimeout, WaitAborted: a program does not become ready.
         """
         objects = manifests.load(
             self._paths['kubectl'], self._module_directory, progress,
@@ -124,8 +124,8 @@ class Processes:
             client.put_all(admin, self._aimed(objects['crds']))
             client.wait_established(
                 admin, manifests.names(objects['crds']), timeout)
-        # Only now: the garbage collector looks for kinds every 30 s, and
-        # Cluster API's controllers do not start without theirs.
+        # Only now: the garbage collector discovers kinds every 30 s, and
+        # Cluster API's controllers do not start without their kinds.
         with progress.step('Cluster API'):
             supervisor.launch(wanted[2:], timeout, progress)
             client.put_all(admin, self._webhooks(objects))
@@ -148,7 +148,7 @@ class Processes:
         layout = self.layout
         layout.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not pki.usable(layout.pki, layout.address):
-            # Programs and data of another address or authority.
+            # Programs and data belong to another address or authority.
             if supervisor.running():
                 supervisor.stop(*reversed(self._names()))
             shutil.rmtree(layout.etcd, ignore_errors=True)
@@ -158,7 +158,7 @@ class Processes:
                (layout.pki / 'admin.kubeconfig').read_bytes())
         if _write(layout.behaviours, json.dumps(
                 self._behaviours, indent=2, sort_keys=True).encode()):
-            # It is read once, at the start.
+            # The programs read it once, when they start.
             if supervisor.running():
                 supervisor.stop('capi')
 
@@ -166,7 +166,7 @@ class Processes:
         """Whether nothing is left to do."""
         if not supervisor.running() or not all(map(supervisor.ready, wanted)):
             return False
-        # They are the last thing that up() makes.
+        # up() makes them last.
         admin = self.client(timeout=3)
         webhooks = self._webhooks(objects)
         paths = {client.collection(o) for o in webhooks}
@@ -175,15 +175,15 @@ class Processes:
         return there.issuperset(manifests.names(webhooks))
 
     def _stop_controllers_of_dead_api(self, supervisor):
-        """Controllers start anew with a new API server.
+        """Make controllers restart along with a new API server.
 
-        After an outage their watches come back one by one, up to 30 s
-        apart. A MachineSet controller that sees new infrastructure machines
-        and not yet the Machines they belong to deletes them as orphans, and
-        the Machines never get ready: in Cluster API 1.14.0,
+        After an outage their watches recover one by one, up to 30 s apart. A
+        MachineSet controller that sees new infrastructure machines but not
+        yet the Machines they belong to deletes them as orphans, and the
+        Machines never become ready: in Cluster API 1.14.0,
         cleanupOrphanedBootstrapConfigsInfraMachines of
         core/reconcilers/machineset/machineset_controller.go. Seen in two of
-        three resizes. New processes start with whole caches.
+        three resizes. New processes start with complete caches.
         """
         if not _running(supervisor).issuperset(programs.NAMES[:2]):
             supervisor.stop(*self._names()[2:])
@@ -196,7 +196,7 @@ class Processes:
 
     @contextlib.contextmanager
     def _network_conflict(self):
-        """Say what it means when flock(1) gave up: it prints nothing."""
+        """Explain the failure of flock(1), which prints nothing."""
         try:
             yield
         except errors.WaitAborted as e:
@@ -223,7 +223,7 @@ class Processes:
 
 
 def remove(layout):
-    """Remove the files of a management cluster; ends no program."""
+    """Remove the files of a management cluster; stops no program."""
     for folder in (layout.pki, layout.etcd):
         shutil.rmtree(folder, ignore_errors=True)
     for file in (layout.kubeconfig, layout.behaviours, layout.machines):
@@ -237,7 +237,7 @@ def _running(supervisor):
 
 
 def _write(path, content) -> bool:
-    """Write a private file; False if that is what it held already."""
+    """Write a private file; returns False if its content was the same."""
     with contextlib.suppress(FileNotFoundError):
         if path.read_bytes() == content:
             return False

@@ -3,11 +3,11 @@
 """The API of a management cluster: its CRDs and webhook configurations.
 
 Taken from the providers' released Go modules, where Cluster API keeps them
-as kustomize trees. Of what these render, only definitions and webhook
-configurations are kept: there is no cert-manager and there are no pods, the
-webhooks are served by a process. What is rendered does not depend on the
-address of a cluster and is cached (rendering costs 4 CPU seconds);
-:func:`aim` then makes it point at our webhook server.
+as kustomize trees. Only CRDs and webhook configurations are kept: there is no
+cert-manager and there are no pods, and a process serves the webhooks. The
+rendered objects do not depend on the address of a cluster and are cached
+(rendering costs 4 CPU seconds); :func:`aim` then makes them point at our
+webhook server.
 """
 
 import copy
@@ -28,25 +28,25 @@ TEST = ('sigs.k8s.io/cluster-api/test', 'v1.14.0')
 OPENSTACK = ('sigs.k8s.io/cluster-api-provider-openstack', 'v0.14.6')
 
 #: Kustomize trees of Cluster API since 1.14, which moved them. The plain
-#: files below config/crd/bases would not do: contract labels and conversion
-#: webhooks are added by kustomize.
+#: files below config/crd/bases are not enough: kustomize adds contract labels
+#: and conversion webhooks.
 TREES = ('core/config/default', 'bootstrap/kubeadm/config/default',
          'controlplane/kubeadm/config/default')
 
-#: Tree of the provider "docker" in the module TEST, and the resources of it
-#: that are served: the older kinds "Docker..." do the same.
+#: Tree of the provider "docker" in the module TEST, and its resources that
+#: are served; the older kinds "Docker..." do the same and are left out.
 DOCKER = 'infrastructure/docker/config/default'
 DOCKER_RESOURCES = frozenset((
     'devclusters', 'devclustertemplates', 'devmachines',
     'devmachinetemplates'))
 
-#: The provider's webhooks are served with it alone, and its CRDs have one
-#: version each: plain files, and the label by which Cluster API knows which
-#: contract they follow (docs/book/src/developer/providers/contracts).
+#: For the provider's CRDs plain files are enough, as they have one version
+#: each and the provider serves its own webhooks. The label says which contract
+#: of Cluster API they follow (docs/book/src/developer/providers/contracts).
 OPENSTACK_CRDS = 'config/crd/bases'
 
-#: Where the provider itself runs: its webhooks, and the one kind of its
-#: resource controller that it looks at, images.
+#: Where the provider itself runs: its webhooks, and images, the only kind of
+#: its resource controller that it reads.
 OPENSTACK_TREE = 'config/default'
 RESOURCE_CONTROLLER = (
     'github.com/k-orc/openstack-resource-controller/v2', 'v2.4.0')
@@ -54,7 +54,7 @@ RESOURCE_CRD = 'config/crd/bases/openstack.k-orc.cloud_images.yaml'
 
 CONTRACT = {'cluster.x-k8s.io/v1beta1': 'v1beta1'}
 
-#: Goes into the name of the cache file: raise it when rendering changes.
+#: Part of the name of the cache file: raise it when rendering changes.
 FORMAT = 1
 
 _CRD = 'CustomResourceDefinition'
@@ -65,14 +65,14 @@ _INJECT = 'cert-manager.io/inject-ca-from'
 
 def load(kubectl, module_directory, progress, directory=None,
          docker=False, openstack=False) -> dict:
-    """The rendered objects, from the cache when they are there.
+    """The rendered objects, from the cache if possible.
 
     :param kubectl: path of the program, for ``kubectl kustomize``.
-    :param module_directory: function of a Go module's path and version,
+    :param module_directory: function of a Go module's path and version that
         returns the folder of its sources; called only to render.
     :param directory: folder of the cache.
-    :param docker: with the provider "docker".
-    :param openstack: the OpenStack provider runs.
+    :param docker: whether to include the provider "docker".
+    :param openstack: whether the OpenStack provider runs.
     :returns: ``{'crds': [dict], 'webhooks': [dict]}``, and with the OpenStack
         provider ``'openstack_webhooks': [dict]``.
     :raises CommandFailed: kustomize failed.
@@ -94,7 +94,7 @@ def load(kubectl, module_directory, progress, directory=None,
 
 
 def render(kubectl, module_directory, docker=False, openstack=False) -> dict:
-    """Render the objects out of the modules' sources, see :func:`load`."""
+    """Render the objects from the modules' sources, see :func:`load`."""
     objects = []
     sources = module_directory(*CLUSTER_API)
     for tree in TREES:
@@ -122,7 +122,7 @@ def render(kubectl, module_directory, docker=False, openstack=False) -> dict:
 
 
 def select(objects) -> dict:
-    """Keep the CRDs and webhook configurations, without cert-manager's mark.
+    """Keep CRDs and webhook configurations, without cert-manager's annotation.
 
     :returns: ``{'crds': [dict], 'webhooks': [dict]}``.
     """
@@ -136,7 +136,7 @@ def select(objects) -> dict:
 
 
 def served(objects, resources) -> list[dict]:
-    """Definitions and webhook configurations of these resources alone.
+    """CRDs and webhook configurations of these resources only.
 
     :param resources: plurals, without a group.
     """
@@ -159,7 +159,7 @@ def labelled(o, labels) -> dict:
 
 
 def aim(o, base_url, ca_bundle) -> dict:
-    """A copy whose webhooks are at ``base_url`` instead of in a Service.
+    """A copy whose webhooks point at ``base_url`` instead of a Service.
 
     :param o: CRD or webhook configuration.
     :param base_url: ``https://127.77.0.1:25943``.
@@ -208,9 +208,9 @@ def _digest(body):
 
 
 def _checked(content):
-    """What :func:`load` wrote; its first line is the rest's SHA-256.
+    """Check a file of :func:`load`; its first line is the rest's SHA-256.
 
-    :raises ValueError: it is something else.
+    :raises ValueError: the checksum is wrong.
     """
     digest, _, body = content.partition(b'\n')
     if digest != _digest(body):

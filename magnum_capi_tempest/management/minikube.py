@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The program minikube: its command lines, and how it is run.
 
-It has its own MINIKUBE_HOME in the cluster's folder, so that nothing of it
-meets a minikube of the user's. What each flag is for is said where it is.
+Its MINIKUBE_HOME is in the cluster's folder, apart from any minikube of the
+user's. Flags are explained where they are used.
 """
 
 import contextlib
@@ -18,14 +18,15 @@ from magnum_capi import processes
 from magnum_capi_tempest.management import providers
 from magnum_capi_tempest import runmarks
 
-#: Seconds: a start with everything at hand takes 25 on two cores, one that
-#: downloads a gigabyte takes what it takes.
+#: Seconds: a start without downloads takes 25 on two cores; downloading a
+#: gigabyte may take much longer.
 START, DELETE, LOAD = 1200, 180, 600
 
-#: MiB of the machine; API server 0.5 GiB, its providers as much together.
+#: MiB of the machine; the API server takes 0.5 GiB, the providers together
+#: as much.
 MEMORY = 3072
 
-#: By driver: where machines come from, and what has to be there.
+#: Values of minikube's --driver.
 DRIVERS = ('docker', 'none')
 
 _NEEDED = ('conntrack', 'containerd', 'crictl', 'docker', 'iptables')
@@ -34,14 +35,14 @@ _PROGRAMS = ('kubeadm', 'kubectl', 'kubelet')
 
 @dataclasses.dataclass(frozen=True)
 class Wanted:
-    """What a start depends on.
+    """The parameters of a start.
 
     :param driver: of :data:`DRIVERS`.
     :param base: reference of the machine's image, None for minikube's own.
-    :param network: name of its container network, None for one of its own.
+    :param network: name of the container network, None for minikube's own.
     :param subnet: of that network, None to let minikube choose.
     :param socket: of the Docker that the machine may use, or None.
-    :param offline: all images and programs are there already.
+    :param offline: whether all images and programs are already present.
     """
 
     driver: str = 'docker'
@@ -63,13 +64,13 @@ def start(name, wanted) -> list[str]:
     argv = ['start', f'--profile={name}', f'--driver={wanted.driver}',
             '--container-runtime=containerd',
             f'--kubernetes-version={providers.KUBERNETES}',
-            # Root runs it, and this patch release is newer than those that
-            # it knows.
+            # Root runs it, and minikube does not know this newer patch
+            # release.
             '--force', '--interactive=false',
-            # Magnum's driver reads one file.
+            # Magnum's driver reads a single file.
             '--embed-certs', '--wait=all',
-            # Its storage provisioner of 1.37.0 wants Endpoints for its lock
-            # and fails for ever ("endpoints lock is removed").
+            # The storage provisioner of 1.37.0 uses Endpoints for its lock
+            # and keeps failing ("endpoints lock is removed").
             '--install-addons=false',
             # One machine needs no network between machines.
             '--cni=bridge']
@@ -90,9 +91,9 @@ def start(name, wanted) -> list[str]:
 def problem(driver, which, root, systemd) -> str | None:
     """Why this machine cannot be the node itself; pure.
 
-    :param which: function of a program's name, its path or None.
-    :param root: whether we are.
-    :param systemd: whether the machine was booted with it.
+    :param which: function from a program's name to its path or None.
+    :param root: whether we are root.
+    :param systemd: whether the machine was booted with systemd.
     """
     if driver != 'none':
         return None
@@ -129,10 +130,10 @@ class Minikube:
         return self._directory / 'kubeconfig'
 
     def start(self, wanted, note):
-        """Start the machine and Kubernetes; fine when they run.
+        """Start the machine and Kubernetes, unless they run.
 
-        :param note: told what it is busy with.
-        :raises CommandFailed: it could not.
+        :param note: called with the name of each step.
+        :raises CommandFailed: the start failed.
         """
         self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
         with _following(self.home / 'out', note):
@@ -152,11 +153,11 @@ class Minikube:
         return {tag for image in listed for tag in image['repoTags'] or ()}
 
     def load(self, files):
-        """Put image archives into the machine."""
+        """Load image archives into the machine."""
         self._run(['image', 'load', f'--profile={self.name}', *files], LOAD)
 
     def seed(self, programs):
-        """Give it Kubernetes' programs, so that it downloads none.
+        """Give minikube Kubernetes' programs, so that it downloads none.
 
         :param programs: path of each of kubeadm, kubectl and kubelet.
         """
@@ -175,7 +176,7 @@ class Minikube:
 
     def _run(self, args, timeout, spool=None):
         argv = [self._program, *args]
-        # It leaves locks and logs where temporary files go.
+        # It leaves locks and logs in the folder of temporary files.
         scratch = self.home / 'tmp'
         scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
         env = {**os.environ, runmarks.MARK: str(self._directory),
@@ -183,7 +184,7 @@ class Minikube:
                'KUBECONFIG': str(self.kubeconfig),
                'MINIKUBE_IN_STYLE': 'false',
                'MINIKUBE_WANTUPDATENOTIFICATION': 'false',
-               # Nothing of the user's ~/.docker, ~/.kube or ~/.ssh.
+               # Ignore the user's ~/.docker, ~/.kube and ~/.ssh.
                'HOME': str(self.home), 'TMPDIR': str(scratch)}
         if self._docker:
             env.update(self._docker.environment)
@@ -200,7 +201,7 @@ class Minikube:
 
 
 def explained(output) -> str:
-    """What a person needs of minikube's output, JSON events or text."""
+    """The essential part of minikube's output, JSON events or text."""
     found = []
     for line in output.splitlines():
         event = _event(line)
@@ -214,7 +215,7 @@ def explained(output) -> str:
 
 
 def step(output) -> str | None:
-    """The name of the step that the events say last."""
+    """The name of the last step in the events."""
     for line in reversed(output.splitlines()):
         event = _event(line)
         if event and event.get('type', '').endswith('.step'):
@@ -234,7 +235,7 @@ def _event(line):
 
 @contextlib.contextmanager
 def _following(path, note):
-    """Pass on the step that a file of events says, once a second."""
+    """Report the current step from a file of events, once a second."""
     over = threading.Event()
 
     def follow():

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A 127.x network for one run, and for nobody else meanwhile.
+"""An exclusive 127.x network for one run.
 
-Two sandboxes on a machine must not meet: each takes a whole 127.x.0.0/16.
-Which ones are taken is known by flock(2) on one file per network, because
-such a lock ends with its last holder, however that died. The locks are
-shared ones: :func:`allocate` makes sure that nobody holds any (an exclusive
-lock for a moment), keeps a shared one, and the program that lives as long
-as the run (etcd) takes a shared one of its own before ours is given up. So
-the network is never without an owner, not even during the hand-over.
+Two sandboxes on a machine must not collide: each takes a whole 127.x.0.0/16.
+A network is taken while its lock file is locked with flock(2), because such a
+lock ends with its last holder, however that died. The locks are shared:
+:func:`allocate` makes sure that there is no holder (with an exclusive lock for
+a moment), then keeps a shared lock, and the program that lives as long as the
+run (etcd) takes another shared lock before ours is released. So the network is
+never without an owner, not even during the hand-over.
 
-Locks are per cache folder. Runs of other users, and whatever a run left when
-it was killed, are found by the sockets that listen in the network, on any of
-its addresses: the clusters of a run have one each.
+Locks are per cache folder. Runs of other users, and leftovers of killed runs,
+are found by listening sockets on any address of the network: each cluster of a
+run has its own address.
 """
 
 import dataclasses
@@ -25,8 +25,8 @@ import socket
 from magnum_capi import errors
 from magnum_capi_tempest import listeners
 
-#: Second number of the networks that are tried, in this order. Below are
-#: those that distributions use themselves (127.0.0.53, 127.0.1.1).
+#: Second numbers of the networks to try, in this order. Distributions use
+#: lower ones themselves (127.0.0.53, 127.0.1.1).
 NUMBERS = range(77, 127)
 
 
@@ -35,7 +35,7 @@ class Network:
     """A network that this process holds until :meth:`release`.
 
     :param prefix: ``127.77``.
-    :param lock: file that a program takes a shared flock(2) on to go on
+    :param lock: file; a program that takes a shared flock(2) on it keeps
         holding the network.
     """
 
@@ -45,7 +45,7 @@ class Network:
 
     @property
     def address(self) -> str:
-        """The address for the servers of the run."""
+        """The address of the run's servers."""
         return f'{self.prefix}.0.1'
 
     @property
@@ -53,7 +53,7 @@ class Network:
         return f'{self.prefix}.0.0/16'
 
     def release(self):
-        """Let go; whoever else took the lock keeps the network."""
+        """Release our lock; other holders keep the network."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
@@ -70,11 +70,11 @@ def allocate(ports, lock_directory, numbers=NUMBERS) -> Network:
 
     :param ports: port numbers that must be free on its first address.
     :param lock_directory: folder of the lock files, made when missing.
-    :param numbers: the second numbers to try; a list of one asks for this
+    :param numbers: the second numbers to try; a list of one asks for that
         network or none.
     :returns: a held :class:`Network`, a context manager.
     :raises EnvironmentProblem: none is free, or a port is taken on every
-        address; names the port and who has it, as far as /proc tells.
+        address; names the port and, if /proc shows it, the program.
     """
     lock_directory = pathlib.Path(lock_directory)
     lock_directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -107,8 +107,8 @@ def allocate(ports, lock_directory, numbers=NUMBERS) -> Network:
 def require_free(address, ports):
     """Make sure that programs can listen on these ports.
 
-    :raises EnvironmentProblem: names the first port that is taken, and by
-        whom.
+    :raises EnvironmentProblem: names the first port that is taken, and the
+        program that listens there.
     """
     busy = _first_busy(address, ports)
     if busy is not None:
@@ -119,7 +119,7 @@ def require_free(address, ports):
 
 
 def taken(lock) -> bool:
-    """Whether somebody holds this lock for himself alone."""
+    """Whether this lock is held exclusively."""
     with open(lock, 'rb') as f:
         try:
             fcntl.flock(f, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -129,10 +129,10 @@ def taken(lock) -> bool:
 
 
 def _hold(path):
-    """A descriptor with a shared lock on ``path``, None if others have it.
+    """A descriptor with a shared lock on ``path``, None if it is locked.
 
-    flock(2) does not convert a lock in one go: somebody may slip in between
-    the exclusive and the shared one. Then the network is theirs.
+    flock(2) does not convert a lock atomically: another run may get the lock
+    between the exclusive and the shared one. Then it has the network.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -148,7 +148,7 @@ def _hold(path):
 
 
 def _met(network, ports):
-    """Whom a run would meet in a network, for a message; None when nobody."""
+    """Why a network is not free, for a message; None if it is."""
     for found in listeners.listening():
         if found.address.startswith(f'{network.prefix}.'):
             return (f'port {found.port} of {found.address} is taken by '
@@ -162,16 +162,16 @@ def _first_busy(address, ports):
     """The first port that cannot be bound, None when all can.
 
     :raises EnvironmentProblem: a listener on all addresses has it, so that
-        no other network would do either.
+        other networks would not help.
     """
     for port in ports:
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-            # Connections in TIME_WAIT do not count; a listener still does,
-            # be it on this address or on all: see ip(7), SO_REUSEADDR.
+            # Ignore connections in TIME_WAIT, but not listeners on this
+            # address or on all: see ip(7), SO_REUSEADDR.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind((address, port))
-                # Two may bind with SO_REUSEADDR, only one may listen.
+                # With SO_REUSEADDR two may bind, but only one may listen.
                 probe.listen(1)
             except OSError as e:
                 if e.errno != errno.EADDRINUSE:

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The one node of a cluster of pods: started, and with its images."""
+"""Starts the one node of a cluster of pods and loads its images."""
 
 from magnum_capi import errors
 from magnum_capi_tempest.management import minikube
 
-#: Container network of machines that the docker infrastructure makes; it
-#: looks for it by this name (DefaultNetwork of test/infrastructure/container
-#: in kubernetes-sigs/cluster-api).
+#: Container network of the docker infrastructure's machines, which expects
+#: this name (DefaultNetwork of test/infrastructure/container in
+#: kubernetes-sigs/cluster-api).
 _MACHINES = 'kind'
 
 
 def wanted(options, source, docker) -> minikube.Wanted:
-    """What minikube is asked for; pure.
+    """The parameters for minikube; pure.
 
     :param options: :class:`..hosted.Options`.
     :param source: see :mod:`..sources`.
@@ -28,11 +28,11 @@ def wanted(options, source, docker) -> minikube.Wanted:
 
 
 def start(machine, what, progress):
-    """Start it; a half-made machine that does not start is made anew.
+    """Start the machine; one that fails to start is deleted and made anew.
 
     :param machine: :class:`..minikube.Minikube`.
     :param what: :class:`..minikube.Wanted`.
-    :raises CommandFailed: it did not start twice.
+    :raises CommandFailed: two starts failed.
     """
     with progress.step('minikube') as note:
         try:
@@ -44,11 +44,11 @@ def start(machine, what, progress):
 
 
 def load(machine, archives, progress):
-    """Give the machine the images that it lacks.
+    """Load the images that the machine lacks.
 
     :param archives: objects with ``name``, ``path`` and ``references``.
-    :raises EnvironmentProblem: it does not have them then. minikube itself
-        does not call that a failure (DoLoadImages of its
+    :raises EnvironmentProblem: images are still missing afterwards. minikube
+        itself does not report that as a failure (DoLoadImages of its
         pkg/minikube/machine/cache_images.go).
     """
     missing = _missing(machine, archives)

@@ -2,18 +2,18 @@
 
 """The certificate authority of a management cluster, and what it signs.
 
-One authority of its own per cluster, made when the cluster is made and
-thrown away with it. Every connection between its programs is TLS with a
-client certificate, etcd's too, because other users of the machine can reach
-the same loopback addresses.
+Each cluster has its own authority, created and thrown away with it. All
+connections between its programs, including etcd's, use TLS with client
+certificates, because other users of the machine can reach the same loopback
+addresses.
 
 Files below one folder (mode 0700, files 0600)::
 
     ca.crt, ca.key
     server.crt, server.key      kube-apiserver, kube-controller-manager, etcd
-    etcd-client.crt, .key       kube-apiserver's towards etcd
+    etcd-client.crt, .key       for kube-apiserver as a client of etcd
     admin.crt, .key             and one pair for every name of CLIENTS
-    webhook/tls.crt, tls.key    names that controller-runtime looks for
+    webhook/tls.crt, tls.key    names that controller-runtime expects
     service-account.key         signs service account tokens
     *.kubeconfig                one for every name of CLIENTS
 """
@@ -70,7 +70,7 @@ class Authority:
         """A pair for a server.
 
         :param addresses: host names and IP addresses, str.
-        :param client: it is a client, too (etcd talks to itself).
+        :param client: whether it is also a client (etcd talks to itself).
         :returns: certificate and key, PEM bytes.
         """
         usages = [oid.ExtendedKeyUsageOID.SERVER_AUTH]
@@ -109,7 +109,7 @@ class Authority:
             issuer_name=self._name, subject_name=subject,
             public_key=key.public_key(),
             serial_number=x509.random_serial_number(),
-            # An hour back: clocks of virtual machines jump.
+            # An hour earlier, as clocks of virtual machines jump.
             not_valid_before=now - datetime.timedelta(hours=1),
             not_valid_after=now + datetime.timedelta(days=LIFETIME),
         ).add_extension(x509.SubjectKeyIdentifier.from_public_key(
@@ -151,7 +151,7 @@ def make(directory, address, server_url):
 
 
 def usable(directory, address) -> bool:
-    """Whether there are certificates for this address, valid for a day."""
+    """Whether there are certificates for this address, valid another day."""
     try:
         certificate = x509.load_pem_x509_certificate(
             (pathlib.Path(directory) / 'server.crt').read_bytes())
@@ -212,8 +212,8 @@ def _key_usage(**wanted):
 def _pem(thing):
     if isinstance(thing, x509.Certificate):
         return thing.public_bytes(serialization.Encoding.PEM)
-    # kube-apiserver refuses a PKCS#8 service account key as key to verify
-    # with (k8s.io/client-go/util/keyutil, PublicKeysFromFile).
+    # kube-apiserver does not accept a PKCS#8 service account key for
+    # verification (k8s.io/client-go/util/keyutil, PublicKeysFromFile).
     return thing.private_bytes(
         serialization.Encoding.PEM,
         serialization.PrivateFormat.TraditionalOpenSSL,

@@ -2,9 +2,8 @@
 
 """The programs of the management cluster: their command lines.
 
-Pure, save for the probes, which ask a program whether it is ready. No
-argument is a secret: keys and kubeconfigs are named by path. The flags that
-need a reason have it here.
+Pure, except for the readiness probes. No argument is a secret: keys and
+kubeconfigs are named by path. Comments explain flags that are not obvious.
 """
 
 import json
@@ -17,10 +16,10 @@ from magnum_capi_tempest import supervision
 #: Names of the programs, in the order in which they start.
 NAMES = ('etcd', 'kube-apiserver', 'kube-controller-manager', 'capi')
 
-#: Cluster API Provider OpenStack, for infrastructure from a cloud; the last.
+#: Cluster API Provider OpenStack, for machines of a cloud; starts last.
 OPENSTACK = 'capo'
 
-#: What of :data:`.layout.OFFSETS` each of them listens on.
+#: The listeners of :data:`.layout.OFFSETS` that belong to each program.
 LISTENERS = types.MappingProxyType({
     'etcd': ('etcd', 'etcd-peer'),
     'kube-apiserver': ('kube-apiserver',),
@@ -29,21 +28,21 @@ LISTENERS = types.MappingProxyType({
     'capo': ('capo-webhook', 'capo-health'),
 })
 
-#: Exit code of flock(1) when somebody else holds the network's lock.
+#: Exit code of flock(1) when another run holds the network's lock.
 NETWORK_TAKEN = 75
 
 #: Feature gates of Cluster API. Drivers with a ClusterClass need the first
 #: two. Rate limiting and preflight checks add pauses of up to 15 s to every
-#: step, which are right for clouds and pointless in memory, unless it is
-#: shown how many clusters Cluster API bears as it comes.
+#: step, which are right for clouds and pointless in memory, except to measure
+#: how many clusters Cluster API can handle with its defaults.
 GATES = {'ClusterTopology': True, 'MachinePool': True,
          'ReconcilerRateLimiting': False, 'MachineSetPreflightChecks': False}
 
 
 def holding(flock, lock):
-    """Start of a command line: take a network's lock and become what follows.
+    """Start of a command line: take a network's lock and exec the rest.
 
-    That program then holds the network as long as it lives. The lock is a
+    The program then holds the network as long as it lives. The lock is a
     shared one, see :mod:`..network`.
 
     :param flock: path of flock(1) of util-linux.
@@ -55,7 +54,7 @@ def holding(flock, lock):
 def etcd(layout, program, hold=()):
     """etcd: TLS with client certificates, and no fsync.
 
-    :param hold: command line that becomes etcd, see :func:`holding`.
+    :param hold: start of the command line, see :func:`holding`.
     """
     pki = layout.pki
     url, peer = layout.url('etcd'), layout.url('etcd-peer')
@@ -69,10 +68,10 @@ def etcd(layout, program, hold=()):
         f'--peer-cert-file={pki}/server.crt',
         f'--peer-key-file={pki}/server.key',
         '--peer-client-cert-auth', f'--peer-trusted-ca-file={pki}/ca.crt',
-        # The state is thrown away with the run; what the page cache has
-        # survives a SIGKILL.
+        # The state is thrown away with the run, and the page cache survives
+        # a SIGKILL.
         '--unsafe-no-fsync',
-        # There is nobody to elect: the default of 1 s is start-up time.
+        # With one member, the default of 1 s would only delay the start.
         '--heartbeat-interval=20', '--election-timeout=200',
         '--quota-backend-bytes=2147483648', '--log-level=warn']
     probe = client.to(
@@ -103,15 +102,15 @@ def kube_apiserver(layout, program, admin):
         f'--service-account-signing-key-file={pki}/service-account.key',
         '--service-account-issuer=https://kubernetes.default.svc',
         '--service-cluster-ip-range=10.0.0.0/24',
-        # Pods are never run, so that none needs a token.
+        # No pods run, so that none needs a token.
         '--disable-admission-plugins=ServiceAccount',
-        # The address of the "kubernetes" Service may not be a loopback one.
+        # The "kubernetes" Service must not have a loopback address.
         '--endpoint-reconciler-type=none',
         '--enable-priority-and-fairness=false', '--profiling=false'],
         lambda: admin.answers('/readyz'), stop='KILL',
-        # The largest program of a sandbox. A smaller GOGC saves 90 MiB when
-        # idle and costs 2 CPU seconds of the start. The limit is for the
-        # long run.
+        # The largest program of a sandbox. A smaller GOGC would save 90 MiB
+        # when idle, but cost 2 CPU seconds at the start. The limit matters in
+        # the long run.
         env={'GOMEMLIMIT': f'{memory_limit(physical_memory())}MiB'})
 
 
@@ -119,8 +118,8 @@ def memory_limit(physical):
     """MiB that kube-apiserver may take before it collects garbage eagerly.
 
     Five clusters at once cost a third more CPU with 700 than with 1500
-    (benchmarks/clusters.py). A hundred took 1500, and a quarter of the CPU
-    for collecting, until requests ran into their time limits
+    (benchmarks/clusters.py). A hundred reached 1500, and garbage collection
+    took a quarter of the CPU, until requests timed out
     (benchmarks/driver.py).
 
     :param physical: MiB that the machine has.
@@ -136,8 +135,8 @@ def physical_memory():
 def kube_controller_manager(layout, program):
     """Garbage collection and deletion of namespaces, nothing else.
 
-    Without them, a deleted cluster leaves its secrets behind, and a cluster
-    of the same name would find the old authority.
+    Without them, a deleted cluster leaves its secrets behind, and a new
+    cluster of the same name would use the old certificate authority.
     """
     pki = layout.pki
     kubeconfig = pki / 'kube-controller-manager.kubeconfig'
@@ -173,7 +172,8 @@ def capi(layout, program, docker_host=None, rate_limiting=False,
     """
     health = layout.url('capi-health', 'http')
     probe = client.to(health, timeout=3)
-    # Real kubelets must not be newer than their API server: workers wait.
+    # Real kubelets must not be newer than their API server, so workers have
+    # to wait during an upgrade.
     checks = {'MachineSetPreflightChecks': True} if docker_host else {}
     gates = ','.join(f'{k}={json.dumps(v)}' for k, v in {
         **GATES, 'ReconcilerRateLimiting': rate_limiting, **checks}.items())
@@ -185,7 +185,7 @@ def capi(layout, program, docker_host=None, rate_limiting=False,
         f'--webhook-cert-dir={layout.pki}/webhook',
         f'--health-addr={health.removeprefix("http://")}',
         f'--behaviours={layout.behaviours}', f'--feature-gates={gates}',
-        # Upstream waits 30 s after it looked for a workload API too early.
+        # Upstream waits 30 s if it tries to reach a workload API too early.
         '--connection-retry=1s', *(['--docker'] if docker_host else ()),
         *([f'--machine-socket={layout.machines}',
            f'--endpoint-network={endpoint_network}']
@@ -208,10 +208,10 @@ def capo(layout, program):
 
 
 def _program(layout, name, argv, ready, stop='KILL', env=None):
-    """What all have in common.
+    """The common settings of all programs.
 
-    They are killed: their state is thrown away with the run, and
-    kube-apiserver can take 20 s to end its watches after SIGTERM.
+    They are stopped with SIGKILL: their state is thrown away with the run,
+    and kube-apiserver can take 20 s to end its watches after SIGTERM.
     """
     return supervision.Program(
         name=name, argv=tuple(map(str, argv)), ready=ready, env=env or {},

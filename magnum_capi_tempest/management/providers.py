@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a management cluster of pods is made of, and at which versions.
+"""The parts of a management cluster of pods, and their versions.
 
-Pure; the one place where versions of providers are named. They are those of
-the pinned Go modules: the same releases as the plain processes are built of.
+Pure; the only place that names versions of providers. They are those of the
+pinned Go modules, from which the plain processes are built, too.
 """
 
 import dataclasses
@@ -10,13 +10,13 @@ import dataclasses
 from magnum_capi import errors
 from magnum_capi_tempest.management import manifests
 
-#: Of the machine that Cluster API runs on. The newest minor version whose
-#: kubelet works with version 1 of control groups without a switch.
+#: Version of the machine that Cluster API runs on: the newest minor version
+#: whose kubelet supports cgroup v1 without an option.
 KUBERNETES = 'v1.34.9'
 
 CERT_MANAGER = ('github.com/cert-manager/cert-manager', 'v1.21.1')
-#: Manages images and servers for the OpenStack provider, which needs it
-#: since its release 0.12.
+#: Manages images and servers for the OpenStack provider, which has needed it
+#: since release 0.12.
 RESOURCE_CONTROLLER = manifests.RESOURCE_CONTROLLER
 
 #: Helm chart of the addon provider, and its version.
@@ -64,11 +64,11 @@ class Provider:
 
     @property
     def reference(self) -> str:
-        """Of its image."""
+        """Reference of its image."""
         return f'{self.image}:{self.version}'
 
 
-#: Those that every management cluster has. Names of the images: Makefile of
+#: The providers of every management cluster. Names of the images: Makefile of
 #: kubernetes-sigs/cluster-api, PROD_REGISTRY.
 CORE = (
     Provider('cluster-api', 'CoreProvider', 'cluster-api', 'capi-system',

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """A repository of providers on this machine, for ``clusterctl init``.
 
-Made from the kustomize trees of the pinned Go modules, as the providers'
-releases are (target release-manifests of their Makefiles): a release host
-need not be reachable, and what is installed is what the pins say. The
-layout is that of clusterctl's local repositories
+Made from the kustomize trees of the pinned Go modules, like the providers'
+releases (target release-manifests of their Makefiles): no release host need be
+reachable, and exactly the pinned versions are installed. The layout is that of
+clusterctl's local repositories
 (cmd/clusterctl/client/repository/repository_local.go)::
 
     cluster-api/v1.14.0/core-components.yaml, metadata.yaml
     bootstrap-kubeadm/v1.14.0/...
-    clusterctl.yaml                where each of them is
+    clusterctl.yaml                locations of the providers
     cert-manager.yaml              see certmanager
     resource-controller.yaml       with the OpenStack provider
-    images.json                    what the pods run
+    images.json                    images of the pods
 """
 
 import dataclasses
@@ -31,7 +31,7 @@ from magnum_capi_tempest.management import certmanager
 from magnum_capi_tempest.management import providers
 from magnum_capi_tempest import paths
 
-#: Goes into the name of the folder: raise it when its content changes.
+#: Part of the name of the folder: raise it when its content changes.
 FORMAT = 1
 
 _PULL = re.compile(r'(?m)^(\s+imagePullPolicy:) Always$')
@@ -63,10 +63,10 @@ class Repository:
 
 def load(infrastructure, stand_in, tools, module_directory, progress,
          directory=None) -> Repository:
-    """The repository for an infrastructure, from the cache when it is there.
+    """The repository for an infrastructure, from the cache if possible.
 
     :param infrastructure: key of :data:`..providers.INFRASTRUCTURES`.
-    :param stand_in: whether cert-manager's stand-in takes its place.
+    :param stand_in: whether to use the stand-in for cert-manager.
     :param tools: paths of ``kubectl`` and ``helm``.
     :param module_directory: see :func:`..manifests.load`.
     :param directory: folder of the cache.
@@ -90,9 +90,9 @@ def load(infrastructure, stand_in, tools, module_directory, progress,
 
 
 def released(provider, text) -> str:
-    """Manifests with the image of a release instead of a build's; pure.
+    """Manifests with the released image instead of a development build; pure.
 
-    :raises MagnumCapiError: there is no such image in them.
+    :raises MagnumCapiError: they do not name such an image exactly once.
     """
     # CAPO's tree names a staging registry of its own.
     name = provider.image.rsplit('/', 1)[1]
@@ -107,7 +107,7 @@ def released(provider, text) -> str:
 
 
 def configuration(directory, wanted) -> dict:
-    """What clusterctl reads: where the providers are.
+    """clusterctl's configuration: the locations of the providers.
 
     :param directory: of the repository.
     """
@@ -155,7 +155,7 @@ def _publish(scratch, final):
     try:
         scratch.rename(final)
     except OSError:
-        # Another run was quicker, or one was killed half way.
+        # Another run was quicker, or one was killed halfway.
         if not (final / 'images.json').exists():
             shutil.rmtree(final, ignore_errors=True)
             scratch.rename(final)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What drivers and tests need of any management cluster, whoever made it.
+"""What drivers and tests need of any management cluster, ours or not.
 
 ``magnum-capi management check`` compares these tables with what a cluster
 serves, runs and allows (:mod:`.inspection`), so that a missing provider is
-named before a test fails for a reason that looks like a driver's fault.
-Pure, but for :func:`served`.
+reported before a test fails for a reason that looks like a driver's fault.
+Pure, except for :func:`served`.
 """
 
 import dataclasses
@@ -15,7 +15,7 @@ import dataclasses
 class Requirement:
     """A kind that must be served.
 
-    :param provider: who installs it, for the person who has to.
+    :param provider: the component that installs it, for messages.
     :param group: API group.
     :param version: API version.
     :param resource: plural, as in a CRD's ``spec.names.plural``.
@@ -42,7 +42,7 @@ BOTH = ('v1beta1', 'v1beta2')
 _OPENSTACK = 'OpenStack infrastructure provider'
 _ADDON = 'addon provider'
 
-#: The one table of kinds.
+#: The table of kinds.
 ALL = (
     *_served('Cluster API', 'cluster.x-k8s.io', BOTH,
              'clusters', 'machines', 'machinesets', 'machinedeployments',
@@ -64,7 +64,7 @@ _DOCKER = _served('docker infrastructure provider',
                   'infrastructure.cluster.x-k8s.io', ('v1beta2',),
                   'devclusters', 'devmachines', 'devmachinetemplates')
 
-#: Beside the OpenStack provider, where it runs in pods: it asks for images.
+#: Added if the OpenStack provider runs in pods, where it reads images.
 RESOURCES = _served('OpenStack resource controller',
                     'openstack.k-orc.cloud', ('v1alpha1',), 'images')
 
@@ -96,7 +96,7 @@ class Release:
 
 _V1BETA2 = 'v1beta2 of the API, which newer drivers read'
 
-#: When providers run as Deployments, their images say the release.
+#: If providers run as Deployments, their images name the release.
 RELEASES = (
     Release('cluster-api', (1, 11, 0), _V1BETA2),
     Release('bootstrap-kubeadm', (1, 11, 0), _V1BETA2),
@@ -105,8 +105,8 @@ RELEASES = (
             'v1beta1 of its API with images of the resource controller'),
 )
 
-#: From this release on, the OpenStack provider wants the resource
-#: controller (docs/book/src/clusteropenstack/configuration.md of it).
+#: From this release on, the OpenStack provider needs the resource controller
+#: (its docs/book/src/clusteropenstack/configuration.md).
 WANTS_RESOURCES = (0, 12, 0)
 
 
@@ -129,7 +129,7 @@ _WRITE = ('create', 'update', 'patch', 'delete')
 
 
 def permissions(infrastructure='openstack', addon_provider=True):
-    """What drivers do: helm writes what charts render, drivers read it.
+    """What drivers do: helm writes the objects of charts, drivers read them.
 
     :returns: tuple of :class:`Permission`.
     """
@@ -151,8 +151,8 @@ def permissions(infrastructure='openstack', addon_provider=True):
         rendered['addons.stackhpc.com'] = ('helmreleases', 'manifests')
     for group, resources in rendered.items():
         wanted += [(group, r, (*_READ, *_WRITE)) for r in resources]
-    # Made by controllers: seen, marked, and asked to go when a deletion has
-    # left them without their Cluster.
+    # Made by controllers; drivers read and annotate them, and delete them
+    # when a deletion has left them without their Cluster.
     wanted += [
         ('cluster.x-k8s.io', 'machines', ('get', 'list', 'patch', 'delete')),
         ('cluster.x-k8s.io', 'machinesets', ('list',))]
@@ -173,7 +173,7 @@ def missing(served, required=ALL) -> list[Requirement]:
 
 
 def served(api, required=ALL) -> set[tuple[str, str, str]]:
-    """What a cluster serves, of the groups that matter here.
+    """The resources of the required groups that a cluster serves.
 
     :param api: :class:`..kubeclient.kube.Client`.
     :returns: set of (group, version, resource).

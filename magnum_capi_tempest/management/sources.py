@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the images of a management cluster of pods come from.
 
-Registries, a mirror of them, or archives in a folder that ``magnum-capi
-images build`` filled, for machines without a registry.
+Registries, a mirror of them, or, for machines without a registry, archives in
+a folder that ``magnum-capi images build`` filled.
 """
 
 import re
@@ -10,7 +10,7 @@ import re
 from magnum_capi import errors
 from magnum_capi_tempest.management import providers
 
-#: Kubernetes' programs for the machine, in the toolchain's words.
+#: Kubernetes' programs for the machine, by their names in the toolchain.
 _MINOR = re.match(r'v(\d+\.\d+)', providers.KUBERNETES).group(1)
 PROGRAMS = {name: f'{name}-{_MINOR}'
             for name in ('kubeadm', 'kubectl', 'kubelet')}
@@ -22,11 +22,11 @@ _HAPROXY = 'kindest/haproxy:'
 
 
 class Registries:
-    """Images are pulled, from a mirror when there is one.
+    """Images are pulled, from a mirror if there is one.
 
-    :param mirror: host, and port if it has one: a pull-through cache that
-        knows the registry by the query ``ns``, as containerd asks mirrors
-        (docs/hosts.md of containerd/containerd).
+    :param mirror: host, and port if it has one, of a pull-through cache that
+        gets the registry's name in the query ``ns``, which containerd sends
+        to mirrors (docs/hosts.md of containerd/containerd).
     """
 
     base = None
@@ -37,13 +37,13 @@ class Registries:
         self._mirror = mirror
 
     def archives(self, references):
-        """None: all are pulled."""
+        """No archives: all images are pulled."""
         return []
 
     def prepare(self, machine, docker, tools, progress):
-        """Have the machine's containerd ask the mirror first.
+        """Make the machine's containerd ask the mirror first.
 
-        minikube copies what is in this folder into the machine.
+        minikube copies the content of this folder into the machine.
         """
         root = machine.home / '.minikube' / 'files' / 'etc' / 'containerd'
         for path, text in hosts(self._mirror).items():
@@ -75,14 +75,14 @@ class Archives:
         return self._base.references[0]
 
     def archives(self, references):
-        """Those of the images that pods run.
+        """Archives of the images that pods run.
 
-        :raises EnvironmentProblem: there is none for some of them.
+        :raises EnvironmentProblem: some have no archive.
         """
         return chosen(self._inventory, references)
 
     def prepare(self, machine, docker, tools, progress):
-        """Load what Docker runs, and give minikube its programs."""
+        """Load the images that Docker needs; give minikube its programs."""
         machine.seed({name: tools[tool] for name, tool in PROGRAMS.items()})
         if docker is None:
             return
@@ -102,11 +102,12 @@ class Archives:
 def open_source(options):
     """The source that :class:`..hosted.Options` name.
 
-    :raises EnvironmentProblem: an archive is missing; says what builds it.
+    :raises EnvironmentProblem: an archive is missing; its hint has the
+        command that builds it.
     """
     if options.images is None:
         return Registries(options.mirror)
-    # Not for those who have a registry.
+    # Imported here: with a registry it is not needed.
     from magnum_capi_tempest import images
     inventory = images.require(options.images, (_MINOR,), images.MINIKUBE)
     return Archives(inventory, options.infrastructure == 'docker')
@@ -115,7 +116,7 @@ def open_source(options):
 def chosen(inventory, references) -> list:
     """The archives that hold these images.
 
-    :raises EnvironmentProblem: names those that none holds.
+    :raises EnvironmentProblem: names the images without an archive.
     """
     by_reference = {r: a for a in inventory.of_kind('image')
                     for r in a.references}

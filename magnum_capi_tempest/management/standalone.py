@@ -2,9 +2,9 @@
 
 """A management cluster without a sandbox around it.
 
-``magnum-capi management up`` and its siblings, as functions. The folder
-remembers in ``management.json`` what was brought up (:mod:`.folder`). A
-cluster of pods is :mod:`.hosted`'s; the other commands find out.
+``magnum-capi management up`` and its siblings, as functions. The file
+``management.json`` in the folder records what was brought up
+(:mod:`.folder`). For a cluster of pods the other commands call :mod:`.hosted`.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ from magnum_capi_tempest.management import network
 from magnum_capi_tempest import paths
 from magnum_capi_tempest import supervision
 
-#: Where Cluster API can be made to run, by the name of ``--backend``.
+#: Where Cluster API can run: values of ``--backend``.
 BACKENDS = ('processes', 'minikube')
 
 _SUPERVISOR = 'supervisor'
@@ -36,10 +36,10 @@ def up(directory, progress, tools=None, behaviours=None,
        port_base=layout.Layout.port_base,
        kubeconfig_to=None, rate_limiting=False,
        endpoint_network=None) -> local.Processes:
-    """Bring a management cluster up, on a loopback network of its own.
+    """Bring a management cluster up, on its own loopback network.
 
-    What it started ends when it fails or is interrupted, unless the cluster
-    was there before.
+    If it fails or is interrupted, everything that it started is stopped,
+    unless the cluster existed before.
 
     :param directory: folder of the cluster, made when missing.
     :param tools: paths of the programs by name; from the toolchain when
@@ -49,8 +49,8 @@ def up(directory, progress, tools=None, behaviours=None,
     :param kubeconfig_to: see :func:`..hosted.up`.
     :param rate_limiting: see :func:`..programs.capi`.
     :param endpoint_network: see :class:`..local.Processes`.
-    :raises UsageError: the folder holds something else, or a cluster that is
-        up without the rate limiting or the endpoint network that is wanted.
+    :raises UsageError: the folder holds something else, or a running cluster
+        without the wanted rate limiting or endpoint network.
     :raises EnvironmentProblem: a port is taken, a program is missing.
     """
     directory = folders.check(directory)
@@ -110,10 +110,10 @@ def down(directory):
 
 
 def status(directory) -> list[tuple]:
-    """What runs.
+    """The programs of a cluster.
 
-    :returns: list of (:class:`..supervision.Status`, ready), ready being
-        True or False; empty when nothing runs.
+    :returns: list of (:class:`..supervision.Status`, ready), with ready True
+        or False; empty when nothing runs.
     """
     directory = folders.check(directory)
     if hosted.record(directory):
@@ -121,7 +121,7 @@ def status(directory) -> list[tuple]:
     record, supervisor = _read(directory), _supervisor(directory)
     if not record or not supervisor.running():
         return []
-    # Only probes are wanted; which binaries run is no matter.
+    # Only the probes are needed; the binaries do not matter.
     plane = _plane(directory, record, dict.fromkeys(
         local.tools(openstack=True), ''))
     probes = {p.name: p for p in plane.programs()}
@@ -130,7 +130,7 @@ def status(directory) -> list[tuple]:
 
 
 def kubeconfig(directory) -> pathlib.Path:
-    """Of the administrator; it exists while the cluster does."""
+    """The administrator's kubeconfig; it exists as long as the cluster."""
     return layout.Layout(folders.check(directory)).kubeconfig
 
 
@@ -139,7 +139,7 @@ def _plane(directory, record, tools, behaviours=None):
         layout.Layout(directory, record['address'], record['port_base'],
                       record['network']),
         tools, behaviours, pathlib.Path(record['lock']),
-        # One of an earlier version has none.
+        # Records of an earlier version have none.
         rate_limiting=record.get('rate_limiting', False),
         endpoint_network=record.get('endpoint_network'))
 
@@ -149,14 +149,14 @@ def _supervisor(directory):
 
 
 def _read(directory):
-    """What :func:`up` recorded, None when it did not or did not finish."""
+    """What :func:`up` recorded, None if it did not finish."""
     record = folder.read(directory) or {}
     whole = {'address', 'network', 'port_base', 'lock'} <= set(record)
     return record if whole else None
 
 
 def _sweep(directory):
-    """Nothing of a cluster runs or is left in the folder afterwards."""
+    """Stop everything of a cluster and remove its files."""
     _supervisor(directory).shutdown()
     shutil.rmtree(directory / _SUPERVISOR, ignore_errors=True)
     driver_kubeconfig.take_back(directory, kubeconfig(directory))

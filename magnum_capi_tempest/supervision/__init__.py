@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Keeps programs running: a thin layer over supervisord.
 
-Rooms describe what must run as :class:`Program`; this module has supervisord
-(the PyPI package "supervisor") start them, in dependency order, and waits
-until each is ready. That nothing stays behind is :mod:`.runmarks`'s part.
+Rooms describe their programs as :class:`Program`; this module makes
+supervisord (the PyPI package "supervisor") start them, in dependency order,
+and waits until each is ready. :mod:`.runmarks` makes sure that no process is
+left behind.
 """
 
 from magnum_capi_tempest.supervision.model import Program

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What must run, and what it does now."""
+"""Programs to run, and their state."""
 
 import dataclasses
 import pathlib
@@ -8,20 +8,20 @@ import typing
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """A program that must run.
+    """A program to run.
 
     :param name: unique within a supervisor; also the name of its log.
     :param argv: command line, absolute path first; no secrets.
     :param ready: called without arguments until it returns true; None when
         the program is ready as soon as it runs. It may raise OSError.
     :param listens: ``(address, port)`` of every TCP socket that it, or a
-        process that it starts, listens on when it is ready. Before it does
-        so ``ready`` is not called: it would ask somebody else.
-    :param env: variables that it gets beside PATH, HOME, LANG, TMPDIR.
+        process that it starts, listens on when it is ready. ``ready`` is not
+        called before: it might reach another program.
+    :param env: variables in addition to PATH, HOME, LANG, TMPDIR.
     :param cwd: its working folder, the run's folder by default.
     :param after: names of programs that must be ready before it starts.
     :param stop_signal: name of the signal that stops it, without "SIG".
-    :param restart: start it again when it dies.
+    :param restart: whether to start it again when it dies.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Program:
 
 @dataclasses.dataclass(frozen=True)
 class Status:
-    """What a program does now.
+    """The state of a program.
 
     :param memory: its proportional set size, bytes.
     :param cpu: seconds.

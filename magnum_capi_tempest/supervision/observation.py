@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Looks at programs from outside: memory, CPU time, the end of a log."""
+"""Observes programs from outside: memory, CPU time, the end of a log."""
 
 import contextlib
 import os
@@ -8,8 +8,8 @@ import os
 def usage(pid, children=True):
     """Bytes of memory and CPU seconds of a process and its children.
 
-    Memory is the proportional set size: what several processes share counts
-    once in their sum.
+    Memory is the proportional set size: shared memory counts once in the sum
+    over all processes.
     """
     import psutil
     memory, cpu = 0, 0.0

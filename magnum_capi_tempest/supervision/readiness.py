@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether a program is ready: it listens where it should, and says so.
 
-An answer alone is not enough. Any user of the machine may bind a port that
-is not privileged: who is first answers in the program's place, and would be
-sent its users' passwords.
+An answer alone is not enough. Any user of the machine may bind an unprivileged
+port first, answer in the program's place, and receive the passwords of its
+users.
 """
 
 import contextlib
@@ -13,7 +13,7 @@ from magnum_capi_tempest.supervision import model
 
 
 def ready(program: model.Program, pid: int) -> bool:
-    """Ask once. The probe is not called before the program listens.
+    """Check once. The probe is not called before the program listens.
 
     :param pid: of its first process; sockets of its children count, too.
     """
@@ -30,7 +30,7 @@ def ready(program: model.Program, pid: int) -> bool:
 
 
 def obstacle(program: model.Program, pid: int | None) -> str:
-    """Names another listener on the port of a program, or nothing.
+    """A phrase on another listener on a program's port, empty if none.
 
     :param pid: None when it does not run.
     """
@@ -49,7 +49,7 @@ def _listeners(program):
 
 
 def _own(pid, found):
-    """Whether all these sockets are a process's, or of those it started."""
+    """Whether a process or its children own all these sockets."""
     inodes = {f.inode for f in found}
     left = inodes - listeners.sockets(pid)
     if left:
@@ -58,7 +58,7 @@ def _own(pid, found):
 
 
 def _children(pid):
-    # Imported here: the machines that only run tests do not have it.
+    # Imported here: machines that only run tests do not have it.
     import psutil
     with contextlib.suppress(psutil.NoSuchProcess):
         return [p.pid for p in psutil.Process(pid).children(recursive=True)]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """supervisord's configuration files, and what they cannot express.
 
-Its [include] is a pattern, it expands %(name)s, some values twice, and it
-cuts a line where a comment may begin. What would be misread is refused.
+Its [include] is a pattern, it expands %(name)s, in some values twice, and it
+cuts lines where a comment may begin. Values that it would misread are refused.
 """
 
 import configparser
@@ -20,9 +20,9 @@ _COMMENT = re.compile(r' [;#]|\n')
 
 
 def check(directory, socket):
-    """Whether supervisord can work in a folder.
+    """Check that supervisord can work in a folder.
 
-    :raises UsageError: its path is too long or has an unfit character.
+    :raises UsageError: its path is too long or has an unsuitable character.
     """
     if len(os.fsencode(socket)) > _LONGEST_SOCKET_PATH:
         raise errors.UsageError(
@@ -48,14 +48,14 @@ def write_daemon(path, directory, socket):
         'rpcinterface:supervisor': {
             'supervisor.rpcinterface_factory':
             'supervisor.rpcinterface:make_main_rpcinterface'},
-        # Relative: it is a list, divided by spaces.
+        # Relative, because the value is a list separated by spaces.
         'include': {'files': 'programs/*.conf'}})
 
 
 def write_program(path, program, directory, log):
     """Write the file of one :class:`.model.Program`.
 
-    :raises UsageError: a value that supervisord would misread.
+    :raises UsageError: supervisord would misread a value.
     """
     for key, value in program.env.items():
         if '"' in value or value != value.strip("'"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Talks to supervisord: starts it, starts programs, waits, ends all."""
+"""Controls supervisord: starts it, starts programs, waits, stops all."""
 
 import contextlib
 import os
@@ -21,11 +21,11 @@ from magnum_capi_tempest.supervision import observation
 from magnum_capi_tempest.supervision import readiness
 from magnum_capi_tempest.supervision import settings
 
-#: A fault of supervisord, as ``supervisor.xmlrpc.Faults`` has it: not
-#: imported here, as the machines that only run tests have no supervisor.
+#: A fault of supervisord, from ``supervisor.xmlrpc.Faults``, which is not
+#: imported: machines that only run tests have no supervisor.
 _SPAWN_ERROR = 50
 
-#: The command that is supervisord.
+#: The command of supervisord.
 DAEMON = (sys.executable, '-m', 'supervisor.supervisord')
 
 _DEAD = ('EXITED', 'FATAL', 'BACKOFF', 'STOPPED', 'UNKNOWN')
@@ -56,11 +56,11 @@ class Supervisor:
     def start(self, program: typing.Sequence[str | pathlib.Path] = DAEMON):
         """Start supervisord, unless it runs.
 
-        :param program: command that is a supervisord and takes its options.
+        :param program: command of supervisord, or one with the same options.
         """
         if self.running():
             return
-        # Left by an earlier supervisord; they may say something else now.
+        # Left by an earlier supervisord and possibly outdated.
         shutil.rmtree(self.directory / 'programs', ignore_errors=True)
         for name in ('programs', 'log'):
             (self.directory / name).mkdir(parents=True, exist_ok=True)
@@ -104,7 +104,7 @@ class Supervisor:
                 if p.name not in began:
                     continue
                 info = infos[p.name]
-                # Also one that was ready: its port is anybody's now.
+                # Even if it was ready before: any program may take its port.
                 if info['statename'] in _DEAD and not p.restart:
                     return p
                 if p.name not in ready and readiness.ready(p, info['pid']):
@@ -134,7 +134,7 @@ class Supervisor:
             hint=f'The logs are in {self.directory / "log"}')
 
     def ready(self, program) -> bool:
-        """Whether a program runs and is ready, asked once."""
+        """Check once whether a program runs and is ready."""
         info = self._infos().get(program.name)
         return (info is not None and info['statename'] == 'RUNNING'
                 and readiness.ready(program, info['pid']))
@@ -152,8 +152,8 @@ class Supervisor:
                 self._call('startProcess', program.name, False)
             except xmlrpc.client.Fault as e:
                 if e.faultCode == _SPAWN_ERROR:
-                    # It ended before supervisord could answer; who waits
-                    # for it sees that, and has the end of its log.
+                    # It ended before supervisord could answer; launch()
+                    # notices that and reports the end of its log.
                     return
                 raise errors.EnvironmentProblem(
                     f'Cannot start {program.name}: {e.faultString}',
@@ -170,7 +170,7 @@ class Supervisor:
         return {i['name']: i for i in self._call('getAllProcessInfo')}
 
     def status(self) -> list[model.Status]:
-        """What every program does, helpers of a program counted with it."""
+        """The state of every program, its child processes included."""
         found = []
         for info in self._call('getAllProcessInfo'):
             pid = info['pid'] or None
@@ -189,7 +189,7 @@ class Supervisor:
                 self._call('stopProcess', name, True)
 
     def remove(self, *names):
-        """Stop programs and forget them: the next of that name is new."""
+        """Stop programs and forget them, so that their names are free."""
         self.stop(*names)
         for name in names:
             with contextlib.suppress(xmlrpc.client.Fault):
@@ -205,7 +205,7 @@ class Supervisor:
         number = signal.Signals[f'SIG{signal_name}']
         for info in self._call('getAllProcessInfo'):
             if info['name'] == name and info['pid']:
-                # It makes its group itself: just started it has none yet.
+                # A program that has just started may not have a group yet.
                 for send in (os.killpg, os.kill):
                     with contextlib.suppress(ProcessLookupError):
                         send(info['pid'], number)
@@ -216,13 +216,13 @@ class Supervisor:
         return self.directory / 'log' / f'{name}.log'
 
     def shutdown(self):
-        """End everything; nothing of this folder runs afterwards.
+        """Stop everything that runs for this folder.
 
-        The state of a run is thrown away with it, so that nobody has to
-        wait for an orderly end.
+        The state of a run is thrown away with it, so an orderly shutdown is
+        not worth the wait.
         """
         with contextlib.suppress(OSError):
-            # supervisord last: as the parent, it clears the ended ones away.
+            # supervisord goes last: as the parent, it reaps the others.
             runmarks.sweep(self.directory, spare=self._call('getPID'))
             self._call('shutdown')
             with contextlib.suppress(errors.WaitTimeout):
@@ -234,7 +234,7 @@ class Supervisor:
             path.unlink(missing_ok=True)
 
     def _call(self, method, *arguments):
-        # Imported here: the machines that only run tests do not have it.
+        # Imported here: machines that only run tests do not have it.
         from supervisor import xmlrpc as supervisor_xmlrpc
         transport = supervisor_xmlrpc.SupervisorTransport(
             None, None, f'unix://{self._socket}')
