@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Pinned outside programs: find, download or build, verify, keep.
+"""Pinned external programs: find, download or build, verify, keep.
 
-The door of this room. What is pinned is in ``pins.toml``; Go itself and the
+The entry point of this room. The pins are in ``pins.toml``; Go itself and the
 files of Go modules are in :mod:`magnum_capi_tempest.toolchain.go`.
 """
 
@@ -17,26 +17,26 @@ from magnum_capi_tempest.toolchain import kubernetes
 from magnum_capi_tempest.toolchain import pins
 from magnum_capi_tempest.toolchain import resolve
 
-#: Release hosts that did not answer are not asked again in this run.
+#: Hosts that did not answer are not asked again in this run.
 _HOSTS = download.Hosts()
 
 
 def names() -> list[str]:
-    """The programs that are got when none is named.
+    """The programs that are fetched when none is named.
 
-    In the order of ``pins.toml``; what only images of nodes contain is not
-    among them.
+    In the order of ``pins.toml``, without programs that only node images
+    contain.
     """
     return [n for n, p in pins.load().programs.items() if p.default]
 
 
 def ensure(names, progress=None) -> dict[str, pathlib.Path]:
-    """Get programs, one after the other, each in its pinned version.
+    """Fetch programs, one after the other, each in its pinned version.
 
     :param names: iterable of program names, keys of ``pins.toml``.
-    :param progress: told about everything longer than 2 s.
+    :param progress: gets a message about every step longer than 2 s.
     :returns: absolute path of each.
-    :raises UsageError: a name is not pinned; nothing was done then.
+    :raises UsageError: a name is not pinned; nothing was done.
     :raises EnvironmentProblem: a program can neither be downloaded nor
         built here, or there is no disk space.
     :raises CommandFailed: a build failed.
@@ -56,7 +56,8 @@ def ensure(names, progress=None) -> dict[str, pathlib.Path]:
 def known(names=(), progress=None) -> pins.Pins:
     """The pins, and the programs of other releases of Kubernetes.
 
-    :param names: ``kubelet-1.36.4``: programs of that release are made known.
+    :param names: names like ``kubelet-1.36.4`` add the programs of that
+        release.
     :raises UsageError: the module proxy does not serve such a release.
     """
     found = pins.load()
@@ -73,7 +74,7 @@ def known(names=(), progress=None) -> pins.Pins:
 
 
 def describe(names=()) -> list[resolve.State]:
-    """What of the pinned programs is there, and where.
+    """Which pinned programs are available, and where.
 
     :param names: see :func:`known`.
     """
@@ -81,11 +82,11 @@ def describe(names=()) -> list[resolve.State]:
 
 
 def clean() -> int:
-    """Remove all that was downloaded or built; returns the bytes freed.
+    """Remove everything downloaded or built; returns the bytes freed.
 
     Go's own caches and programs on PATH are not touched.
 
-    :raises EnvironmentProblem: another process makes a program just now.
+    :raises EnvironmentProblem: another process is making a program.
     """
     return cache.Store().clean()
 

@@ -2,8 +2,8 @@
 
 """Builds a pinned program from Go modules.
 
-go.sum holds the SHA-256 of every module, and Go checks it, so a build is as
-pinned as a download is. Modules are read, never changed.
+go.sum holds the SHA-256 of every module, and Go checks it, so builds are
+pinned as strictly as downloads. Modules are read, never changed.
 """
 
 import hashlib
@@ -22,14 +22,14 @@ from magnum_capi_tempest.toolchain import pins
 #: on two busy cores.
 TIMEOUT = 3600
 
-#: Bytes that one compile of a large package takes (measured: up to 2 GiB).
+#: Memory in bytes for compiling one large package (measured: up to 2 GiB).
 _MEMORY = 2 * 2**30
 
 #: Free bytes that a build needs when the Go caches are filled.
 WARM = 2**30
 
-#: Beside -ldflags. No stamp of the checkout's git state: the key says more,
-#: and git refuses to answer in a checkout of another user.
+#: In addition to -ldflags. No stamp of the checkout's git state: the key says
+#: more, and git refuses to work in another user's checkout.
 FLAGS = ('-mod=readonly', '-trimpath', '-buildvcs=false')
 
 
@@ -43,22 +43,22 @@ def command(go_program, build, out, jobs) -> list[str]:
     verb = ['test', '-c', '-vet=off'] if build.test else ['build']
     linking = ldflags(build.variables)
     if build.cgo:
-        # As static as the others: it runs in images without a C library.
+        # Static like the others: it runs in images without a C library.
         linking += ' -linkmode=external -extldflags=-static'
     return [str(go_program), *verb, *FLAGS, '-p', str(jobs),
             '-ldflags', linking, '-o', str(out), build.package]
 
 
 def jobs(cores: int, memory: int) -> int:
-    """How many compiles at once: by cores and total memory in bytes."""
+    """Number of parallel compiles, by cores and total memory in bytes."""
     return max(1, min(cores, memory // _MEMORY))
 
 
 def key(program, folder: pathlib.Path) -> str:
-    """Hex digest of what the program is made from.
+    """Hex digest of everything that the program is made from.
 
-    :param folder: the module's folder. Of our own program the sources
-        count, too; others' are pinned by go.sum.
+    :param folder: the module's folder. The sources of our own programs
+        count, too; go.sum pins those of others.
     """
     build = program.build
     kinds = [kind for kind in ('test', 'cgo') if getattr(build, kind)]
@@ -85,10 +85,10 @@ def make(program, out: pathlib.Path, progress, *, warm=False,
          free=disk.free):
     """Build a program.
 
-    :param out: where it goes.
-    :param warm: whether the Go caches hold this family already.
-    :raises EnvironmentProblem: no Go, no C compiler where the program has
-        parts in C, no disk space.
+    :param out: path of the program.
+    :param warm: whether the Go caches already hold this family.
+    :raises EnvironmentProblem: there is no Go, no C compiler for a program
+        with parts in C, or no disk space.
     :raises CommandFailed: the build failed.
     """
     build = program.build
@@ -104,7 +104,7 @@ def make(program, out: pathlib.Path, progress, *, warm=False,
         WARM if warm else build.family.disk,
         [out.parent, *map(pathlib.Path, caches.values())],
         f'a build of {program.name} {program.version}', free=free)
-    # Next to the result, so that a killed build's rest goes with it.
+    # Next to the result, so that leftovers of a killed build go with it.
     temporary = out.parent / 'go-tmp'
     temporary.mkdir()
     env['GOTMPDIR'] = str(temporary)

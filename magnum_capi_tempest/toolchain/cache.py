@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where made programs are kept, and whether what is kept is whole.
+"""The cache of programs, and checks of their integrity.
 
 ::
 
     <cache>/toolchain/locks/<program>.lock
                       <program>/<version>-<key>/<program>, receipt.json
                       <program>/<digest>.part     a download to be resumed
-                      <program>/tmp-*             work, or a dead one's rest
+                      <program>/tmp-*             work in progress or leftovers
 
-A program appears by the rename of a finished folder, so a name that exists
-is whole, whatever was killed meanwhile. Only the holder of a program's lock
+A program appears when its finished folder is renamed, so an existing one is
+complete, whatever was killed meanwhile. Only the holder of a program's lock
 writes below its folder: any ``tmp-*`` that it finds there is a leftover.
 """
 
@@ -36,7 +36,7 @@ _seen: set[tuple] = set()
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """A place in the cache; nothing need be there.
+    """A place in the cache, which may be empty.
 
     :param file: the program.
     """
@@ -49,7 +49,7 @@ class Entry:
 
 @dataclasses.dataclass(frozen=True)
 class Receipt:
-    """What is known of a kept program.
+    """Facts on a cached program.
 
     :param source: "download" or "build".
     :param size: bytes; ``mtime_ns``: as in :class:`os.stat_result`.
@@ -76,14 +76,14 @@ class Store:
     def entry(self, name, version, key, inner=None) -> Entry:
         """The place of one program.
 
-        :param key: hex digest of all that it is made from.
-        :param inner: its path in the place, its name by default.
+        :param key: hex digest of everything that it is made from.
+        :param inner: its path in the place, by default its name.
         """
         folder = self.root / name / f'{version}-{key[:12]}'
         return Entry(name, version, folder, folder / (inner or name))
 
     def receipt(self, entry) -> Receipt | None:
-        """The receipt, None when there is none or it cannot be read."""
+        """The receipt, None if it is missing or unreadable."""
         try:
             data = json.loads((entry.folder / _RECEIPT).read_text())
             return Receipt(**data)
@@ -91,10 +91,10 @@ class Store:
             return None
 
     def fault(self, entry, *, deep=True) -> str | None:
-        """What is wrong with a kept program; None when it is whole.
+        """What is wrong with a cached program; None if it is intact.
 
-        Size and mtime each time; the SHA-256 at the first use in this
-        process and when it was not that very file.
+        Size and mtime are compared each time; the SHA-256 at the first use
+        in this process and after the file has changed.
 
         :param deep: whether to compare the SHA-256 at all.
         """
@@ -121,7 +121,7 @@ class Store:
         return None
 
     def lock(self, name, doing, progress):
-        """Context: this process alone makes ``name``; see :mod:`lock`."""
+        """Context: only this process makes ``name``; see :mod:`lock`."""
         return lock.hold(
             self.root / 'locks' / f'{name}.lock', doing, progress)
 
@@ -129,8 +129,8 @@ class Store:
     def workshop(self, name, keep=None):
         """Context: an empty folder to make ``name`` in; its lock is held.
 
-        What dead processes left (files, and builds that still run) goes
-        first, and downloads that nothing will resume.
+        First removes leftovers of dead processes (files, and builds that
+        still run) and downloads that will not be resumed.
 
         :param keep: name of the ``.part`` file that may stay.
         """
@@ -149,10 +149,10 @@ class Store:
             leftovers.remove(folder)
 
     def publish(self, entry, work, source, seconds) -> pathlib.Path:
-        """Turn a finished folder into the kept program.
+        """Turn a finished folder into the cached program.
 
-        :param work: the folder of :meth:`workshop`, the program in it. It
-            gets the kept program's name.
+        :param work: the folder of :meth:`workshop` with the program in it. It
+            gets the cached program's name.
         :returns: path of the program.
         """
         made = work / entry.file.relative_to(entry.folder)
@@ -165,7 +165,7 @@ class Store:
             json.dumps(dataclasses.asdict(receipt), indent=1) + '\n')
         work.chmod(0o755)
         if entry.folder.exists():
-            # A folder cannot be renamed onto one that is not empty.
+            # A folder cannot be renamed onto a non-empty one.
             broken = tempfile.mkdtemp(prefix='tmp-', dir=entry.folder.parent)
             os.rename(entry.folder, os.path.join(broken, 'broken'))
             shutil.rmtree(broken, ignore_errors=True)
@@ -176,7 +176,7 @@ class Store:
     def clean(self) -> int:
         """Remove everything; returns the bytes that were freed.
 
-        :raises EnvironmentProblem: a process makes a program just now, or
+        :raises EnvironmentProblem: another process is making a program, or
             something cannot be removed.
         """
         with lock.hold_all(sorted(self.root.glob('locks/*.lock')),

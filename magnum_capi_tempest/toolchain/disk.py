@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Is there room? Asked before a download or a build, not found out after."""
+"""Checks for disk space before a download or a build starts."""
 
 import pathlib
 import shutil
@@ -9,17 +9,17 @@ from magnum_capi import errors
 
 
 def free(path: pathlib.Path) -> int:
-    """Free bytes for this user where ``path`` is or would be."""
+    """Free bytes for this user where ``path`` is or would be created."""
     while not path.exists():
         path = path.parent
     return shutil.disk_usage(path).free
 
 
 def require(need, paths, what, *, free=free):
-    """Refuse to start what cannot end well.
+    """Fail early if there is not enough disk space.
 
     :param need: bytes.
-    :param paths: the folders that will grow; each must have the room.
+    :param paths: the folders that will grow; each must have the space.
     :param what: what needs it, "a build of etcd".
     :param free: function of a path, its free bytes.
     :raises EnvironmentProblem: one of them has less.
@@ -35,7 +35,7 @@ def require(need, paths, what, *, free=free):
 
 
 def text(size) -> str:
-    """Bytes for a person: "1.5 GiB"."""
+    """A readable size: "1.5 GiB"."""
     for unit, power in (('GiB', 30), ('MiB', 20), ('KiB', 10)):
         if size >= 2**power:
             return f'{size / 2**power:.1f} {unit}'

@@ -2,8 +2,8 @@
 
 """Official release files: checked, resumable, and quick to give up.
 
-A proxy is taken from the environment (requests does that), also from a
-``~/.netrc``. A host that cannot be reached is asked once in a run.
+Proxies and ``~/.netrc`` are taken from the environment, as requests does by
+default. An unreachable host is asked only once in a run.
 """
 
 import hashlib
@@ -18,22 +18,22 @@ import requests
 from magnum_capi import errors
 from magnum_capi_tempest.toolchain import disk
 
-#: Seconds to connect; to the next bytes; and to the first answer in all,
-#: which also bounds a name server that does not answer.
+#: Seconds to connect; until the next bytes; and in all until the first answer,
+#: which also limits the wait for a name server.
 CONNECT, READ, ANSWER = 4, 30, 15
 
-#: How often a broken transfer is taken up again.
+#: Number of attempts at an interrupted transfer.
 ATTEMPTS = 3
 
-#: Bytes; what a broken connection had not filled a block with is lost.
+#: Bytes; a partial block is lost when the connection breaks.
 _BLOCK = 1 << 16
 
-#: Answers of proxies and gateways that mean: not from here.
+#: Answers of proxies and gateways that mean that access is closed.
 _CLOSED = (403, 407, 502, 503, 504)
 
 
 class Unavailable(errors.EnvironmentProblem):
-    """The file cannot be had from its host; another way may exist."""
+    """The file is not available from its host; another way may exist."""
 
 
 class Hosts:
@@ -50,7 +50,7 @@ class Hosts:
                               last_seen=self._dead[host])
 
     def fail(self, url, reason):
-        """Remember, and raise :class:`Unavailable`."""
+        """Remember the host, and raise :class:`Unavailable`."""
         host = urllib.parse.urlsplit(url).netloc
         self._dead[host] = reason
         raise Unavailable(f'{host} cannot be reached', where=url,
@@ -62,9 +62,9 @@ def fetch(download, part: pathlib.Path, *, hosts, session=None,
     """Download a file and check it.
 
     :param download: a :class:`pins.Download`.
-    :param part: where it goes; what is there already is resumed. It stays
-        when the transfer breaks, and goes when it is not the pinned file.
-    :param note: told how far it is.
+    :param part: target file; an existing part is resumed. It is kept when
+        the transfer breaks, and removed if it is not the pinned file.
+    :param note: called with a message on the progress.
     :raises Unavailable: no answer, no such file, broken transfer, or other
         content than pinned.
     :raises EnvironmentProblem: no disk space.
@@ -79,7 +79,7 @@ def fetch(download, part: pathlib.Path, *, hosts, session=None,
         if found == download.digest:
             return
         part.unlink()
-        # What lay there may have been another file: once more from nought.
+        # The resumed part may have been of another file: start once more.
         if fresh or not resumed:
             break
     raise Unavailable(
@@ -107,15 +107,15 @@ def _transfer(url, part, hosts, session, note, free):
     response = _open(url, have, hosts, session)
     with response:
         if response.status_code == 416:
-            # Nothing after what we have: whole, or not of this file; the
-            # checksum tells.
+            # There is nothing to add: the part is complete or of another
+            # file, which the checksum will show.
             return
         more = response.status_code == 206 and response.headers.get(
             'Content-Range', '').startswith(f'bytes {have}-')
         if not more:
             have = 0
         length = int(response.headers.get('Content-Length') or 0)
-        # Twice: an archive and the program that is taken out of it.
+        # Twice: for the archive and for the program extracted from it.
         disk.require(2 * length, [part.parent], f'the download of {url}',
                      free=free)
         whole = disk.text(have + length)
@@ -127,7 +127,7 @@ def _transfer(url, part, hosts, session, note, free):
 
 
 def _open(url, have, hosts, session):
-    """The response, its body not yet read."""
+    """The response; its body has not been read yet."""
     # identity: a .tar.gz must not be unpacked on the way.
     headers = {'Accept-Encoding': 'identity'}
     if have:
@@ -150,7 +150,7 @@ def _open(url, have, hosts, session):
 
 
 def _within(seconds, call):
-    """Call in a thread that may be left behind.
+    """Call in a thread that may be abandoned.
 
     getaddrinfo cannot be interrupted, and its own limit is up to a minute.
     """
@@ -189,7 +189,7 @@ def digest(file: pathlib.Path, algorithm) -> str:
 def unpack(download, part: pathlib.Path, target: pathlib.Path):
     """Make the program from the checked file.
 
-    :param target: the program; of an archive only the wanted member is
+    :param target: the program; only the wanted member of an archive is
         read.
     :raises Unavailable: the archive has no such regular file.
     """

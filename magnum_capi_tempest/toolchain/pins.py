@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is pinned: reads ``pins.toml`` into frozen dataclasses.
+"""Reads the pins from ``pins.toml`` into frozen dataclasses.
 
-Pure but for reading that one file. A pin that cannot work (unknown
-architecture, malformed checksum, family that does not exist) is refused
-here, so that no other module has to look twice.
+Pure except for reading that file. Invalid pins (unknown architecture,
+malformed checksum, missing family) are rejected here, so that no other module
+has to check.
 """
 
 import dataclasses
@@ -16,7 +16,7 @@ import tomllib
 
 from magnum_capi import errors
 
-#: The file that a person edits.
+#: The file to edit.
 FILE = pathlib.Path(__file__).with_name('pins.toml')
 
 #: Folder of the modules that are pinned, from the top of the repository.
@@ -51,8 +51,8 @@ class Family:
 
     :param folder: the module's folder, from the top of the repository.
     :param disk: free bytes that a build with empty Go caches needs.
-    :param default: whether its programs are got when none is named; a
-        program can say otherwise.
+    :param default: whether its programs are fetched when none is named;
+        programs can override it.
     """
 
     name: str
@@ -69,8 +69,8 @@ class Build:
         module's own.
     :param module: Go module that must have the pinned version in go.mod.
     :param variables: ``import/path.name=value``, set by the linker.
-    :param test: the program is the package's test binary.
-    :param cgo: it has parts in C; needs a C compiler.
+    :param test: whether the program is the package's test binary.
+    :param cgo: whether it has parts in C and needs a C compiler.
     """
 
     family: Family
@@ -88,13 +88,13 @@ class Build:
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """An outside program and the ways to get it, in order.
+    """An external program and the ways to get it, in order.
 
     :param version: without a leading "v".
     :param version_command: arguments that print the version; None for a
-        program that is not looked for on PATH.
+        program that is not searched on PATH.
     :param version_regex: its only group is the version.
-    :param default: whether it is got when no program is named.
+    :param default: whether it is fetched when no program is named.
     """
 
     name: str
@@ -113,7 +113,7 @@ class Program:
 
 @dataclasses.dataclass(frozen=True)
 class Module:
-    """A Go module of which files are read. ``h1`` is as in go.sum."""
+    """A Go module whose files are read. ``h1`` is as in go.sum."""
 
     path: str
     version: str
@@ -124,7 +124,7 @@ class Module:
 class GoPackage:
     """The PyPI package of the Go toolchain.
 
-    :param program: path of ``go`` in the folder it is installed to.
+    :param program: path of ``go`` in the installation folder.
     :param disk: free bytes that it needs.
     :param sha256: of all its wheels.
     """
@@ -140,7 +140,7 @@ class GoPackage:
 class Kubernetes:
     """The programs of any release of Kubernetes.
 
-    :param releases: of each minor the release that is built by default:
+    :param releases: the release of each minor that is built by default:
         minor -> {"version": "1.36.5", "ginkgo": "2.28.1"}.
     :param tables: name without a minor -> table of the program.
     :param ldflags: name of a group -> variables.
@@ -159,8 +159,8 @@ class Kubernetes:
     def programs(self, label, version, ginkgo, folder) -> dict[str, Program]:
         """The programs of one release.
 
-        :param label: behind the names, ``1.36`` or ``1.36.4``.
-        :param folder: of the module that they are built from.
+        :param label: suffix of the names, ``1.36`` or ``1.36.4``.
+        :param folder: of the module from which they are built.
         """
         family = Family(f'kubernetes-{label}', str(folder), self.disk, False)
         versions = {'ginkgo': ginkgo}
@@ -211,7 +211,7 @@ def parse(text: str, arch: str) -> Pins:
 
     :param arch: "amd64" or "arm64". A program without a checksum for it
         has no download there.
-    :raises EnvironmentProblem: the text is no valid pins file.
+    :raises EnvironmentProblem: the text is not a valid pins file.
     """
     try:
         data = tomllib.loads(text)

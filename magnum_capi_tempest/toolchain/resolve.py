@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""In which order a program is looked for, and what is kept of it."""
+"""The order in which ways to get a program are tried, and its caching."""
 
 import dataclasses
 import errno
@@ -20,9 +20,9 @@ from magnum_capi_tempest.toolchain import onpath
 class State:
     """One line of ``magnum-capi toolchain list``.
 
-    :param source: "path", "download" or "build"; of a missing program the
-        ways that there are, joined by "/".
-    :param state: "ready", "missing", or what is wrong with what is kept.
+    :param source: "path", "download" or "build"; for a missing program the
+        possible ways, joined by "/".
+    :param state: "ready", "missing", or what is wrong with the cached program.
     :param path: None when missing.
     """
 
@@ -38,7 +38,7 @@ class Resolver:
 
     :param pins: :class:`pins.Pins`.
     :param progress: :class:`progress.Progress`.
-    :param hosts: what is known of release hosts.
+    :param hosts: :class:`download.Hosts`.
     :param free: function of a path, its free bytes.
     """
 
@@ -51,10 +51,10 @@ class Resolver:
         self._free = free
 
     def get(self, name) -> pathlib.Path:
-        """Path of a program that is there and whole.
+        """Path of an intact program, fetched if necessary.
 
         :param name: a key of ``pins.programs``.
-        :raises EnvironmentProblem: no way led to it.
+        :raises EnvironmentProblem: there is no way to get it.
         :raises CommandFailed: its build failed.
         """
         program = self._pins.programs[name]
@@ -70,7 +70,7 @@ class Resolver:
             raise _cannot_write(e, program, self._store.root) from e
 
     def describe(self) -> list[State]:
-        """What is there, without making or fully reading anything."""
+        """The state of all programs, without making or fully reading any."""
         return [self._describe(p) for p in self._pins.programs.values()]
 
     def _describe(self, program):
@@ -88,7 +88,7 @@ class Resolver:
                      'missing', None)
 
     def _entries(self, program):
-        """Places in the cache, by the way that fills them, best first."""
+        """Places in the cache by the way that fills them, best first."""
         entries = {}
         if program.download:
             entries['download'] = self._store.entry(
@@ -146,7 +146,7 @@ class Resolver:
                                 note=note, free=self._free)
                 download_.unpack(program.download, part, out)
             except download_.Unavailable as e:
-                # No failure of the whole while there is another way.
+                # Not fatal while there is another way.
                 failure = e
         if failure:
             raise failure
@@ -166,7 +166,7 @@ class Resolver:
         return False
 
     def _check(self, program, out, way):
-        """A wrong ldflag or release file shows here, not in a test run."""
+        """Find a wrong ldflag or release file here, not in a test run."""
         out.chmod(0o755)
         if program.version_command is None:
             return
