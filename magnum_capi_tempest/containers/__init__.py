@@ -2,9 +2,9 @@
 
 """WHERE do containers run?
 
-An engine (dockerd) of our own in namespaces of its own: nothing of it is
-seen by, or mixed with, another engine of this machine, nothing listens on
-an address of the host, and no container reaches the world outside. ::
+Our own engine (dockerd) in its own namespaces: it is isolated from other
+engines of this machine, nothing listens on an address of the host, and no
+container reaches the outside world. ::
 
     if problem := containers.problem():
         raise unittest.SkipTest(problem)
@@ -14,9 +14,9 @@ an address of the host, and no container reaches the world outside. ::
     access.client().containers.run(...)
     engine.down()
 
-Linux ends it all with the first process of those namespaces: containers,
-mounts, interfaces, the route to them. What is left are control groups,
-which the next command on the folder removes.
+When the first process of those namespaces ends, Linux removes everything:
+containers, mounts, interfaces, the route to them. Only control groups are
+left, which the next command on the folder removes.
 """
 
 from magnum_capi_tempest.containers.access import Access

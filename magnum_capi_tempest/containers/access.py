@@ -19,7 +19,7 @@ class Access:
     :param socket: of its API.
     :param pid: a process in its network.
     :param plan: its networks.
-    :param data: where its images are.
+    :param data: folder of its images.
     """
 
     socket: pathlib.Path
@@ -29,7 +29,7 @@ class Access:
 
     @property
     def docker_host(self) -> str:
-        """As in DOCKER_HOST."""
+        """Value for DOCKER_HOST."""
         return f'unix://{self.socket}'
 
     @property
@@ -43,12 +43,12 @@ class Access:
 
     @property
     def netns(self) -> pathlib.Path:
-        """The engine's network namespace, where published ports are."""
+        """The engine's network namespace, which has published ports."""
         return pathlib.Path(f'/proc/{self.pid}/ns/net')
 
     @property
     def subnet(self) -> ipaddress.IPv4Network:
-        """Of the container network "kind", where nodes are."""
+        """Subnet of the container network "kind", which has the nodes."""
         return self.plan.kind
 
     @property
@@ -59,7 +59,7 @@ class Access:
     def run_in(self, args) -> list[str]:
         """The command line that runs another one in the engine's network.
 
-        Only the network is the engine's; files are the host's.
+        It shares only the network with the engine; files are the host's.
         """
         return ['nsenter', f'--net={self.netns}', '--', *map(str, args)]
 
@@ -73,11 +73,11 @@ class Access:
             base_url=self.docker_host, timeout=timeout)
 
     def load(self, archives, progress):
-        """Put images into the engine, those that it lacks.
+        """Load the images that the engine lacks.
 
         :param archives: objects with ``name``, ``path``, ``references`` and
             ``image_id``, see :func:`.store.missing`.
-        :raises EnvironmentProblem: no room, or a file is no image.
+        :raises EnvironmentProblem: no disk space, or a file is not an image.
         """
         client = self.client(timeout=1800)
         try:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Control groups of an engine: the one thing that outlives its processes.
+"""Control groups of an engine, which outlive its processes.
 
-All containers are in one group. Next to it, every process of the host that
-is in no group counts like a whole group: with the kernel's default, all nodes
-together would get as much of the processors as one compiler does. On a busy
-machine kubeadm gave up then (112 s instead of 11 s).
+All containers are in one group. Every process of the host outside of groups
+competes with it like a whole group: with the kernel's default, all nodes
+together would get as much CPU time as one compiler. On a busy machine kubeadm
+then gave up (112 s instead of 11 s).
 """
 
 import contextlib
@@ -16,16 +16,17 @@ import signal
 from magnum_capi import waiting
 from magnum_capi_tempest.containers import host
 
-#: Twenty times the default, of either version: file -> value. See cpu.shares
-#: of sched-design-CFS.rst and cpu.weight of cgroup-v2.rst in Linux.
+#: Twenty times the default, for both versions of control groups: file ->
+#: value. See cpu.shares in sched-design-CFS.rst and cpu.weight in
+#: cgroup-v2.rst of Linux.
 _SHARE = {'cpu.shares': '20480', 'cpu.weight': '2000'}
 
-#: Seconds for processes that were killed to be gone.
+#: Seconds for killed processes to disappear.
 _PATIENCE = 20
 
 
 def make(name):
-    """Make the group, where it is about processors, with its share."""
+    """Make the group in the hierarchy for CPU time, with its share."""
     text = pathlib.Path('/proc/mounts').read_text()
     for folder, kind, options in host.mounts(text):
         if kind == 'cgroup' and 'cpu' not in options:
@@ -40,7 +41,7 @@ def make(name):
 def find(name) -> list[pathlib.Path]:
     """The folders of a control group, one for each hierarchy that has it.
 
-    :param name: of a group at the top.
+    :param name: of a top-level group.
     """
     text = pathlib.Path('/proc/mounts').read_text()
     folders = (pathlib.Path(folder) / name
@@ -49,7 +50,7 @@ def find(name) -> list[pathlib.Path]:
 
 
 def remove(name):
-    """Kill what is in a control group, and remove it.
+    """Kill all processes in a control group, and remove it.
 
     :raises WaitTimeout: a process in it does not end.
     """

@@ -26,7 +26,7 @@ from magnum_capi_tempest import paths
 from magnum_capi_tempest import supervision
 from magnum_capi_tempest import toolchain
 
-#: Overrides where images are kept.
+#: Overrides the folder of the images.
 STORE_VARIABLE = 'MAGNUM_CAPI_CONTAINERS_DIR'
 
 #: Seconds for dockerd to answer, on a busy machine with many images.
@@ -47,12 +47,13 @@ def default_store() -> pathlib.Path:
 class Engine:
     """An engine with its run in one folder.
 
-    :param directory: of the run, made by :meth:`up`, emptied by
-        :meth:`down` of what it wrote.
-    :param supervisor: who starts dockerd; one of its own by default. Whoever
-        lends one ends it himself, before :meth:`down` or after it.
+    :param directory: of the run; :meth:`up` makes it, and :meth:`down` removes
+        the engine's files from it.
+    :param supervisor: starts dockerd; by default the engine has its own. The
+        owner of another supervisor must stop it, before or after
+        :meth:`down`.
     :param images: folder of the store, :func:`default_store` by default.
-    :raises UsageError: another user owns one of them, or can replace it.
+    :raises UsageError: another user owns a folder or can replace it.
     """
 
     def __init__(self, directory, supervisor=None, images=None):
@@ -63,9 +64,9 @@ class Engine:
             self.layout.directory / 'supervisor')
 
     def up(self, progress, timeout=TIMEOUT) -> access.Access:
-        """Bring the engine up; does nothing when it is.
+        """Bring the engine up, unless it runs.
 
-        What a killed run left (control groups, containers) is removed.
+        Leftovers of a killed run (control groups, containers) are removed.
 
         :raises EnvironmentProblem: no container can run here, or another
             engine uses the store.
@@ -107,19 +108,19 @@ class Engine:
         return self.supervisor.status()
 
     def down(self):
-        """End all containers and the engine; images stay.
+        """Stop all containers and the engine; images stay.
 
-        Fine when none runs: then what a killed one left is removed.
+        If no engine runs, only leftovers of a killed one are removed.
         """
         found = self.access()
         if found:
             with contextlib.suppress(Exception):
-                # A daemon that hangs must not keep us from ending it.
+                # A hanging daemon must not prevent its own end.
                 _with_client(found, store.sweep)
         self._end()
 
     def repair(self):
-        """Remove what a killed engine left; a running one is left alone."""
+        """Remove leftovers of a killed engine; a running one is kept."""
         if self.access() is None:
             self._end()
 
@@ -154,10 +155,10 @@ class Engine:
             ready=lambda: _answers(layout.socket))
 
     def _claim(self):
-        """Whether the store is free; then it says who is about to have it.
+        """Check that the store is free, and record its next user.
 
-        flock(1), which becomes dockerd, takes the lock for the length of
-        the run. The loser of the race in between does not start.
+        flock(1), which becomes dockerd, takes the lock for the duration of
+        the run. The loser of a race in between does not start.
         """
         lock = self.layout.lock
         folders.make(lock.parent)
@@ -175,7 +176,7 @@ class Engine:
             file.write(f'{self.layout.directory}\n')
 
     def _furnish(self, found):
-        """Containers of a killed run go, the nodes' network comes."""
+        """Remove containers of a killed run, and make the nodes' network."""
         def furnish(client):
             import docker
             store.sweep(client)
@@ -194,7 +195,7 @@ class Engine:
             return None
 
     def _pid(self):
-        """Of the program that is in the engine's network."""
+        """Id of the process that is in the engine's network."""
         if not self.supervisor.running():
             return None
         for status in self.supervisor.status():
@@ -203,7 +204,7 @@ class Engine:
         return None
 
     def _end(self):
-        """Nothing of the engine runs or is left afterwards, but images."""
+        """Stop the engine and remove everything of it except images."""
         if not self._lent:
             self.supervisor.shutdown()
             shutil.rmtree(self.layout.directory / 'supervisor',
@@ -217,7 +218,7 @@ class Engine:
                      self.layout.record):
             path.unlink(missing_ok=True)
         with contextlib.suppress(OSError):
-            self.layout.directory.rmdir()   # only when nothing is in it
+            self.layout.directory.rmdir()   # fails unless it is empty
 
 
 def _with_client(found, function):
@@ -254,7 +255,7 @@ def _taken():
 
 
 def _remove_link(name):
-    # It goes by itself, but some time after the last process.
+    # It disappears by itself, but some time after the last process.
     if pathlib.Path('/sys/class/net', name).exists():
         with contextlib.suppress(errors.CommandFailed):
             _ip('link', 'delete', name)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Can containers run here, and if not, why not?
+"""Whether containers can run here, and if not, why.
 
-Decisions are pure functions of :class:`Facts`; :func:`look` gathers these.
-What no file tells (a filter on system calls, a kernel without a module) is
-tried out, in namespaces that end with the try.
+Decisions are pure functions of :class:`Facts`, which :func:`look` gathers.
+Obstacles that no file shows (a filter on system calls, a kernel without a
+module) are found by a trial in temporary namespaces.
 """
 
 import contextlib
@@ -32,14 +32,14 @@ CONTROLLERS = ('cpu', 'cpuset', 'memory', 'pids')
 #: Without these, root cannot make namespaces, mounts and interfaces.
 CAPABILITIES = {'CAP_NET_ADMIN': 12, 'CAP_SYS_ADMIN': 21}
 
-#: What runc gives every privileged container, but not every root has.
+#: runc gives it to every privileged container, but not every root has it.
 _SYS_RESOURCE = 24
 
 #: Seconds for one try.
 _TRY = 20
 
-# One look at all that can be missing: namespaces, a pair of interfaces, a
-# bridge, an overlay. $1 is an empty folder where images would be.
+# Tries everything that may be missing: namespaces, a pair of interfaces, a
+# bridge, an overlay. $1 is an empty folder in the store of images.
 _TRIAL = '''
 set -e
 ip link add trial0 type veth peer name trial1
@@ -53,14 +53,13 @@ mount -t overlay -o lowerdir=lower,upperdir=upper,workdir=work none merged
 
 @dataclasses.dataclass(frozen=True)
 class Facts:
-    """What was found of a host.
+    """Facts about a host.
 
     :param capabilities: CapEff and CapBnd of proc_pid_status(5), both.
     :param programs: path of each of :data:`PROGRAMS`, None when missing.
     :param controllers: names of the enabled ones.
     :param writable: whether control groups can be made.
-    :param trial: what was said when it was tried; None when it went well
-        or was not tried.
+    :param trial: error of the trial; None if it succeeded or was not made.
     """
 
     platform: str
@@ -73,7 +72,7 @@ class Facts:
 
 
 def problem(store=None) -> str | None:
-    """Why no container can run here, in one line; None when they can.
+    """Why containers cannot run here, in one line; None if they can.
 
     :param store: folder where images would be kept.
     """
@@ -86,7 +85,7 @@ def problem(store=None) -> str | None:
 
 
 def verdict(facts) -> str | None:
-    """The first thing in the way of containers; pure."""
+    """The first obstacle to containers; pure."""
     if facts.platform != 'linux':
         return f'containers need Linux, and this is {facts.platform}'
     missing = sorted(n for n, p in facts.programs.items() if p is None)
@@ -186,7 +185,7 @@ def _try(unshare, store) -> str | None:
 
 
 def _capabilities() -> int:
-    """Those that this process has and may give to others, as bits."""
+    """Capabilities that this process has and may pass on, as bits."""
     masks = [int(line.split()[1], 16)
              for line in _read('/proc/self/status').splitlines()
              if line.startswith(('CapEff:', 'CapBnd:'))]

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""One record for a host: which engines run, and what the kernel was set to.
+"""One record per host: the running engines, and the kernel's old settings.
 
 The kernel's settings belong to no namespace, cache or folder of ours, so
-neither does the record. An engine is a file with a shared lock on it: of the
-command that starts the engine, then of flock(1), from which dockerd and all
-that it starts inherit it. However an engine ends, its lock ends with it, and
-who has no lock is not counted. The first engine writes down what the settings
-were, and the last one that ends puts it back: with its own end, or, when it
-was killed, with the next command of any engine. A restart of the machine takes
-the record with the settings.
+neither does the record. Each engine has a file with a shared lock on it, held
+by the command that starts the engine, then by flock(1), from which dockerd and
+its children inherit it. However an engine ends, its lock ends with it, and
+files without a lock do not count. The first engine records the settings, and
+the last one that ends restores them: when it ends, or, if it was killed, with
+the next command of any engine. A reboot resets both the settings and the
+record.
 """
 
 import contextlib
@@ -23,20 +23,20 @@ from magnum_capi import outfile
 from magnum_capi import waiting
 from magnum_capi_tempest.containers import kernel
 
-#: For root only: containers run for nobody else.
+#: For root only: nobody else can run containers.
 FOLDER = pathlib.Path('/run/magnum-capi/kernel')
 
 _BEFORE = 'before.json'
 _SUFFIX = '.engine'
 
-#: Seconds to wait for another command, which reads and writes a few files.
+#: Seconds to wait for another command, which accesses a few files.
 _PATIENCE = 30
 
 
 def entry(key: str) -> pathlib.Path:
-    """The file that stands for an engine while somebody has a lock on it.
+    """The file that stands for an engine while it is locked.
 
-    :param key: as of :class:`..layout.Layout`.
+    :param key: see :class:`..layout.Layout`.
     """
     return FOLDER / f'{key}{_SUFFIX}'
 
@@ -45,15 +45,15 @@ def entry(key: str) -> pathlib.Path:
 def joined(key: str):
     """Count an engine that is started in the block.
 
-    At the end of the block its processes have to have the lock.
+    At the end of the block its processes must hold the lock.
 
     :raises UsageError: other users can change the record's folder.
-    :raises EnvironmentProblem: it cannot be made.
+    :raises EnvironmentProblem: the folder cannot be made.
     """
     folders.make(FOLDER)
     with _alone():
         if not _living():
-            # Of engines that were all killed.
+            # Left by engines that were all killed.
             _put_back()
         before = FOLDER / _BEFORE
         if not before.exists():
@@ -67,23 +67,23 @@ def joined(key: str):
 
 
 def leave(key: str):
-    """Count an engine no longer; the last one puts the settings back.
+    """Stop counting an engine; the last one restores the settings.
 
-    Fine when it was never counted.
+    It may never have been counted.
     """
     if not os.access(FOLDER, os.W_OK):
-        # There was never an engine, or it is for root to say.
+        # There was never an engine, or only root may change the record.
         return
     folders.check(FOLDER)
     with _alone():
-        # Some of its processes may still be on their way out.
+        # Some of its processes may still be ending.
         entry(key).unlink(missing_ok=True)
         if not _living():
             _put_back()
 
 
 def _living() -> bool:
-    """Whether an engine lives; entries of those that do not are removed."""
+    """Whether any engine runs; removes the entries of dead ones."""
     living = False
     for path in FOLDER.glob(f'*{_SUFFIX}'):
         descriptor = _open(path)
@@ -106,7 +106,7 @@ def _put_back():
 
 @contextlib.contextmanager
 def _alone():
-    """One command at a time."""
+    """Allow one command at a time."""
     descriptor = _open(FOLDER / 'lock')
     try:
         waiting.wait_for(

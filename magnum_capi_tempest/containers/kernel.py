@@ -3,8 +3,8 @@
 """Settings of the host's kernel that Kubernetes nodes change or need.
 
 A kubelet sets some for its machine, which for a node in a container is this
-one. Others limit what all containers of a user have together, and are raised.
-:mod:`.host_record` decides when they are put back, and by whom.
+one. Others limit the sum over all containers of a user, and are raised.
+:mod:`.host_record` decides which command restores them, and when.
 """
 
 import contextlib
@@ -16,19 +16,19 @@ KEYS = ('vm/overcommit_memory', 'vm/panic_on_oom', 'kernel/panic',
         'kernel/panic_on_oops', 'kernel/keys/root_maxkeys',
         'kernel/keys/root_maxbytes')
 
-#: The least that several machines with systemd need. With the kernel's 128
-#: instances, the tenth or so ends at its start: "Failed to create control
-#: group inotify object: Too many open files". The values are those that kind
-#: names under "Known issues", with more instances.
+#: Minimum for several machines with systemd. With the kernel's 128 instances,
+#: about the tenth machine fails to start: "Failed to create control group
+#: inotify object: Too many open files". The values are those of kind's "Known
+#: issues", with more instances.
 NEEDED = {'fs/inotify/max_user_instances': 1024,
           'fs/inotify/max_user_watches': 524288}
 
-#: Where the kernel shows them.
+#: Folder of the settings.
 TOP = pathlib.Path('/proc/sys')
 
 
 def read(top=None) -> dict[str, str]:
-    """What is set now, by key; without those that this kernel lacks.
+    """The current settings by key, without those that this kernel lacks.
 
     :param top: :data:`TOP` by default.
     """
@@ -58,7 +58,7 @@ def lift(top=None) -> list[str]:
 
 
 def put_back(values, top=None):
-    """Set what :func:`read` returned once; other keys are left alone."""
+    """Restore settings that :func:`read` returned; keep all others."""
     top = top or TOP
     now = read(top)
     for key in (*KEYS, *NEEDED):

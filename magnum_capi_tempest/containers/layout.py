@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which file of an engine is where, and what its things are called; pure."""
+"""Paths and names of an engine; pure."""
 
 import dataclasses
 import hashlib
@@ -12,7 +12,7 @@ from magnum_capi import errors
 # sockaddr_un.sun_path has 108 bytes, the last one is zero (unix(7)).
 _LONGEST_SOCKET_PATH = 107
 
-#: There the engine has a file system of its own.
+#: Here the engine has its own file system.
 _HIDDEN = pathlib.Path('/run')
 
 
@@ -20,8 +20,8 @@ _HIDDEN = pathlib.Path('/run')
 class Layout:
     """Files of one engine.
 
-    :param directory: absolute, of mode 0700: what belongs to the run.
-    :param store: images and containers; outlives the run.
+    :param directory: for files of the run, absolute, mode 0700.
+    :param store: for images and containers; outlives the run.
     """
 
     directory: pathlib.Path
@@ -39,7 +39,7 @@ class Layout:
 
     @property
     def record(self) -> pathlib.Path:
-        """What was brought up."""
+        """Record of what was brought up."""
         return self.directory / 'containers.json'
 
     @property
@@ -59,7 +59,7 @@ class Layout:
 
     @property
     def cgroup(self) -> str:
-        """Of all containers, without the slash in front."""
+        """Control group of all containers, without the leading slash."""
         return f'magnum-capi-{self.key}'
 
     @property
@@ -69,10 +69,10 @@ class Layout:
 
 
 def check(layout):
-    """Whether an engine can work there.
+    """Check that an engine can work with these paths.
 
-    :raises UsageError: a path is too long, or where the engine's own files
-        hide it.
+    :raises UsageError: a path is too long, or hidden by the engine's own
+        files.
     """
     if len(os.fsencode(layout.socket)) > _LONGEST_SOCKET_PATH:
         raise errors.UsageError(

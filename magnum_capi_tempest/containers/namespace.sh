@@ -1,18 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 
-# Runs a program as the child of process 1 of new namespaces, in a network
-# that only the host reaches.
+# Runs a program as the child of process 1 in new namespaces, in a network
+# that only the host can reach.
 #
 #   namespace.sh outside LINK HOST OTHER NETWORK COMMAND...
 #
-# LINK is the host's new interface, HOST its address and OTHER that of its
-# other end, both with prefix; NETWORK is what the host shall reach there.
+# LINK is the host's new interface, HOST its address and OTHER the address of
+# its peer, both with prefix; NETWORK is what the host can reach there.
 #
-# No route leads out of the namespace, and no address is translated: what
-# runs in there reaches itself and the host's end of the pair. All of this
-# goes when the last process in there ends; unshare takes process 1, and that
-# takes all others, with it when it is killed.
+# No route leads out of the namespace, and there is no address translation:
+# programs inside reach each other and the host's end of the pair. All of this
+# disappears with the last process inside; when unshare is killed, process 1
+# dies with it, and then all others.
 
 set -eu
 
@@ -31,8 +31,8 @@ make_pair() {
     on_host ip route add "$4" via "${3%/*}" dev "$1"
 }
 
-# containerd makes /opt/containerd: let it do so in a file system of ours
-# that shows all that the host has there.
+# containerd makes /opt/containerd: let it do so in a file system of ours that
+# shows the host's other files there.
 keep_opt_clean() {
     if [ ! -d /opt ] || [ -e /opt/containerd ]; then
         return
@@ -56,14 +56,14 @@ keep_opt_clean() {
 case $1 in
     outside)
         shift
-        # The way back to the host's network, for process 1.
+        # Gives process 1 access to the host's network.
         exec 9< /proc/self/ns/net
         exec unshare --net --mount --propagation private --ipc --pid --fork \
             --kill-child=SIGKILL --mount-proc sh "$0" inside "$@"
         ;;
     inside)
-        # Sockets, pid files and state of dockerd, containerd and runc are
-        # gone with us, and those of the host's are not seen.
+        # Sockets, pid files and state of dockerd, containerd and runc
+        # disappear with us, and the host's are hidden.
         mount -t tmpfs -o mode=755 magnum-capi /run
         mkdir -m 700 /run/lock
         # An old dockerd writes a key here.
@@ -75,7 +75,7 @@ case $1 in
         shift 5
         exec 9<&-
         echo 1 > /proc/sys/net/ipv4/ip_forward
-        # Whether nodes may talk over a bridge is no matter of filters here.
+        # Filters must not affect traffic of nodes over a bridge.
         for file in /proc/sys/net/bridge/bridge-nf-call-*tables; do
             if [ -w "$file" ]; then
                 echo 0 > "$file"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which addresses the containers get.
+"""Networks of the containers.
 
-Pure: the host's addresses and routes are parameters. An engine has one /16
-of its own, which the host reaches through one pair of interfaces.
+Pure: the host's addresses and routes are parameters. An engine has its own
+/16, which the host reaches through one pair of interfaces.
 """
 
 import dataclasses
@@ -11,11 +11,10 @@ import ipaddress
 
 from magnum_capi import errors
 
-#: Second number of the networks 10.x.0.0/16 that are tried, in this order.
-#: Magnum's defaults for pods, services and nodes are elsewhere (10.100,
-#: 10.254, 10.0.0), and so are those of kubeadm (10.96 to 10.111), kind and
-#: flannel (10.244), the Helm chart of Cluster API (172.16 to 172.31) and
-#: minikube (192.168).
+#: Second numbers of the networks 10.x.0.0/16 to try, in this order. They do
+#: not overlap Magnum's defaults for pods, services and nodes (10.100, 10.254,
+#: 10.0.0), nor those of kubeadm (10.96 to 10.111), kind and flannel (10.244),
+#: the Helm chart of Cluster API (172.16 to 172.31) and minikube (192.168).
 NUMBERS = range(213, 240)
 
 
@@ -30,27 +29,27 @@ class Plan:
 
     @property
     def kind(self) -> ipaddress.IPv4Network:
-        """Of the container network "kind", a /18."""
+        """Subnet of the container network "kind", a /18."""
         return self._subnet(18, 0)
 
     @property
     def minikube(self) -> ipaddress.IPv4Network:
-        """For ``minikube start --subnet``, which wants a /24."""
+        """For ``minikube start --subnet``, which needs a /24."""
         return self._subnet(24, 64)
 
     @property
     def pool(self) -> ipaddress.IPv4Network:
-        """Of which container networks without a wish get a /24 each."""
+        """Pool of /24 subnets for container networks without their own."""
         return self._subnet(18, 2)
 
     @property
     def link(self) -> ipaddress.IPv4Network:
-        """Of the two interfaces between host and engine, a /30."""
+        """Subnet of the two interfaces between host and engine, a /30."""
         return self._subnet(30, -1)
 
     def _subnet(self, prefix, number):
-        """One of the subnets of a prefix's length; -1 is the last."""
-        # Not by subnets(), which would make thousands for the last one.
+        """One of the subnets with this prefix length; -1 is the last."""
+        # Without subnets(), which would make thousands for the last one.
         return ipaddress.IPv4Network(
             (self.whole[number << 32 - prefix], prefix))
 
@@ -69,10 +68,10 @@ def plan(text) -> Plan:
 
 
 def choose(taken) -> Plan:
-    """The first network that touches none of the host's.
+    """The first network that overlaps none of the host's.
 
     :param taken: networks of the host's addresses and routes, in CIDR
-        notation; a default route does not count.
+        notation; a default route is ignored.
     :raises EnvironmentProblem: there is none.
     """
     others = [ipaddress.ip_network(n, strict=False) for n in taken]
@@ -91,8 +90,8 @@ def choose(taken) -> Plan:
 def taken(routes, addresses) -> list[str]:
     """The networks that a host uses.
 
-    :param routes: of ``ip -json -4 route show table all``.
-    :param addresses: of ``ip -json -4 address``.
+    :param routes: output of ``ip -json -4 route show table all``.
+    :param addresses: output of ``ip -json -4 address``.
     :returns: in CIDR notation.
     """
     found = [r['dst'] for r in routes if r.get('dst', 'default') != 'default'

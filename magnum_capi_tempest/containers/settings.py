@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""dockerd's configuration and the way into its namespaces; pure.
+"""dockerd's configuration and the command that starts it; pure.
 
-Only keys that Docker Engine 20.10 and its successors know: one that it does
-not know ends dockerd.
+Only keys that Docker Engine 20.10 and its successors know: dockerd exits on
+unknown ones.
 """
 
 import json
 import pathlib
 
-#: dockerd's own files while it runs: the file system at /run is its own.
+#: dockerd's files while it runs, in its own file system at /run.
 EXEC_ROOT = '/run/magnum-capi-docker'
 
 #: The container network of Cluster API's provider "docker" and of kind.
 NETWORK = 'kind'
 
-#: It lives as long as its namespaces: it is their first process.
+#: The first process of the namespaces, which live as long as it does.
 PROGRAM = 'containers'
 
-#: Exit code of flock(1) when somebody else holds the store's lock.
+#: Exit code of flock(1) when another engine holds the store's lock.
 STORE_TAKEN = 75
 
 _PATH = ('/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin',
@@ -42,16 +42,16 @@ def daemon(layout, plan, runtime=None) -> str:
         'exec-root': EXEC_ROOT,
         'pidfile': f'{EXEC_ROOT}.pid',
         'storage-driver': 'overlay2',
-        # Docker Engine 29 would begin another store of images.
+        # Docker Engine 29 would start another store of images.
         'features': {'containerd-snapshotter': False},
-        # Hermetic: the namespace has no way out, so there is nothing to
-        # translate, and no filter between the containers' networks.
+        # The namespace has no way out, so there is no address translation,
+        # and no filter between the containers' networks.
         'bridge': 'none',
         'iptables': False,
         'ip6tables': False,
         'ip-masq': False,
         'default-address-pools': [{'base': str(plan.pool), 'size': 24}],
-        # systemd, if it runs here, does not know the containers' processes.
+        # A systemd of the host does not know the containers' processes.
         'exec-opts': ['native.cgroupdriver=cgroupfs'],
         'cgroup-parent': f'/{layout.cgroup}',
         'default-cgroupns-mode': 'private',
@@ -64,16 +64,15 @@ def daemon(layout, plan, runtime=None) -> str:
 
 
 def environment() -> dict[str, str]:
-    """dockerd's variables: it looks for its helpers on PATH."""
+    """dockerd's variables: it searches its helpers on PATH."""
     return {'PATH': ':'.join(_PATH)}
 
 
 def command(layout, plan, programs, entry) -> list[str]:
-    """The command line that becomes dockerd in namespaces of its own.
+    """The command line that becomes dockerd in its own namespaces.
 
-    flock takes the engine's entry of the host's record and the store; both
-    locks are inherited by all that follows. tini, as process 1, clears ended
-    processes away.
+    flock locks the engine's entry in the host's record and the store; its
+    descendants inherit both locks. tini, as process 1, reaps processes.
 
     :param programs: path of each of :data:`..host.PROGRAMS`, by name.
     :param entry: see :func:`..host_record.entry`.

@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the engine's store holds: images to be kept, and a run's leftovers.
+"""The content of the engine's store: images to keep, and leftovers of runs.
 
-The images cost minutes to load and stay for the next run. Containers,
-volumes and networks belong to a run: what a killed one left is removed when
-the next one starts.
+Images take minutes to load and stay for the next run. Containers, volumes and
+networks belong to a run: leftovers of a killed one are removed when the next
+one starts.
 """
 
 import contextlib
 
 from magnum_capi import errors
 
-#: Free bytes that loading an archive needs, for each byte of it: its layers
-#: are unpacked while the archive is kept in parts.
+#: Free bytes needed to load an archive, for each byte of it: its layers are
+#: unpacked while parts of the archive are still kept.
 _ROOM = 2.2
 
 
 def missing(archives, client) -> list:
-    """The archives whose images the store lacks, or has others for.
+    """The archives whose images the store lacks or has in another version.
 
     :param archives: objects with ``references`` and ``image_id`` (hex
         digest of the image's configuration: dockerd's id of it).
@@ -31,7 +31,7 @@ def missing(archives, client) -> list:
 
 
 def short(reference) -> str:
-    """A reference as dockerd lists it: without the default registry.
+    """A reference as dockerd lists it, without the default registry.
 
     "docker.io/sonobuoy/sonobuoy:v1" is "sonobuoy/sonobuoy:v1", and
     "docker.io/library/busybox:1" is "busybox:1".
@@ -47,12 +47,11 @@ def _id(archive):
 
 
 def load(archive, client, free):
-    """Put the image of an archive into the store, with all its names.
+    """Load the image of an archive into the store, with all its names.
 
-    :param archive: as for :func:`missing`, and ``path``.
-
-    :param free: function of a path, the free bytes there.
-    :raises EnvironmentProblem: no room, or dockerd refuses the archive.
+    :param archive: as for :func:`missing`, with ``path``.
+    :param free: function that returns the free bytes for a path.
+    :raises EnvironmentProblem: no disk space, or dockerd rejects the archive.
     """
     import docker
     size = archive.path.stat().st_size
@@ -77,7 +76,7 @@ def load(archive, client, free):
 
 
 def sweep(client):
-    """Remove all containers, their volumes, and networks but dockerd's own.
+    """Remove all containers and volumes, and all networks but dockerd's own.
 
     :param client: ``docker.DockerClient``.
     """
@@ -95,6 +94,6 @@ def sweep(client):
 
 
 def text(error) -> str:
-    """What an error of the docker library says, in one line."""
+    """The message of an error of the docker library, in one line."""
     return ' '.join(str(getattr(error, 'explanation', None)
                         or error).split())[:300]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What nodes and pods run, as image archives, made without a registry.
+"""Image archives for nodes and pods, made without a registry.
 
-The door of this room. An archive is a file that both ``docker load`` and
-``ctr images import`` take; a folder of them has an inventory.
+The entry point of this room. An archive is a file that both ``docker load``
+and ``ctr images import`` accept; a folder of archives has an inventory.
 """
 
 from magnum_capi import errors
@@ -16,15 +16,15 @@ NODES, MINIKUBE = 'nodes', 'minikube'
 
 
 def require(directory, minors, purpose) -> inventory.Inventory:
-    """The inventory of a folder that has all that a purpose needs.
+    """The inventory of a folder that has everything for a purpose.
 
     :param directory: None: the default one.
     :param minors: of Kubernetes, "1.34".
     :param purpose: :data:`NODES` or :data:`MINIKUBE`.
-    :raises EnvironmentProblem: an archive is missing or cut off; names the
+    :raises EnvironmentProblem: an archive is missing or truncated; names the
         command that makes it.
-    :raises UsageError: there are no recipes for a minor; names those that
-        there are recipes for.
+    :raises UsageError: there are no recipes for a minor; names the minors
+        that have recipes.
     """
     found = inventory.read(directory)
     whole = {name for name, archive in found.archives.items()

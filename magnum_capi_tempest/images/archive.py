@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Writes an image archive that both Docker and containerd take.
+"""Writes an image archive that both Docker and containerd accept.
 
-One tar file that is a docker-archive (``manifest.json``, for ``docker
+One tar file that is both a docker-archive (``manifest.json``, for ``docker
 load``, also of Docker 20.10) and an OCI layout (``index.json`` and
-``oci-layout``, for ``ctr images import``) over the same blobs, as ``docker
-save`` of Docker 25 writes it. Layers are not compressed: nothing travels
-over a network, and both ends would only take longer.
+``oci-layout``, for ``ctr images import``) with the same blobs, like those of
+``docker save`` of Docker 25. Layers are not compressed: nothing travels over
+a network, and compression would only slow both ends down.
 
 Formats: github.com/opencontainers/image-spec v1.1.0, image-layout.md and
 config.md; github.com/moby/moby v20.10, image/tarexport.
@@ -21,8 +21,8 @@ import tarfile
 
 _OCI = 'application/vnd.oci.image'
 
-#: Of every image: when it was made says nothing of what is in it, and a
-#: time would give the same content another digest.
+#: Creation time of every image: a real one would change the digest of equal
+#: content.
 _CREATED = '1970-01-01T00:00:00Z'
 
 _PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
@@ -48,7 +48,7 @@ def layer(file: pathlib.Path) -> Layer:
 
 
 def config(recipe, layers, architecture) -> dict:
-    """An image's configuration, of a :class:`..recipes.Recipe`; pure."""
+    """An image's configuration for a :class:`..recipes.Recipe`; pure."""
     environment = {'PATH': _PATH, **recipe.environment}
     run = {'Env': [f'{k}={v}' for k, v in sorted(environment.items())],
            'Labels': recipe.labels()}
@@ -92,7 +92,7 @@ def documents(configuration, layers, references):
              'platform': {'os': 'linux',
                           'architecture': configuration['architecture']},
              'annotations': {
-                 # containerd takes the whole name from this one.
+                 # containerd takes the full name from this one.
                  'io.containerd.image.name': reference,
                  'org.opencontainers.image.ref.name':
                      reference.rpartition(':')[2]}}
@@ -131,7 +131,7 @@ def write(out: pathlib.Path, configuration, layers, references) -> str:
 def image_id(archive: pathlib.Path) -> str | None:
     """The image id (hex) that an archive's ``manifest.json`` names.
 
-    None when it is no archive that ``docker load`` takes.
+    None if it is not an archive that ``docker load`` accepts.
     """
     try:
         with tarfile.open(archive) as tar:
@@ -149,7 +149,7 @@ def _blob(digest):
 
 
 def _familiar(reference):
-    """Docker shows and stores images of its hub without the host."""
+    """A reference as Docker shows it: without the host of its hub."""
     for prefix in ('docker.io/library/', 'docker.io/'):
         if reference.startswith(prefix):
             return reference.removeprefix(prefix)

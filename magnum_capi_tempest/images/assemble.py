@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""Makes an archive from what its recipe names: files of many sources."""
+"""Assembles an archive from the files of many sources in its recipe."""
 
 import functools
 import pathlib
@@ -19,10 +19,10 @@ def write(recipe, files, layer_of, work: pathlib.Path,
     """Write the archive of a recipe without a builder.
 
     :param recipe: :class:`.recipes.Recipe`.
-    :param files: path in the image -> file of the program that goes there.
-    :param layer_of: function of a layer's name, its
+    :param files: path in the image -> file of the program for that path.
+    :param layer_of: function from a layer's name to its
         :class:`.archive.Layer`.
-    :param work: folder for what is needed meanwhile.
+    :param work: folder for temporary files.
     :raises EnvironmentProblem: a layer or a Go module lacks a file.
     """
     own = work / 'layer.tar'
@@ -84,7 +84,7 @@ def _member(of, member):
 
 @functools.cache
 def _members(of, member):
-    """Kept, for many images have the same few files of a large layer."""
+    """Cached, because many images need the same few files of a large layer."""
     return layer.read(of.file, [member])
 
 

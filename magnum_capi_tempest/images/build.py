@@ -2,9 +2,9 @@
 
 """Makes image archives: programs, layers, archives, one after the other.
 
-An archive gets its name when it is whole, and the inventory is written
-after each one: what was made before Ctrl-C or a full disk is not made
-again. One process at a time works in a folder.
+An archive gets its name when it is complete, and the inventory is written
+after each one, so archives made before Ctrl-C or a full disk are kept. One
+process at a time works in a folder.
 """
 
 import contextlib
@@ -31,20 +31,20 @@ from magnum_capi_tempest.toolchain import disk
 from magnum_capi_tempest.toolchain import leftovers
 from magnum_capi_tempest.toolchain import lock
 
-#: Modules of this room that make images which are not layers over layers.
+#: Modules of this room that make images other than plain stacks of layers.
 BUILDERS = 'node', 'kicbase', 'haproxy'
 
-#: Raised when the same inputs give other archives.
+#: Raise it when the same inputs give other archives.
 _FORMAT = 1
 
 
 @dataclasses.dataclass(frozen=True)
 class Order:
-    """What a builder's ``make(order, out, progress)`` gets.
+    """The argument of a builder's ``make(order, out, progress)``.
 
     :param programs: absolute path in the image -> the program's file.
-    :param archives: what it bakes, :class:`.inventory.Archive`.
-    :param layers: function of a layer's name, its tar file.
+    :param archives: images to bake in, :class:`.inventory.Archive`.
+    :param layers: function from a layer's name to its tar file.
     :param work: an empty folder, removed afterwards.
     """
 
@@ -56,7 +56,7 @@ class Order:
 
 
 def build(directory=None, names=None, minors=None, progress=None):
-    """Make the archives that are not there or out of date.
+    """Make the archives that are missing or out of date.
 
     :param directory: the folder; by default as in :mod:`.inventory`.
     :param names: see :func:`.plan.choose`.
@@ -64,7 +64,7 @@ def build(directory=None, names=None, minors=None, progress=None):
     :returns: the :class:`.inventory.Inventory` of the folder.
     :raises UsageError: a name or minor is unknown, or the folder has
         something else in it; nothing was done.
-    :raises EnvironmentProblem: something is missing here, or disk is full.
+    :raises EnvironmentProblem: something is missing, or the disk is full.
     :raises CommandFailed: a build failed.
     """
     progress = progress or progress_.Progress()
@@ -171,7 +171,7 @@ class _Maker:
         return contents
 
     def _forget(self):
-        """Leave out what no recipe makes any more."""
+        """Drop archives that no recipe makes any more."""
         have = inventory.read(self._directory)
         kept = {n: a for n, a in have.archives.items()
                 if n in self._recipes}
@@ -191,7 +191,7 @@ def _builder(recipe):
 
 
 def _sources(recipe):
-    """Digests of the project's files that a builder uses, and of itself."""
+    """Digests of the builder and of the project's files that it uses."""
     if not recipe.builder:
         return {}
     found = {}
@@ -218,7 +218,7 @@ def _measured():
 
 
 def _words(todo):
-    """The plan in lines, for a person."""
+    """The plan as readable lines."""
     total = len(todo.recipes)
     if not todo.missing and not todo.programs:
         return [f'{total} image archives: all are there, looking whether '
@@ -232,7 +232,7 @@ def _words(todo):
 
 
 def _refuse_others(directory):
-    """Leave a folder alone that has something else in it."""
+    """Refuse a folder with foreign files."""
     if (directory / inventory.FILE).exists():
         return
     # Before the first archive there is no inventory.

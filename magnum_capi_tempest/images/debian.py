@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The Debian layer: what images have below their own files.
+"""The Debian layer below the images' own files.
 
 Made from Debian packages by mmdebstrap; apt checks their signatures.
 """
@@ -17,7 +17,7 @@ from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi_tempest.toolchain import pins
 
-#: Where packages come from, when not from Debian's own mirror network.
+#: Names a mirror to use instead of Debian's own mirror network.
 MIRROR = 'MAGNUM_CAPI_DEBIAN_MIRROR'
 
 _DEFAULT_MIRROR = 'http://deb.debian.org/debian'
@@ -25,16 +25,16 @@ _DEFAULT_MIRROR = 'http://deb.debian.org/debian'
 #: Seconds.
 _TIMEOUT = 1800
 
-#: In front of mmdebstrap of root: what it mounts and starts ends with it,
-#: also when it is killed. Without root it does that by itself.
+#: Prefix for mmdebstrap run by root: its mounts and processes end with it,
+#: even if it is killed. Without root it takes care of that itself.
 _ALONE = ('unshare', '--mount', '--propagation', 'private', '--pid',
           '--fork', '--kill-child=SIGKILL', '--mount-proc')
 
-#: Not in the layer: devices, which a runtime makes, and what apt keeps.
+#: Left out of the layer: devices, which a runtime makes, and apt's caches.
 _DROPPED = re.compile(
     r'(dev|proc|sys|run|tmp|var/cache|var/lib/apt/lists|var/log)/.+')
 
-#: Not unpacked at all.
+#: Never unpacked.
 _EXCLUDED = ('/usr/share/doc/*', '/usr/share/man/*', '/usr/share/info/*',
              '/usr/share/locale/*')
 
@@ -44,14 +44,14 @@ class Debian:
     """A layer of Debian packages.
 
     :param suite: "bookworm".
-    :param packages: beside the essential ones and apt.
+    :param packages: in addition to the essential ones and apt.
     """
 
     suite: str
     packages: tuple[str, ...]
 
     def key(self) -> str:
-        """Hex digest of what it is made from."""
+        """Hex digest of everything that it is made from."""
         return hashlib.sha256(repr(
             (self, _EXCLUDED, pins.architecture())).encode()).hexdigest()
 
@@ -59,9 +59,9 @@ class Debian:
 def make(wanted: Debian, out: pathlib.Path) -> None:
     """Make the layer.
 
-    :param out: in a folder of its own, which the caller removes.
-    :raises EnvironmentProblem: no mmdebstrap here.
-    :raises CommandFailed: no packages.
+    :param out: in its own folder, which the caller removes.
+    :raises EnvironmentProblem: mmdebstrap is not installed.
+    :raises CommandFailed: packages cannot be installed.
     """
     if not shutil.which('mmdebstrap'):
         raise errors.EnvironmentProblem(
@@ -69,13 +69,13 @@ def make(wanted: Debian, out: pathlib.Path) -> None:
             where='mmdebstrap', hint='Install the package mmdebstrap')
     raw, home = out.with_suffix('.raw'), out.with_suffix('.tmp')
     home.mkdir()
-    # Without root, mmdebstrap works there as another user.
+    # Without root, mmdebstrap works in this folder as another user.
     out.parent.chmod(0o755)
     processes.run(
         [*_ALONE] * (os.geteuid() == 0)
         + command(wanted, raw, os.environ.get(MIRROR, _DEFAULT_MIRROR)),
         timeout=_TIMEOUT,
-        # mmdebstrap writes no time later than this, and works there.
+        # mmdebstrap writes no time later than this, and works in TMPDIR.
         env={**os.environ, 'SOURCE_DATE_EPOCH': '0', 'TMPDIR': str(home)},
         hint=f'When the Debian mirror cannot be reached, set {MIRROR} to one '
              'that can')
@@ -94,7 +94,7 @@ def command(wanted: Debian, out: pathlib.Path, mirror: str) -> list[str]:
 
 
 def clean(raw: pathlib.Path, out: pathlib.Path) -> None:
-    """Copy a root file system's tar without what no image has."""
+    """Copy a root file system's tar without unwanted files."""
     with tarfile.open(raw) as source, tarfile.open(
             out, 'w', format=tarfile.PAX_FORMAT) as target:
         for info in source:
@@ -109,6 +109,6 @@ def clean(raw: pathlib.Path, out: pathlib.Path) -> None:
 
 
 def versions(status: str) -> dict[str, str]:
-    """Package -> version of a dpkg status file; pure."""
+    """Package -> version from a dpkg status file; pure."""
     return dict(re.findall(
         r'(?ms)^Package: (\S+)$.*?^Version: (\S+)$', status))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which image archives a folder has, and whether they are whole.
+"""Which image archives a folder has, and whether they are intact.
 
-``inventory.json`` beside the archives; everything else reads images through
-here and never through names of files.
+``inventory.json`` lies next to the archives; all other code finds images
+through it, never through file names.
 """
 
 import dataclasses
@@ -16,7 +16,7 @@ from magnum_capi import errors
 from magnum_capi import outfile
 from magnum_capi_tempest import paths
 
-#: Folder of the archives, when not in the cache.
+#: Folder of the archives, if not in the cache.
 VARIABLE = 'MAGNUM_CAPI_IMAGES_DIR'
 
 FILE = 'inventory.json'
@@ -27,8 +27,8 @@ class Archive:
     """An image archive, for ``docker load`` and ``ctr images import``.
 
     :param path: the file.
-    :param references: names of the image in it, with tags.
-    :param kind: "image" of a pod, "node", or "base" of minikube's machine.
+    :param references: names of its image, with tags.
+    :param kind: "image" for pods, "node", or "base" for minikube's machine.
     :param set: "node", "management" or "machine", see :mod:`.recipes`.
     :param kubernetes: "v1.34.9" when it is of one release, else None.
     :param image_id: hex digest of the image's configuration, which is
@@ -36,9 +36,9 @@ class Archive:
     :param size: bytes.
     :param stand_in: whether it was made here, and not by the project whose
         name it has.
-    :param key: hex digest of what it was made from.
+    :param key: hex digest of everything that it was made from.
     :param seconds: how long that took.
-    :param contents: versions of what is in it, by name.
+    :param contents: versions of its contents, by name.
     """
 
     name: str
@@ -70,13 +70,13 @@ class Inventory:
         return any(a.stand_in for a in self.archives.values())
 
     def of_kind(self, kind, kubernetes=None) -> tuple[Archive, ...]:
-        """Archives of a kind, of one release when it is given."""
+        """Archives of a kind, optionally of one release."""
         return tuple(
             a for a in self.archives.values() if a.kind == kind
             and kubernetes in (None, a.kubernetes))
 
     def of_set(self, name, kubernetes=None) -> tuple[Archive, ...]:
-        """Archives of a set: of no release, or of the given one."""
+        """Archives of a set: those of no release and of the given one."""
         return tuple(
             a for a in self.archives.values() if a.set == name
             and a.kubernetes in (None, kubernetes))
@@ -89,7 +89,7 @@ class Inventory:
         return None
 
     def verify(self) -> dict[str, str]:
-        """Read everything; name -> what is wrong with it."""
+        """Read all archives; returns name -> what is wrong with it."""
         faults = {}
         for archive in self.archives.values():
             fault = quick_fault(archive)
@@ -110,7 +110,7 @@ def default_directory() -> pathlib.Path:
 def read(directory: pathlib.Path | None = None) -> Inventory:
     """The inventory of a folder; empty when it has none.
 
-    :raises EnvironmentProblem: there is one that cannot be read.
+    :raises EnvironmentProblem: the inventory cannot be read.
     """
     directory = pathlib.Path(directory or default_directory()).absolute()
     file = directory / FILE
@@ -129,7 +129,8 @@ def read(directory: pathlib.Path | None = None) -> Inventory:
 def parse(text: str, directory: pathlib.Path) -> Inventory:
     """Read an inventory's JSON; pure.
 
-    :raises ValueError, KeyError, TypeError, AttributeError: it is none.
+    :raises ValueError, KeyError, TypeError, AttributeError: it is not an
+        inventory.
     """
     archives = {}
     for data in json.loads(text):
@@ -142,7 +143,7 @@ def parse(text: str, directory: pathlib.Path) -> Inventory:
 
 
 def write(inventory: Inventory) -> None:
-    """Write ``inventory.json``, whole or not at all."""
+    """Write ``inventory.json`` atomically."""
     rows = []
     for name in sorted(inventory.archives):
         row = dataclasses.asdict(inventory.archives[name])

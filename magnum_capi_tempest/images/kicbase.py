@@ -2,10 +2,10 @@
 
 """minikube's machine as a container, for its driver "docker".
 
-minikube makes its own kubelet, containerd settings and certificates through
-ssh; it wants a user "docker" who may do all, and a system that it knows: its
-provisioners are for buildroot and Ubuntu (pkg/provision of kubernetes/
-minikube), so that is what os-release says.
+minikube sets up kubelet, containerd and certificates through ssh. It needs a
+user "docker" with all rights, and a system that it knows: its provisioners
+are for buildroot and Ubuntu (pkg/provision of kubernetes/minikube), so
+os-release says Ubuntu.
 """
 
 from magnum_capi_tempest.images import archive
@@ -14,21 +14,20 @@ from magnum_capi_tempest.images import machine
 from magnum_capi_tempest.images import node
 from magnum_capi_tempest.toolchain import pins
 
-#: Beside those of management clusters: what kubeadm and minikube start.
+#: Images that kubeadm and minikube start, beyond those of management clusters.
 NEEDED = ('coredns', 'etcd', 'kube-apiserver', 'kube-controller-manager',
           'kube-proxy', 'kube-scheduler', 'pause', 'storage-provisioner')
 
 _USER = {
     '/etc/passwd': 'docker:x:1000:1000::/home/docker:/bin/bash\n',
     '/etc/group': 'docker:x:1000:\n',
-    # No password fits, and the account is not locked.
+    # No password matches, but the account is not locked.
     '/etc/shadow': 'docker:*:19000:0:99999:7:::\n'}
 
 _MODES = {'/etc/shadow': 0o640}
 
-#: Debian's package makes keys of the machine that it is installed on; this
-#: is how a layer removes files of the one below it: whiteouts in layer.md of
-#: opencontainers/image-spec.
+#: Debian's package makes host keys during installation. Whiteouts (layer.md
+#: of opencontainers/image-spec) remove these files of the layer below.
 _NO_KEYS = tuple(f'/etc/ssh/.wh.ssh_host_{kind}_key{end}'
                  for kind in ('ecdsa', 'ed25519', 'rsa')
                  for end in ('', '.pub'))
@@ -64,7 +63,7 @@ def wanted(one) -> bool:
 
 
 def entries(recipe, programs, base) -> list[layer.Entry]:
-    """What the machine has beside Debian and baked images."""
+    """The machine's files other than Debian and baked images."""
     shared = [e for e in machine.files('node', {
         machine.SANDBOX: machine.sandbox_image(recipe)})
         if not e.path.startswith('etc/systemd/system/kubelet')]
@@ -81,9 +80,9 @@ def entries(recipe, programs, base) -> list[layer.Entry]:
 
 
 def user(there) -> list[layer.Entry]:
-    """Files with the user "docker" in them; pure.
+    """Files that define the user "docker"; pure.
 
-    :param there: path -> bytes, what Debian has.
+    :param there: path -> bytes of Debian's files.
     """
     return [layer.Entry(path, there[path] + line.encode(),
                         _MODES.get(path, 0o644))

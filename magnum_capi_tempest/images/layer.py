@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Writes a layer of an image: a tar archive, the same bytes each time.
+"""Writes a layer of an image: a reproducible tar archive.
 
-Times, owners and the order of entries do not depend on when and by whom it
-is made, so that the same content has the same digest and is stored once.
+Times, owners and the order of entries do not depend on when and where it is
+made, so that equal content has the same digest and is stored once.
 """
 
 import dataclasses
@@ -17,7 +17,7 @@ import tarfile
 class Entry:
     """One file, folder or link of a layer.
 
-    :param path: in the image; a "/" in front does not count.
+    :param path: in the image; a leading "/" is ignored.
     :param content: path of a file to copy, or bytes; None: a folder.
     :param link: target of a symbolic link.
     """
@@ -31,8 +31,8 @@ class Entry:
 def write(out: pathlib.Path, entries) -> None:
     """Write a layer.
 
-    :param entries: :class:`Entry` objects; folders above them are added
-        with mode 0755. The last of one path counts.
+    :param entries: :class:`Entry` objects; parent folders are added with mode
+        0755. The last entry of a path wins.
     """
     with tarfile.open(out, 'w', format=tarfile.PAX_FORMAT) as tar:
         for entry in ordered(entries):
@@ -40,7 +40,7 @@ def write(out: pathlib.Path, entries) -> None:
 
 
 def ordered(entries) -> list[Entry]:
-    """The entries and the folders above them, sorted by path; pure."""
+    """The entries and their parent folders, sorted by path; pure."""
     found = {}
     for entry in entries:
         path = entry.path.strip('/')
@@ -76,7 +76,7 @@ def read(layer: pathlib.Path, members) -> dict[str, bytes]:
     """Files of a layer.
 
     :param members: paths in it; symbolic links are followed.
-    :returns: contents by path, of those that are there.
+    :returns: contents by path, for existing files.
     """
     found = {}
     with tarfile.open(layer) as tar:
@@ -93,14 +93,14 @@ def _clean(path):
 
 
 def _resolve(infos, path, depth=0):
-    """The regular file that a path leads to, None when there is none."""
+    """The regular file that a path resolves to, None if there is none."""
     if depth > 20:
         return None
     parts = path.split('/')
     for i in range(1, len(parts) + 1):
         info = infos.get('/'.join(parts[:i]))
         if info is None:
-            # Not every archive names the folders above a file.
+            # Not every archive has entries for parent folders.
             continue
         if info.issym():
             target = posixpath.join(

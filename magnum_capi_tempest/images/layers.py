@@ -3,9 +3,8 @@
 
 """Layers that several images share, kept in the folder of the archives.
 
-A layer is made anew when what it is made from changes (its list of
-packages), not when Debian has newer packages; which versions it got is kept
-beside it.
+A layer is made anew when its list of packages changes, not when Debian has
+newer packages; the installed versions are recorded next to it.
 """
 
 import functools
@@ -23,14 +22,14 @@ from magnum_capi_tempest.images import recipes
 from magnum_capi_tempest import resources
 from magnum_capi_tempest.toolchain import leftovers
 
-#: Packages of the layer "machine", beside what else machines have.
+#: Packages of the layer "machine".
 MACHINE = 'node/debian.toml'
 
 _STATUS = '/var/lib/dpkg/status'
 
 
 def ensure(name, folder: pathlib.Path, progress) -> archive.Layer:
-    """The kept layer, made when it is not there.
+    """The cached layer, made if necessary.
 
     The caller holds the lock of the folder.
 
@@ -38,7 +37,8 @@ def ensure(name, folder: pathlib.Path, progress) -> archive.Layer:
         nodes.
     :param folder: where ``<name>-<key>.tar`` is kept; an older one is
         removed.
-    :raises EnvironmentProblem: no such layer, or what makes it is missing.
+    :raises EnvironmentProblem: there is no such layer, or a program to make
+        it is missing.
     :raises CommandFailed: it cannot be made.
     """
     wanted = _wanted(name)
@@ -78,7 +78,7 @@ def known(name) -> bool:
 
 
 def packages(file: pathlib.Path) -> dict[str, str]:
-    """Versions of the Debian packages in a kept layer."""
+    """Versions of the Debian packages in a cached layer."""
     return json.loads(_note(file).read_text())['packages']
 
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What machines in containers have in common: nodes, minikube's machine.
+"""Common parts of machines in containers: nodes and minikube's machine.
 
-Both are Debian with systemd and containerd, and both have images of pods
-baked in. A baked image is in containerd's store, so that nothing has to be
-loaded when the machine starts. Its blobs lie outside of ``/var``, which is
-a volume: a machine gets links to them instead of a copy of a gigabyte.
+Both are Debian with systemd and containerd, and have images of pods baked in:
+these are in containerd's store, so that nothing has to be loaded when the
+machine starts. Their blobs lie outside of ``/var``, which is a volume: a
+machine gets links to them instead of a copy of a gigabyte.
 """
 
 import pathlib
@@ -15,15 +15,14 @@ from magnum_capi import processes
 from magnum_capi_tempest.images import layer
 from magnum_capi_tempest import resources
 
-#: What the files of "tools/images/<name>/files" may have in place of the
-#: image of pods' sandboxes.
+#: Placeholder for the pods' sandbox image in "tools/images/<name>/files".
 SANDBOX = b'@SANDBOX_IMAGE@'
 
-#: Units of Debian that do not work, or are not wanted, in a container.
+#: Debian's units that do not work, or are not wanted, in a container.
 MASKED = (
     'apt-daily-upgrade.timer', 'apt-daily.timer',
-    # It hangs the console up, and with that the line by which Cluster API
-    # knows that the machine has booted may be lost.
+    # It hangs up the console, which may lose the line by which Cluster API
+    # recognizes that the machine has booted.
     'console-getty.service', 'dev-hugepages.mount',
     'e2scrub_all.timer', 'e2scrub_reap.service', 'getty@tty1.service',
     'haproxy.service', 'sys-fs-fuse-connections.mount',
@@ -35,12 +34,12 @@ MASKED = (
     'systemd-timesyncd.service', 'systemd-udev-trigger.service',
     'systemd-udevd.service')
 
-#: As systemd(1) says what makes it end in an orderly way.
+#: The signal for an orderly shutdown, see systemd(1).
 STOP_SIGNAL = 'SIGRTMIN+3'
 
 _UNITS = '/etc/systemd/system'
 
-#: containerd's state, and where its blobs are.
+#: containerd's state, and its blobs.
 _STATE = 'var/lib/containerd'
 _BLOBS = f'{_STATE}/io.containerd.content.v1.content/blobs/sha256'
 _OUTSIDE = 'kind/blobs/sha256'
@@ -89,7 +88,7 @@ def files(name, replace=None) -> list[layer.Entry]:
             content = file.read_bytes()
             for old, new in (replace or {}).items():
                 content = content.replace(old, new)
-            # git knows of the executable bit only.
+            # git only stores the executable bit.
             mode = 0o755 if file.stat().st_mode & stat.S_IXUSR else 0o644
             found.append(layer.Entry(
                 str(file.relative_to(top)), content, mode))
@@ -97,7 +96,7 @@ def files(name, replace=None) -> list[layer.Entry]:
 
 
 def units(enabled=()) -> list[layer.Entry]:
-    """Links that mask what a container cannot have, and enable units.
+    """Links that mask units unfit for containers, and enable others.
 
     :param enabled: unit name -> its file, for the target "multi-user".
     """
@@ -108,10 +107,10 @@ def units(enabled=()) -> list[layer.Entry]:
 
 
 def os_release(base, what, identity=None) -> layer.Entry:
-    """Debian's ``os-release`` that says whose the machine is.
+    """Debian's ``os-release``, marked as ours.
 
-    The kubelet reports its PRETTY_NAME, by which a report of a conformance
-    run knows that it is not of an upstream image.
+    The kubelet reports its PRETTY_NAME, which shows in the report of a
+    conformance run that the image is not upstream's.
 
     :param base: tar file of the layer that has it.
     :param what: "node image".
@@ -140,12 +139,12 @@ def release(text, what, identity=None) -> str:
 def bake(base, archives, work, progress) -> list[layer.Entry]:
     """Entries of images in containerd's store.
 
-    They are imported by the machine's own containerd, which runs for that in
-    namespaces of its own; needs root.
+    The machine's own containerd imports them, in separate namespaces; needs
+    root.
 
     :param base: tar file of the machine's layer.
     :param archives: objects with ``path``.
-    :param work: empty folder; the entries are of files in it.
+    :param work: empty folder; the entries refer to files in it.
     """
     root = work / 'root'
     root.mkdir()
@@ -160,7 +159,7 @@ def bake(base, archives, work, progress) -> list[layer.Entry]:
 
 
 def baked(root: pathlib.Path) -> list[layer.Entry]:
-    """Entries of a root file system's containerd, blobs outside of /var."""
+    """Entries for a root file system's containerd, blobs outside of /var."""
     entries = [layer.Entry(_STATE, mode=0o711)]
     for file in sorted((root / _STATE).rglob('*')):
         path = str(file.relative_to(root))
@@ -176,7 +175,7 @@ def baked(root: pathlib.Path) -> list[layer.Entry]:
 
 
 def own(recipe, programs) -> list[layer.Entry]:
-    """Entries of a recipe's own programs, texts and links.
+    """Entries for a recipe's own programs, texts and links.
 
     :param programs: path in the image -> the built program.
     """
@@ -188,5 +187,5 @@ def own(recipe, programs) -> list[layer.Entry]:
 
 
 def sandbox_image(recipe) -> bytes:
-    """The image of pods' sandboxes that a recipe names."""
+    """The pods' sandbox image that a recipe names."""
     return recipe.texts['/kind/sandbox-image'].strip().encode()

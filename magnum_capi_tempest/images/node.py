@@ -2,10 +2,10 @@
 
 """A Kubernetes node as a container: kind's and Cluster API's node image.
 
-Made of Debian's systemd and containerd and of Kubernetes' own programs. What
-the users of such an image rely on is kept: the entrypoint, ``/kind/version``,
-the control group ``/kubelet``, a volume for ``/var`` (images/base and
-images/node of kubernetes-sigs/kind).
+Made of Debian's systemd and containerd and of Kubernetes' own programs. It
+keeps everything that users of such an image rely on: the entrypoint,
+``/kind/version``, the control group ``/kubelet``, a volume for ``/var``
+(images/base and images/node of kubernetes-sigs/kind).
 """
 
 from magnum_capi_tempest.images import archive
@@ -13,7 +13,7 @@ from magnum_capi_tempest.images import layer
 from magnum_capi_tempest.images import machine
 from magnum_capi_tempest.toolchain import pins
 
-#: Of the package containernetworking-plugins: network plugins of pods.
+#: Network plugins of pods, from the package containernetworking-plugins.
 PLUGINS = ('bandwidth', 'bridge', 'dhcp', 'firewall', 'host-device',
            'host-local', 'ipvlan', 'loopback', 'macvlan', 'portmap', 'ptp',
            'sbr', 'static', 'tuning', 'vlan', 'vrf')
@@ -38,7 +38,7 @@ def make(order, out, progress) -> None:
 
 
 def entries(recipe, programs, base) -> list[layer.Entry]:
-    """What a node has beside Debian and baked images."""
+    """A node's files other than Debian and baked images."""
     return [
         *machine.files('node', {
             machine.SANDBOX: machine.sandbox_image(recipe)}),
@@ -55,7 +55,7 @@ def entries(recipe, programs, base) -> list[layer.Entry]:
 
 
 def plugins() -> list[layer.Entry]:
-    """Links from where Kubernetes looks for network plugins."""
+    """Links from the folder where Kubernetes looks for network plugins."""
     return [layer.Entry(f'/opt/cni/bin/{name}', link=f'/usr/lib/cni/{name}')
             for name in PLUGINS]
 
@@ -66,6 +66,6 @@ def config(recipe, layers) -> dict:
     found['config'].update(
         Entrypoint=_ENTRYPOINT, StopSignal=machine.STOP_SIGNAL,
         Volumes={'/var': {}})
-    # systemd looks at it to know that it is in a container.
+    # Tells systemd that it is in a container.
     found['config']['Env'].append('container=docker')
     return found

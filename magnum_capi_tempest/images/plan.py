@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What has to be made, in which order, and what that takes.
+"""What has to be made, in which order, and how much time and space it takes.
 
-Pure: recipes, what the toolchain has and what the folder has go in, lists
-come out. The figures are measured ones, of ``tools/images/measured.toml``.
+Pure: the input is recipes and the contents of the toolchain and of the folder.
+The figures were measured, see ``tools/images/measured.toml``.
 """
 
 import dataclasses
@@ -11,7 +11,7 @@ import hashlib
 
 from magnum_capi import errors
 
-#: Seconds and bytes of what was not measured.
+#: Seconds and bytes for anything that was not measured.
 _SECONDS, _SIZE = 60, 60 * 2**20
 
 
@@ -19,13 +19,13 @@ _SECONDS, _SIZE = 60, 60 * 2**20
 class Plan:
     """Work to do.
 
-    :param recipes: all that were asked for and what they bake, in the order
+    :param recipes: the requested ones and those that they bake, in the order
         in which they can be made.
-    :param programs: of the toolchain, that are not there yet.
+    :param programs: of the toolchain, those that are missing.
     :param missing: recipes without an archive; others may be out of date.
-    :param seconds: of the programs and the missing archives, about.
-    :param size: bytes that the missing archives take, about.
-    :param scratch: bytes that are needed besides while they are made.
+    :param seconds: for the programs and the missing archives, about.
+    :param size: bytes of the missing archives, about.
+    :param scratch: additional bytes that are needed while they are made.
     """
 
     recipes: tuple
@@ -37,14 +37,14 @@ class Plan:
 
 
 def choose(recipes: dict, names, minors) -> tuple:
-    """The recipes that are asked for, and those that they bake.
+    """The requested recipes, and those that they bake.
 
     :param recipes: all, by name.
     :param names: names of archives, or of recipes with minors ("kubelet"
         for all its minors); None: all.
     :param minors: of Kubernetes, "1.34"; recipes of others are left out.
-    :returns: in the order in which they can be made: what bakes others
-        comes last.
+    :returns: in the order in which they can be made: recipes that bake
+        others come last.
     :raises UsageError: a name or minor is unknown.
     """
     _refuse_unknown(recipes, minors)
@@ -81,7 +81,7 @@ def _refuse_unknown(recipes, minors):
 def baked(recipe, recipes: dict) -> tuple:
     """The recipes whose images a builder puts into this one.
 
-    A node also gets what outlives an upgrade to its minor.
+    A node also gets images of the previous minor that outlive an upgrade.
     """
     before = _previous(recipe.minor) if recipe.kind == 'node' else None
     return tuple(
@@ -97,14 +97,14 @@ def _previous(minor):
 
 
 def plan(chosen, lacking, archives: dict, measured: dict) -> Plan:
-    """What is to do.
+    """The work to do.
 
     :param chosen: recipes of :func:`choose`.
     :param lacking: names of programs that the toolchain does not have.
-    :param archives: what the folder has, name -> archive.
-    :param measured: {"programs": {name, of several versions without the
-        version: seconds}, "archives": {name of the
-        recipe without its minor: {"seconds": s, "mib": n}}}.
+    :param archives: contents of the folder, name -> archive.
+    :param measured: {"programs": {name, without the version if there are
+        several: seconds}, "archives": {name of the recipe without its minor:
+        {"seconds": s, "mib": n}}}.
     """
     programs = tuple(dict.fromkeys(
         p for r in chosen for p in r.programs.values() if p in lacking))
@@ -119,23 +119,23 @@ def plan(chosen, lacking, archives: dict, measured: dict) -> Plan:
         seconds += figures.get('seconds', 1)
         own = figures.get('mib', _SIZE // 2**20) * 2**20
         size += own
-        # Its layers lie beside it; what bakes has them twice.
+        # The layers need space, too, and twice if images are baked in.
         scratch = max(scratch, own * (2 if recipe.bakes else 1))
     return Plan(tuple(chosen), programs, missing, seconds, size, scratch)
 
 
 def key(recipe, parts) -> str:
-    """Hex digest of what an archive is made from.
+    """Hex digest of everything that an archive is made from.
 
-    :param parts: digests of its inputs, by what they are: {"program x":
-        hex, "layer debian": hex}.
+    :param parts: digests of its inputs: {"program x": hex, "layer debian":
+        hex}.
     """
     return hashlib.sha256(repr(
         (recipe, sorted(parts.items()))).encode()).hexdigest()
 
 
 def missing(recipes: dict, minors, purpose, archives) -> tuple[str, ...]:
-    """Names of the archives that a purpose needs and that are not there.
+    """Names of the missing archives for a purpose.
 
     :param purpose: "nodes": machines of clusters with these minors;
         "minikube": a management cluster in minikube.
@@ -152,10 +152,10 @@ def missing(recipes: dict, minors, purpose, archives) -> tuple[str, ...]:
 
 
 def of_other_releases(chosen, archives, asked) -> dict[str, str]:
-    """Archives of another release than the one that was named.
+    """Archives of another release than the requested one.
 
     :param asked: minor -> release, None for any.
-    :returns: name -> release that it is of.
+    :returns: name -> its release.
     """
     return {r.name: archives[r.name].kubernetes for r in chosen
             if r.name in archives and asked.get(r.minor)

@@ -3,8 +3,8 @@
 """What an image contains, read from ``tools/images/recipes/*.toml``.
 
 A recipe is data: which programs of the toolchain go where, on which base,
-and what the container runs. A recipe with ``minors`` is one for each minor
-of Kubernetes, and its texts are filled in from ``kubernetes.toml``.
+and what the container runs. A recipe with ``minors`` stands for one recipe per
+minor of Kubernetes, and its texts are filled in from ``kubernetes.toml``.
 """
 
 import dataclasses
@@ -20,14 +20,14 @@ from magnum_capi_tempest.toolchain import pins
 #: Folder of the recipes, from the top of the repository.
 FOLDER = 'tools/images'
 
-#: What an archive is: of a pod, of a node, of minikube's machine.
+#: Kinds of archives: for pods, nodes, minikube's machine.
 KINDS = 'image', 'node', 'base'
 
-#: Where an image is used: in every node, by a management cluster that runs
-#: in one, as the machine itself.
+#: Where images are used: in every node, by a management cluster in nodes, as
+#: the machine itself.
 SETS = 'node', 'management', 'machine'
 
-#: Every image that is not the upstream project's own says so.
+#: Label of every image that is not the upstream project's own.
 STAND_IN = 'io.magnum-capi.stand-in'
 
 _NAME = re.compile(r'[a-z0-9]+([._-][a-z0-9]+)*')
@@ -38,24 +38,25 @@ class Recipe:
     """One image. The dicts have absolute paths in the image as keys.
 
     :param name: name of its archive, "kube-proxy-1.34".
-    :param references: names by which it is asked for, with tag.
-    :param version: of what is in it, without "v".
+    :param references: its names, with tags.
+    :param version: of its content, without "v".
     :param kubernetes: "v1.34.9" when it is of one release, else None.
     :param base: layer below its own, "debian"; None: nothing.
     :param programs: programs of the toolchain.
-    :param extract: "layer:path in it" of files of layers.
-    :param sources_of: "program:path" of files of the Go module that the
-        program is built from.
+    :param extract: "layer:path in it" for files of layers.
+    :param sources_of: "program:path" for files of the Go module from which
+        the program is built.
     :param texts: contents of files.
     :param directories: modes, octal.
     :param links: targets of symbolic links.
-    :param modes: octal, of programs and texts that are not the default.
+    :param modes: octal, of programs and texts that differ from the default.
     :param applets: whether it has busybox with all its names, and bash as
         ``sh``.
-    :param builder: module of this room that makes it; None: from the above.
+    :param builder: module of this room that makes it; None: the fields above
+        suffice.
     :param bakes: sets whose images a builder puts into it.
-    :param outlives: during an upgrade it also runs on nodes of the next
-        minor: kubeadm changes addons when all control planes are new.
+    :param outlives: whether it also runs on nodes of the next minor during an
+        upgrade: kubeadm changes addons when all control planes are new.
     :param sources: files and folders of this project that count for the
         builder's cache.
     """
@@ -88,7 +89,7 @@ class Recipe:
 
     @property
     def minor(self) -> str | None:
-        """"1.34" of a recipe of one release of Kubernetes."""
+        """"1.34" for a recipe of one release of Kubernetes."""
         if self.kubernetes is None:
             return None
         return '.'.join(self.kubernetes[1:].split('.')[:2])
@@ -119,7 +120,7 @@ def minors() -> tuple[str, ...]:
 
 
 def defaults() -> dict[str, str]:
-    """Minor -> release that is made when only the minor is named."""
+    """Minor -> release that is made if only the minor is named."""
     return {minor: names['kubernetes']
             for minor, names in _releases().items()}
 
@@ -129,7 +130,7 @@ def load(releases: tuple = ()) -> dict[str, Recipe]:
     """All recipes of this installation, by name.
 
     :param releases: releases to make instead of the default ones: pairs of a
-        minor and pairs of what differs, see :func:`.releases.chosen`.
+        minor and its differing values, see :func:`.releases.chosen`.
     :raises EnvironmentProblem: a file is not valid.
     """
     known = _releases()
@@ -153,7 +154,7 @@ def _read(file: pathlib.Path) -> dict:
 
 @functools.cache
 def _releases() -> dict[str, dict[str, str]]:
-    """What the texts of recipes are filled in with, by minor."""
+    """Values for the texts of recipes, by minor."""
     file = resources.find(f'{FOLDER}/kubernetes.toml')
     programs = pins.load().programs
     return {
@@ -167,9 +168,9 @@ def parse(data: dict, releases: dict, where='recipes') -> list[Recipe]:
     """The recipes of a TOML document.
 
     :param data: table name -> fields of :class:`Recipe`, and ``minors``.
-    :param releases: minor -> names that "{name}" stands for; "kubernetes"
-        is the full version.
-    :raises EnvironmentProblem: a recipe cannot be what it says.
+    :param releases: minor -> values for "{name}"; "kubernetes" is the full
+        version.
+    :raises EnvironmentProblem: a recipe is not valid.
     """
     found = []
     for name, fields in data.items():

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which releases of Kubernetes are made: ``1.36``, or just ``1.36.4``.
+"""The releases of Kubernetes to make: ``1.36``, or exactly ``1.36.4``.
 
-A folder has one release of each minor. Without a patch number it is the one
-that is pinned; of any other the toolchain makes a Go module, and the tags
-that its kubeadm asks for are read from its sources.
+A folder has one release of each minor. Without a patch number it is the
+pinned one; for any other the toolchain makes a Go module, and the image tags
+that its kubeadm requires are read from its sources.
 """
 
 import re
@@ -23,12 +23,12 @@ _ASKED = re.compile(r'v?(1\.\d{1,3})(?:\.(\d{1,3}))?')
 
 
 def asked(texts) -> dict[str, str | None]:
-    """Minors that a person names, and of each the release if he names one.
+    """The requested minors, each with the requested release, if any.
 
     :param texts: ``1.36``, ``1.36.4`` or ``v1.36.4``.
     :returns: minor -> release, None for the default one.
-    :raises UsageError: that is no version, or two releases of one minor are
-        named.
+    :raises UsageError: a text is not a version, or two releases of one minor
+        are named.
     """
     found = {}
     for text in texts:
@@ -47,11 +47,11 @@ def asked(texts) -> dict[str, str | None]:
 
 
 def chosen(wanted: dict[str, str | None], progress=None) -> tuple:
-    """What recipes need to know of releases, see :func:`.recipes.load`.
+    """The argument of :func:`.recipes.load` for releases.
 
-    :param wanted: of :func:`asked`.
-    :raises UsageError: no nodes of it can be made, or the module proxy does
-        not serve it.
+    :param wanted: result of :func:`asked`.
+    :raises UsageError: no nodes of a release can be made, or the module proxy
+        does not serve it.
     """
     default = recipes.defaults()
     for minor, release in wanted.items():
@@ -66,7 +66,7 @@ def chosen(wanted: dict[str, str | None], progress=None) -> tuple:
 
 
 def tags(constants: str) -> dict[str, str]:
-    """Tags of images that kubeadm asks for, from its constants.go; pure."""
+    """Image tags that kubeadm requires, from its constants.go; pure."""
     return {name: match[1] for name, pattern in _TAGS.items()
             if (match := pattern.search(constants))}
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a cloud of clouds.yaml has to test Magnum with."""
+"""Inspects a cloud of clouds.yaml for a test of Magnum."""
 
 import uuid
 
@@ -11,21 +11,21 @@ from magnum_capi.discovery import cloud as clouds
 from magnum_capi import errors
 from magnum_capi_tempest.workspace import selection
 
-#: Headers in which Magnum tells what it knows: "container-infra 1.14".
+#: Headers in which Magnum reports its microversions: "container-infra 1.14".
 _HEADERS = ('openstack-api-minimum-version', 'openstack-api-maximum-version')
 
-#: A driver that nobody registers. Where a request's driver counts, Magnum
+#: A driver that does not exist. If Magnum heeds the driver of a request, it
 #: refuses the cluster template, with this name in its answer.
 NO_DRIVER = 'k8s_nobody_wrote_it'
 
 
 def read(names) -> selection.Cloud:
-    """Look at a cloud.
+    """Inspect a cloud.
 
-    :param names: in clouds.yaml, one a user; None: openstacksdk chooses. The
-        first one looks.
+    :param names: in clouds.yaml, one per user; None: openstacksdk chooses.
+        The first user inspects the cloud.
     :raises UsageError: there is no such cloud, or no password.
-    :raises EnvironmentProblem: it cannot be reached, or refuses.
+    :raises EnvironmentProblem: it cannot be reached, or denies access.
     """
     accounts = []
     connection = None
@@ -96,8 +96,8 @@ def _look(connection, accounts, name):
 def heeds_template_driver(name, choice) -> bool:
     """Whether Magnum heeds the driver that a cluster template names.
 
-    Found by asking for a template of a driver that nobody has. A Magnum that
-    does not heed it makes the template, which is deleted at once.
+    Found by a request for a template with a driver that does not exist. A
+    Magnum that ignores it creates the template, which is deleted at once.
 
     :param name: of the cloud, the first of those that were read.
     :param choice: :class:`.selection.Choice`.
@@ -115,7 +115,7 @@ def _heeds(magnum, choice):
     answer = magnum.post('/clustertemplates', json=_template(
         choice, driver=NO_DRIVER))
     if not answer.ok:
-        # Any other reason is for the preflight, which says what to change.
+        # The preflight explains all other reasons, and how to fix them.
         return NO_DRIVER in answer.text
     _delete(magnum, answer)
     return False
@@ -124,14 +124,14 @@ def _heeds(magnum, choice):
 def lets_readers_create(name, choice) -> bool:
     """Whether Magnum lets a user with only the role reader make templates.
 
-    Found by asking for one, with an application credential of the user that
-    has no other role. Both are deleted at once. Where the user is no reader,
-    Keystone makes no such credential, and the answer is no.
+    Found by creating one, with an application credential of the user that
+    has no other role. Both are deleted at once. If the user is not a reader,
+    Keystone refuses the credential, and the result is False.
 
     :param name: of the cloud, the first of those that were read.
     :param choice: :class:`.selection.Choice`.
-    :raises EnvironmentProblem: a service cannot be reached, or what was made
-        cannot be deleted.
+    :raises EnvironmentProblem: a service cannot be reached, or the template
+        or the credential cannot be deleted.
     """
     with clouds.explained(name):
         connection = clouds.connect(name)
@@ -148,7 +148,7 @@ def _lets_readers_create(identity, user, auth_url, magnum, choice):
         made = identity.create_application_credential(
             user, name=_new_name(), roles=[{'name': 'reader'}])
     except openstack.exceptions.HttpException:
-        # The preflight tells it where tests need one.
+        # The preflight reports it if tests need one.
         return False
     try:
         answer = magnum.post(
@@ -183,7 +183,7 @@ def _delete(magnum, answer):
 
 
 def _v3(url):
-    """Tempest wants the URL with its version."""
+    """The URL with its version, as Tempest needs it."""
     url = url.rstrip('/')
     return url if url.endswith('/v3') else f'{url}/v3'
 

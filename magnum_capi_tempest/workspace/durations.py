@@ -2,9 +2,9 @@
 
 """How long tests took, so that workers get equal shares the next time.
 
-stestr deals out the classes of tests before a run begins: by the durations
-that the workspace has recorded, and blindly where there are none. In a new
-workspace one worker may then have nothing to do for the last minutes.
+stestr distributes the test classes before a run begins: by the durations
+recorded in the workspace, or blindly if there are none. In a new workspace one
+worker may then be idle for the last minutes.
 """
 
 import contextlib
@@ -20,13 +20,13 @@ from magnum_capi_tempest.workspace import runs
 
 
 def keep(stream, path):
-    """Write down how long the tests of a run took.
+    """Record how long the tests of a run took.
 
     :param stream: file with a recorded subunit stream.
-    :param path: file for a stream with names and times only; without room
-        for it, nothing is known. A test begins there when its worker has
-        ended the one before: what its class makes for all of its tests has
-        no time of its own.
+    :param path: file for a stream with names and times only; without disk
+        space nothing is recorded. In it a test begins when its worker has
+        finished the previous one, because class-level setup has no times of
+        its own.
     """
     with (contextlib.suppress(errors.EnvironmentProblem),
           open(stream, 'rb') as recorded, outfile.whole(path) as f):
@@ -35,27 +35,27 @@ def keep(stream, path):
 
 
 def tell(workspace, path):
-    """Tell a workspace how long tests take.
+    """Load recorded durations into a workspace.
 
-    :param path: what :func:`keep` wrote; when it is not there, or cannot be
-        read, the workspace learns nothing.
+    :param path: written by :func:`keep`; ignored if it is missing or
+        unreadable.
     """
     if not pathlib.Path(path).exists():
         return
     with contextlib.suppress(errors.CommandFailed):
-        # With --subunit its exit code does not tell of failed tests.
+        # With --subunit the exit code does not reflect failed tests.
         processes.run(
             [runs.beside('stestr'), 'load', '--force-init', '--subunit', path],
             cwd=workspace, timeout=120, binary=True)
 
 
 class _Chain(testtools.StreamResult):
-    """Passes tests on, each from the end of the one before in its worker."""
+    """Passes tests on; each begins at the end of its worker's previous one."""
 
     def __init__(self, target):
         self._target = target
         self._began = None
-        #: Time of the last end, by worker.
+        #: End of the last test, by worker.
         self._ends = {}
 
     def status(self, test_id=None, test_status=None, test_tags=None,

@@ -11,18 +11,18 @@ from magnum_capi import folders
 from magnum_capi import outfile
 from magnum_capi import redact
 
-#: Folder of tempest.conf that ``tempest run`` takes by itself.
+#: Folder of tempest.conf that ``tempest run`` uses by default.
 ETC = 'etc'
 
-#: Users that are there already, beside it.
+#: File with existing users, next to tempest.conf.
 ACCOUNTS = 'accounts.yaml'
 
 
 def lay_out(folder, conf, *, etc=ETC, accounts=None) -> pathlib.Path:
-    """Make a workspace, or bring one up to date; returns its tempest.conf.
+    """Make or update a workspace; returns the path of its tempest.conf.
 
-    :param folder: made when it is missing, with mode 0700.
-    :param conf: text of tempest.conf; it has passwords.
+    :param folder: made if missing, with mode 0700.
+    :param conf: text of tempest.conf, which contains passwords.
     :param etc: folder below it for the two files.
     :param accounts: text of accounts.yaml, if there is one.
     :raises UsageError: other users can change the folder.
@@ -36,7 +36,7 @@ def lay_out(folder, conf, *, etc=ETC, accounts=None) -> pathlib.Path:
         if text is not None:
             outfile.write_private(folder / etc / name, text)
     library = _library()
-    # As "tempest init" does; the tests of a class share their resources.
+    # Like "tempest init"; the tests of a class share their resources.
     (folder / '.stestr.conf').write_text(
         '[DEFAULT]\n'
         f'test_path={library}/tempest/test_discover\n'
@@ -46,7 +46,7 @@ def lay_out(folder, conf, *, etc=ETC, accounts=None) -> pathlib.Path:
 
 
 def _library():
-    """The folder that Tempest is in; devstack and tox install a checkout."""
+    """The folder of Tempest; devstack and tox install a checkout."""
     spec = importlib.util.find_spec('tempest')
     if spec and spec.origin:
         return pathlib.Path(spec.origin).parents[1]
@@ -54,7 +54,7 @@ def _library():
 
 
 def known_secrets(etc) -> redact.Known:
-    """The secrets of the configuration: of administrators, and of users.
+    """The secrets of administrators and users in the configuration.
 
     :param etc: folder of tempest.conf and accounts.yaml.
     """

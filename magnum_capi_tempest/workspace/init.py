@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Make a workspace for a cloud: look, choose, write."""
+"""Make a workspace for a cloud: inspect, choose, write."""
 
 import dataclasses
 import hashlib
@@ -17,10 +17,10 @@ from magnum_capi_tempest.workspace import folder as folders
 from magnum_capi_tempest.workspace import runs
 from magnum_capi_tempest.workspace import selection
 
-#: How tempest.conf of a workspace begins that was made here.
+#: How the tempest.conf of a workspace made here begins.
 _MARK = '# Made by "magnum-capi tempest init"'
 
-#: Names of the files that were made, and SHA-256 of what was in them.
+#: Names of the written files, and SHA-256 of their content.
 _MADE = '.made.json'
 _VOLUMES = {'volumev3', 'block-storage', 'block-store', 'volume'}
 
@@ -29,10 +29,10 @@ def init(folder, names, preferred, *, static=False,
          overwrite=False) -> selection.Choice:
     """Write a workspace; returns what was chosen.
 
-    :param folder: new or empty, or one that this made before.
-    :param names: of clouds in clouds.yaml, one a user.
+    :param folder: new, empty, or made by this function before.
+    :param names: of clouds in clouds.yaml, one per user.
     :param preferred: :class:`~.selection.Preferences`.
-    :param overwrite: a file that somebody has edited is renamed, not kept.
+    :param overwrite: rename edited files instead of refusing.
     :raises MagnumCapiError: see :func:`.cloud.read` and
         :func:`.selection.choose`.
     """
@@ -56,7 +56,7 @@ def init(folder, names, preferred, *, static=False,
     _spare_edits(folder, made, overwrite)
     path = folders.lay_out(folder, made['tempest.conf'], accounts=accounts)
     if accounts is None:
-        # Of users that were named before.
+        # Left from users that were named before.
         path.with_name(folders.ACCOUNTS).unlink(missing_ok=True)
     outfile.write_private(folder / _MADE, json.dumps({
         name: _digest(text.encode()) for name, text in made.items() if text}))
@@ -66,11 +66,11 @@ def init(folder, names, preferred, *, static=False,
 
 def edited(before: dict[str, bytes], recorded: dict[str, str],
            made: dict[str, str | None]) -> list[str]:
-    """Return the names of files that have something of somebody else. Pure.
+    """Return the names of files that were edited. Pure.
 
-    :param before: content of the files that are there, by name.
-    :param recorded: SHA-256 of what was written into them.
-    :param made: what will be; None: the file goes.
+    :param before: content of the existing files, by name.
+    :param recorded: SHA-256 of the content that was written before.
+    :param made: new content; None: the file will be removed.
     """
     return sorted(
         name for name, content in before.items()

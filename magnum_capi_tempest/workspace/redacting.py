@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Takes secrets out of a subunit stream, of any version 2 that passes.
+"""Removes secrets from subunit streams of version 2.
 
-A secret may be split between two chunks of an attachment, so that attachments
-wait until they are whole. What is no text cannot be searched: its size stays.
+A secret may be split between two chunks of an attachment, so attachments are
+held back until they are complete. Anything other than text cannot be searched
+and is replaced by its size.
 """
 
 import collections
@@ -14,12 +15,11 @@ import testtools
 from magnum_capi import redact
 from magnum_capi_tempest import texts
 
-#: Bytes that go into one packet. It holds 4 MiB, and a longer one ends the
-#: worker with all of its tests (python-subunit 1.4, subunit/v2.py,
-#: _write_packet).
+#: Bytes per packet. The limit is 4 MiB, and a longer packet ends the worker
+#: with all of its tests (python-subunit 1.4, subunit/v2.py, _write_packet).
 PIECE = 1 << 20
 
-#: A test has ended with any other status.
+#: With any other status a test has ended.
 _GOES_ON = (None, 'exists', 'inprogress')
 
 _TEXT = 'text/plain;charset=utf8'
@@ -29,14 +29,14 @@ class Redacting(testtools.StreamResult):
     """Passes a stream on without secrets.
 
     :param target: StreamResult that gets it.
-    :param known: secrets that may be in it, whatever stands around them.
+    :param known: secrets that may be in it, in any context.
     """
 
     def __init__(self, target, known: redact.Known | None = None):
         super().__init__()
         self._target = target
         self._known = known
-        #: Chunks and the other values of the first event, by attachment.
+        #: Chunks, and the other values of the first event, by attachment.
         self._waiting = collections.defaultdict(lambda: ([], {}))
 
     def startTestRun(self):
@@ -94,7 +94,7 @@ def without_secrets(data: bytes, mime_type: str | None = None,
             return f'[{len(data)} bytes of {kind}]'.encode(), _TEXT
         text = data.decode('utf-8', 'surrogateescape')
     if '\x1b' in text:
-        # A colour may stand between a name and its value.
+        # There may be colour codes between a name and its value.
         text = texts.clean(text)
     found = ''.join(redact.redact(block, known) for block in redact.blocks(
         text.splitlines(keepends=True)))
@@ -107,7 +107,7 @@ def copy(source: typing.BinaryIO, target: typing.BinaryIO,
 
     :param source: binary file with the stream.
     :param target: binary file.
-    :param known: secrets that may be in it, whatever stands around them.
+    :param known: secrets that may be in it, in any context.
     """
     result = Redacting(v2.StreamResultToBytes(target), known)
     result.startTestRun()

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Run Tempest in a workspace, and record what came of it.
+"""Run Tempest in a workspace, and record the results.
 
 Tempest runs from the environment that this package is installed in. Its tests
-log their requests, with passwords and private keys: none of them leaves the
-workers (:mod:`.worker`), and none is in the recorded stream, whoever ran the
-tests.
+log their requests, with passwords and private keys. No secret leaves the
+workers (:mod:`.worker`), and none is in the recorded stream, even if another
+program ran the tests.
 """
 
 import io
@@ -24,24 +24,24 @@ from magnum_capi_tempest import foreground
 from magnum_capi_tempest.workspace import folder
 from magnum_capi_tempest.workspace import redacting
 
-#: The program that stestr takes for Python.
+#: The program that stestr runs as Python.
 _WORKER = 'magnum_capi_tempest.workspace.worker'
 
 
 def run(workspace, arguments, stream, *, etc, env=None) -> pathlib.Path:
-    """Run tests; what Tempest says goes to the terminal.
+    """Run tests; Tempest's output goes to the terminal.
 
-    What is made is for its owner only. Of a run that is ended early, those
-    tests are recorded that had come to their end.
+    Only the owner can read the files. If a run is stopped early, the finished
+    tests are recorded.
 
     :param workspace: folder, see :mod:`.folder`.
-    :param arguments: of ``tempest run``.
+    :param arguments: for ``tempest run``.
     :param stream: file for the recorded subunit stream, without secrets.
     :param etc: folder of the tempest.conf to use.
-    :param env: whole environment, the caller's own by default.
+    :param env: the whole environment, by default the caller's.
     :returns: absolute path of the stream.
     :raises EnvironmentProblem: Tempest is not installed.
-    :raises MagnumCapiError: it did not run any test.
+    :raises MagnumCapiError: no test ran.
     :raises KeyboardInterrupt: Ctrl-C; Tempest with its workers has ended.
     :raises SystemExit: the same for SIGTERM.
     """
@@ -65,7 +65,7 @@ def run(workspace, arguments, stream, *, etc, env=None) -> pathlib.Path:
         raise errors.MagnumCapiError(
             'Tempest did not run any test',
             where=' '.join(map(str, command)), hint='See its message above')
-    # The repository's own files are of version 1 of the protocol.
+    # The repository's own files use version 1 of the protocol.
     recorded = processes.run([beside('stestr'), 'last', '--subunit'],
                              cwd=workspace, timeout=120, binary=True)
     _keep(recorded, stream, etc)
@@ -78,12 +78,12 @@ def _keep(recorded, stream, etc):
 
 
 def _unfinished(workspace):
-    """Files of runs that stestr could not end; it renames others."""
+    """Files of runs that stestr did not finish; it renames others."""
     return set((workspace / '.stestr').glob('tmp*'))
 
 
 def _of_version_2(content):
-    """A stream of version 1, which may be cut, in version 2."""
+    """Convert a stream of version 1, which may be truncated, to version 2."""
     found = io.BytesIO()
     result = testtools.ExtendedToStreamDecorator(
         subunit.v2.StreamResultToBytes(found))
@@ -96,7 +96,7 @@ def _of_version_2(content):
 
 
 def _recorded(workspace):
-    """How many runs a workspace has recorded, as stestr counts: text."""
+    """stestr's counter of the recorded runs of a workspace: text."""
     try:
         return (workspace / '.stestr' / 'next-stream').read_text().strip()
     except FileNotFoundError:
@@ -104,7 +104,7 @@ def _recorded(workspace):
 
 
 def make_repository(workspace):
-    """Make the folder of recorded runs, without which nothing is listed.
+    """Make the folder of recorded runs, without which tests cannot be listed.
 
     :raises EnvironmentProblem: Tempest is not installed.
     """

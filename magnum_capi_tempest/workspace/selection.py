@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What to test a cloud with, and the files that tell Tempest. Pure.
+"""What to test a cloud with, and Tempest's files for that. Pure.
 
-Nothing is guessed: what is not unique is asked for, with the choices.
+Nothing is guessed: if there are several choices, an error lists them.
 """
 
 import dataclasses
@@ -12,19 +12,19 @@ import yaml
 from magnum_capi import errors
 from magnum_capi_tempest import features
 
-#: The least that a Cluster API driver wants of a node.
+#: The least that a Cluster API driver needs for a node.
 VCPUS, RAM = 2, 2048
 
 #: Microversions that the suite knows.
 OLDEST, NEWEST = '1.1', '1.14'
 
-#: Choices that an error names.
+#: Number of choices in an error.
 _NAMED = 10
 
 
 @dataclasses.dataclass(frozen=True)
 class Account:
-    """A user in a project, with the names that Keystone knows them by.
+    """A user in a project, with their names in Keystone.
 
     :param roles: names of the roles that the token has.
     """
@@ -46,7 +46,7 @@ class Account:
 class Thing:
     """An image, network or flavor.
 
-    :param properties: of an image: what it carries; of a flavor: vcpus and
+    :param properties: of an image: its properties; of a flavor: vcpus and
         ram (MiB).
     """
 
@@ -57,7 +57,7 @@ class Thing:
 
 @dataclasses.dataclass(frozen=True)
 class Cloud:
-    """What is there, as the users see it.
+    """The cloud as its users see it.
 
     :param interface: of endpoints: public, internal or admin.
     :param verify: whether certificates are verified.
@@ -82,11 +82,11 @@ class Cloud:
 
 @dataclasses.dataclass(frozen=True)
 class Preferences:
-    """What the user says; None is for us to find.
+    """What the user specifies; None: we choose.
 
     :param labels: of cluster templates.
     :param management_kubeconfig: absolute path; empty: none.
-    :param options: more of [magnum_capi], or others than are found.
+    :param options: additional or overriding options of [magnum_capi].
     :param features: of [magnum_capi_feature_enabled].
     """
 
@@ -105,13 +105,14 @@ class Preferences:
 
 @dataclasses.dataclass(frozen=True)
 class Choice:
-    """What to test with, and who does it.
+    """What to test with, and as which users.
 
-    :param dynamic: the first account makes users as Tempest needs them.
-    :param preferred: what the user said.
-    :param heeds_template_driver: a Magnum before 23 does what 23 does: the
-        discovery filter is in front of it.
-    :param lets_readers_create: Magnum does not enforce the role reader.
+    :param dynamic: whether Tempest creates users with the first account.
+    :param preferred: what the user specified.
+    :param heeds_template_driver: whether a Magnum before 23 behaves like 23,
+        because of the discovery filter.
+    :param lets_readers_create: whether Magnum does not enforce the role
+        reader.
     """
 
     cloud: Cloud
@@ -131,7 +132,7 @@ class Choice:
 
     @property
     def options(self) -> dict[str, str]:
-        """What tempest.conf has in [magnum_capi]."""
+        """Options of [magnum_capi] in tempest.conf."""
         said = self.preferred
         found = {
             'endpoint_type': self.cloud.interface,
@@ -152,7 +153,7 @@ class Choice:
 
     @property
     def features(self) -> dict[str, bool]:
-        """What it has in [magnum_capi_feature_enabled]."""
+        """Options of [magnum_capi_feature_enabled] in tempest.conf."""
         return ({'workload_api': self.workload_api}
                 | features.of_release(self.cloud.microversions[1])
                 | ({'template_driver': True} if self.heeds_template_driver
@@ -168,7 +169,7 @@ class Choice:
             not account.admin for account in self.cloud.accounts))
 
     def notes(self) -> list[str]:
-        """What was chosen, a line each."""
+        """Lines that describe the choices."""
         cloud = self.cloud
         found = [
             f'Keystone {cloud.auth_url}, region {cloud.region or "any"}',
@@ -204,10 +205,10 @@ class Choice:
 
 
 def choose(cloud, preferred, *, workload_api=True, static=False) -> Choice:
-    """Decide.
+    """Choose what to test with.
 
-    :param workload_api: whether the tests can look at nodes.
-    :param static: never make users.
+    :param workload_api: whether the tests can check nodes.
+    :param static: never create users.
     :raises UsageError: something does not exist, or is not unique.
     """
     image = _one(cloud.images, preferred.image, 'image', '--image')
@@ -288,7 +289,7 @@ def _choices(things):
 
 
 def _between(versions):
-    """What both the suite and this Magnum know."""
+    """Microversions that both the suite and this Magnum support."""
     lowest = max(versions[0], OLDEST, key=_number)
     highest = min(versions[1], NEWEST, key=_number)
     if _number(lowest) > _number(highest):
@@ -323,15 +324,15 @@ def accounts(choice) -> str | None:
 
 
 def value(text) -> str:
-    """A text as oslo.config reads it back from a file.
+    """Escape a text so that oslo.config reads it back from a file.
 
-    :raises UsageError: no file can have it.
+    :raises UsageError: a file cannot hold it.
     """
     text = str(text)
     if not text.isprintable():
         raise errors.UsageError(
             'A name or password contains line breaks or other unprintable '
             'characters, which tempest.conf cannot hold')
-    # "$" begins the name of another option; a pair of quotes is dropped.
+    # "$" starts a reference to another option; a pair of quotes is dropped.
     text = text.replace('$', '$$')
     return f'"{text}"' if text != text.strip(' \'"') else text

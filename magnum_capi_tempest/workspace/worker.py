@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program that runs tests for stestr, without secrets in what it tells.
+"""The program that runs tests for stestr, without secrets in its output.
 
 stestr starts ``$PYTHON -m stestr.subunit_runner.run ...``. With this module
-in front of that (:mod:`.runs`) the same tests run in the same way, but what
-leaves the process has no secrets: the subunit stream, of which stestr makes
-its record and what is on the terminal; logs, of which Tempest writes
-tempest.log; and what tests print. It makes no difference whose tests they are.
+in front of that (:mod:`.runs`) the same tests run in the same way, but no
+secret leaves the process: not in the subunit stream, from which stestr makes
+its record and the output on the terminal; not in logs, such as tempest.log;
+and not in what tests print. This applies to the tests of all plugins.
 """
 
 import functools
@@ -23,7 +23,7 @@ from magnum_capi import redact
 from magnum_capi_tempest.workspace import folder
 from magnum_capi_tempest.workspace import redacting
 
-#: What stestr asks Python to run.
+#: The arguments that stestr gives to Python.
 _WANTED = ['-m', runner.__name__]
 
 #: Characters of a private key, at most.
@@ -31,7 +31,7 @@ _KEY = 1 << 14
 
 
 class Runner(runner.SubunitTestRunner):
-    """Runs tests and tells of them without secrets.
+    """Runs tests and reports on them without secrets.
 
     :param known: secrets that may be anywhere.
     """
@@ -53,7 +53,7 @@ class Runner(runner.SubunitTestRunner):
 
 
 class Printed(io.TextIOBase):
-    """A text stream that takes secrets out of whole lines, and whole keys.
+    """A text stream that removes secrets from complete lines and keys.
 
     :param target: text stream.
     :param known: secrets that may be anywhere.
@@ -67,7 +67,7 @@ class Printed(io.TextIOBase):
 
     @property
     def buffer(self):
-        """For the stream of results, which has no secrets."""
+        """For the stream of results, which is already free of secrets."""
         return self._target.buffer
 
     @property
@@ -106,10 +106,10 @@ class Printed(io.TextIOBase):
 
 
 def _watch_logs(known):
-    """Have every handler write what it writes without secrets.
+    """Make every log handler write its records without secrets.
 
-    All of them ask this method for the text of a record, with the exception
-    that it is about and whatever else a formatter adds.
+    All handlers ask this method for the text of a record, including its
+    exception and everything else that a formatter adds.
     """
     plain = logging.Handler.format
 
