@@ -1,5 +1,5 @@
 #!/bin/bash
-# Called by stack.sh, unstack.sh and clean.sh with the phase they are in.
+# Called by stack.sh, unstack.sh and clean.sh with their phase.
 
 source $DEST/magnum-capi-tempest/devstack/lib/magnum_capi
 
@@ -17,7 +17,7 @@ if is_service_enabled magnum-capi; then
             configure_magnum_capi
             ;;
         "stack extra")
-            echo_summary "Preparing what clusters are made of"
+            echo_summary "Preparing images and nodes for clusters"
             init_magnum_capi
             ;;
         "stack test-config")
@@ -27,7 +27,7 @@ if is_service_enabled magnum-capi; then
             fi
             ;;
         "unstack "* | "clean "*)
-            # Its objects are of a Keystone that the next stack.sh replaces.
+            # Its objects belong to a Keystone that the next stack.sh replaces.
             cleanup_magnum_capi
             ;;
     esac

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 
-# What run_sandbox.sh and run_tests.sh share; sourced, never run.
+# Functions shared by the other scripts; sourced, never run.
 #
 # prepare PURPOSE makes a virtual environment below the cache folder and puts
-# it first on PATH. A stamp, written last, says that it is whole; one without
-# a stamp is made again. Its name has a hash of everything that decides what
-# is in it, so it never has to be updated.
+# it first on PATH. A stamp, written last, marks it as complete; one without a
+# stamp is made again. Its name has a hash of everything that determines its
+# content, so it never has to be updated.
 
 CACHE=${MAGNUM_CAPI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/magnum-capi}
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONUNBUFFERED=1
@@ -17,13 +17,14 @@ say() {
     printf '[%5ss] %s\n' "$SECONDS" "$*" >&2
 }
 
-# die WHAT WHERE HINT: one line, as magnum-capi/magnum_capi/errors.py formats it.
+# die WHAT WHERE HINT: exit with a line in the format of
+# magnum-capi/magnum_capi/errors.py.
 die() {
     echo "${0##*/}: $1 ($2). $3" >&2
     exit "${DIE_CODE:-3}"
 }
 
-# one_of WHAT WORD KNOWN...: end with wrong usage unless the word is a known one.
+# one_of WHAT WORD KNOWN...: exit with a usage error unless WORD is KNOWN.
 one_of() {
     local what=$1 word=$2 one
     shift 2
@@ -33,7 +34,7 @@ one_of() {
     DIE_CODE=2 die "Unknown $what" "$word" "Use one of: $*"
 }
 
-# quietly WHAT COMMAND...: a line when it is done, its output when it fails.
+# quietly WHAT COMMAND...: print a line when done, the output on failure.
 quietly() {
     local what=$1 log
     local -i begin=$SECONDS
@@ -56,7 +57,7 @@ find_python() {
     for name in "${PYTHON:-python3}" python3.13 python3.12 python3.11; do
         if "$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
                 2> /dev/null; then
-            # Not the link of a version manager, which depends on the folder.
+            # Resolved, as a version manager's link depends on the folder.
             "$name" -c 'import os, sys; print(os.path.abspath(sys.executable))'
             return
         fi
@@ -65,7 +66,7 @@ find_python() {
         'Install one, or name it: PYTHON=/path/to/python3'
 }
 
-# apt_install PACKAGE...: what is missing, as root or through sudo.
+# apt_install PACKAGE...: install packages, as root or through sudo.
 apt_install() {
     local -a root=()
     if ! command -v apt-get > /dev/null; then
@@ -85,21 +86,21 @@ apt_install() {
     fi
     root+=(env DEBIAN_FRONTEND=noninteractive)
     local -a apt=(apt-get -q -y -o DPkg::Lock::Timeout=300)
-    # An index that is partly out of reach may still have the package.
+    # A partly unreachable index may still have the package.
     quietly 'Update the package index' "${root[@]}" "${apt[@]}" update || true
-    # Debian starts a server that it installs. Ours are private ones; that
-    # one would listen on all addresses. See policy-rc.d(8).
+    # Debian starts servers on installation. We only use private ones; these
+    # would listen on all addresses. See policy-rc.d(8).
     quietly "Install $*" "${root[@]}" sh -c "$WITHOUT_STARTS" sh \
         /usr/sbin/policy-rc.d "${apt[@]}" install --no-install-recommends "$@" \
         || die "Could not install $*" "apt-get, see above" \
             'Repair apt, or install them yourself'
 }
 
-# Runs a command, and has Debian start no server meanwhile: sh -c
+# Runs a command and keeps Debian from starting servers meanwhile: sh -c
 # "$WITHOUT_STARTS" sh FILE COMMAND..., where FILE is that of policy-rc.d(8).
-# The file forbids starts for as long as somebody holds a lock on it, the
-# command or its parent: one that a killed run left forbids nothing, and
-# removes itself. A file that others have made stays as it is.
+# The file forbids starts as long as the command or its parent holds a lock on
+# it: a leftover of a killed run forbids nothing and removes itself. Files of
+# other programs are left alone.
 # shellcheck disable=SC2016  # This is a program for another shell.
 WITHOUT_STARTS='
 policy=$1 mark="Of magnum-capi: forbids starts while it is locked."
@@ -126,7 +127,7 @@ flock -n 8
 packages() {
     local -a missing
     local list code=0
-    # 0: nothing is missing; 1: prints the names of what is, one a line.
+    # 0: nothing is missing; 1: prints the missing packages, one per line.
     list=$(bindep -b -f "$TOP/bindep.txt" "$@" 2> /dev/null) || code=$?
     [[ $code -ne 0 ]] || return 0
     mapfile -t missing <<< "$list"
@@ -137,13 +138,13 @@ packages() {
     apt_install "${missing[@]}"
 }
 
-# prepare run|test: the virtual environment, first on PATH afterwards.
+# prepare run|test: make the virtual environment and put it first on PATH.
 prepare() {
     local purpose=$1 python version key venv
     local -a what=(-e "$TOP/magnum-capi"
         -e "$TOP[conformance,tempest,evidence,sandbox,third_party]")
     python=$(find_python) || exit
-    # stestr would start its workers with it, without this environment.
+    # stestr would start its workers with it, outside of this environment.
     unset PYTHON
     version=$("$python" -c 'import platform; print(platform.python_version())')
     key=$(cd "$TOP" && { echo "$TOP $purpose $python $version"
@@ -160,12 +161,12 @@ prepare() {
         what+=(-r "$TOP/test-requirements.txt" -r "$TOP/doc/requirements.txt")
     fi
 
-    # Two at once: the second waits and finds the work done.
+    # Of two parallel runs, the second waits and finds the work done.
     exec 9> "$venv.lock"
     if ! flock -n 9; then
         say "Waiting for another process that makes $venv"
         flock -w 1800 9 || die 'Gave up after 30 minutes' "$venv.lock" \
-            'Look for another run of this script that hangs'
+            'Check for another run of this script that hangs'
     fi
     if [[ ! -e $venv/stamp ]] || ! "$venv/bin/python" -c 'import cliff, uv' \
             2> /dev/null 9>&-; then
@@ -189,11 +190,11 @@ make_venv() {
     rm -rf "$venv"
     quietly 'Make a virtual environment' "$python" -m venv "$venv" \
         || die 'Cannot make a virtual environment' "$venv" \
-            'Is there room on the disk?'
+            'Is there enough disk space?'
     quietly 'Install uv and bindep' "$venv/bin/python" -m pip install -q \
         -c "$constraints" uv bindep \
         || die 'pip failed, see above' "$venv" "$hint"
-    # uv leaves lock files where temporary files go.
+    # uv leaves lock files in the folder of temporary files.
     quietly 'Install the Python packages' env VIRTUAL_ENV="$venv" \
         TMPDIR="$venv" \
         "$venv/bin/uv" pip install --no-progress -c "$constraints" \

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""A picture of what a command has shown on a terminal, for the README.
+"""Draws a picture of a command's output on a terminal, for the README.
 
 Record and draw::
 
     script --quiet --command tools/run_sandbox.sh run.txt
     python tools/picture.py run.txt doc/source/images/run.svg
 
-Of a long run only the end is drawn, and home is ``~``. The picture loads
-nothing: rich's own names fonts of another host.
+Only the end of a long run is drawn, and home is shown as ``~``. The picture
+loads nothing, unlike rich's own, which loads fonts from another host.
 """
 
 import argparse
@@ -21,19 +21,19 @@ from rich import console
 from rich import terminal_theme
 from rich import text
 
-#: Columns, and lines of the end.
+#: Columns, and number of last lines.
 WIDTH, LINES = 80, 24
 
-#: What is no text: titles, sounds, and lines that "script" adds.
+#: Anything but text: titles, sounds, and lines that "script" adds.
 _NOISE = re.compile(
     r'\x1b\][^\x07]*\x07|\x1b\[[0-9;?]*[A-LN-Za-ln-z]|\x07'
     r'|^Script (started|done).*$', re.M)
 
 
 def lines(record: str) -> list[str]:
-    """Lines as they stand in the end, with their colours."""
+    """The final lines, with their colours."""
     found = _NOISE.sub('', record.replace('\r\n', '\n')).strip('\n')
-    # Progress writes lines anew.
+    # Progress messages rewrite lines.
     return [line.rsplit('\r', 1)[-1] for line in found.splitlines()]
 
 

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What devstack has, for the tests of our devstack plugin: names, no code.
+"""Records names that devstack defines, for the tests of our devstack plugin.
 
     python tools/record_devstack.py DEVSTACK TEMPEST MAGNUM
 
-Writes ``tests/unit/zuul/devstack.yaml`` from checkouts of
-openstack/devstack, openstack/tempest and openstack/magnum, as they are
-committed there: names of functions and variables by the file that defines
-them, those of variables that have a value before a plugin's defaults are read,
-the files that each script sources, the phases that it runs, and what the jobs
-copy into the logs that everybody may read.
+Writes ``tests/unit/zuul/devstack.yaml`` from the committed state of checkouts
+of openstack/devstack, openstack/tempest and openstack/magnum: names of
+functions and variables by the file that defines them, variables that have a
+value before a plugin's defaults are read, the files that each script sources,
+the phases that it runs, and the files that jobs copy into public logs.
 """
 
 import argparse
@@ -27,10 +26,10 @@ TARGET = (pathlib.Path(__file__).resolve().parents[1]
 
 SCRIPTS = ('stack.sh', 'unstack.sh', 'clean.sh')
 
-#: Sourced by ``run_phase``, with a name that is no text in there.
+#: Sourced by ``run_phase``, where the name is not literal.
 EXTRA = 'extras.d/80-tempest.sh'
 
-#: The job that ours descend from, and its ancestors.
+#: The parent of our jobs, and its ancestors.
 JOBS = ('devstack-base', 'devstack-minimal', 'devstack', 'devstack-tempest')
 
 _SOURCED = re.compile(r'\bsource \$\{?(?:TOP|FUNC|RC)_DIR\}?/([\w./-]+)')
@@ -42,7 +41,7 @@ _PLUGIN_FILE = re.compile(r'-f \$dir/devstack/([\w.-]+)')
 
 
 class Repository:
-    """A git repository, as its HEAD is."""
+    """A git repository at its HEAD."""
 
     def __init__(self, path):
         self._path = path
@@ -71,7 +70,7 @@ def variables(text) -> list[str]:
 
 
 def sourced(repository, *paths) -> list[str]:
-    """Files and all that they source, these by theirs."""
+    """Files and everything that they source, recursively."""
     found, waiting = set(), [*paths]
     while waiting:
         path = waiting.pop()
@@ -83,7 +82,7 @@ def sourced(repository, *paths) -> list[str]:
 
 
 def early(devstack) -> list[str]:
-    """Variables that are set when override-defaults of plugins are read."""
+    """Variables that are set when plugins' override-defaults are read."""
     begin, _, _ = devstack.text('stack.sh').partition(
         'run_phase override_defaults')
     files = sourced(devstack, *(name for name in _SOURCED.findall(begin)
@@ -92,7 +91,7 @@ def early(devstack) -> list[str]:
 
 
 def copied(devstack, tempest) -> list[str]:
-    """What the jobs copy into their logs: paths, templates among them."""
+    """Paths, some of them templates, that jobs copy into their logs."""
     found = set()
     for item in (*devstack.yaml('.zuul.yaml'),
                  *tempest.yaml('zuul.d/base.yaml')):
@@ -108,13 +107,13 @@ def copied(devstack, tempest) -> list[str]:
 
 
 def _paths(tasks):
-    """Where tasks take files from."""
+    """Source paths of tasks that copy files."""
     for task in tasks:
         yield from _paths(task.get('block', ()))
         for module in ('find', 'stat', 'synchronize'):
             where = task.get(module, {})
             for key in ('path', 'src'):
-                # Not what another task has found.
+                # Skip the results of other tasks.
                 if not re.match(r'\{\{ item\.(path|stat)',
                                 where.get(key, '{{ item.path')):
                     yield where[key]
@@ -123,7 +122,7 @@ def _paths(tasks):
 
 
 def record(devstack, tempest, magnum):
-    """What the file holds."""
+    """The content of the file."""
     scripts = {s: sourced(devstack, s, EXTRA) for s in SCRIPTS}
     files = sorted({path for found in scripts.values() for path in found})
     texts = {path: devstack.text(path) for path in files}

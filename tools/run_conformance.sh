@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 
-# From a bare machine to a report on the conformance of real clusters.
+# Tests the conformance of real clusters on a bare machine.
 
 set -euo pipefail
 
@@ -11,15 +11,16 @@ usage: tools/run_conformance.sh [--mode quick|story|focus|certified]
                                 [--driver NAME]... [--results DIR]
                                 [--images DIR] [--keep]
 
-Builds what is missing of the images of nodes, starts a sandbox whose clusters
-have real nodes, has Magnum make a cluster with each driver, runs Sonobuoy in
-it, and takes everything down again.
+Builds missing node images, starts a sandbox whose clusters have real nodes,
+lets Magnum create a cluster with each driver, runs Sonobuoy in it, and takes
+everything down again.
 
   --mode M      quick (default): one test
-                story: a workload serves while Kubernetes is upgraded, and a
-                    node group comes and goes; quick before and after
-                focus: all conformance tests that may run side by side
-                certified: all that CNCF wants, one after the other: hours
+                story: a workload keeps serving while Kubernetes is upgraded
+                    and a node group is added and removed; quick before and
+                    after
+                focus: all conformance tests that may run in parallel
+                certified: all that CNCF requires, one by one; takes hours
   --driver D    of Magnum, may be repeated (default: k8s_capi_v1 and
                 k8s_capi_helm_v1)
   --results DIR where archives and reports go (default: below the state
@@ -27,11 +28,11 @@ it, and takes everything down again.
   --images DIR  where image archives are (default: below the cache folder)
   --keep        leave the sandbox up
 
-Needs root and containers; the images are stand-ins that are built here, so
-that no report certifies anything.
+Needs root and containers. The images are stand-ins that are built here, so
+the reports do not certify anything.
 
-Exit code: 0 all tests passed; 1 some did not; 2 wrong usage; 3 this machine
-lacks something, and what is in the last line.
+Exit code: 0 all tests passed; 1 some failed; 2 wrong usage; 3 this machine
+lacks something, named in the last line.
 EOT
 }
 
@@ -72,7 +73,7 @@ if ((${#drivers[@]} == 0)); then
     drivers=(k8s_capi_v1 k8s_capi_helm_v1)
 fi
 
-# Minors of Kubernetes, oldest first: the last one is what upgrades lead to.
+# Minor versions of Kubernetes, oldest first; upgrades go to the last one.
 minors=(1.35 1.36)
 test_class=ConformanceTest
 options=(conformance_mode=quick)
@@ -90,10 +91,10 @@ esac
 
 if ((EUID != 0)); then
     die 'Skipped: real nodes need root' "user $(id -un)" \
-        'tools/run_sandbox.sh does without'
+        'tools/run_sandbox.sh works without root'
 fi
 
-# phase WHAT: what comes now, with what it costs. Measured on 2 cores.
+# phase WHAT: announce a phase and its cost. Measured on 2 cores.
 phase() {
     say "Phase: $1"
 }
@@ -103,7 +104,7 @@ started=
 finish() {
     local code=$?
     trap - EXIT
-    # A second Ctrl-C must not stop the cleaning.
+    # A second Ctrl-C must not stop the cleanup.
     trap '' INT TERM HUP PIPE
     if [[ $started && ! $keep ]]; then
         magnum-capi sandbox down --directory "$box" || code=$((code ? code : 1))
@@ -130,7 +131,7 @@ problem=$(python -c 'from magnum_capi_tempest import containers
 print(containers.problem() or "")')
 if [[ $problem ]]; then
     die 'Skipped: real nodes cannot run here' "$problem" \
-        'tools/run_sandbox.sh does without'
+        'tools/run_sandbox.sh works without them'
 fi
 
 build=(magnum-capi images build --only node haproxy)
@@ -140,10 +141,10 @@ done
 if ((${#images[@]})); then
     build+=(--directory "${images[1]}")
 fi
-phase 'image archives; seconds where they are there'
+phase 'image archives; takes seconds if they exist'
 "${build[@]}"
 
-phase 'Sonobuoy, built from its Go module; seconds where it is there'
+phase 'Sonobuoy, built from its Go module; takes seconds if it exists'
 magnum-capi toolchain fetch sonobuoy > /dev/null
 
 phase 'sandbox with real nodes'

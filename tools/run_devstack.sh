@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 
-# A real devstack with this plugin, in a container of Debian with systemd.
+# Runs a real devstack with this plugin, in a Debian container with systemd.
 
 set -euo pipefail
 
@@ -14,16 +14,16 @@ usage: tools/run_devstack.sh [--folder DIR] [--branch B] [--new] [--keep]
 
 Stacks Keystone, Glance, Nova and Cinder with their fake drivers, Neutron and
 Octavia with OVN, Magnum and this plugin in a container, tests them, and takes
-all down again.
+everything down again.
 
-  REPOSITORIES  a folder with git repositories as opendev.org has them:
-                openstack/devstack.git, openstack/keystone.git and so on. A
-                repository of the branch that is stacked is enough; tempest and
-                os-test-images have master alone
+  REPOSITORIES  a folder with git repositories as on opendev.org:
+                openstack/devstack.git, openstack/keystone.git and so on. They
+                only need the branch to stack; tempest and os-test-images only
+                have master
   STEP          in this order, all by default:
                   stack      stack.sh
                   services   a load balancer of OVN answers, a volume of
-                             Cinder is made; both are deleted
+                             Cinder is created; both are deleted
                   preflight  tempest run --regex 'magnum_capi.*preflight'
                   smoke      tempest run --regex 'magnum_capi.*smoke'
                   life       tempest run --regex 'magnum_capi.*lifecycle'
@@ -31,18 +31,18 @@ all down again.
                   restack    stack.sh once more, preflight, life
                   clean      unstack.sh, clean.sh; nothing of ours may remain
   --folder DIR  the container's root and logs (default: below the state
-                folder). It stays, with the packages that a later run need
-                not install
-  --branch B    of the repositories (default: stable/2026.1); another one than
-                the root has needs --new
+                folder). It is kept, so that later runs need not install the
+                packages again
+  --branch B    of the repositories (default: stable/2026.1); another branch
+                than that of an existing root needs --new
   --new         make the container's root anew
-  --keep        leave the container up until Ctrl-C, and say how to get in
+  --keep        leave the container up until Ctrl-C, and print how to enter it
 
-Needs root, 15 GB of disk and 8 GB of memory. The container has a network of
-its own, and nothing listens outside of it. Takes over an hour on 2 cores.
+Needs root, 15 GB of disk and 8 GB of memory. The container has its own
+network, and nothing listens outside of it. Takes over an hour on 2 cores.
 
-Exit code: 0 all steps passed; 1 one did not; 2 wrong usage; 3 this machine
-lacks something, and what is in the last line.
+Exit code: 0 all steps passed; 1 one failed; 2 wrong usage; 3 this machine
+lacks something, named in the last line.
 EOT
 }
 
@@ -98,7 +98,7 @@ if ((EUID != 0)); then
     die 'A container with systemd needs root' "user $(id -un)" \
         'Run it as root'
 fi
-# What is mounted here ends with this script, however that ends.
+# Mounts made here disappear with this script, however it ends.
 if [[ ${MAGNUM_CAPI_MOUNTS-} != "$$" ]]; then
     MAGNUM_CAPI_MOUNTS=$$ exec unshare --mount "$0" "${arguments[@]}"
 fi
@@ -109,10 +109,10 @@ logs=$folder/logs
 network=$folder/network
 mkdir -p "$folder" "$logs" "$network"
 exec 7> "$folder/lock"
-flock -n 7 || die 'Another run has this folder' "$folder" \
+flock -n 7 || die 'Another run uses this folder' "$folder" \
     'Wait for it, or use another --folder'
 
-# make_root: Debian 12 with what devstack expects of a server.
+# make_root: make a Debian 12 with everything that devstack expects.
 make_root() {
     rm -rf --one-file-system "$rootfs"
     quietly 'Make the root of the container' mmdebstrap --variant=minbase \
@@ -140,12 +140,12 @@ ExecStartPre=
 ExecStart=
 ExecStart=/bin/true
 EOT
-    # Nor modules for Open vSwitch: bridges are in user space.
+    # Nor has it modules for Open vSwitch: bridges are in user space.
     write etc/systemd/system/ovs-vswitchd.service.d/netdev.conf << 'EOT'
 [Service]
 ExecStartPost=/usr/bin/ovs-vsctl --no-wait -- --may-exist add-br br-ex -- set Bridge br-ex datapath_type=netdev -- set Open_vSwitch . external-ids:ovn-bridge-datapath-type=netdev
 EOT
-    # Nor a switch for kernel same-page merging that could be written.
+    # Nor has it a writable switch for kernel same-page merging.
     write etc/systemd/system/magnum-capi-ksm.service << 'EOT'
 [Service]
 Type=oneshot
@@ -160,11 +160,12 @@ EOT
     cp -p "$rootfs"/usr/local/lib/magnum-capi/{sonobuoy,kubectl}
     tar -czf "$rootfs/usr/local/lib/magnum-capi/sonobuoy.tar.gz" \
         -C "$rootfs/usr/local/lib/magnum-capi" sonobuoy
-    # Nodes are in memory, so that the image may be empty; Glance wants one of
-    # its format.
+    # Nodes are in memory, so the image may be empty, but Glance checks its
+    # format.
     chroot "$rootfs" qemu-img create -q -f qcow2 \
         /usr/local/lib/magnum-capi/ubuntu-24.04-v1.35.5.qcow2 1M
-    # devstack's Open vSwitch part puts /bin first: wget itself must know.
+    # devstack's Open vSwitch part puts /bin first on PATH, so wget itself is
+    # replaced.
     chroot "$rootfs" dpkg-divert --quiet --local --rename \
         --divert /usr/bin/wget.distrib --add /usr/bin/wget
     write usr/bin/wget << 'EOT'
@@ -186,7 +187,7 @@ write() {
     cat > "$rootfs/$1"
 }
 
-# configure: what is of this machine and of this checkout, anew with each run.
+# configure: copy this machine's settings and this checkout, in each run.
 configure() {
     local file
     rm -f "$rootfs/etc/apt/sources.list"
@@ -262,19 +263,19 @@ chart_name = /opt/stack/magnum-capi-tempest/charts/sandbox-cluster
 EOT
 }
 
-# inside COMMAND: by a shell of the user stack, in the container.
+# inside COMMAND: run it in a shell of the user stack, in the container.
 inside() {
     nsenter -t "$leader" -m -u -i -n -p -C -r -w \
         su - stack -c "export PATH=\$PATH:/usr/sbin:/sbin; $1" < /dev/null
 }
 
-# background COMMAND... &: a program that a kill -9 of this script ends as well.
-# Ctrl-C does not, which is for this script.
+# background COMMAND... &: run a program that ends if this script is killed
+# with kill -9. Ctrl-C does not reach it; this script handles that.
 background() {
     exec setpriv --pdeathsig KILL setsid "$@" < /dev/null 7>&-
 }
 
-# children PID: their PIDs.
+# children PID: print the PIDs of its children.
 children() {
     [[ $1 ]] && cat "/proc/$1/task/$1/children" 2> /dev/null | xargs
 }
@@ -285,7 +286,7 @@ boot() {
     mount -t tmpfs network "$network"
     touch "$network/namespace"
     unshare --net="$network/namespace" ip link set lo up
-    # A network in user space, on which nobody can call.
+    # A network in user space, without incoming connections.
     background pasta -q -f --config-net -a "$ADDRESS" -n 24 -g "$GATEWAY" \
         -t none -u none -T none -U none --no-map-gw --runas 0 \
         --netns-only --netns "$network/namespace" &
@@ -308,7 +309,7 @@ boot() {
         tries+=1
         [[ $tries -lt 120 ]] && kill -0 "$container" 2> /dev/null \
             || die 'The container did not boot in 2 minutes' \
-                "$logs/boot.log" 'See its end'
+                "$logs/boot.log" 'See the end of that file'
         sleep 1
     done
 }
@@ -319,11 +320,11 @@ finish() {
     trap - EXIT
     trap '' INT TERM HUP PIPE
     if [[ $leader ]]; then
-        # To systemd, as the init of the container: power off.
+        # Tells systemd, the container's init, to power off.
         kill -s RTMIN+4 "$leader" 2> /dev/null || true
         timeout 60 tail -f --pid="$container" /dev/null || true
     fi
-    # What is left of it ends with this script.
+    # Anything left of the container ends with this script.
     exit "$code"
 }
 
@@ -331,21 +332,22 @@ devstack() {
     inside "cd ~/devstack && ./$1"
 }
 
-# tests WORD: those of ours that have it in their id.
+# tests WORD: run our tests that have WORD in their id.
 tests() {
     inside "cd ~/tempest \
         && .tox/tempest/bin/tempest run --regex 'magnum_capi.*$1'"
 }
 
-# services: a volume, and a load balancer. There are no machines, so its
-# server and its client are in network namespaces.
+# services: test a volume and a load balancer. There are no machines, so the
+# load balancer's server and client are in network namespaces.
 services() {
     inside "$(declare -f use_services plug remove_all); use_services"
 }
 
-# In the container from here on.
+# The following functions run in the container.
 
-# plug PORT NUMBER: to an interface in a network namespace of its name.
+# plug PORT NUMBER: create a port with an interface in a network namespace of
+# the same name.
 plug() {
     local port mac=fa:16:3e:00:00:$2
     port=$(openstack port create --network capi --host "$(hostname)" \
@@ -356,13 +358,13 @@ plug() {
     sudo ip link set "tap-$1" up
     sudo ip -n "$1" link set eth0 address "$mac" up
     sudo ip -n "$1" addr add "10.99.0.$2/24" dev eth0
-    # Open vSwitch in user space wants checksums.
+    # Open vSwitch in user space needs checksums.
     sudo ip netns exec "$1" ethtool -K eth0 tx off
     sudo ovs-vsctl add-port br-int "tap-$1" \
         -- set interface "tap-$1" external-ids:iface-id="$port"
 }
 
-# Each, whatever became of the others; one that fails makes the step fail.
+# Removes everything; goes on after a failure, which makes the step fail.
 remove_all() {
     local code=$? name
     set +e
@@ -390,7 +392,7 @@ use_services() {
     openstack network create -f value -c id capi
     openstack subnet create -f value -c id --network capi \
         --subnet-range 10.99.0.0/24 capi
-    # It answers for the address of a load balancer.
+    # The router answers for the address of a load balancer.
     openstack router create -f value -c id capi
     openstack router add subnet capi capi
     plug server 10
@@ -410,10 +412,10 @@ use_services() {
     openstack volume show -f value -c status capi | grep -x available
 }
 
-# In this shell again.
+# In this shell again, not in the container.
 
-# With OCTAVIA_NODE=api there is no interface for amphorae. That ends unstack.sh,
-# with the plugin of Octavia in stable/2026.1; the one in master asks first.
+# With OCTAVIA_NODE=api there is no interface for amphorae, which aborts
+# unstack.sh with Octavia's plugin in stable/2026.1; the one in master checks.
 unstack() {
     inside '[ ! -e ~/octavia ] || git -C ~/octavia checkout -q origin/master \
         -- devstack/plugin.sh'
@@ -435,15 +437,15 @@ stack() {
 clean() {
     unstack
     devstack clean.sh
-    # shellcheck disable=SC2016  # of the shell in there
+    # shellcheck disable=SC2016  # expanded by the shell in the container
     inside 'left=$(ls -A /opt/stack/data/magnum-capi 2> /dev/null
             ps -e -o comm= | grep -xE "kube-.*|etcd|capi|capo|clusterctl")
         [ -z "$left" ] || { echo "Left behind:"; echo "$left"; exit 1; }'
 }
 
 code=0
-# step NAME COMMAND...: unless one before it has failed. Never part of a
-# condition, in which a command that fails would not end it.
+# step NAME COMMAND...: run a step, unless an earlier one has failed. Never use
+# it in a condition, where a failing command would not end it.
 step() {
     local name=$1 log=$logs/$1.log result=passed
     local -i begin=$SECONDS
@@ -454,7 +456,7 @@ step() {
     wait $! || { result=FAILED; code=1; }
     say "$(printf '%-18s %s, %d s' "$name" "$result" $((SECONDS - begin)))"
     if [[ $code != 0 ]]; then
-        # Without what devstack's trap does at the end.
+        # Without the output of devstack's exit trap.
         grep -av exit_trap "$log" | tail -n 20 >&2
     fi
 }
@@ -473,8 +475,8 @@ say "The container is up, $(inside '. /etc/os-release; echo $PRETTY_NAME')"
 for step in "${steps[@]}"; do
     case $step in
         stack)
-            # Of a run that did not get to its end: its services start with
-            # the container, and stack.sh would leave them as they are.
+            # After an interrupted run: its services start with the container,
+            # and stack.sh would leave them as they are.
             if inside '[ -e ~/devstack/.stackenv ]'; then
                 step earlier clean
             fi
@@ -491,7 +493,7 @@ for step in "${steps[@]}"; do
     esac
 done
 if [[ $keep ]]; then
-    say "The container is up until Ctrl-C. The way in:" \
+    say "The container is up until Ctrl-C. Enter it with:" \
         "nsenter -t $leader -m -u -i -n -p -C -r -w su - stack"
     wait "$container" || true
 fi

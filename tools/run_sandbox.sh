@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 
-# From a bare machine to the result of `tempest run` on a real Magnum.
+# Runs tempest against a real Magnum on a bare machine.
 
 set -euo pipefail
 
@@ -15,14 +15,14 @@ Sets everything up, starts the sandbox (a cloud with Magnum and Cluster API on
 loopback), runs tempest against it and takes the sandbox down again.
 
   --keep        leave the sandbox up
-  --plain       Magnum as it is: without the filter of the discovery
+  --plain       plain Magnum: without the filter of the discovery
                 specification, and without drivers that clash
   --magnum R    2025.1, 2025.2, 2026.1 or 2026.2 (default: the newest), or a
-                folder with a checkout of Magnum, or a wheel of it
+                checkout of Magnum, or a wheel of it
   --profile P   embedded (default): sqlite, no message broker
                 full: private MariaDB and RabbitMQ
   --nodes K     memory (default): nodes that run nothing
-                docker: real ones in containers; needs root, and the image
+                docker: real nodes in containers; needs root, and the image
                 archives of "magnum-capi images build"
   ARGUMENT      for "magnum-capi sandbox tempest"; without --regex it runs
                 tempest run --regex magnum_capi
@@ -73,7 +73,7 @@ started=
 finish() {
     local code=$?
     trap - EXIT
-    # A second Ctrl-C must not stop the cleaning.
+    # A second Ctrl-C must not stop the cleanup.
     trap '' INT TERM HUP PIPE
     if [[ $started && ! $keep ]]; then
         magnum-capi sandbox down || code=$((code ? code : 1))

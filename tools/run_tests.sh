@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 
-# Every test of this project, on this machine, with nothing set up before.
+# Runs all tests of this project on a bare machine.
 
 set -uo pipefail
 
@@ -17,13 +17,13 @@ Sets everything up and runs the stages in this order:
   unit        hermetic tests
   functional  tests with real programs on this machine
   docs        documentation and release notes, a warning is an error
-  sandbox     a whole cloud, with the oldest Magnum and with the newest, and
-              with the distribution's Python where it is 3.11 or newer:
-              tempest's smoke tests and a cluster life in each
+  sandbox     a whole cloud, with the oldest and with the newest Magnum, using
+              the distribution's Python if it is 3.11 or newer; smoke tests
+              and a cluster's life cycle in each
 
-  --only STAGE   this stage only; may be given more than once
+  --only STAGE   run only this stage; may be repeated
 
-Reports go below the state folder, for CI systems as JUnit XML, too.
+Reports go below the state folder, including JUnit XML for CI systems.
 The last line is "N passed, N failed"; a stage without tests counts as one.
 A stage in which no test passes has failed. Exit code: 0 nothing failed, 1
 something failed, 2 wrong usage, 3 this machine lacks something.
@@ -69,13 +69,13 @@ trap 'exit 129' HUP
 trap 'exit 141' PIPE
 trap finish EXIT
 
-# count OK BAD: add to the sums.
+# count OK BAD: add to the totals.
 count() {
     passed=$((passed + $1))
     failed=$((failed + $2))
 }
 
-# check WHAT COMMAND...: a part of a stage that is no test.
+# check WHAT COMMAND...: run a part of a stage that is not a test.
 check() {
     local what=$1
     shift
@@ -101,17 +101,17 @@ stage_style() {
     return $bad
 }
 
-# tests FOLDER WORKERS SECONDS: run them with stestr and count what it
-# recorded. All its processes are killed after SECONDS, and on Ctrl-C. Workers
-# get equal shares by what the tests took the last time.
+# tests FOLDER WORKERS SECONDS: run tests with stestr and count the recorded
+# results. All processes are killed after SECONDS, and on Ctrl-C. Workers get
+# equal shares by the recorded durations.
 tests() {
     local folder=$1 name=${1##*/} begin_failed=$failed
     local repository=$work/$name stream=$reports/$name/$name.subunit
     local log=$work/$name/log
     local known=$CACHE/durations/tests-$name${MAGNUM_CAPI_LONG:+-long}.subunit
     mkdir -p "$repository" "${stream%/*}"
-    # The stream is the record; the terminal gets the summary of it. A bad
-    # exit code is data, not an error of this wrapper.
+    # The terminal gets a summary of the recorded stream. A non-zero exit code
+    # is data, not an error of this wrapper.
     OS_TEST_PATH=$folder python - "$3" "$name tests" "$known" "$repository" \
         "$stream" bash -c '
         stestr --repo-url "$1" run --concurrency "$2" --subunit \
@@ -126,8 +126,8 @@ from magnum_capi import processes
 from magnum_capi import progress
 from magnum_capi_tempest.workspace import durations
 
-# A shell ignores Ctrl-C for what it runs in the background, and all below it
-# would inherit that, the programs whose Ctrl-C is tested among them.
+# A shell ignores Ctrl-C in background commands, and their children would
+# inherit that, including programs whose handling of Ctrl-C is tested.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 timeout, what, known, repository, stream, *command = sys.argv[1:]
 try:
@@ -136,12 +136,12 @@ try:
         processes.run(command, timeout=float(timeout))
     durations.keep(stream, known)
 except errors.CommandFailed as e:
-    sys.exit(f'The tests did not end in {e.elapsed:.0f} s')
+    sys.exit(f'The tests did not finish within {e.elapsed:.0f} s')
 except KeyboardInterrupt:
     sys.exit(130)
 EOF
     summary "$stream" "${stream%/*}" "$name tests"
-    # A worker that died leaves no failed test, only this.
+    # A dead worker leaves no failed test, only an exit code.
     if [[ $failed -eq $begin_failed && $(cat "$log.code") != 0 ]]; then
         tail -n 25 "$log"
         count 0 1
@@ -149,7 +149,7 @@ EOF
     [[ $failed -eq $begin_failed ]]
 }
 
-# summary STREAM FOLDER TITLE: show a stream, add it to the sums.
+# summary STREAM FOLDER TITLE: show a stream and add it to the totals.
 summary() {
     local code=0
     magnum-capi report show --folder "$2" --title "$3" "$1" || code=$?
@@ -157,7 +157,7 @@ summary() {
     return $code
 }
 
-# add FILE: add the counts of a report to the sums, at least one.
+# add FILE: add the counts of a report to the totals, at least one.
 add() {
     local counts
     counts=$(python - "$1" << 'EOF'
@@ -190,14 +190,14 @@ stage_docs() {
     return $bad
 }
 
-# distribution_python: the path of this distribution's Python, where it can be
-# used. It may be older than that of the other stages: Debian 12 has 3.11.2,
-# which lacks what came with later releases of 3.11.
+# distribution_python: print the path of the distribution's Python, if usable.
+# It may be older than the Python of the other stages: Debian 12 has 3.11.2,
+# which lacks additions of later 3.11 releases.
 distribution_python() {
     local python=/usr/bin/python3
     "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
         2> /dev/null || return
-    # Its venv is a package of its own: lib.sh has root install that.
+    # Its venv is a separate package, which lib.sh installs as root.
     if ((EUID != 0)); then
         "$python" -c 'import ensurepip, venv' 2> /dev/null || return
     fi
@@ -218,8 +218,8 @@ stage_sandbox() {
 }
 
 start_and_test() {
-    # Not the developer's own sandbox, which may be up; the same folder each
-    # time, so that what a killed run left is found and cleaned.
+    # Not the developer's own sandbox, which may be up, but always the same
+    # folder, so that leftovers of a killed run are cleaned up.
     export MAGNUM_CAPI_STATE=$state/sandbox
     local results=$reports/sandbox code=0
     mkdir -p "$MAGNUM_CAPI_STATE"
@@ -234,7 +234,7 @@ start_and_test() {
         count 0 1
         code=1
     else
-        # A name, as devstack's plugin writes it; elsewhere it is an id.
+        # A name, as in devstack's plugin; other runs use an id.
         magnum-capi sandbox tempest --results "$results/2025.1" \
             --driver k8s_capi_v1 --option image_id=ubuntu-capi \
             --regex 'magnum_capi.*(smoke|lifecycle)' 8>&- || code=1
@@ -246,8 +246,8 @@ start_and_test() {
         count 0 1
         code=1
     else
-        # The tests of discovery know the drivers of --clash. Ours provides
-        # what theirs do, so it is enabled only for the life of its cluster.
+        # The tests of discovery only know the drivers of --clash. Ours
+        # provides the same types, so it is only enabled for its own tests.
         magnum-capi sandbox set 8>&- \
             drivers.disabled_drivers=k8s_capi_disabled_v1,k8s_capi_v1 || code=1
         magnum-capi sandbox tempest --results "$results" \
@@ -272,7 +272,7 @@ state=${MAGNUM_CAPI_STATE:-$state}/run_tests
 reports=$state/reports/$(date +%Y%m%d-%H%M%S)-$$
 mkdir -p "$reports" || die 'Cannot write to the state folder' "$state" \
     'Make it writable, or set MAGNUM_CAPI_STATE to another one'
-# Of older runs the last nine are kept.
+# Keep the last nine older runs.
 find "$state/reports" -mindepth 1 -maxdepth 1 | sort -r | tail -n +11 \
     | xargs -r rm -rf
 work=$(mktemp -d)
@@ -286,7 +286,7 @@ for stage in "${STAGES[@]}"; do
     if stage_$stage; then
         say "=== $stage passed in $((SECONDS - begin)) s"
     else
-        # Whatever went wrong, it must show in the sum.
+        # Every failure must show in the totals.
         [[ $failed -gt $before ]] || count 0 1
         say "=== $stage FAILED in $((SECONDS - begin)) s"
     fi

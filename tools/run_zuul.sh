@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 
-# A real Zuul on this machine reads all jobs, and runs those without devstack.
+# Lets a real Zuul on this machine read all jobs; runs those without devstack.
 
 set -euo pipefail
 

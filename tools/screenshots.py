@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Screenshots of pages, for the documentation.
+"""Takes screenshots of pages, for the documentation.
 
-The pages are those of real runs::
+The pages come from real runs::
 
     magnum-capi sandbox tempest --regex magnum_capi --results run
     magnum-capi report matrix reports/*.json --html matrix.html
     python -m tools.screenshots run/report.html report.png
     python -m tools.screenshots matrix.html matrix.png
 
-What a window shows first is taken, light; a Chromium must be on PATH. The
-names are of files in doc/source/images.
+Each shows the top of a page in the light colour scheme. A Chromium must be on
+PATH. The names are those of files in doc/source/images.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 
-# From a bare machine to the report on a driver of Magnum.
+# Tests a driver of Magnum on a bare machine.
 
 set -euo pipefail
 
@@ -9,8 +9,8 @@ usage() {
     cat << EOF
 usage: tools/test_driver.sh DRIVER [ARGUMENT...]
 
-Sets everything up, starts a sandbox with the driver, runs the tests of what
-it promises, and takes the sandbox down again.
+Sets everything up, starts a sandbox with the driver, tests the driver's
+promises, and takes the sandbox down again.
 
   DRIVER    a folder, a wheel, or a requirement such as magnum-capi-helm
   ARGUMENT  for "magnum-capi driver test": --core, --magnum 2025.2, ...

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Read zuul.d by the schemas of Zuul's own scheduler.
+"""Checks zuul.d with the schemas of Zuul's own scheduler.
 
 Run by ``tox -e zuul-lint``, which has Zuul; no server is needed. The schemas
-say which attributes there are and of which type, and Zuul's own model how
-long a job may take; whether names mean something is tested in tests/unit/zuul.
+define the attributes and their types, and Zuul's own model limits the duration
+of jobs; names are checked in tests/unit/zuul.
 """
 
 import pathlib
@@ -29,9 +29,9 @@ def schemas():
 
 
 def too_long(job):
-    """Complaints about times that a tenant refuses, by Zuul's default.
+    """Complaints about timeouts above Zuul's default maximum of a tenant.
 
-    OpenDev's tenants have that default: "Max Timeout Exceeded".
+    OpenDev's tenants use that default: "Max Timeout Exceeded".
     """
     limit = model.Tenant('openstack').max_job_timeout
     for name in ('pre-timeout', 'timeout', 'post-timeout'):
