@@ -1,9 +1,10 @@
 {{/*
 Specifications of machine and bootstrap templates.
 
-Cluster API takes both for immutable: a change is a new object with a hash of
-the specification in its name, and machines are replaced because the reference
-to it changes. The old object stays until Cluster API is done with it (keep).
+Cluster API treats both as immutable: a change creates a new object with a hash
+of the specification in its name, and machines are replaced because the
+reference changes. The old object stays until Cluster API has finished with it
+(keep).
 */}}
 
 {{/* Specification of a machine template. Arguments: context, machines (control
@@ -19,7 +20,7 @@ plane or node group), their name for messages. */}}
 
 {{- define "sandbox.machine.docker" -}}
 {{- $ctx := index . 0 -}}
-{{- /* Always named: by itself the provider takes the digest of a published image for versions that it knows. */ -}}
+{{- /* Always named: otherwise the provider uses the digest of a published image for known versions. */ -}}
 {{- $image := printf "%s:%s" $ctx.Values.docker.imageRepository (include "sandbox.machine.version" (list $ctx (index . 1))) -}}
 template:
   spec:
@@ -107,8 +108,8 @@ filter: {{ toYaml . | nindent 2 }}
 {{- end -}}
 {{- end -}}
 
-{{/* Hash of a machine template: of its specification and of the version, for
-an image can be the same for two of them. Same arguments. */}}
+{{/* Hash of a machine template: of its specification and of the version, as
+two versions may have the same image. Same arguments. */}}
 {{- define "sandbox.machine.hash" -}}
 {{- $ctx := index . 0 -}}
 {{- $m := index . 1 -}}
@@ -147,12 +148,12 @@ an image can be the same for two of them. Same arguments. */}}
 {{- $_ := set $args "cloud-provider" "external" -}}
 {{ merge (dict "name" "{{ local_hostname }}" "kubeletExtraArgs" $args) $taints | toYaml }}
 {{- else -}}
-{{- /* No cloud controller would take the taint off, and no cloud-init would fill the name in. */ -}}
+{{- /* There is no cloud controller to remove the taint, and no cloud-init to fill in the name. */ -}}
 {{- $_ := set $args "eviction-hard" "nodefs.available<0%,nodefs.inodesFree<0%,imagefs.available<0%" -}}
 {{- range $k, $v := $ctx.Values.docker.kubeletExtraArgs -}}
 {{- $_ := set $args $k (toString $v) -}}
 {{- end -}}
-{{- /* Machines have the images of their own release. During an upgrade kubeadm would also pull the CoreDNS of the old one, and give up. */ -}}
+{{- /* Machines have the images of their own release. During an upgrade kubeadm would also try to pull the old CoreDNS, and fail. */ -}}
 {{ merge (dict "imagePullPolicy" "Never" "kubeletExtraArgs" $args) $taints | toYaml }}
 {{- end -}}
 {{- end -}}

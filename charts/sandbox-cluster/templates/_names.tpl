@@ -1,5 +1,5 @@
 {{/*
-Names, labels and small pieces that several templates share.
+Names, labels and small parts that several templates share.
 
 A driver finds objects by these names and labels, so they are those of
 capi-helm-charts' openstack-cluster.
@@ -63,7 +63,7 @@ Dev{{ index . 1 }}
 {{- end -}}
 {{- end -}}
 
-{{/* A node group with what it leaves to nodeGroupDefaults, checked.
+{{/* A node group merged with nodeGroupDefaults, checked.
 Arguments: context, node group. */}}
 {{- define "sandbox.nodeGroup" -}}
 {{- $g := mustMerge (deepCopy (index . 1)) (deepCopy (index . 0).Values.nodeGroupDefaults) -}}
