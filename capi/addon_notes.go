@@ -23,11 +23,11 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// The notes by which the addon provider tells an addon that a Secret it uses
-// has changed, and what of an addon it has dealt with (capi_addons/config.py
-// and operator.py; the latter is an annotation of kopf's). A driver that
-// rotates the credentials of a cluster reads them: the old ones can go when
-// every addon was told of the new ones and has acted on them.
+// Annotations of the addon provider: one records the checksum of a Secret that
+// an addon uses, another (kopf's) which version of the addon has been handled
+// (capi_addons/config.py and operator.py). A driver that rotates the
+// credentials of a cluster reads them: the old credentials can be deleted when
+// every addon has the new checksum and has been handled since.
 const (
 	addonWatchLabel   = "addons.stackhpc.com/watch"
 	addonUsesLabel    = ".secret.addons.stackhpc.com/uses"
@@ -58,8 +58,8 @@ func (r *addons) ofSecret(ctx context.Context, secret *corev1.Secret) []ctrl.Req
 	})
 }
 
-// tell labels an addon with the Secret of the cloud's credentials, as every
-// addon of a cluster is, and notes the checksum of its content.
+// tell labels an addon with the Secret of the cloud's credentials, like every
+// addon of a cluster, and records the checksum of its content.
 func (r *addons) tell(ctx context.Context, o *unstructured.Unstructured, cluster *clusterv1.Cluster) error {
 	secret, err := r.cloudIdentity(ctx, cluster)
 	if err != nil || secret == nil {
@@ -102,7 +102,7 @@ func (r *addons) cloudIdentity(ctx context.Context, cluster *clusterv1.Cluster) 
 	return secret, nil
 }
 
-// secretChecksum is compute_checksum of the addon provider, which sees values
+// secretChecksum is the addon provider's compute_checksum, which sees values
 // in base64.
 func secretChecksum(data map[string][]byte) string {
 	var parts []string
@@ -113,8 +113,8 @@ func secretChecksum(data map[string][]byte) string {
 	return digest(strings.Join(parts, ";"))
 }
 
-// essenceOf returns what an addon asks for, as JSON: a change of it is work.
-// The provider's own annotations are no part of it, but its notes are.
+// essenceOf returns the part of an addon whose changes need work, as JSON. It
+// excludes the provider's own annotations, except the checksum of a Secret.
 func essenceOf(o *unstructured.Unstructured) string {
 	notes := map[string]string{}
 	for key, value := range o.GetAnnotations() {

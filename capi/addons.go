@@ -55,9 +55,9 @@ func (p *providers) addons(ctx context.Context) {
 	}
 }
 
-// addons installs nothing: it moves an addon through the phases the addon
-// provider would report, and tells it of the cloud's credentials (see
-// addon_notes.go).
+// addons installs nothing: it moves an addon through the phases that the addon
+// provider would report, and annotates it with the checksum of the cloud's
+// credentials (see addon_notes.go).
 type addons struct {
 	client     client.Client
 	reader     client.Reader // not a cache: the manager's has not all Secrets
@@ -106,8 +106,8 @@ func (r *addons) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, 
 	}
 	b := r.behaviours.of(flavors...)
 	if isCNI(o) {
-		// Without a network no node gets ready, and no driver gets as far
-		// as to look at addons.
+		// Without a network no node becomes ready, and no driver gets as
+		// far as to read addons.
 		b.AddonPhase = ""
 	}
 	b, err = b.with(o.GetAnnotations())
@@ -127,8 +127,8 @@ func (r *addons) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, 
 	return ctrl.Result{RequeueAfter: after}, client.IgnoreNotFound(update(ctx, r.client, before, o))
 }
 
-// adopt sets label and owner as the addon provider does when it sees an addon
-// first (init_metadata of its v1alpha1 models).
+// adopt sets label and owner as the addon provider does when it first sees an
+// addon (init_metadata of its v1alpha1 models).
 func adopt(o *unstructured.Unstructured, cluster *clusterv1.Cluster) {
 	labels := o.GetLabels()
 	if labels == nil {
@@ -142,10 +142,10 @@ func adopt(o *unstructured.Unstructured, cluster *clusterv1.Cluster) {
 	}})
 }
 
-// setPhase sets the phase of an addon and returns when it changes next. ready
-// is whether its installation can begin. The time at which the work could begin
-// is recorded in an annotation, with what the work is about, and so an addon
-// never goes back to Pending.
+// setPhase sets the phase of an addon and returns the time until it changes
+// next. ready means that its installation can begin. An annotation records
+// since when that is so, and for which content, and so an addon never goes back
+// to Pending.
 func (r *addons) setPhase(o *unstructured.Unstructured, ready bool, b behaviour) time.Duration {
 	const record, subject = "installing-since", "installing"
 	essence := essenceOf(o)
@@ -192,7 +192,7 @@ func installable(o *unstructured.Unstructured, cluster *clusterv1.Cluster) bool 
 }
 
 // controlPlaneFlavors returns name and id of the flavor of a cluster's control
-// plane: nothing if there is no such control plane.
+// plane, or nothing if there is no such control plane.
 func controlPlaneFlavors(ctx context.Context, c client.Client, cluster *clusterv1.Cluster) ([]string, error) {
 	if cluster.Spec.ControlPlaneRef.Kind != "KubeadmControlPlane" {
 		return nil, nil

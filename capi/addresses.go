@@ -12,14 +12,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// addresses gives every workload cluster a loopback address of its own, so
-// that all of them can use the usual port.
+// addresses gives every workload cluster its own loopback address, so that all
+// of them can use the usual port.
 //
-// The truth is spec.controlPlaneEndpoint of the OpenStackClusters. This map
-// only covers the time until a new address is written there; so before the
-// first address is given, all existing ones are read. Otherwise a cluster
-// that is created right after a restart could get the address of a cluster
-// that has not been reconciled yet.
+// The authoritative source is spec.controlPlaneEndpoint of the
+// OpenStackClusters. This map only covers the time until a new address is
+// written there. All existing addresses are read before the first one is
+// given; otherwise a cluster created right after a restart could get the
+// address of a cluster that has not been reconciled yet.
 type addresses struct {
 	network netip.Prefix
 	reader  client.Reader // not a cache: it must know what was written before the restart
@@ -33,8 +33,8 @@ func newAddresses(network netip.Prefix, reader client.Reader) *addresses {
 	return &addresses{network: network, reader: reader, hosts: map[string]client.ObjectKey{}}
 }
 
-// reserve returns the address of a cluster: host if its specification has one
-// already, else the one given before, else the lowest free one.
+// reserve returns the address of a cluster: host if its specification already
+// has one, else the one given before, else the lowest free one.
 func (a *addresses) reserve(ctx context.Context, cluster client.ObjectKey, host string) (string, error) {
 	a.lock.Lock()
 	defer a.lock.Unlock()

@@ -31,8 +31,8 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// apiServer puts in front of Cluster API's in-memory API server what that one
-// lacks and a real kube-apiserver has: authentication by client certificate,
+// apiServer adds to Cluster API's in-memory API server what it lacks in
+// comparison with a real kube-apiserver: authentication by client certificate,
 // a coarse authorization, health and version. Names, groups and the wording of
 // refusals come from kube-apiserver's own packages.
 type apiServer struct {
@@ -83,8 +83,8 @@ func (s *apiServer) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	s.answer(rw, r, info, who)
 }
 
-// authenticate returns who asks: nobody if there is no credential, and false
-// if there is one that is not valid.
+// authenticate returns the user of a request: nil if there is no credential,
+// and false if a credential is not valid.
 func (s *apiServer) authenticate(r *http.Request) (user.Info, bool) {
 	if len(r.TLS.PeerCertificates) == 0 {
 		return nil, r.Header.Get("Authorization") == "" // no tokens are valid here
@@ -97,7 +97,7 @@ func (s *apiServer) authenticate(r *http.Request) (user.Info, bool) {
 		Groups: append(slices.Clone(resp.User.GetGroups()), user.AllAuthenticated), Extra: resp.User.GetExtra()}, true
 }
 
-// isPublic is what the cluster role system:public-info-viewer gives to all.
+// isPublic covers what the cluster role system:public-info-viewer allows to all.
 func isPublic(info *request.RequestInfo) bool {
 	if info.IsResourceRequest {
 		return false
@@ -106,10 +106,10 @@ func isPublic(info *request.RequestInfo) bool {
 	return info.Verb == "get" && slices.Contains([]string{"healthz", "livez", "readyz", "version"}, first)
 }
 
-// allowed is what a fresh cluster allows: everything to system:masters, which
-// no authorizer is asked about, and discovery and questions about oneself to
-// everybody else (cluster roles system:discovery and system:basic-user). Roles
-// that somebody makes in the cluster are not looked at.
+// allowed covers what a fresh cluster allows: everything to system:masters,
+// which bypasses authorizers, and discovery and self-reviews to all other
+// authenticated users (cluster roles system:discovery and system:basic-user).
+// Roles created in the cluster have no effect.
 func allowed(who user.Info, info *request.RequestInfo) bool {
 	if isPublic(info) {
 		return true
@@ -171,7 +171,7 @@ func versionInfo(gitVersion string) k8sversion.Info {
 func utoa(u uint) string { b, _ := json.Marshal(u); return string(b) }
 
 // declaredVersion returns the version of a cluster's control plane: the lowest
-// of its machines, as the API server behind a load balancer may be any of them.
+// of its machines, as a load balancer may choose the API server of any of them.
 func (w *workloads) declaredVersion(ctx context.Context, key client.ObjectKey) string {
 	cluster, kcp := &clusterv1.Cluster{}, &controlplanev1.KubeadmControlPlane{}
 	if err := w.reader.Get(ctx, key, cluster); err != nil {
@@ -197,18 +197,17 @@ func respondError(rw http.ResponseWriter, r *http.Request, err error) {
 	responsewriters.RespondWithError(rw, r, err, codecs)
 }
 
-// unknownResource is how the in-memory handler speaks of a resource that it has
-// not (requestToGVK): there are few, and no controller behind the others.
+// unknownResource has the in-memory handler's messages for resources that it
+// does not serve (requestToGVK).
 var unknownResource = []string{"is not defined in the APIResourceList", "no APIResourceList defined"}
 
-// noResource is what kube-apiserver says then.
+// noResource is kube-apiserver's error for them.
 var noResource = &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: http.StatusNotFound,
 	Reason: metav1.StatusReasonNotFound, Message: "the server could not find the requested resource"}}
 
-// answerWriter corrects three habits of the in-memory handler that clients
-// stumble over: it answers a deletion with nothing at all, an error with the Go
-// form of a Status (wrapped into "ErrStatus", without kind), and a request for
-// a resource that it does not know with 500.
+// answerWriter corrects three responses of the in-memory handler that break
+// clients: an empty response to a deletion, errors as Go's form of a Status
+// (wrapped into "ErrStatus", without kind), and 500 for an unknown resource.
 type answerWriter struct {
 	http.ResponseWriter
 	code  int

@@ -23,13 +23,13 @@ const (
 	nodeNotReady = "not-ready" // the node joins and never becomes Ready
 )
 
-// addonPhases are the phases the addon provider reports (enum of its
+// addonPhases are the phases that the addon provider reports (enum of its
 // v1alpha1 models).
 var addonPhases = []string{"Unknown", "Pending", "Preparing", "Deployed", "Failed", "Installing", "Upgrading", "Uninstalling"}
 
-// behaviour is what machines of a flavor do, and the addons of clusters whose
-// control plane has that flavor. The zero value means: everything at once and
-// well.
+// behaviour is the behaviour of machines of a flavor, and of the addons of
+// clusters whose control plane has that flavor. With the zero value everything
+// succeeds at once.
 type behaviour struct {
 	CreateDelay    duration `json:"createDelay"`    // until the instance is ACTIVE (or ERROR)
 	NodeReadyDelay duration `json:"nodeReadyDelay"` // until the node is Ready, from the CNI's deployment
@@ -86,8 +86,8 @@ func readBehaviours(path string) (behaviours, error) {
 	return r, nil
 }
 
-// parseBehaviours reads the JSON of --behaviours. A key that is not known is
-// an error: a test that sets a fault must not pass because of a typing error.
+// parseBehaviours reads the JSON of --behaviours. An unknown key is an error: a
+// test that sets a fault must not pass because of a typo.
 func parseBehaviours(b []byte) (behaviours, error) {
 	var file struct {
 		Flavors map[string]json.RawMessage `json:"flavors"`
@@ -133,8 +133,8 @@ func (b behaviours) of(names ...string) behaviour {
 }
 
 // with returns the behaviour changed by the annotations of an object. An
-// annotation that is there wins, even an empty one: so a test can heal one
-// machine of a failing flavor.
+// annotation wins even if it is empty, so that a test can heal one machine of a
+// failing flavor.
 func (b behaviour) with(annotations map[string]string) (behaviour, error) {
 	for name, field := range map[string]*duration{
 		"create-delay": &b.CreateDelay, "node-ready-delay": &b.NodeReadyDelay,
@@ -164,9 +164,9 @@ func (b behaviour) with(annotations map[string]string) (behaviour, error) {
 	return b, nil
 }
 
-// remaining returns how long a delay that began at start still lasts. Times
-// in Kubernetes objects have no fractions of a second, so a delay is counted
-// from the next full second: it lasts as long as asked, or up to 1 s longer.
+// remaining returns the rest of a delay that began at start. Times in
+// Kubernetes objects have no fractions of a second, so a delay is counted from
+// the next full second: it lasts as long as specified, or up to 1 s longer.
 func remaining(start time.Time, delay duration, now time.Time) time.Duration {
 	if delay == 0 {
 		return 0

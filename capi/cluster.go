@@ -33,8 +33,8 @@ func (r *openStackClusters) Reconcile(ctx context.Context, req ctrl.Request) (ct
 	owner, owned := ownerName(o, clusterv1.GroupVersion.Group, "Cluster")
 	cluster := client.ObjectKey{Namespace: o.GetNamespace(), Name: owner}
 	if o.GetDeletionTimestamp() != nil {
-		// By the name in the owner reference: the Cluster itself can be
-		// gone already if somebody removed its finalizer.
+		// By the name in the owner reference: the Cluster itself may
+		// already be gone if its finalizer was removed.
 		if owned {
 			r.workloads.remove(cluster)
 		}
@@ -74,7 +74,7 @@ func ownerName(o client.Object, group, kind string) (string, bool) {
 	return "", false
 }
 
-// apiServerPort returns the port as CAPO chooses it: an endpoint that is there
+// apiServerPort returns the port that CAPO would choose: an existing endpoint
 // wins over apiServerPort, which wins over 6443.
 func apiServerPort(o *unstructured.Unstructured) int64 {
 	for _, path := range [][]string{{"spec", "controlPlaneEndpoint", "port"}, {"spec", "apiServerPort"}} {
@@ -85,8 +85,8 @@ func apiServerPort(o *unstructured.Unstructured) int64 {
 	return 6443
 }
 
-// setClusterStatus fills in what addons and drivers read: the v1beta1 contract
-// of Cluster API and the networks, as CAPO's types name them.
+// setClusterStatus sets the fields that addons and drivers read: those of Cluster
+// API's v1beta1 contract and the networks, with the names of CAPO's types.
 func setClusterStatus(o *unstructured.Unstructured) {
 	ref := func(kind string) map[string]any {
 		id, _ := fakeID(o.GetNamespace(), o.GetName(), kind)
@@ -101,7 +101,7 @@ func setClusterStatus(o *unstructured.Unstructured) {
 	setConditions(o, now(), conditionTrue("Ready"))
 }
 
-// create makes the empty in-memory cluster, unless it is there.
+// create makes the empty in-memory cluster, unless it exists.
 func (w *workloads) create(ctx context.Context, cluster client.ObjectKey) error {
 	w.manager.AddResourceGroup(cluster.String())
 	c := w.client(cluster)

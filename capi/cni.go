@@ -18,10 +18,10 @@ import (
 // cniFolder is where container runtimes look for the network (CNI) of pods.
 const cniFolder = "/etc/cni/net.d"
 
-// hasCNI tells whether the nodes of a cluster have a network. An addon decides
-// if there is one. Otherwise it is what somebody has applied to the cluster
-// itself, as a ClusterResourceSet does. Once is enough: what was applied is
-// forgotten with this program, but not that a node was ready.
+// hasCNI reports whether the nodes of a cluster have a network. If there is a
+// CNI addon, its state decides. Otherwise a CNI applied to the cluster itself
+// counts, as a ClusterResourceSet does it. A node that was ready before is
+// enough: applied objects are lost when this program ends.
 func (r *openStackMachines) hasCNI(ctx context.Context, cluster *clusterv1.Cluster) (bool, error) {
 	if known, deployed, err := r.addonCNI(ctx, cluster); err != nil || known {
 		return deployed, err
@@ -32,7 +32,7 @@ func (r *openStackMachines) hasCNI(ctx context.Context, cluster *clusterv1.Clust
 	return r.workloads.installsCNI(ctx, client.ObjectKeyFromObject(cluster))
 }
 
-// addonCNI looks for a CNI addon of a cluster, and whether it is deployed.
+// addonCNI reports whether a cluster has a CNI addon, and whether it is deployed.
 func (r *openStackMachines) addonCNI(ctx context.Context, cluster *clusterv1.Cluster) (known, deployed bool, err error) {
 	l := &unstructured.UnstructuredList{}
 	l.SetGroupVersionKind(listKind(helmRelease))
@@ -49,7 +49,7 @@ func (r *openStackMachines) addonCNI(ctx context.Context, cluster *clusterv1.Clu
 	return known, deployed, nil
 }
 
-// anyReady tells whether a machine of a cluster had a network before.
+// anyReady reports whether any machine of a cluster had a network before.
 func (r *openStackMachines) anyReady(ctx context.Context, cluster *clusterv1.Cluster) (bool, error) {
 	l := &unstructured.UnstructuredList{}
 	l.SetGroupVersionKind(listKind(openStackMachine))
@@ -59,15 +59,15 @@ func (r *openStackMachines) anyReady(ctx context.Context, cluster *clusterv1.Clu
 	}), err
 }
 
-// isCNI knows a CNI addon by the label of capi-helm-charts' cluster-addons.
+// isCNI recognizes a CNI addon by the label of capi-helm-charts' cluster-addons.
 func isCNI(o *unstructured.Unstructured) bool {
 	return strings.HasPrefix(o.GetLabels()["capi.stackhpc.com/component"], "cni-")
 }
 
-// installsCNI tells whether a workload cluster has a DaemonSet that writes into
-// the folder of the node from which the container runtime takes its network.
+// installsCNI reports whether a workload cluster has a DaemonSet that writes
+// into the node's folder of CNI configurations.
 func (w *workloads) installsCNI(ctx context.Context, cluster client.ObjectKey) (bool, error) {
-	// What somebody has patched is no appsv1.DaemonSet any more in there.
+	// A patched object is no longer stored as an appsv1.DaemonSet.
 	l := &unstructured.UnstructuredList{}
 	l.SetGroupVersionKind(listKind(appsv1.SchemeGroupVersion.WithKind("DaemonSet")))
 	if err := w.client(cluster).List(ctx, l); err != nil {

@@ -26,9 +26,9 @@ import (
 	"sigs.k8s.io/cluster-api/feature"
 )
 
-// core adds the core provider as upstream's core/main.go does, without the
-// Runtime SDK (its client is internal) and without CRD migration (a sandbox
-// has fresh CRDs).
+// core adds the core provider like upstream's core/main.go, without the Runtime
+// SDK (its client is internal) and without CRD migration (a sandbox has fresh
+// CRDs).
 func (p *providers) core(ctx context.Context) {
 	c, r, cc := p.client, p.mgr.GetAPIReader(), p.clusterCache
 
@@ -59,8 +59,8 @@ func (p *providers) core(ctx context.Context) {
 	)
 }
 
-// clusterResourceSet adds the one controller that needs the metadata of all
-// Secrets, also of those the manager's cache leaves out.
+// clusterResourceSet adds the only controller that needs the metadata of all
+// Secrets, including those that the manager's cache leaves out.
 func (p *providers) clusterResourceSet(ctx context.Context) {
 	partialSecrets, err := cache.New(p.mgr.GetConfig(), cache.Options{
 		Scheme: p.mgr.GetScheme(), Mapper: p.mgr.GetRESTMapper(), HTTPClient: p.mgr.GetHTTPClient(),

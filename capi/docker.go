@@ -20,12 +20,12 @@ import (
 	inmemoryserver "sigs.k8s.io/cluster-api/test/infrastructure/inmemory/pkg/server"
 )
 
-// docker adds DevCluster and DevMachine of Cluster API's test provider, as its
-// infrastructure/docker/main.go does, for their docker backend alone. The
+// docker adds DevCluster and DevMachine of Cluster API's test provider, like its
+// infrastructure/docker/main.go, but only with their docker backend. The
 // machines are containers in which kubeadm makes real nodes.
 //
-// The backend in memory is not served: its multiplexer would listen on all
-// addresses. The reconcilers want one, and only that backend uses it.
+// The in-memory backend is not served: its multiplexer would listen on all
+// addresses. The reconcilers require one, but only that backend uses it.
 func (p *providers) docker(ctx context.Context) {
 	containers, err := container.NewDockerClient()
 	must(err, "container engine")
@@ -37,7 +37,7 @@ func (p *providers) docker(ctx context.Context) {
 	}
 	must(clusters.SetupWithManager(ctx, p.mgr, p.controllerOptions()), "controller DevCluster")
 
-	// kubeadm runs within a reconciliation; upstream's time limit.
+	// kubeadm runs within a reconciliation; this is upstream's timeout.
 	o := p.controllerOptions()
 	o.ReconciliationTimeout = 5 * time.Minute
 	machines := &controllers.DevMachineReconciler{
@@ -51,14 +51,14 @@ func (p *providers) docker(ctx context.Context) {
 	p.mirrors(ctx)
 }
 
-// addDockerTypes adds the kinds of the test provider, in both versions: the
-// conversion webhook is made of them.
+// addDockerTypes adds the kinds of the test provider in both versions, which the
+// conversion webhook needs.
 func addDockerTypes(s *runtime.Scheme) error {
 	return errors.Join(infrav1beta1.AddToScheme(s), infrav1.AddToScheme(s))
 }
 
-// checkDockerHost refuses any engine but one on a socket of this machine. With
-// no DOCKER_HOST the containers would be in the engine of whoever works here.
+// checkDockerHost only accepts an engine on a socket of this machine. Without
+// DOCKER_HOST the containers would run in the user's own engine.
 func checkDockerHost(host string) error {
 	if host == "" {
 		return errors.New("--docker needs DOCKER_HOST, the container engine to use (unix:///path/of/its.sock)")

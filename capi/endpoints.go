@@ -17,22 +17,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// endpoints opens the ports of API servers on addresses that Neutron gave: of
-// floating IPs and load balancers, out of one network.
+// endpoints opens the ports of API servers on addresses from Neutron, those of
+// floating IPs and load balancers, in one network.
 //
-// The whole network is local in a network namespace that only this process
-// has, and the host has a route to it through a pair of virtual interfaces. So
-// every program of the host reaches an endpoint. No other machine does: the
-// namespace knows no way back but to the host's own end of the pair. And
-// nothing has to be removed: the kernel takes namespace, interfaces and route
-// away with this process, however that ends.
+// The whole network is local in a network namespace of this process, and the
+// host has a route to it through a pair of virtual interfaces. So every program
+// of the host can reach an endpoint, but no other machine can: the namespace
+// only has a route back to the host's end of the pair. No cleanup is needed: the
+// kernel removes namespace, interfaces and route with this process, however it
+// ends.
 type endpoints struct {
 	network netip.Prefix
 	space   netns.NsHandle
 }
 
 // linkRetry is how long the interfaces of a process that was just killed may
-// still be there: the kernel removes a namespace in the background.
+// still exist: the kernel removes a namespace in the background.
 const linkRetry = 5 * time.Second
 
 // newEndpoints makes the namespace. It needs CAP_SYS_ADMIN and CAP_NET_ADMIN.
@@ -61,8 +61,8 @@ func newEndpoints(network netip.Prefix) (*endpoints, error) {
 	return e, nil
 }
 
-// onThread runs f on a thread of its own, which ends if f fails: its network
-// namespace is not known then.
+// onThread runs f on its own thread, which ends if f fails: then its network
+// namespace is unknown.
 func onThread(f func() error) error {
 	done := make(chan error)
 	go func() {
@@ -76,8 +76,8 @@ func onThread(f func() error) error {
 	return <-done
 }
 
-// linkAddresses are the two ends of the pair: out of the link-local range, for
-// every network other ones.
+// linkAddresses returns the addresses of the two ends of the pair, from the
+// link-local range and different for every network.
 func linkAddresses(network netip.Prefix) (host, inside netip.Addr) {
 	b := network.Addr().As4()
 	host = netip.AddrFrom4([4]byte{169, 254, b[1], b[2]&^3 + 1})
@@ -129,7 +129,7 @@ func (e *endpoints) link() error {
 	return nil
 }
 
-// route leads the host to the network.
+// route gives the host a route to the network.
 func (e *endpoints) route(outer netlink.Link, via netip.Addr) error {
 	r := &netlink.Route{LinkIndex: outer.Attrs().Index, Dst: ipNet(e.network), Gw: via.AsSlice()}
 	for deadline := time.Now().Add(linkRetry); ; time.Sleep(50 * time.Millisecond) {
@@ -138,7 +138,7 @@ func (e *endpoints) route(outer netlink.Link, via netip.Addr) error {
 			continue
 		}
 		if errors.Is(err, unix.EEXIST) {
-			return errors.New("the host has a route to it already (ip route), name another network")
+			return errors.New("the host already has a route to it (ip route), name another network")
 		}
 		return err
 	}
@@ -153,7 +153,7 @@ func ipNet(p netip.Prefix) *net.IPNet {
 }
 
 // listen opens a port on an address of the network. A socket stays in the
-// namespace in which it was made, whoever uses it.
+// namespace in which it was created, whichever thread uses it.
 func (e *endpoints) listen(ctx context.Context, host string, port int32) (net.Listener, error) {
 	ip, err := netip.ParseAddr(host)
 	if err != nil || !e.network.Contains(ip) {

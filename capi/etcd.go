@@ -16,14 +16,14 @@ import (
 	cloudv1 "sigs.k8s.io/cluster-api/test/infrastructure/inmemory/pkg/cloud/api/v1alpha1"
 )
 
-// The in-memory etcd server of Cluster API has no state of its own: annotations
-// of the etcd pods say who is a member and who leads (its package
-// inmemory/pkg/server/etcd). The leader is the member with the youngest
+// Cluster API's in-memory etcd server has no state of its own: annotations of
+// the etcd pods define members and leader (its package
+// inmemory/pkg/server/etcd). The leader is the member with the latest
 // leader-from annotation.
 
-// joinEtcd creates the etcd pod of a machine as a member of the cluster's
-// etcd, unless it is there. One at a time: after a restart all members of a
-// cluster come back at once, and they must agree on one leader.
+// joinEtcd creates the etcd pod of a machine as a member of the cluster's etcd,
+// unless it exists. One at a time: after a restart all members of a cluster
+// come back at once, and they must agree on one leader.
 func (w *workloads) joinEtcd(ctx context.Context, cluster client.ObjectKey, machine string) error {
 	w.etcdLock.Lock()
 	defer w.etcdLock.Unlock()
@@ -49,8 +49,8 @@ func (w *workloads) joinEtcd(ctx context.Context, cluster client.ObjectKey, mach
 	return ensure(ctx, c, pod)
 }
 
-// leaveEtcd gives the lead to another member if a machine that leads goes.
-// The control plane provider moves it in time, unless the machine vanishes.
+// leaveEtcd makes another member the leader if the leader's machine goes away.
+// The control plane provider does that in time, unless the machine vanishes.
 func (w *workloads) leaveEtcd(ctx context.Context, cluster client.ObjectKey, machine string) error {
 	w.etcdLock.Lock()
 	defer w.etcdLock.Unlock()
@@ -99,7 +99,7 @@ func lead(pod *corev1.Pod) {
 	pod.Annotations[cloudv1.EtcdLeaderFromAnnotationName] = time.Now().Format(time.RFC3339)
 }
 
-// etcdID returns an id that is the same after a restart; 0 means "no member".
+// etcdID returns an id that survives a restart; 0 means "no member".
 func etcdID(parts ...string) string {
 	h := fnv.New32a()
 	_, _ = fmt.Fprintf(h, "%q", parts)

@@ -14,8 +14,8 @@ import (
 	controlplaneadmission "sigs.k8s.io/cluster-api/controlplane/kubeadm/webhooks/admission"
 )
 
-// bootstrap adds the kubeadm bootstrap provider as upstream's
-// bootstrap/kubeadm/main.go does.
+// bootstrap adds the kubeadm bootstrap provider, like upstream's
+// bootstrap/kubeadm/main.go.
 func (p *providers) bootstrap(ctx context.Context) {
 	p.setup(ctx, "KubeadmConfig", &kubeadmconfig.Reconciler{
 		Client: p.client, SecretCachingClient: p.secrets, APIReader: p.mgr.GetAPIReader(),
@@ -24,8 +24,8 @@ func (p *providers) bootstrap(ctx context.Context) {
 	p.webhooks(&bootstrapadmission.KubeadmConfig{}, &bootstrapadmission.KubeadmConfigTemplate{})
 }
 
-// controlPlane adds the kubeadm control plane provider as upstream's
-// controlplane/kubeadm/main.go does, with its longer time limit.
+// controlPlane adds the kubeadm control plane provider, like upstream's
+// controlplane/kubeadm/main.go, with its longer timeout.
 func (p *providers) controlPlane(ctx context.Context) {
 	o := p.controllerOptions()
 	o.ReconciliationTimeout = 3 * time.Minute

@@ -30,8 +30,8 @@ const (
 // nodeReadyFrom is the annotation with the time at which a node becomes Ready.
 const nodeReadyFrom = "node-ready-from"
 
-// openStackMachines reports what CAPO would report of a Nova instance, and
-// does to the in-memory cluster what kubeadm and the kubelet on it would do.
+// openStackMachines reports what CAPO would report about a Nova instance, and
+// does to the in-memory cluster what kubeadm and kubelet on it would do.
 type openStackMachines struct {
 	client     client.Client
 	workloads  *workloads
@@ -86,8 +86,8 @@ func (r *openStackMachines) Reconcile(ctx context.Context, req ctrl.Request) (ct
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	after, err := r.reconcile(ctx, o, machine, cluster)
-	// What was found out is written down even if the workload cluster
-	// failed; the error then leads to another try.
+	// The status is written even if the workload cluster failed; the error
+	// then leads to a retry.
 	if uerr := client.IgnoreNotFound(update(ctx, r.client, before, o)); err == nil {
 		err = uerr
 	}
@@ -97,13 +97,13 @@ func (r *openStackMachines) Reconcile(ctx context.Context, req ctrl.Request) (ct
 	return ctrl.Result{RequeueAfter: after}, nil
 }
 
-// behaviour returns what a machine is to do.
+// behaviour returns the behaviour of a machine.
 func (r *openStackMachines) behaviour(o *unstructured.Unstructured) (behaviour, error) {
 	return r.behaviours.of(nested(o, "spec", "flavor"), nested(o, "spec", "flavorID")).with(o.GetAnnotations())
 }
 
-// reconcile changes o to what CAPO would make of it, and brings the node in
-// line. It returns after which time there is something to do again.
+// reconcile changes o as CAPO would, and the node accordingly. It returns the
+// time until the next reconciliation is needed.
 func (r *openStackMachines) reconcile(ctx context.Context, o *unstructured.Unstructured, machine *clusterv1.Machine, cluster *clusterv1.Cluster) (time.Duration, error) {
 	b, err := r.behaviour(o)
 	if err != nil {
@@ -156,9 +156,8 @@ func (r *openStackMachines) waiting(o *unstructured.Unstructured, reason string)
 	}
 }
 
-// building returns how long an instance is still being created. The start is
-// recorded in the condition that CAPO sets meanwhile, and so it survives a
-// restart.
+// building returns the time until an instance has been created. The start is
+// recorded in the condition that CAPO sets meanwhile, so it survives a restart.
 func (r *openStackMachines) building(o *unstructured.Unstructured, b behaviour) time.Duration {
 	start := r.now()
 	switch nested(o, "status", "instanceState") {
@@ -181,9 +180,8 @@ func (r *openStackMachines) building(o *unstructured.Unstructured, b behaviour) 
 }
 
 // failed reports an instance in state ERROR as CAPO does (reconcileMachineState):
-// terminal unless the machine has been a node, for then the error may pass.
-// CAPO prints its message with the address of a variable in it; here it is the
-// reason that Nova gave.
+// terminal unless the machine has been a node, as the error may then pass.
+// CAPO's message contains the address of a variable; this one has Nova's reason.
 func (r *openStackMachines) failed(o *unstructured.Unstructured, message string, joined bool) {
 	set(o, stateError, "status", "instanceState")
 	if !joined {
@@ -217,9 +215,9 @@ func providerID(o *unstructured.Unstructured, id string) string {
 	return "openstack://" + nested(o, "spec", "identityRef", "region") + "/" + id
 }
 
-// nodeReady makes the node of a machine Ready once the cluster has a CNI, as a
-// kubelet does. When that will be is recorded in an annotation: a node stays
-// Ready if an addon fails later, also after a restart.
+// nodeReady makes the node of a machine Ready once the cluster has a CNI, like a
+// kubelet. The time for that is recorded in an annotation: a node stays Ready
+// if an addon fails later, even after a restart.
 func (r *openStackMachines) nodeReady(ctx context.Context, cluster *clusterv1.Cluster, o *unstructured.Unstructured, b behaviour) (time.Duration, error) {
 	key := client.ObjectKeyFromObject(cluster)
 	from, err := time.Parse(time.RFC3339Nano, o.GetAnnotations()[annotationPrefix+nodeReadyFrom])
@@ -243,7 +241,7 @@ func (r *openStackMachines) nodeReady(ctx context.Context, cluster *clusterv1.Cl
 	return 0, r.workloads.setNode(ctx, key, o.GetName(), kubeletReady)
 }
 
-// delete always ends: nothing that is missing or wrong keeps the finalizer.
+// delete always completes: nothing missing or wrong keeps the finalizer.
 func (r *openStackMachines) delete(ctx context.Context, before, o *unstructured.Unstructured, machine *clusterv1.Machine) (ctrl.Result, error) {
 	b, err := r.behaviour(o)
 	if err != nil {

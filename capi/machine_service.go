@@ -21,7 +21,7 @@ import (
 // maxMachineBytes is the largest request: Nova's user data is 64 KiB at most.
 const maxMachineBytes = 1 << 20
 
-// machineView is what the service tells of a machine.
+// machineView is the service's representation of a machine.
 type machineView struct {
 	ID      string  `json:"id"`
 	Name    string  `json:"name"`

@@ -26,17 +26,17 @@ import (
 	"sigs.k8s.io/cluster-api/util/secret"
 )
 
-// States of a machine, in the words of the machine service.
+// States of a machine, as the machine service names them.
 const (
 	stateRunning = "running"
 	stateStopped = "stopped"
 )
 
-// bootRetry is how often a machine that waits looks again: for its cluster,
-// as "kubeadm join" does, or for its CNI, as the kubelet does.
+// bootRetry is the interval at which a waiting machine checks again: for its
+// cluster, like "kubeadm join", or for its CNI, like the kubelet.
 const bootRetry = time.Second
 
-// machineSpec is a server as who creates it tells of it.
+// machineSpec is the specification of a server by its creator.
 type machineSpec struct {
 	Name      string            `json:"name"`
 	UserData  []byte            `json:"user_data"` // base64 in JSON
@@ -44,7 +44,7 @@ type machineSpec struct {
 	Flavor    machineFlavor     `json:"flavor"`
 	Image     string            `json:"image"`
 	Metadata  map[string]string `json:"metadata"`
-	// Of the image. kube_version says which kubelet is installed in it.
+	// Of the image. kube_version is the version of its kubelet.
 	ImageProperties map[string]string `json:"image_properties"`
 }
 
@@ -63,21 +63,22 @@ type bootedMachine struct {
 	stop   context.CancelFunc
 	done   chan struct{}
 
-	// Below the lock of machines.
+	// Protected by the lock of machines.
 	state    string
 	cluster  client.ObjectKey // that it has joined
 	readyAt  time.Time        // when its node is Ready, known once the CNI is
 	messages []string         // of its console
 }
 
-// machines boots servers in memory from their user data, and nothing else: a
-// server belongs to the cluster whose CA and control plane endpoint are in it.
+// machines boots servers in memory from their user data alone, which has the CA
+// and the control plane endpoint of the server's cluster.
 //
-// Nothing is kept: who owns the servers sends them again after a restart.
+// Nothing is persisted: the owner of the servers sends them again after a
+// restart.
 type machines struct {
 	workloads  *workloads
 	behaviours behaviours
-	// deployedCNI tells whether the cluster with an endpoint has a CNI addon.
+	// deployedCNI reports whether the cluster of an endpoint has a CNI addon.
 	deployedCNI func(ctx context.Context, host string, port int32) (bool, error)
 	now         func() time.Time
 	base        context.Context // of all loops
@@ -117,7 +118,7 @@ func newMachines(ctx context.Context, w *workloads, b behaviours) *machines {
 	return m
 }
 
-// deployedCNIAt finds the cluster by its endpoint, as an addon provider
+// deployedCNIAt finds the cluster by its endpoint, by which an addon provider
 // reaches it.
 func (r *openStackMachines) deployedCNIAt(ctx context.Context, host string, port int32) (bool, error) {
 	clusters := &clusterv1.ClusterList{}
@@ -134,7 +135,7 @@ func (r *openStackMachines) deployedCNIAt(ctx context.Context, host string, port
 	return false, nil
 }
 
-// put makes a machine; created is false if the same one exists.
+// put creates a machine; created is false if an equal one exists.
 func (s *machines) put(id string, spec machineSpec) (created bool, err error) {
 	m := &bootedMachine{id: id, spec: spec, state: stateRunning}
 	if len(spec.UserData) > 0 {
@@ -157,7 +158,7 @@ func (s *machines) put(id string, spec machineSpec) (created bool, err error) {
 	return true, nil
 }
 
-// start runs the loop of a machine; with the lock held.
+// start runs the loop of a machine; the caller holds the lock.
 func (s *machines) start(m *bootedMachine) {
 	ctx, stop := context.WithCancel(s.base)
 	m.stop, m.done, m.state = stop, make(chan struct{}), stateRunning
@@ -184,8 +185,8 @@ func (s *machines) start(m *bootedMachine) {
 	}(m.done)
 }
 
-// boot does what cloud-init, kubeadm and kubelet do. It returns after which
-// time there is something to do again.
+// boot does what cloud-init, kubeadm and kubelet do. It returns the time until
+// it must run again.
 func (s *machines) boot(ctx context.Context, m *bootedMachine) (time.Duration, error) {
 	b := s.behaviours.of(m.spec.Flavor.Name)
 	c := m.config
@@ -215,9 +216,9 @@ func (s *machines) boot(ctx context.Context, m *bootedMachine) (time.Duration, e
 	return 0, s.workloads.setNode(ctx, key, m.nodeName(), kubeletReady)
 }
 
-// join finds the cluster and makes its node appear. A control plane has all
-// that its cluster is made of: also one that joins brings it back after this
-// program was restarted, whichever machine comes first.
+// join finds the cluster and adds the node. The user data of a control plane
+// machine, even of one that joins, describes its whole cluster: after a restart
+// of this program, the first of them to come back restores the cluster.
 func (s *machines) join(ctx context.Context, m *bootedMachine) (client.ObjectKey, error) {
 	c := m.config
 	key, found := s.find(c)
@@ -231,7 +232,7 @@ func (s *machines) join(ctx context.Context, m *bootedMachine) (client.ObjectKey
 		}
 	}
 	s.lock.Lock()
-	m.cluster = key // so that nothing is left of it even if what follows fails
+	m.cluster = key // set first, for a complete cleanup if the rest fails
 	s.lock.Unlock()
 	if err := s.workloads.join(ctx, key, s.kubelet(ctx, key, m)); err != nil {
 		return key, err
@@ -260,13 +261,13 @@ func (s *machines) find(c *bootConfig) (client.ObjectKey, bool) {
 
 func (c *bootConfig) endpoint() string { return net.JoinHostPort(c.host, fmt.Sprint(c.port)) }
 
-// installed is the version of the kubelet in the image, or what kubeadm's
-// configuration says, or nothing: one that joins names none.
+// installed returns the version of the kubelet in the image, else that in
+// kubeadm's configuration, or nothing: a join configuration has none.
 func (m *bootedMachine) installed() string {
 	return cmp.Or(m.spec.ImageProperties["kube_version"], m.config.version)
 }
 
-// kubelet tells of the node. Its version is that of the machine, or else of the
+// kubelet describes the node. Its version is that of the machine, or else of the
 // control plane.
 func (s *machines) kubelet(ctx context.Context, key client.ObjectKey, m *bootedMachine) kubelet {
 	k := kubelet{name: m.nodeName(), version: m.installed(), address: m.address(),
@@ -311,7 +312,7 @@ func (s *machines) version(ctx context.Context, key client.ObjectKey) string {
 	})
 }
 
-// halt ends the loop of a machine, and what its kubelet did.
+// halt ends the loop of a machine, and undoes what its kubelet did.
 func (s *machines) halt(ctx context.Context, m *bootedMachine) error {
 	s.endLoop(m)
 	s.lock.Lock()
@@ -331,7 +332,7 @@ func (s *machines) endLoop(m *bootedMachine) {
 	<-done
 }
 
-// power stops a machine, starts it, or both.
+// power stops or starts a machine, or both.
 func (s *machines) power(ctx context.Context, id string, off, on bool) error {
 	m, err := s.get(id)
 	if err != nil {
@@ -390,7 +391,7 @@ func (s *machines) get(id string) (*bootedMachine, error) {
 	return nil, apierrors.NewNotFound(clusterv1.GroupVersion.WithResource("servers").GroupResource(), id)
 }
 
-// nodeName is what kubeadm registers a node as.
+// nodeName is the name under which kubeadm registers a node.
 func (m *bootedMachine) nodeName() string {
 	if m.config != nil && m.config.registration.Name != "" {
 		return m.config.registration.Name
@@ -408,8 +409,8 @@ func (m *bootedMachine) address() string {
 // maxMessages are kept of a console.
 const maxMessages = 100
 
-// log writes a line on the console, with the lock held. The same line is not
-// repeated.
+// log writes a line to the console, unless the last line is the same. The caller
+// holds the lock.
 func (m *bootedMachine) log(at time.Time, message string) {
 	if n := len(m.messages); n > 0 && strings.HasSuffix(m.messages[n-1], " "+message) {
 		return

@@ -12,20 +12,20 @@
 //     OpenStackCluster and OpenStackMachine as the real provider would
 //     report them if the cloud did everything at once (or late, or not at
 //     all: see below). Each workload cluster is an in-memory API server and
-//     etcd on a loopback address of its own.
+//     etcd on its own loopback address.
 //
 //   - A stand-in for the addon provider of capi-helm-charts: HelmRelease and
-//     Manifests get their label, owner and phase; nothing is installed. One
-//     that names a ClusterResourceSet is Deployed when that is applied.
+//     Manifests get their label, owner and phase; nothing is installed. An
+//     addon that names a ClusterResourceSet is Deployed when that is applied.
 //
 //   - With --docker: Cluster API's own test provider, DevCluster and DevMachine
 //     with the docker backend. Machines are containers with real nodes, in the
 //     engine that DOCKER_HOST names.
 //
-//   - With --machine-socket: no stand-in for Cluster API Provider OpenStack, for
-//     that one runs itself and makes servers at Nova. Whoever replaces the
-//     hypervisor asks the service on that socket to boot them, and they come up
-//     in memory from what the bootstrap provider wrote into their user data.
+//   - With --machine-socket: no stand-in for Cluster API Provider OpenStack; the
+//     real one runs and creates servers in Nova. Nova's compute driver asks the
+//     service on that socket to boot them, and they come up in memory from the
+//     user data of the bootstrap provider.
 //
 // So the production charts and Magnum drivers run unmodified against it, and
 // their objects go through the real controllers.
@@ -35,22 +35,22 @@
 // A Kubernetes API (--kubeconfig) with these CRDs: Cluster API v1.14 (core,
 // bootstrap, control plane), Cluster API Provider OpenStack v0.14.6 labelled
 // cluster.x-k8s.io/v1beta1=v1beta1, and HelmRelease and Manifests of
-// addons.stackhpc.com/v1alpha1 with a status subresource; with --docker those
-// of the test provider, too. A garbage collector
-// (kube-controller-manager) must run, or deleted clusters leave Secrets
-// behind. --webhook-cert-dir has tls.crt and tls.key for the webhooks.
+// addons.stackhpc.com/v1alpha1 with a status subresource; with --docker also
+// those of the test provider. A garbage collector (kube-controller-manager)
+// must run, or deleted clusters leave Secrets behind. --webhook-cert-dir has
+// tls.crt and tls.key for the webhooks.
 //
 // # Where it listens
 //
 // Only on loopback addresses; others are refused at the start. Webhooks:
-// --bind-address and --webhook-port. Health: --health-addr. The API server
-// of a workload cluster: an address out of --workload-network, from x.y.1.1
-// upwards, on the port its OpenStackCluster asks for (6443 if it does not).
-// The first /24 of that network is left to other servers of the sandbox.
+// --bind-address and --webhook-port. Health: --health-addr. The API server of
+// a workload cluster: an address of --workload-network, from x.y.1.1 upwards,
+// on the port of its OpenStackCluster (6443 by default). The first /24 of that
+// network is left to other servers of the sandbox.
 //
-// With --machine-socket the address is the one that CAPO chose, a floating IP or
-// a load balancer's, out of --endpoint-network. It is one of a network namespace
-// that only this host reaches and that goes with this process; that needs root.
+// With --machine-socket, CAPO chooses the address, of a floating IP or a load
+// balancer, in --endpoint-network. It belongs to a network namespace that only
+// this host can reach and that disappears with this process; that needs root.
 //
 // # Behaviours
 //
@@ -66,9 +66,9 @@
 // sandbox.magnum-capi/create-delay and so on, on an OpenStackMachine,
 // HelmRelease or Manifests, override the file for one object at any time.
 //
-// A node is Ready only once its cluster has a CNI, as with a real kubelet: an
-// addon that is deployed, or a DaemonSet in the workload cluster that mounts
-// the node's folder /etc/cni/net.d, whoever has applied it.
+// As with a real kubelet, a node is only Ready once its cluster has a CNI: a
+// deployed addon, or any DaemonSet in the workload cluster that mounts the
+// node's folder /etc/cni/net.d.
 //
 // All state worth keeping is in the management cluster: after a restart the
 // in-memory clusters are rebuilt from it, on the same addresses.
@@ -129,7 +129,7 @@ func newManager(o *options) ctrl.Manager {
 	}
 	// The cache options of the bootstrap provider are the least restrictive
 	// ones (they keep the data of all cluster Secrets); only its MachineSet
-	// transformation must go, other providers read whole MachineSets.
+	// transformation must go, as other providers read whole MachineSets.
 	cacheOptions := bootstrapsetup.ManagerCacheOptions(scheme, managerName, "", o.syncPeriod)
 	for obj := range cacheOptions.ByObject {
 		if _, ok := obj.(*corev1.Secret); !ok {
@@ -145,8 +145,8 @@ func newManager(o *options) ctrl.Manager {
 			UsePriorityQueue: &priorityQueue,
 			CacheSyncTimeout: 5 * time.Minute,
 		},
-		// One process per sandbox: no election, and so an outage of
-		// the management API does not end the program.
+		// One process per sandbox: no leader election, so an outage
+		// of the management API does not end the program.
 		LeaderElection:         false,
 		HealthProbeBindAddress: o.healthAddr,
 		Metrics:                metricsserver.Options{BindAddress: o.metricsAddr},
@@ -162,7 +162,7 @@ func newManager(o *options) ctrl.Manager {
 	return mgr
 }
 
-// must ends the program with one line that names what failed.
+// must ends the program with a line that names the failure.
 func must(err error, what string) {
 	if err != nil {
 		klog.ErrorS(err, "Fatal: "+what)

@@ -15,17 +15,17 @@ import (
 	capicontrollerutil "sigs.k8s.io/cluster-api/util/controller"
 )
 
-// mirrorNote marks an OpenStackCluster that stands for the DevCluster of its
-// name.
+// mirrorNote marks an OpenStackCluster that represents the DevCluster of the
+// same name.
 const mirrorNote = annotationPrefix + "mirror"
 
-// mirrors copies whether a DevCluster is ready into an OpenStackCluster of the
+// mirrors copies the readiness of a DevCluster into an OpenStackCluster of the
 // same name that is marked with mirrorNote.
 //
-// Drivers were written for OpenStack alone: magnum-capi-helm 1.4.0 calls a
-// cluster unhealthy if it has no OpenStackCluster that is ready
-// (common/capi_monitor.py, _poll_infra). Nothing else refers to the mirror, no
-// machine is made of it, and it has no finalizer.
+// Drivers only know OpenStack: magnum-capi-helm 1.4.0 calls a cluster unhealthy
+// if it has no ready OpenStackCluster (common/capi_monitor.py, _poll_infra).
+// Nothing else refers to the mirror, no machine is made from it, and it has no
+// finalizer.
 type mirrors struct {
 	client client.Client
 }
@@ -56,7 +56,7 @@ func (r *mirrors) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result,
 	return ctrl.Result{}, client.IgnoreNotFound(update(ctx, r.client, before, o))
 }
 
-// mirrored is the condition Ready of the older kind; none yet is not ready.
+// mirrored converts the condition Ready to v1beta1; a missing one is not ready.
 func mirrored(ready *metav1.Condition) condition {
 	switch {
 	case ready == nil:

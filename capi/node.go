@@ -24,8 +24,8 @@ import (
 
 var controlPlaneComponents = []string{"etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager"}
 
-// What the Ready condition of a node says, in the words of kubelet and node
-// lifecycle controller.
+// Ready conditions of a node, in the words of kubelet and node lifecycle
+// controller.
 var (
 	kubeletReady = corev1.NodeCondition{Type: corev1.NodeReady, Status: corev1.ConditionTrue,
 		Reason: "KubeletReady", Message: "kubelet is posting ready status"}
@@ -36,7 +36,7 @@ var (
 		Reason: "NodeStatusUnknown", Message: "Kubelet stopped posting node status."}
 )
 
-// ensure creates an object of a workload cluster if it is not there.
+// ensure creates an object of a workload cluster if it does not exist.
 func ensure(ctx context.Context, c inmemoryruntime.Client, o client.Object) error {
 	if err := c.Create(ctx, o); err != nil && !apierrors.IsAlreadyExists(err) {
 		return err
@@ -67,7 +67,7 @@ func (r *openStackMachines) join(ctx context.Context, cluster *clusterv1.Cluster
 		r.workloads.authorities(key))
 }
 
-// kubelet is what a machine tells of itself when it joins its cluster.
+// kubelet is what a machine reports about itself when it joins its cluster.
 type kubelet struct {
 	name, providerID, version, address, flavor string
 	cpus, memoryMiB                            int64
@@ -75,8 +75,8 @@ type kubelet struct {
 	registration                               bootstrapv1.NodeRegistrationOptions
 }
 
-// join adds a node to a cluster and, of a control plane, its pods and what
-// kubeadm leaves.
+// join adds a node to a cluster and, for a control plane, its pods and kubeadm's
+// objects.
 func (w *workloads) join(ctx context.Context, cluster client.ObjectKey, k kubelet) error {
 	c, node := w.client(cluster), newNode(k)
 	if !k.controlPlane {
@@ -99,7 +99,7 @@ func (w *workloads) join(ctx context.Context, cluster client.ObjectKey, k kubele
 
 // nodeRegistration returns the kubeadm options of a machine's node. The first
 // machine of a cluster has both kinds of configuration, and kubeadm init reads
-// the first; all others are given a join configuration only.
+// the first; all others only have a join configuration.
 func (r *openStackMachines) nodeRegistration(ctx context.Context, machine *clusterv1.Machine) (bootstrapv1.NodeRegistrationOptions, error) {
 	config := &bootstrapv1.KubeadmConfig{}
 	ref := machine.Spec.Bootstrap.ConfigRef
@@ -152,7 +152,7 @@ func newNode(k kubelet) *corev1.Node {
 	if k.controlPlane {
 		node.Labels["node-role.kubernetes.io/control-plane"] = ""
 		node.Labels[corev1.LabelNodeExcludeBalancers] = ""
-		// kubeadm: no list means this taint, an empty list means none.
+		// For kubeadm no list means this taint, an empty list means none.
 		node.Spec.Taints = []corev1.Taint{{Key: "node-role.kubernetes.io/control-plane", Effect: corev1.TaintEffectNoSchedule}}
 	}
 	if k.registration.Taints != nil {
@@ -184,8 +184,8 @@ func kubeletArg(registration bootstrapv1.NodeRegistrationOptions, name string) (
 	return values
 }
 
-// kubeadmObjects are the objects that kubeadm leaves in a cluster and that the
-// control plane provider reads.
+// kubeadmObjects returns the objects that kubeadm leaves in a cluster and that
+// the control plane provider reads.
 func kubeadmObjects(version string) []client.Object {
 	system := func(name string) metav1.ObjectMeta {
 		return metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: name}
@@ -219,7 +219,7 @@ func controlPlanePod(component, node string) *corev1.Pod {
 	}
 }
 
-// setNode sets the Ready condition of a node, if the node is there.
+// setNode sets the Ready condition of a node, if the node exists.
 func (w *workloads) setNode(ctx context.Context, cluster client.ObjectKey, name string, ready corev1.NodeCondition) error {
 	c, node := w.client(cluster), &corev1.Node{}
 	if err := c.Get(ctx, client.ObjectKey{Name: name}, node); err != nil {
@@ -238,7 +238,7 @@ func (w *workloads) setNode(ctx context.Context, cluster client.ObjectKey, name 
 	return c.Update(ctx, node)
 }
 
-// removeMachine deletes what belongs to a machine from a workload cluster.
+// removeMachine deletes the objects of a machine from a workload cluster.
 func (w *workloads) removeMachine(ctx context.Context, cluster client.ObjectKey, name string) error {
 	if err := w.leaveEtcd(ctx, cluster, name); err != nil {
 		return err
@@ -255,8 +255,8 @@ func (w *workloads) removeMachine(ctx context.Context, cluster client.ObjectKey,
 	return nil
 }
 
-// ignoreGone is for objects that may be gone, or their whole cluster: then the
-// in-memory API says BadRequest "resourceGroup ... does not exist".
+// ignoreGone ignores missing objects. If the whole cluster is gone, the in-memory
+// API answers BadRequest "resourceGroup ... does not exist".
 func ignoreGone(err error) error {
 	if apierrors.IsNotFound(err) || apierrors.IsBadRequest(err) {
 		return nil

@@ -74,7 +74,7 @@ func listKind(gvk schema.GroupVersionKind) schema.GroupVersionKind {
 	return gvk.GroupVersion().WithKind(gvk.Kind + "List")
 }
 
-// nested returns a string field of an object, "" if it is not there.
+// nested returns a string field of an object, "" if it is missing.
 func nested(o *unstructured.Unstructured, path ...string) string {
 	s, _, _ := unstructured.NestedString(o.Object, path...)
 	return s
@@ -84,8 +84,8 @@ func set(o *unstructured.Unstructured, value any, path ...string) {
 	_ = unstructured.SetNestedField(o.Object, value, path...) // fails only if a parent is no map
 }
 
-// fakeID returns a UUID and a private IP address that only depend on the
-// parts, so that they are the same after a restart.
+// fakeID returns a UUID and a private IP address that only depend on the parts,
+// so that they survive a restart.
 func fakeID(parts ...string) (id, address string) {
 	sum := sha256.Sum256([]byte(fmt.Sprintf("%q", parts)))
 	h := fmt.Sprintf("%x", sum)

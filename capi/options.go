@@ -76,7 +76,7 @@ func parseOptions() *options {
 	return o
 }
 
-// complete checks the options and reads what they refer to.
+// complete checks the options and reads the files that they name.
 func (o *options) complete() error {
 	var err error
 	if err = checkLoopback("--bind-address", o.bindAddress); err != nil {
@@ -114,7 +114,7 @@ func (o *options) complete() error {
 }
 
 // checkLoopback refuses every address that another machine could reach: the
-// workload clusters hold real credentials and nobody guards them.
+// workload clusters hold real credentials without further protection.
 func checkLoopback(what, address string) error {
 	ip, err := netip.ParseAddr(address)
 	if err != nil {

@@ -27,7 +27,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/index"
 )
 
-// providers holds what all providers share. Upstream has it once per manager
+// providers holds what all providers share. Upstream has it in each manager
 // binary; here one ClusterCache (one connection and one Node informer per
 // workload cluster) serves all of them.
 type providers struct {
@@ -53,7 +53,7 @@ func newProviders(ctx context.Context, mgr ctrl.Manager, o *options) *providers 
 	must(err, "secret caching client")
 
 	clientOptions := coresetup.ClusterCacheClientOptions(managerName, 100, 200)
-	// As the control plane provider does (controlplane/kubeadm/main.go).
+	// As in the control plane provider (controlplane/kubeadm/main.go).
 	clientOptions.Cache.DisableFor = append(clientOptions.Cache.DisableFor, &appsv1.Deployment{})
 	p.clusterCache, err = clustercache.SetupWithManager(ctx, mgr, clustercache.Options{
 		SecretClient: p.secrets,
@@ -61,9 +61,9 @@ func newProviders(ctx context.Context, mgr ctrl.Manager, o *options) *providers 
 		Client:       clientOptions,
 	}, p.controllerOptions())
 	must(err, "cluster cache")
-	// Not in the ClusterCache interface, but an exported method of its
-	// implementation. If a later release drops it, new clusters only take
-	// 30 s longer.
+	// An exported method of the implementation, but not in the ClusterCache
+	// interface. If a later release drops it, new clusters only take 30 s
+	// longer.
 	if c, ok := p.clusterCache.(interface{ SetConnectionCreationRetryInterval(time.Duration) }); ok {
 		c.SetConnectionCreationRetryInterval(o.connectionRetry)
 	}
@@ -92,7 +92,7 @@ func (p *providers) webhooks(list ...webhookSetupper) {
 }
 
 // apiVersion returns the newest apiVersion of a kind that fulfils a contract
-// Cluster API supports, by the contract labels of its CRD. The rule is that
+// supported by Cluster API, by the contract labels of its CRD. The rule is that
 // of Cluster API's internal/contract.GetAPIVersion, which cannot be imported.
 func (p *providers) apiVersion(ctx context.Context, gk schema.GroupKind) (string, error) {
 	crd := &metav1.PartialObjectMetadata{}

@@ -13,12 +13,11 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// resourceSetNote names the ClusterResourceSet by which an addon is really
-// installed.
+// resourceSetNote names the ClusterResourceSet that actually installs an addon.
 const resourceSetNote = annotationPrefix + "cluster-resource-set"
 
-// applied says whether an addon's ClusterResourceSet was applied to its
-// cluster: all it has. True for an addon without one.
+// applied reports whether an addon's ClusterResourceSet was completely applied to
+// its cluster. True for an addon without one.
 func (r *addons) applied(ctx context.Context, o *unstructured.Unstructured, cluster *clusterv1.Cluster) (bool, error) {
 	name := o.GetAnnotations()[resourceSetNote]
 	if name == "" {
@@ -46,7 +45,7 @@ func allApplied(resources []addonsv1.ResourceBinding) bool {
 	return len(resources) > 0
 }
 
-// ofBinding returns the addons of the cluster that a binding is named after.
+// ofBinding returns the addons of the cluster with a binding's name.
 func (r *addons) ofBinding(ctx context.Context, o client.Object) []ctrl.Request {
 	return r.ofCluster(ctx, o)
 }

@@ -28,10 +28,10 @@ import (
 	cloudv1 "sigs.k8s.io/cluster-api/test/infrastructure/inmemory/pkg/cloud/api/v1alpha1"
 )
 
-// newScheme knows the types of the management cluster, of all providers. The
-// OpenStack and addon kinds are not among them: they are used as unstructured
-// objects, because the Go module of Cluster API Provider OpenStack would bring
-// an older Cluster API.
+// newScheme has the types of all providers in the management cluster. The
+// OpenStack and addon kinds are used as unstructured objects instead, because
+// the Go module of Cluster API Provider OpenStack would bring an older Cluster
+// API.
 func newScheme() *runtime.Scheme {
 	return schemeOf(
 		clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme,
@@ -44,7 +44,7 @@ func newScheme() *runtime.Scheme {
 	)
 }
 
-// newWorkloadScheme knows the types that live in the in-memory clusters.
+// newWorkloadScheme has the types of the in-memory clusters.
 func newWorkloadScheme() *runtime.Scheme {
 	return schemeOf(
 		cloudv1.AddToScheme, corev1.AddToScheme, appsv1.AddToScheme, rbacv1.AddToScheme,

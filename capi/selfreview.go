@@ -21,8 +21,8 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 )
 
-// codecs read and write what does not go through the in-memory handler, in
-// JSON and in protobuf.
+// codecs read and write, in JSON and in protobuf, the objects that do not go
+// through the in-memory handler.
 var codecs = serializer.NewCodecFactory(clientgoscheme.Scheme).WithoutConversion()
 
 const maxReviewBytes = 1 << 20
@@ -78,7 +78,7 @@ func selfReview(obj k8sruntime.Object, who user.Info) (k8sruntime.Object, error)
 	return obj, nil
 }
 
-// reviewInfo turns a question into the request it asks about.
+// reviewInfo turns a review into the request that it asks about.
 func reviewInfo(spec authorizationv1.SelfSubjectAccessReviewSpec) *request.RequestInfo {
 	if n := spec.NonResourceAttributes; n != nil {
 		return &request.RequestInfo{Path: n.Path, Verb: n.Verb}

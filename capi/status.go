@@ -27,7 +27,7 @@ func conditionFalse(kind, reason, severity, message string) condition {
 
 // setConditions replaces the conditions of an object. The transition time of a
 // condition is kept as long as its status and reason stay: delays are counted
-// from it, also after a restart.
+// from it, even after a restart.
 func setConditions(o *unstructured.Unstructured, at time.Time, conditions ...condition) {
 	old, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
 	list := make([]any, 0, len(conditions))
@@ -48,7 +48,7 @@ func setConditions(o *unstructured.Unstructured, at time.Time, conditions ...con
 	set(o, list, "status", "conditions")
 }
 
-// transition returns since when a condition has its status.
+// transition returns the time since which a condition has had its status.
 func transition(o *unstructured.Unstructured, kind string) (time.Time, bool) {
 	list, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
 	for _, e := range list {
@@ -61,8 +61,8 @@ func transition(o *unstructured.Unstructured, kind string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// update writes metadata and specification, and then the status, of an object
-// as far as they differ from before.
+// update writes the changes to metadata and specification, and then to the
+// status, of an object.
 func update(ctx context.Context, c client.Client, before, after *unstructured.Unstructured) error {
 	status, hasStatus := after.Object["status"]
 	if err := patch(ctx, c, before, after, "status"); err != nil {
@@ -80,8 +80,8 @@ func update(ctx context.Context, c client.Client, before, after *unstructured.Un
 	return c.Status().Patch(ctx, after, p)
 }
 
-// patch writes what differs outside of the given field. after then is what the
-// server has.
+// patch writes the changes outside of the given field. Then after has the
+// server's content.
 func patch(ctx context.Context, c client.Client, before, after *unstructured.Unstructured, without string) error {
 	if v, ok := before.Object[without]; ok {
 		after.Object[without] = v

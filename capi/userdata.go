@@ -23,19 +23,19 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Files of the kubeadm bootstrap provider (bootstrap/kubeadm/pkg/cloudinit)
-// and of kubeadm's default folder of certificates.
+// Files of the kubeadm bootstrap provider (bootstrap/kubeadm/pkg/cloudinit) and
+// in kubeadm's default folder of certificates.
 const (
 	initFile = "/run/kubeadm/kubeadm.yaml"
 	joinFile = "/run/kubeadm/kubeadm-join-config.yaml"
 	pkiDir   = "/etc/kubernetes/pki/"
 )
 
-// maxFile is the size of a file that is unpacked from user data.
+// maxFile limits the size of a file that is unpacked from user data.
 const maxFile = 1 << 20
 
-// bootConfig is what user data tells a machine: the cluster it belongs to, by
-// its CA and its endpoint, and how its node registers.
+// bootConfig is the content of user data: the machine's cluster, by its CA and
+// endpoint, and the registration of its node.
 type bootConfig struct {
 	host         string // of the control plane endpoint
 	port         int32
@@ -46,9 +46,8 @@ type bootConfig struct {
 	ca, etcdCA   *authority // of a control plane
 }
 
-// parseUserData reads a cloud-config; nil is that of a machine without kubeadm.
-//
-// instance has the values of cloud-init's instance data.
+// parseUserData reads a cloud-config; it returns nil for a machine without
+// kubeadm. instance has the values of cloud-init's instance data.
 func parseUserData(data []byte, instance map[string]string) (*bootConfig, error) {
 	text, err := render(string(data), instance)
 	if err != nil {
@@ -86,9 +85,9 @@ var (
 	jinjaVariable = regexp.MustCompile(`\{\{-?\s*([\w.]+)\s*-?\}\}`)
 )
 
-// render fills in instance data as cloud-init does, which is asked to by the
-// first line. Only plain variables are known; what else Jinja can do is for
-// the scripts in it, which nobody runs here.
+// render fills in instance data like cloud-init, if the first line asks for it.
+// Only plain variables are supported; other Jinja syntax only occurs in scripts,
+// which are not run here.
 func render(text string, instance map[string]string) (string, error) {
 	body := jinjaHeader.ReplaceAllString(text, "")
 	if !strings.HasPrefix(body, "#cloud-config") {
@@ -113,8 +112,8 @@ func render(text string, instance map[string]string) (string, error) {
 	return body, nil
 }
 
-// instanceData returns the names under which cloud-init offers what an
-// instance is, those of them that a kubeadm configuration uses.
+// instanceData returns the part of cloud-init's instance data that kubeadm
+// configurations use.
 func instanceData(id, name, address string) map[string]string {
 	data := map[string]string{}
 	for _, key := range []string{"local_hostname", "v1.local_hostname", "ds.meta_data.hostname",
@@ -128,7 +127,7 @@ func instanceData(id, name, address string) map[string]string {
 	return data
 }
 
-// decodeFile undoes the encoding of a file (cloud-init, cc_write_files).
+// decodeFile decodes a file (cloud-init, cc_write_files).
 func decodeFile(content, encoding string) ([]byte, error) {
 	b := []byte(content)
 	for _, part := range strings.Split(strings.ReplaceAll(encoding, "gz+b64", "gz+base64"), "+") {
@@ -237,7 +236,7 @@ func (b *bootConfig) readAuthorities(files map[string][]byte) (err error) {
 	return nil
 }
 
-// publicKeyPin names a CA as kubeadm does (util/pubkeypin).
+// publicKeyPin names a CA like kubeadm (util/pubkeypin).
 func publicKeyPin(cert *x509.Certificate) string {
 	sum := sha256.Sum256(cert.RawSubjectPublicKeyInfo)
 	return "sha256:" + hex.EncodeToString(sum[:])

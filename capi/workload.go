@@ -31,9 +31,9 @@ import (
 
 // workloads serves the API server and the etcd members of the in-memory
 // clusters. It is built from the same public handlers as Cluster API's own
-// WorkloadClustersMux, with three differences: each cluster has a listener on a
-// loopback address of its own, and thus the usual port; nothing listens
-// anywhere else; and clients are authenticated against the cluster's CA.
+// WorkloadClustersMux, with three differences: each cluster has a listener on
+// its own loopback address, and thus the usual port; nothing listens anywhere
+// else; and clients are authenticated against the cluster's CA.
 type workloads struct {
 	manager inmemoryruntime.Manager
 	reader  client.Reader // of the management cluster
@@ -64,13 +64,13 @@ func listenOnLoopback(ctx context.Context, host string, port int32) (net.Listene
 	return (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(host, fmt.Sprint(port)))
 }
 
-// client returns a client of the content of a workload cluster.
+// client returns a client for the content of a workload cluster.
 func (w *workloads) client(cluster client.ObjectKey) inmemoryruntime.Client {
 	return w.manager.GetResourceGroup(cluster.String()).GetClient()
 }
 
-// authority is one of the CAs that the control plane provider, or a driver,
-// makes for a cluster.
+// authority is one of the CAs that the control plane provider or a driver makes
+// for a cluster.
 type authority struct {
 	cert *x509.Certificate
 	key  crypto.Signer
@@ -114,21 +114,21 @@ func parseAuthority(certPEM, keyPEM []byte) (*authority, error) {
 // authorities are the CAs of a cluster; they are read when it starts.
 type authorities func(context.Context, secret.Purpose) (*authority, error)
 
-// authorities of a cluster of the management cluster.
+// authorities returns the CAs of a cluster in the management cluster.
 func (w *workloads) authorities(cluster client.ObjectKey) authorities {
 	return func(ctx context.Context, purpose secret.Purpose) (*authority, error) {
 		return w.authority(ctx, cluster, purpose)
 	}
 }
 
-// serves tells whether the API server of a cluster runs.
+// serves reports whether the API server of a cluster runs.
 func (w *workloads) serves(cluster client.ObjectKey) bool {
 	w.lock.Lock()
 	defer w.lock.Unlock()
 	return w.servers[cluster] != nil
 }
 
-// serve starts the API server of a cluster, unless it runs already.
+// serve starts the API server of a cluster, unless it is running.
 func (w *workloads) serve(ctx context.Context, cluster client.ObjectKey, host string, port int32, of authorities) error {
 	w.lock.Lock()
 	defer w.lock.Unlock()
@@ -163,9 +163,9 @@ func (w *workloads) serve(ctx context.Context, cluster client.ObjectKey, host st
 	return nil
 }
 
-// handler tells etcd members from the API server by the server name of the
-// connection: the control plane provider forwards a port of an etcd pod, ends
-// up here again, and asks for "etcd-<node>".
+// handler distinguishes etcd members from the API server by the server name of
+// the connection: the control plane provider forwards a port of an etcd pod,
+// which leads here again, and asks for "etcd-<node>".
 func (w *workloads) handler(cluster client.ObjectKey, clientCAs *x509.CertPool) http.Handler {
 	group := func(string) (string, error) { return cluster.String(), nil }
 	etcd := inmemoryetcd.NewEtcdServerHandler(w.manager, klog.Background(), group)
@@ -183,7 +183,7 @@ func (w *workloads) handler(cluster client.ObjectKey, clientCAs *x509.CertPool) 
 
 func isEtcdName(serverName string) bool { return strings.HasPrefix(serverName, "etcd-") }
 
-// tlsConfigs makes the TLS configuration of a server name at first use.
+// tlsConfigs makes the TLS configuration of a server name when first used.
 type tlsConfigs struct {
 	host      string
 	key       crypto.Signer
@@ -198,7 +198,7 @@ func (t *tlsConfigs) config() *tls.Config {
 }
 
 func (t *tlsConfigs) forClient(hello *tls.ClientHelloInfo) (*tls.Config, error) {
-	// etcd wants a certificate in the handshake. An API server does not:
+	// etcd requires a certificate in the handshake. An API server does not:
 	// it must be able to answer 401, and checks certificates itself.
 	name, ca, auth := "kube-apiserver", t.api, tls.RequestClientCert
 	if isEtcdName(hello.ServerName) {
@@ -233,7 +233,7 @@ func (t *tlsConfigs) forClient(hello *tls.ClientHelloInfo) (*tls.Config, error) 
 	return t.byName[name], nil
 }
 
-// remove ends the API server of a cluster and forgets its content.
+// remove stops the API server of a cluster and drops its content.
 func (w *workloads) remove(cluster client.ObjectKey) {
 	w.lock.Lock()
 	defer w.lock.Unlock()
