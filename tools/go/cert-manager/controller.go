@@ -11,7 +11,7 @@ import (
 	"github.com/cert-manager/cert-manager/pkg/controller"
 	"golang.org/x/sync/errgroup"
 
-	// Each registers itself, and those alone run: no ACME, Vault or Venafi.
+	// Each registers itself, and no others run: no ACME, Vault or Venafi.
 	_ "github.com/cert-manager/cert-manager/pkg/controller/certificaterequests/approver"
 	_ "github.com/cert-manager/cert-manager/pkg/controller/certificaterequests/selfsigned"
 	_ "github.com/cert-manager/cert-manager/pkg/controller/certificates/issuing"
@@ -30,7 +30,7 @@ const workers = 2
 // runController runs the registered controllers until ctx ends.
 func runController(ctx context.Context) error {
 	factory, err := controller.NewContextFactory(ctx, controller.ContextOptions{
-		// Empty in a pod, which has a service account.
+		// Empty, because a pod has a service account.
 		Kubeconfig:         os.Getenv("KUBECONFIG"),
 		KubernetesAPIQPS:   20,
 		KubernetesAPIBurst: 50,
@@ -61,8 +61,8 @@ func runController(ctx context.Context) error {
 			return nil
 		})
 	}
-	// The factories are shared by all contexts; started before a controller
-	// asked for its informers, they would never sync.
+	// All contexts share the factories. Started before a controller asks for
+	// its informers, they would never sync.
 	root.SharedInformerFactory.Start(ctx.Done())
 	root.KubeSharedInformerFactory.Start(ctx.Done())
 	return group.Wait()

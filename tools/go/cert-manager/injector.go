@@ -37,8 +37,8 @@ func runInjector(ctx context.Context) error {
 	manager, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:  scheme,
 		Metrics: server.Options{BindAddress: "0"},
-		// Secrets are read when they are needed, not kept: their metadata
-		// is watched.
+		// Secrets are read when needed and not cached: only their
+		// metadata is watched.
 		Client: client.Options{Cache: &client.CacheOptions{
 			DisableFor: []client.Object{&corev1.Secret{}},
 		}},

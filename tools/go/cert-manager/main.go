@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command cert-manager runs what Cluster API needs of cert-manager, for
-// clusters without an image registry: the released controllers of
+// Command cert-manager runs the parts of cert-manager that Cluster API needs,
+// for clusters without an image registry: the released controllers of
 // certificates with the self-signed issuer ("controller"), and the released
 // CA injector ("cainjector").
 //
 // cert-manager's own programs are modules that no proxy serves, and its
 // admission webhook is an internal package. So there is no webhook here, and
-// no other issuer: whoever reads a report must know that this is a stand-in.
+// no other issuer: reports must say that this is a stand-in.
 package main
 
 import (

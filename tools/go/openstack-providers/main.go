@@ -4,10 +4,10 @@
 // management cluster of plain processes: the released controllers and
 // webhooks, all of them, unmodified.
 //
-// The release has a program of its own (in images of pods it is that one). Its
-// webhook server listens on all addresses of the machine, and there is no flag
-// for that: what is here is its main.go without what a sandbox has no use for
-// (leader election, metrics, migration of old objects) and with an address.
+// The webhook server of the release's own program (which images for pods use)
+// listens on all addresses of the machine, and no flag changes that. This is
+// its main.go with an address, and without parts that a sandbox does not need
+// (leader election, metrics, migration of old objects).
 package main
 
 import (
@@ -98,8 +98,8 @@ func run(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
-	// The release asks its API server at most 20 times a second, for many
-	// share it. Nobody shares this one.
+	// The release limits requests to its API server, which many programs
+	// share, to 20 per second. This API server is not shared.
 	config.QPS, config.Burst = 200, 400
 	var caCerts []byte
 	if o.caCerts != "" {
@@ -185,7 +185,7 @@ func addControllers(ctx context.Context, mgr ctrl.Manager, caCerts []byte) error
 	return nil
 }
 
-// must ends the program with one line that names what failed.
+// must ends the program with a line that names the failure.
 func must(err error, what string) {
 	if err != nil {
 		klog.ErrorS(err, "Fatal: "+what)
