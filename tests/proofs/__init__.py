@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Proofs that tests and drivers do what is said of them, at length.
+"""Long-running proofs that tests and drivers do what we claim.
 
-``python -m tests.proofs --list`` names them, ``python -m tests.proofs NAME``
-runs one. Each has a folder with its cases and a module ``proof``, which says
-how one case is run and judged (:mod:`tests.proofs.proof`). All else is here,
-once: ``__main__`` (options, selection, exit codes), ``runner`` (time-outs and
-clean-up), ``records`` (what was seen when, on which commit) and ``tables``
-(what terminals and the documentation show).
+``python -m tests.proofs --list`` lists them, ``python -m tests.proofs NAME``
+runs one. Each has a folder with its cases and a module ``proof``, which runs
+and judges a case (:mod:`tests.proofs.proof`). Everything else is shared:
+``__main__`` (options, selection, exit codes), ``runner`` (timeouts and
+cleanup), ``records`` (observations with their time and commit) and ``tables``
+(output on terminals and in the documentation).
 """
 
 import pathlib
@@ -16,10 +16,10 @@ import sys
 
 
 def add_results(parser, kept, judged):
-    """Add the options for a run that is kept, and for one that was.
+    """Add the options to keep the results of a run, and to read kept ones.
 
-    :param kept: what is in the folder, for ``--help``.
-    :param judged: what becomes of it without a run, for ``--help``.
+    :param kept: the content of the folder, for ``--help``.
+    :param judged: what is done with it instead of a run, for ``--help``.
     """
     parser.add_argument('--results', type=pathlib.Path, metavar='DIR',
                         help=f'keep {kept}')
@@ -39,8 +39,8 @@ def parse(parser, words, reads):
 
 
 def take_down_at_the_end():
-    """Have SIGTERM end what goes on as an exception does.
+    """Make SIGTERM raise an exception.
 
-    So that sandboxes are taken down, too, when CI has lost its patience.
+    So sandboxes are taken down even when CI stops the job.
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The command of all proofs: which one, which cases, and what came of it."""
+"""The command for all proofs: selects proof and cases, reports results."""
 
 import argparse
 import contextlib
@@ -19,7 +19,7 @@ from tests.proofs import records as records_module
 from tests.proofs import runner
 from tests.proofs import tables
 
-#: Proofs by the names of their folders, and what each of them shows.
+#: Proofs by the names of their folders, with what each of them shows.
 PROOFS = {
     'broken-clusters': 'conformance runs on broken clusters say what is '
                        'broken',
@@ -30,7 +30,7 @@ PROOFS = {
     'suite-defects': 'the Tempest suite sees what drivers do wrong',
 }
 
-#: A command of its own, which keeps another kind of record.
+#: A separate command, which keeps another kind of record.
 MUTATION = 'mutation'
 
 _EXIT_CODES = ('Exit code: 0 all is as it must be, 1 something is not, 2 '
@@ -122,9 +122,9 @@ def _parser(proof):
 
 
 def _choose(proof, args):
-    """All cases, and those that the user wants.
+    """All cases, and the requested ones.
 
-    :raises UsageError: there is no such case, or it cannot be run so.
+    :raises UsageError: a case does not exist, or cannot run with the options.
     """
     words = args.cases + getattr(args, 'cases_too', [])
     cases = tuple(proof.cases(args))
@@ -177,7 +177,7 @@ def _run(proof, work, records):
 
 
 def _report(proof, args, cases, chosen, records, results):
-    """Print what was found, write it when asked to; the exit code."""
+    """Print the results and write them if requested; returns the exit code."""
     found = _found(proof, chosen, records, results)
     if not found:
         print(f'{proof.name}: there are no results')
@@ -195,7 +195,7 @@ def _report(proof, args, cases, chosen, records, results):
 
 
 def _found(proof, cases, records, results):
-    """Pairs of a record and its rows, of cases that have been run."""
+    """Pairs of a record and its rows, for cases that have been run."""
     pairs = ((case, records.load(case.name)) for case in cases)
     return [(record, tables.rows(proof, case, record, results))
             for case, record in pairs if record]

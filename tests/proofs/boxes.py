@@ -13,7 +13,7 @@ class Box:
 
     :param work: proof.Work.
     :param name: of its folder.
-    :param wanted: of sandbox.Spec, beside the ports.
+    :param wanted: fields of sandbox.Spec other than the ports.
     """
 
     def __init__(self, work, name='box', **wanted):
@@ -37,11 +37,11 @@ class Box:
             self.sandbox.down(self.progress)
 
     def up(self):
-        """Start what is missing of the sandbox."""
+        """Start the missing parts of the sandbox."""
         self.sandbox.up(self._wanted, self.progress)
 
     def prepare(self):
-        """Do what has to be done once the sandbox is up."""
+        """Prepare the sandbox after its start."""
 
     def connect(self, user='admin'):
         """A connection of one of the sandbox's users, in their project."""

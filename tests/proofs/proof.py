@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a proof is: its cases, and how one of them is run and judged."""
+"""The base of proofs: their cases, and how to run and judge a case."""
 
 import contextlib
 import dataclasses
 import pathlib
 import typing
 
-#: The source that is proved.
+#: The source under test.
 TOP = pathlib.Path(__file__).resolve().parents[2]
 
 #: Folder of the tables in the documentation.
@@ -16,15 +16,15 @@ DOCS = TOP / 'doc/source'
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """What is run, timed and recorded by itself.
+    """A unit that is run, timed and recorded separately.
 
-    :param name: unlike that of any other case of the proof.
-    :param text: what it is, for ``--list``.
-    :param group: another name by which it can be chosen, of several cases.
-    :param control: nothing is broken in it. It is run by itself, after the
-        others and whichever of them are chosen.
-    :param needs: what it lacks here, so that it is left out; empty: nothing.
-    :param data: whatever the proof runs it by.
+    :param name: unique within the proof.
+    :param text: description, for ``--list``.
+    :param group: another name to select it, shared by several cases.
+    :param control: nothing is broken in it. It always runs alone, after all
+        others.
+    :param needs: a missing requirement, for which it is skipped; else empty.
+    :param data: the proof's own data for the case.
     """
 
     name: str
@@ -39,9 +39,9 @@ class Case:
 class Row:
     """A verdict.
 
-    :param good: it is as it must be.
+    :param good: whether the result is as expected.
     :param text: for a terminal, which shows the verdict before it.
-    :param cells: by the proof's columns; empty: not a row of its table.
+    :param cells: for the proof's columns; empty: no row of its table.
     """
 
     good: bool
@@ -54,11 +54,11 @@ class Work:
     """One run of a proof.
 
     :param args: of the command line.
-    :param chosen: the cases that the user wants.
-    :param cases: those of them that are to be run: not what is recorded.
-    :param folder: for sandboxes and copies; it goes at the end, unless it is
-        that of ``--directory``.
-    :param results: for what cases leave to be read later.
+    :param chosen: the requested cases.
+    :param cases: those to run, without cases that are already recorded.
+    :param folder: for sandboxes and copies; removed at the end, unless it was
+        given by ``--directory``.
+    :param results: for files of cases that are read later.
     :param progress: progress.Progress.
     """
 
@@ -71,7 +71,7 @@ class Work:
 
     @property
     def keep(self) -> bool:
-        """Whether sandboxes are used again, and left up."""
+        """Whether sandboxes are reused and left up."""
         return bool(getattr(self.args, 'directory', None))
 
     @property
@@ -84,65 +84,65 @@ class Proof:
     """A proof; the module ``proof`` of its folder has one as ``PROOF``."""
 
     name: str
-    #: What is proved, for ``--help``.
+    #: What it proves, for ``--help``.
     summary: str
-    #: Words for a row that is as it must be, and for one that is not.
+    #: Words for a row that is as expected, and for one that is not.
     words = 'kept', 'NOT kept'
-    #: Head of the table; which columns tell rows apart, and which have to be
-    #: as they were recorded in the documentation.
+    #: Head of the table; the columns that identify a row, and those that must
+    #: be as recorded in the documentation.
     columns: tuple[str, ...] = ()
     key: tuple[str, ...] = ()
     compared: tuple[str, ...] = ()
-    #: Table of the rows in the documentation, and of what cases took.
+    #: Tables of the rows and of the durations in the documentation.
     docs: pathlib.Path | None = None
     docs_cases: pathlib.Path | None = None
-    #: Ports of its sandboxes; a developer's own may run meanwhile. None: it
+    #: Ports of its sandboxes, as a developer's own may run meanwhile. None: it
     #: has no sandbox.
     port_base: int | None = None
-    #: Whether one sandbox serves all cases, so that it may be there already.
+    #: Whether one sandbox serves all cases, so that an existing one can be
+    #: used.
     one_sandbox = True
-    #: How many cases at once, unless the user says otherwise; 1: never more.
+    #: Default number of parallel cases; 1: never more.
     jobs = 1
-    #: Seconds for one case. Those that are run beside others bound the
-    #: programs that they start.
+    #: Seconds for one case. Parallel cases limit the programs that they start.
     limit = 7200
-    #: What CASE was called once.
+    #: Old name of CASE.
     old_option: str | None = None
 
     def add_options(self, parser):
-        """Add options of its own."""
+        """Add the proof's own options."""
 
     def cases(self, args) -> typing.Iterable[Case]:
         """All cases, in the order of the table.
 
-        :raises UsageError: options of its own make no sense.
+        :raises UsageError: its own options make no sense.
         """
         raise NotImplementedError
 
     def open(self, work) -> contextlib.AbstractContextManager:
-        """Prepare what cases are run in.
+        """Prepare the environment of the cases.
 
         :param work: Work.
         """
         return contextlib.nullcontext(work)
 
     def run(self, world, case) -> typing.Iterator[dict]:
-        """Run a case; yield what was seen, in the types of JSON.
+        """Run a case; yields observations, in the types of JSON.
 
-        :param world: of :meth:`open`.
+        :param world: result of :meth:`open`.
         :raises MagnumCapiError: the case could not be run.
         """
         raise NotImplementedError
 
     def judge(self, case, seen, results) -> Row:
-        """Judge one thing that was seen.
+        """Judge one observation.
 
         :param results: folder of Work.
         """
         raise NotImplementedError
 
     def epilogue(self, found) -> str:
-        """What else is told at the end.
+        """More text for the end.
 
         :param found: records.Record of each case that was run.
         """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What was seen in each case, when, on which commit, and for how long.
+"""Records of cases: observations, time, commit, duration.
 
-A file for each case: cases may be run one by one, and again, and what was
-seen can be judged again later.
+Each case has a file: cases may be run one by one, and again, and observations
+can be judged again later.
 """
 
 import dataclasses
@@ -23,10 +23,10 @@ class Record:
 
     :param commit: of :func:`commit`.
     :param began: time in ISO 8601, UTC.
-    :param seconds: for all of it, preparation and clean-up included.
+    :param seconds: for everything, including preparation and cleanup.
     :param seen: what the proof yielded.
-    :param problem: why the case could not be run to its end.
-    :param ended: nobody interrupted it.
+    :param problem: why the case could not be completed.
+    :param ended: whether it ended without interruption.
     """
 
     case: str
@@ -41,14 +41,14 @@ class Record:
 
 
 class Records:
-    """Those of one folder, which is made."""
+    """The records in a folder, which is created if necessary."""
 
     def __init__(self, folder: pathlib.Path):
         self._folder = folder
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def save(self, record: Record):
-        """Keep a record instead of the one of an earlier run."""
+        """Save a record in place of an earlier run's."""
         path = self._path(record.case)
         new = path.with_suffix('.new')
         new.write_text(json.dumps(dataclasses.asdict(record), indent=1))
@@ -71,15 +71,15 @@ class Records:
 
 
 def file_name(case: str) -> str:
-    """A name for files of a case."""
+    """A file name for a case."""
     return re.sub(r'[^a-z0-9]+', '-', case.lower()).strip('-')[:100]
 
 
 def commit(top: pathlib.Path) -> str:
-    """Which source this is.
+    """The version of the source.
 
-    :returns: the abbreviated hash, then "+" and a digest when something is
-        not committed; empty outside of git.
+    :returns: the abbreviated hash, then "+" and a digest if there are
+        uncommitted changes; empty outside of git.
     """
     def git(*argv):
         return processes.run(['git', '-C', str(top), *argv], timeout=60)

@@ -18,13 +18,13 @@ class Runner:
     """A run of a proof.
 
     :param work: proof.Work.
-    :param records: records.Records, where what is seen is kept.
+    :param records: records.Records for the observations.
     """
 
     def __init__(self, proof, work, records):
         self._proof, self._work, self._records = proof, work, records
         self._commit = records_module.commit(proof_module.TOP)
-        #: What cases see from now on, they see of programs that we end.
+        #: Whether programs are being stopped, which cases would observe.
         self._stopping = False
 
     def run(self):
@@ -32,7 +32,7 @@ class Runner:
 
         :raises MagnumCapiError: they cannot be run here.
         """
-        # Of a run that was killed, with the same folder.
+        # Left by a killed run with the same folder.
         runmarks.sweep(self._work.mark)
         controls = [case for case in self._work.cases if case.control]
         others = [case for case in self._work.cases if not case.control]
@@ -57,8 +57,8 @@ class Runner:
             except BaseException:
                 self._stopping = True
                 pool.shutdown(wait=False, cancel_futures=True)
-                # Who waits for a program goes on when that has ended, and may
-                # start another one.
+                # A thread that waits for a program continues after its end and
+                # may start another one.
                 while left := [run for run in runs if not run.done()]:
                     runmarks.sweep(self._work.mark)
                     futures.wait(left, timeout=0.5)
@@ -94,10 +94,10 @@ class Runner:
 
 @contextlib.contextmanager
 def _time_limit(seconds):
-    """Give up what goes on in the main thread after a while.
+    """Limit the duration of a block in the main thread.
 
-    :param seconds: None: never.
-    :raises WaitTimeout: it was given up.
+    :param seconds: None: no limit.
+    :raises WaitTimeout: the limit was reached.
     """
     def give_up(*_args):
         raise errors.WaitTimeout('The case did not end', elapsed=seconds)

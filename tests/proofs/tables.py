@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What terminals and the documentation show of a proof."""
+"""A proof's output on terminals and in the documentation."""
 
 import csv
 import io
@@ -12,25 +12,25 @@ from tests.proofs import proof as proof_module
 #: Columns of the table of cases.
 CASES = ('Part', 'Rows', 'Kept', 'Minutes')
 
-#: What is different each time, and what a table says instead.
+#: Variable parts of texts, and their replacements in tables.
 _NEW_EACH_TIME = (
     ('<uuid>', re.compile(r'\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b')),
     ('<release>', re.compile(r'\bc[0-9a-f]{32}\b')),
-    # Of a message to a conductor, or of a project.
+    # Id of a message to a conductor, or of a project.
     ('<id>', re.compile(r'\b[0-9a-f]{32}\b')),
     ('<address>', re.compile(r'\b127(\.\d+){3}\b(:\d+)?')),
 )
 
 
 def plain(text: str, width=240) -> str:
-    """A text on one line, without what is different each time."""
+    """A text on one line, without variable parts."""
     for word, pattern in _NEW_EACH_TIME:
         text = pattern.sub(word, text)
     return texts.line(text, width)
 
 
 def rows(proof, case, record, results) -> list[proof_module.Row]:
-    """Verdicts on what was seen in a case.
+    """Verdicts on the observations in a case.
 
     :param record: records.Record.
     """
@@ -38,7 +38,7 @@ def rows(proof, case, record, results) -> list[proof_module.Row]:
     if not record.ended:
         found.append(_no_end(proof, case, 'interrupted'))
     elif record.problem:
-        # The other cases may tell something all the same.
+        # The other cases may still be useful.
         found.append(_no_end(proof, case, record.problem))
     return found
 
@@ -64,7 +64,7 @@ def as_csv(columns, lines) -> str:
 
 
 def cases_csv(found) -> str:
-    """What each case took.
+    """The durations of cases.
 
     :param found: pairs of a records.Record and its rows.
     """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""A sandbox with real nodes, and clusters in it as a Magnum user has them."""
+"""A sandbox with real nodes, and a Magnum user's clusters in it."""
 
 import contextlib
 import json
@@ -20,7 +20,7 @@ from magnum_capi_tempest.sandbox import machines
 from tests.proofs import boxes
 from tests.proofs.broken_clusters import breaks
 
-#: Seconds for a cluster to be made, and to be gone.
+#: Seconds for the creation and for the deletion of a cluster.
 MADE, GONE = 900, 600
 
 
@@ -37,12 +37,12 @@ class Box(boxes.Box):
         self._driver = work.args.driver
 
     def prepare(self):
-        """Learn the ids of images and networks."""
+        """Look up the ids of images and networks."""
         self._seeded = json.loads(
             (self.sandbox.directory / 'seeded.json').read_text())
 
     def user(self, _cloud=None):
-        """A connection of the user; the conformance run asks for one."""
+        """A connection of the user, for the conformance run."""
         return self.connect('demo')
 
     @contextlib.contextmanager
@@ -101,7 +101,7 @@ class _Magnum:
         self._api = connection.container_infrastructure_management
 
     def ask(self, method, path, body=None):
-        """Send a request; the answer's body, {} for none.
+        """Send a request; returns the body of the response, {} if empty.
 
         :raises MagnumCapiError: it was refused.
         """
@@ -128,7 +128,7 @@ class _Magnum:
         try:
             known = self.ask('GET', '/clusters/detail')['clusters']
         except keystone_errors.ClientException as e:
-            # A machine that is busy with nodes drops connections.
+            # A machine that is busy with nodes may drop connections.
             return 'no answer', type(e).__name__
         found = [c for c in known if c['uuid'] == uuid]
         if not found:

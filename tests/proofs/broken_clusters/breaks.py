@@ -3,8 +3,8 @@
 
 """Breaks clusters: through their API, or through their machines.
 
-A machine is a container here; what is done in it is what somebody with root
-on a node could do, and to end it is to switch it off.
+A machine is a container here. Scripts in it do what root on a node could do,
+and stopping it corresponds to switching it off.
 """
 
 from magnum_capi import errors
@@ -17,10 +17,9 @@ _MERGE = 'application/merge-patch+json'
 #: Seconds for the cluster to notice.
 _NOTICED = 180
 
-#: A small file system where kubelet keeps what pods write, full but for a
-#: part that is below the threshold of eviction, which kubeadm's defaults have
-#: and machines in containers usually do not (Cluster API's docker backend
-#: sets it to 0 %).
+#: A small file system where kubelet keeps the files of pods, filled beyond the
+#: threshold of eviction. kubeadm's defaults have that threshold, machines in
+#: containers usually have none (Cluster API's docker backend sets it to 0 %).
 _SMALL_DISK = '''set -e
 systemctl stop kubelet
 mkdir -p /run/disk
@@ -83,7 +82,7 @@ class Machines:
 
 
 def no_dns(machines):
-    """Scale the cluster DNS to nothing, and wait until it is gone."""
+    """Scale the cluster DNS to 0, and wait until it is gone."""
     machines.writer.ask('PATCH', _DNS, {'spec': {'replicas': 0}}, _MERGE)
     waiting.wait_for(
         lambda: machines.writer.ask('GET', _DNS)['status'].get('replicas', 0),
@@ -94,7 +93,7 @@ def no_dns(machines):
 def no_network(machines):
     """Remove the network plugin: nodes stay ready, new pods get no network.
 
-    What it has written into its configuration file stays.
+    Its configuration file stays.
     """
     _remove_flannel(machines)
     for name in machines.names():
@@ -111,7 +110,7 @@ def no_network_configuration(machines):
 
 
 def _remove_flannel(machines):
-    """The daemon set, and wait until its pods are gone."""
+    """Remove the daemon set, and wait until its pods are gone."""
     found = machines.writer.ask('GET', _FLANNEL)['items']
     for obj in found:
         machines.writer.delete(f'{_FLANNEL}/{obj["metadata"]["name"]}')
@@ -123,7 +122,7 @@ def _remove_flannel(machines):
 
 
 def small_disk(machines):
-    """Have a worker keep its pods' files on a disk that is nearly full."""
+    """Move a worker's pod files to a disk that is nearly full."""
     for name in machines.names(worker=True):
         machines.run(name, _SMALL_DISK)
         machines.wait_node(name, 'DiskPressure', ('False',))

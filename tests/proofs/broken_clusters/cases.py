@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""What is broken, when, and what must be said of it: a table. Pure."""
+"""The table of breaks, with their times and expected reports. Pure."""
 
 import dataclasses
 import typing
@@ -16,7 +16,7 @@ BEFORE, DURING = 'before the run', 'during the run'
 
 #: One test, which takes seconds.
 QUICK = runner.Plan(mode=model.QUICK, timeout=900, stand_in=True)
-#: One that calls a service by its name, for two minutes at most, twice.
+#: A test that calls a service by its name, twice, each for at most 2 minutes.
 BY_NAME = runner.Plan(
     mode=model.FOCUSED, timeout=1500, stand_in=True,
     expression='should be able to change the type from ExternalName to '
@@ -28,7 +28,7 @@ LONG = runner.Plan(
     skip=r'\[Serial\]|\[Disruptive\]|\[Slow\]')
 
 BROKEN = verdict.HARNESS_ERROR, verdict.INCOMPLETE
-#: Exit code of an error that says so; nothing was created.
+#: Exit code of an error that names the cause; nothing was created.
 REFUSED = (table.NOT_BEGUN,)
 
 
@@ -37,8 +37,7 @@ class Case:
     """One run in a cluster that is broken.
 
     :param breaks: function of breaks.Machines.
-    :param prepare: function of the same, before the run, when the break is
-        during it.
+    :param prepare: likewise, called before the run if the break is during it.
     """
 
     name: str
@@ -50,7 +49,7 @@ class Case:
     prepare: typing.Callable | None = None
 
 
-#: Clusters, and what is done to each, one case after the other.
+#: Clusters, and the cases for each, in this order.
 CLUSTERS = {
     'dns': (
         Case('dns', 'CoreDNS scaled to 0', BEFORE, breaks.no_dns, BY_NAME,

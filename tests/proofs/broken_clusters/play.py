@@ -19,11 +19,11 @@ from magnum_capi_tempest.kubeclient import kube
 from tests.proofs.broken_clusters import cases
 from tests.proofs.broken_clusters import table
 
-#: Shorter than people have: nothing here gets better by waiting.
+#: Shorter than the defaults: waiting does not help here.
 LIMITS = completion.Limits(deadline=1500, stall=900, silence=300, stuck=90,
                            gone=60)
 
-#: Seconds until the pod of the tests runs.
+#: Seconds until the tests' pod runs.
 _BEGINS = 300
 
 
@@ -31,7 +31,7 @@ def play(box, case, target, folder) -> dict:
     """Run the tests in a cluster that a case breaks.
 
     :param box: box.Box.
-    :param folder: for what the run leaves.
+    :param folder: for the files of the run.
     :returns: arguments of table.row.
     :raises MagnumCapiError: the cluster could not be broken.
     """
@@ -55,7 +55,7 @@ def _run(box, case, target, folder):
     runtime = lifecycle.Runtime(
         store=runs.Store(folder / 'runs'), progress=box.progress,
         connect=box.user, limits=LIMITS)
-    # Of a run before nothing can be removed where a machine is off.
+    # With a machine off, nothing of an earlier run can be removed.
     plan = dataclasses.replace(case.plan, namespace=f'conformance-{case.name}')
     try:
         ended = lifecycle.run(lifecycle.RunRequest(

@@ -33,7 +33,7 @@ class BrokenClusters(proof.Proof):
                             help='folder of "magnum-capi images build"')
 
     def cases(self, args):
-        """A case for each cluster, which is broken in several ways."""
+        """A case for each cluster, which may be broken in several ways."""
         return [proof.Case(name, '; '.join(f'{one.broken} {one.when}'
                                            for one in its), data=its)
                 for name, its in cases.CLUSTERS.items()]
@@ -49,7 +49,7 @@ class BrokenClusters(proof.Proof):
         with box.cluster(case.name) as target:
             for one in case.data:
                 folder = box.results / one.name
-                # Of an earlier run of the proof.
+                # Left by an earlier run of the proof.
                 shutil.rmtree(folder, ignore_errors=True)
                 with box.progress.step(f'{one.broken} {one.when}'):
                     seen = play.play(box, one, target, folder)

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""What was broken, what was said of it, and whether that was right. Pure."""
+"""What was broken, what the report said, and whether it was right. Pure."""
 
 import dataclasses
 import re
 
 from magnum_capi_tempest import texts
 
-#: Instead of a verdict: the preflight refused to begin.
+#: Replaces a verdict if the preflight refused to begin.
 NOT_BEGUN = 'not begun'
 
-#: What the names of nodes begin with: their cluster, as nobody calls it.
+#: Prefix of the names of nodes: an internal name of their cluster.
 _RELEASE = re.compile(r'\bc[0-9a-f]{32}-')
 
 COLUMNS = ('What was broken', 'When', 'Verdict', 'Exit code',
@@ -20,9 +20,9 @@ COLUMNS = ('What was broken', 'When', 'Verdict', 'Exit code',
 
 @dataclasses.dataclass(frozen=True)
 class Expected:
-    """What a conformance run must say of a cluster that is broken.
+    """What a conformance run must report about a broken cluster.
 
-    :param verdicts: outcomes that are right; NOT_BEGUN is one.
+    :param verdicts: right outcomes, possibly NOT_BEGUN.
     :param cause: regular expression of a line that names the cause.
     """
 
@@ -38,10 +38,10 @@ class Row:
     :param broken: what was done to the cluster.
     :param when: "before the run", "during the run".
     :param verdict: an outcome, or NOT_BEGUN.
-    :param told: the line of the report that names the cause; empty when
-        there is none.
+    :param told: the line of the report that names the cause; empty if there
+        is none.
     :param seconds: of the run.
-    :param right: the verdict is.
+    :param right: whether the verdict is right.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Row:
 
     @property
     def kept(self) -> bool:
-        """Whether all of it is as it should be."""
+        """Whether the verdict is right and the cause is named."""
         return self.right and bool(self.told)
 
     def cells(self) -> tuple[str, ...]:

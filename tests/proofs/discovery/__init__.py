@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The proof that the tests of driver discovery can fail, and do.
+"""The proof that the tests of driver discovery fail where they must.
 
 ``python -m tests.proofs discovery`` runs them in sandboxes with and without
-the discovery filter, with every promise asked for, and compares which tests
-fail with which ones must: doc/source/discovery-deviations.rst.
+the discovery filter, with every promise, and compares the tests that fail
+with those that must fail: doc/source/discovery-deviations.rst.
 """

@@ -21,11 +21,11 @@ BROKEN = 'k8s_capi_broken_v1'
 #: Disabled by the configuration of drivers/clash.
 DISABLED = 'k8s_capi_disabled_v1'
 
-#: An image as the specification wants it: without os_distro.
+#: An image as the specification requires it: without os_distro.
 IMAGE = 'magnum-distro-only'
 _DISTRO = 'flatcar'
 
-#: This project's driver beside magnum-capi-helm.
+#: This project's driver in addition to magnum-capi-helm.
 OWN = 'k8s_capi_v1'
 PAIR = f'k8s_capi_helm_v1,{OWN}'
 
@@ -35,9 +35,9 @@ class Box(boxes.Box):
 
     :param work: proof.Work.
     :param name: of the part, and of its folder.
-    :param with_filter: Magnum's API has the discovery filter.
-    :param broken: install the driver that cannot be loaded, too.
-    :param own: install this project's driver, and have that clash.
+    :param with_filter: whether Magnum's API has the discovery filter.
+    :param broken: also install the driver that cannot be loaded.
+    :param own: install this project's driver as one that clashes.
     :param magnum: release of Magnum; None: the newest.
     :param patched: the newest with the patches of upstream/magnum.
     """
@@ -75,13 +75,13 @@ class Box(boxes.Box):
                 kube_version='v1.34.2')
 
     def run(self, regex, what) -> model.Run:
-        """Run tests with every promise of discovery asked for.
+        """Run tests with every promise of discovery.
 
         :param what: a word for the folder of the results.
         """
         results = self.results / f'{self.name}-{what}'
         results.mkdir(parents=True, exist_ok=True)
-        # Tempest shows all that it knows of a failure, and here most fail.
+        # Tempest prints all details of a failure, and here most tests fail.
         with self.progress.step(f'Tests in {self.name}: {what}'), \
                 _printing_to(results / 'tempest.txt'):
             stream, _ = tempest_run.run(self.sandbox, tempest_run.Order(
@@ -92,7 +92,7 @@ class Box(boxes.Box):
         return run
 
     def audit(self) -> list[dict]:
-        """Findings of the audit, made as an operator makes it."""
+        """Findings of the audit, called like an operator does."""
         layout = self.sandbox.layout()
         ended = subprocess.run(
             [layout.magnum_env / 'bin' / 'magnum-capi', 'discovery', 'audit',
@@ -110,18 +110,18 @@ class Box(boxes.Box):
                 for row in json.loads(ended.stdout)]
 
     def log(self) -> str:
-        """What Magnum has logged."""
+        """Magnum's log."""
         return self.sandbox.supervisor.log('magnum').read_bytes().decode(
             errors='replace')
 
     def disable(self, *drivers):
-        """Disable drivers besides the one that is; restarts Magnum."""
+        """Disable more drivers; restarts Magnum."""
         names = ','.join((DISABLED, *drivers))
         self.sandbox.set([f'drivers.disabled_drivers={names}'], True,
                          self.progress)
 
     def mend_image(self):
-        """Give the image the os_distro that Magnum insists on."""
+        """Give the image the os_distro that Magnum requires."""
         with self.connect() as cloud:
             image = cloud.image.find_image(IMAGE, ignore_missing=False)
             cloud.image.update_image(image, os_distro=_DISTRO)
@@ -129,7 +129,7 @@ class Box(boxes.Box):
 
 @contextlib.contextmanager
 def _printing_to(path):
-    """Let programs that are started here print into a file."""
+    """Redirect the output of programs started here into a file."""
     sys.stdout.flush()
     kept = os.dup(1)
     try:

@@ -2,9 +2,9 @@
 
 """Which tests must fail in a run, and which do; pure.
 
-What a test shows is in its attributes: ``magnum-...`` names the deviation of
-Magnum 23 that makes it fail, ``uncured`` says that the filter cannot help. A
-test that passes although it must fail is as bad as the opposite: it proves
+The attributes of a test say what it shows: ``magnum-...`` names the deviation
+of Magnum 23 that makes it fail, ``uncured`` says that the filter cannot help.
+A test that passes although it must fail is as bad as the opposite: it proves
 nothing.
 """
 
@@ -14,19 +14,18 @@ import re
 from magnum_capi_tempest.report import model
 
 _DEVIATION = 'magnum-'
-#: Which test has left something: magnum_capi_tempest.leaks.
+#: Names the test that has left something: magnum_capi_tempest.leaks.
 _LEFT_BY = re.compile(r'left by: ([\w.]+)')
 UNCURED = 'uncured'
 
-#: A driver that is broken; it breaks whatever else is in its sandbox.
+#: A broken driver, which breaks everything else in its sandbox.
 BROKEN = 'magnum-d8'
-#: A configuration that changes under a Magnum that runs.
+#: A configuration that changes under a running Magnum.
 LIVE = 'magnum-d10'
-#: They have runs of their own.
+#: Deviations with separate runs.
 APART = frozenset({BROKEN, LIVE})
 
-#: What a driver does with clusters, and what runs on them, shows nothing about
-#: discovery.
+#: Tests of drivers' clusters and workloads show nothing about discovery.
 ELSEWHERE = frozenset({'conformance', 'life'})
 
 #: Deviations of the newest Magnum that earlier ones do not have: they pass
@@ -38,7 +37,7 @@ NOT_EARLIER = frozenset({
 
 @dataclasses.dataclass(frozen=True)
 class Expected:
-    """A test of the suite, as its attributes tell.
+    """A test of the suite, with its attributes.
 
     :param name: ``Class.test``.
     """
@@ -70,20 +69,20 @@ class Expected:
 
 
 def expected(name, tags) -> Expected:
-    """What the attributes of a test tell."""
+    """Read the attributes of a test."""
     return Expected(
         name, frozenset(t for t in tags if t.startswith(_DEVIATION)),
         UNCURED in tags)
 
 
 def differences(run: model.Run, wanted, failing) -> list[str]:
-    """What is not as it must be, one line each.
+    """Differences from the expected results, one line each.
 
-    A test of no deviation may be skipped: its flag may be of something else
-    that Magnum does not do.
+    A test without a deviation may be skipped: its flag may be for something
+    else that Magnum does not do.
 
     :param wanted: the :class:`Expected` tests that had to run.
-    :param failing: function of an Expected: whether it must fail.
+    :param failing: function that says whether an Expected must fail.
     """
     found = list(run.problems)
     ended = {}
@@ -106,7 +105,7 @@ def differences(run: model.Run, wanted, failing) -> list[str]:
         elif fails != got.failing:
             found.append(f'{test.name} {must} and {got.status}'
                          + (f': {_why(got)}' if got.failing else ''))
-    # Fixtures of classes that failed, and what nobody asked for.
+    # Failed fixtures of classes, and unexpected tests.
     found += [f'{test.name} is no test that was wanted, and {test.status}: '
               f'{_why(test)}' for test in ended.values()
               if not _is_left(test, {
@@ -115,7 +114,7 @@ def differences(run: model.Run, wanted, failing) -> list[str]:
 
 
 def _is_left(fixture, failing):
-    """Whether it failed only for what tests have left that had to fail.
+    """Whether it only failed for leftovers of tests that had to fail.
 
     A driver may be unable to delete the cluster that an upgrade gave it.
     """
@@ -131,7 +130,7 @@ def _why(test):
 def table(tests, *runs):
     """Rows (deviation, test, its status in each run), sorted.
 
-    :param tests: Expected ones; those of no deviation are left out.
+    :param tests: Expected ones; those without a deviation are left out.
     :param runs: statuses by the names of tests.
     """
     return sorted(
@@ -154,7 +153,7 @@ FINDINGS = {
 
 
 def without_finding(tests, findings) -> list[str]:
-    """Uncured tests that no finding of an audit tells an operator of.
+    """Uncured tests for which an audit has no finding.
 
     :param tests: Expected ones.
     :param findings: dicts with ``code`` and ``subject``.
@@ -166,26 +165,26 @@ def without_finding(tests, findings) -> list[str]:
 
 
 def still_found(tests, findings) -> list[str]:
-    """Findings for uncured tests that are there although all was cured."""
+    """Findings for uncured tests that remain although all was cured."""
     return [
         f'The audit still says {f["code"]} of {f["subject"]}'
         for test in tests if test.uncured
         for f in findings if _tells(f, test)]
 
 
-#: Control characters, those that turn the direction of writing, and the long
-#: value of test_driver_values; other tests have long values of their own.
+#: Control characters, bidirectional overrides, and the long value of
+#: test_driver_values; other tests have their own long values.
 _UNCLEAN = re.compile('[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e]|w{200}')
 
 
 def unclean(log) -> list[str]:
-    """What hostile values of images have done to a log, one line each.
+    """Traces of images' hostile values in a log, one line each.
 
-    :param log: the text of Magnum's, after test_driver_values.
+    :param log: text of Magnum's log, after test_driver_values.
     """
     found = [f'The log has a line with raw values: {ascii(line)[:200]}'
              for line in log.split('\n') if _UNCLEAN.search(line)]
-    # Markup is not dangerous there; it tells that the values were logged.
+    # Markup is harmless there; it shows that the values were logged.
     if '<script>alert(1)</script>' not in log:
         found.append('The log says nothing of hostile values, so that it is '
                      'not known how they look')

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is run in a sandbox, and what must come out of it.
+"""What is run in a sandbox, and the expected results.
 
 Each function is a part of the proof. It gets a box.Box and the
-compare.Expected tests, and returns what is not as it must be, one line each,
-and the run of the tests.
+compare.Expected tests, and returns unexpected results, one line each, and the
+run of the tests.
 """
 
 import dataclasses
@@ -13,7 +13,7 @@ from magnum_capi_tempest.report import model
 from tests.proofs.discovery import box as box_module
 from tests.proofs.discovery import compare
 
-#: They win the types of other drivers in Magnum's map.
+#: Drivers that take over the types of other drivers in Magnum's map.
 SHADOWING = ('k8s_capi_beta_v1', 'k8s_capi_lenient_v1')
 
 _REST = (r'^(?!.*\b(%s)\b)'
@@ -22,18 +22,18 @@ _REST = (r'^(?!.*\b(%s)\b)'
 REST = rf'{_REST}magnum_capi_tempest\.'
 UNCURED = rf'{_REST}magnum_capi_tempest\..*\b{compare.UNCURED}\b'
 ONLY = r'^magnum_capi_tempest\..*\b%s\b'
-#: Texts of images that nobody expects. Other tests send such ones in requests,
-#: and Magnum logs these as they are.
+#: Tests with hostile texts in images. Other tests send such texts in requests,
+#: which Magnum logs unchanged.
 HOSTILE = r'^magnum_capi_tempest\..*\.HostileValuesTest\.'
 
-#: Classes of tests that know two drivers and nothing of the others.
+#: Classes of tests that only know two drivers.
 PAIR_CLASSES = ('TwoDriversTest', 'ClashTest')
 
 
 def cured_or_named(box, tests) -> tuple[list[str], model.Run]:
-    """With the filter, what it cannot cure fails, and nothing else.
+    """With the filter, only tests fail that it cannot cure.
 
-    Then the audit names each, and with its cures these pass.
+    The audit names each of them, and with its cures they pass.
     """
     box.run(HOSTILE, 'hostile')
     unclean = compare.unclean(box.log())
@@ -52,7 +52,7 @@ def cured_or_named(box, tests) -> tuple[list[str], model.Run]:
 def rest_and_live(box, tests) -> tuple[list[str], model.Run]:
     """Everything but the broken driver, in two runs.
 
-    Without the filter, what shows a deviation fails, and nothing else.
+    Without the filter, only tests that show a deviation fail.
     """
     def fails(test):
         return test.fails(box.with_filter)
@@ -75,9 +75,9 @@ def earlier(box, tests) -> tuple[list[str], model.Run]:
 
 
 def patched(box, tests) -> tuple[list[str], model.Run]:
-    """The patched Magnum, without the filter: as if there were no deviation.
+    """The patched Magnum without the filter: as if there were no deviation.
 
-    The tests of a broken driver where there is one, else all others.
+    Runs the tests of a broken driver if there is one, else all others.
     """
     tests = [t for t in tests if t.deviations
              and (compare.BROKEN in t.deviations) is box.broken]
@@ -105,7 +105,7 @@ def broken(box, tests) -> tuple[list[str], model.Run]:
         run, tests, lambda t: t.fails(box.with_filter))
     found += compare.without_finding(uncured, box.audit())
     box.disable(box_module.BROKEN)
-    # Without the filter, who names it still gets it: that is D4.
+    # Without the filter, a template that names it still gets it: D4.
     found += compare.differences(
         box.run(ONLY % compare.BROKEN, 'cured'), tests,
         lambda t: not (box.with_filter or t.uncured))

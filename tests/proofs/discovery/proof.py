@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which sandboxes there are, one after the other, and what runs in each."""
+"""The sandboxes of the proof, one after the other, and what runs in each."""
 
 import functools
 import itertools
@@ -63,7 +63,7 @@ class Discovery(proof.Proof):
             *problems)))
 
     def epilogue(self, found):
-        """A row for every test of a deviation."""
+        """A row for every test that shows a deviation."""
         runs = {record.case: seen['tests']
                 for record in found for seen in record.seen}
         rows = []

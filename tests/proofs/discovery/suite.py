@@ -24,7 +24,7 @@ def load() -> list[compare.Expected]:
 
 
 def cases() -> list[unittest.TestCase]:
-    """All tests of the package, made and not run."""
+    """All tests of the package, loaded but not run."""
     folder, top = plugin.MagnumCapiTempestPlugin().load_tests()
     return list(_flat(unittest.TestLoader().discover(
         folder, top_level_dir=top)))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Faults of the management API, by way of the proxy."""
+"""Faults of the management API, injected by the proxy."""
 
 import contextlib
 import dataclasses
@@ -11,8 +11,8 @@ from tests.proofs.driver_faults import rules
 _WRITES = '^(POST|PUT|PATCH|DELETE) '
 _ALL = ''
 
-#: The driver repeats requests for 30 s: a fault that is shorter, and one
-#: that is longer.
+#: Durations of a shorter and of a longer fault than the 30 s for which the
+#: driver retries requests.
 SHORT, LONG = 15, 40
 
 
@@ -20,7 +20,7 @@ SHORT, LONG = 15, 40
 class Fault:
     """A fault of the management API.
 
-    :param seconds: for which it lasts.
+    :param seconds: its duration.
     :param rule: rules.Rule; None: it refuses connections.
     """
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The clusters of one batch, and the looks at all of them in turn."""
+"""The clusters of one batch, observed in turn."""
 
 import collections
 import concurrent.futures
@@ -20,7 +20,7 @@ from tests.robustness import cloud
 _CLUSTERS = '/apis/cluster.x-k8s.io/v1beta1/clusters'
 _MACHINES = '/apis/cluster.x-k8s.io/v1beta1/machines'
 
-#: Seconds until a case has to have an end.
+#: Seconds until a case must end.
 PATIENCE = 300
 
 #: Seconds for a cluster without any fault, and for its deletion.
@@ -29,7 +29,7 @@ WELL = 480
 #: Seconds until operations have reached the steps at which they stop.
 HELD = 90
 
-#: Seconds after which who sent a request that is held may have given it up:
+#: Seconds after which the sender of a held request may have given up:
 #: read_timeout is 30 s.
 STALE = 25
 
@@ -60,7 +60,7 @@ class Bench:
 
     def __exit__(self, kind, *_args):
         if kind is not None and issubclass(kind, errors.MagnumCapiError):
-            # The next batch needs a sandbox that is whole and empty.
+            # The next batch needs an intact and empty sandbox.
             self.box.up()
             self._delete([c for c in self.cases if c.uuid])
         self.pool.shutdown(wait=False, cancel_futures=True)
@@ -71,7 +71,7 @@ class Bench:
         return found
 
     def operations(self, fault):
-        """A case for each operation, ready to be asked for.
+        """A case for each operation, ready to be requested.
 
         :returns: cases of a status, create, resize, upgrade and delete; the
             first one is a cluster whose creation Cluster API has taken over.
@@ -85,7 +85,7 @@ class Bench:
         return cases
 
     def ready(self, cases, workers=1):
-        """Have clusters that are complete."""
+        """Create clusters and wait until they are complete."""
         for case in cases:
             case.create(workers)
         self.ready_again(*cases)
@@ -104,7 +104,7 @@ class Bench:
             case.mark()
 
     def namespace(self, case):
-        """Where the objects of a cluster are."""
+        """Namespace of the objects of a cluster."""
         found, = [c['metadata']['namespace']
                   for c in self.box.api.get(_CLUSTERS)['items']
                   if c['metadata']['name'] == case.release]
@@ -121,15 +121,15 @@ class Bench:
 
     @contextlib.contextmanager
     def held(self, *stops):
-        """Ask for operations, each to be stopped at a step.
+        """Request operations, each to be stopped at a step.
 
-        :param stops: tuples of a case, what asks (without arguments) and
-            the steps.Step.
+        :param stops: tuples of a case, a function without arguments that
+            sends the request, and the steps.Step.
         :returns: proxy.Hold of each, in a context manager.
         """
         proxy, holds = self.box.proxy, []
         try:
-            # A new cluster has no uuid before it is asked for.
+            # A new cluster has no uuid before its request.
             with proxy.gate():
                 for case, ask, step in stops:
                     ask()
@@ -157,7 +157,7 @@ class Bench:
                 'reached their steps', last_seen=stale)
 
     def settle(self, cases, timeout=PATIENCE):
-        """Look at cases until all have an end, or for ``timeout`` s."""
+        """Observe cases until all have ended, or for ``timeout`` s."""
         def poll():
             waits = [c for c in cases if c.end is None]
             for case in waits:
@@ -173,7 +173,7 @@ class Bench:
                 case.seconds = timeout
 
     def finish(self) -> list[table.Row]:
-        """Wait for the ends, cure, delete, and search what is left."""
+        """Wait for the cases to end, cure, delete, and search leftovers."""
         self.settle(self.cases)
         rows = {case: case.row(self.part) for case in self.cases}
         self._cure(rows)
@@ -191,11 +191,11 @@ class Bench:
         self.settle(cases, WELL)
 
     def _cure(self, rows):
-        """Do what a user would do who was told of a failure."""
+        """Do what a user would do after a failure."""
         ill = [case for case in rows
                if case.end in (table.FAILED, table.REFUSED)]
         again = {case: case.again or case.delete for case in ill}
-        # Magnum upgrades nothing that is UPDATE_FAILED; it resizes that
+        # Magnum does not upgrade clusters in UPDATE_FAILED, but resizes them
         # (magnum 23.0.0, cluster_conductor.py, allow_update_status).
         stuck = [case for case in ill
                  if case.end == table.FAILED and case.is_upgrade]
@@ -213,7 +213,7 @@ class Bench:
                 rows[case], cure=(what, case.end == table.REACHED))
 
     def truth(self) -> dict:
-        """Truth by release, as the management cluster has it now."""
+        """Current Truth of the management cluster, by release."""
         found = collections.defaultdict(list)
         for machine in self.box.api.get(_MACHINES)['items']:
             found[machine['spec']['clusterName']].append(machine)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A sandbox whose Magnum reaches the management cluster by way of a proxy.
+"""A sandbox whose Magnum reaches the management cluster through a proxy.
 
-helm is a symbolic link of our own, so that it can be missing for a while.
+helm is our own symbolic link, so that it can be missing for a while.
 """
 
 import contextlib
@@ -53,7 +53,7 @@ class Box(boxes.Box):
         super().__exit__()
 
     def prepare(self):
-        """Have Magnum use the proxy, and the helm that is a link."""
+        """Make Magnum use the proxy and our link to helm."""
         self.layout = self.sandbox.layout()
         self.api = client.from_kubeconfig(self.layout.kubeconfig)
         kubeconfig = self.folder / 'proxy.kubeconfig'
@@ -70,23 +70,23 @@ class Box(boxes.Box):
             f'k8s_capi.helm_binary={self.helm}'], True, self.progress)
 
     def helm_away(self):
-        """There is no helm any more."""
+        """Remove helm."""
         self.helm.unlink()
 
     def helm_back(self):
-        """There is a helm."""
+        """Restore helm."""
         real = toolchain.ensure(['helm'], self.progress)['helm']
         self.helm.unlink(missing_ok=True)
         self.helm.symlink_to(real)
 
     def stop(self, name):
-        """End a program, such as keystone, as its operator would."""
+        """Stop a program, such as keystone, like its operator would."""
         self.sandbox.supervisor.stop(name)
 
     def kill_conductor(self, name=CONDUCTOR):
-        """SIGKILL of the master and the worker of a conductor.
+        """Kill the master and the worker of a conductor with SIGKILL.
 
-        Helms are in sessions of their own and go on.
+        Its helm processes are in their own sessions and continue.
         """
         pid = self._pids()[name]
         if not pid:
@@ -94,7 +94,7 @@ class Box(boxes.Box):
         first = psutil.Process(pid)
         victims = [p for p in [first, *first.children(recursive=True)]
                    if not self._is_helm(p)]
-        # The master first: it starts workers again.
+        # The master first, as it restarts workers.
         kill(victims)
         waiting.wait_for(
             lambda: {s.name: s.state for s in self.sandbox.status()}[name],
@@ -102,22 +102,22 @@ class Box(boxes.Box):
             what=f'supervisord to notice the end of {name}')
 
     def helms(self, release=''):
-        """Processes of this sandbox's helm, "timeout" around it too."""
+        """Processes of this sandbox's helm, including its "timeout"."""
         return [p for p in psutil.process_iter()
                 if self._is_helm(p) and release in ' '.join(_argv(p))]
 
     def kill_helms(self, release):
-        """SIGKILL of the helm of a cluster, and of "timeout" around it."""
+        """Kill the helm of a cluster and its "timeout" with SIGKILL."""
         kill(self.helms(release))
 
     def _is_helm(self, process):
-        # The driver keeps its environment small: there is no other mark.
+        # The driver gives it a small environment: there is no other mark.
         return str(self.helm) in _argv(process)
 
     def another_conductor(self, name=SECOND, env=None):
         """Start another conductor, with the same configuration and queue.
 
-        :param env: variables that it has beside the first one's.
+        :param env: variables in addition to those of the first one.
         """
         program, = [p for p in services.magnum(
             self.layout, environment.ensure(self.progress), _Full, self.helm)
@@ -125,12 +125,12 @@ class Box(boxes.Box):
         self.sandbox.supervisor.launch([dataclasses.replace(
             program, name=name, after=(),
             ready=functools.partial(self._takes_messages, name),
-            # Magnum's services are known by their hosts.
+            # Magnum identifies its services by host.
             env={**program.env, 'OS_DEFAULT__HOST': name, **(env or {})})],
             PATIENCE, self.progress)
 
     def stop_second_conductor(self):
-        """End it; fine when it was killed."""
+        """Stop it, unless it was killed."""
         self.sandbox.supervisor.stop(SECOND)
 
     def conductor_of(self, release) -> str:
@@ -176,12 +176,12 @@ class Box(boxes.Box):
                 for p in psutil.Process(pid).children(recursive=True)
                 for c in p.net_connections('tcp'))
         except psutil.Error:
-            # It has just ended; its state tells.
+            # It has just ended; its state shows that.
             return False
 
 
 class _Full:
-    """Of profiles.Profile, what services.magnum wants to know."""
+    """The attributes of profiles.Profile that services.magnum needs."""
 
     broker = True
 

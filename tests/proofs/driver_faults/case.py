@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""One cluster: what the user asks of Magnum, and what is seen of it."""
+"""One cluster: the user's requests to Magnum, and what is observed."""
 
 import contextlib
 import dataclasses
@@ -12,16 +12,16 @@ import requests
 from magnum_capi.driver.desired import names
 from tests.proofs.driver_faults import table
 
-#: Seconds for which a request that failed has to stay so: an old failure
-#: may be seen for a moment.
+#: Seconds for which a failure must last: an old one may be visible for a
+#: moment.
 _QUIET = 15
 
-#: Of Kubernetes, of the images of a sandbox.
+#: Versions of Kubernetes, of the images of a sandbox.
 OLD, NEW = 'v1.34.2', 'v1.35.0'
 
 
 class Case:
-    """One cluster, what is asked for, and what is seen of it.
+    """One cluster, its requests, and what is observed.
 
     :param when: when the fault strikes.
     """
@@ -45,7 +45,7 @@ class Case:
         self._may_be = ()
 
     def create(self, workers=1, flavor=None):
-        """Ask for the cluster."""
+        """Request the cluster."""
         body = {'name': f'f{time.monotonic_ns():x}',
                 'cluster_template_id': self._bench.templates[OLD],
                 'keypair': 'demo', 'master_count': 1, 'node_count': workers}
@@ -59,23 +59,22 @@ class Case:
         self.release = names.cluster(self.uuid)
 
     def resize(self, workers):
-        """Ask for another number of workers."""
+        """Request another number of workers."""
         self._begin(table.Goal(workers, OLD, self._bench.templates[OLD]),
                     lambda: self.resize(workers))
         self._ask('POST', f'clusters/{self.uuid}/actions/resize',
                   {'node_count': workers})
 
     def resize_beside(self, workers):
-        """Ask for a resize while an upgrade is under way."""
+        """Request a resize while an upgrade is under way."""
         goal = dataclasses.replace(self.goal, workers=workers)
         self.resize(workers)
         self.goal, self.again = goal, lambda: self.upgrade(workers)
 
     def resize_twice(self, first, second, apart):
-        """Ask for two resizes at nearly the same time.
+        """Request two resizes at nearly the same time.
 
-        Magnum may take them in either order; then what its node group says
-        is what counts.
+        Magnum may take them in either order; its node group shows which.
         """
         self._begin(table.Goal(second, OLD, self._bench.templates[OLD]),
                     lambda: self.resize(second))
@@ -90,7 +89,7 @@ class Case:
         self._may_be = first, second
 
     def upgrade(self, workers=1):
-        """Ask for an upgrade, without waiting for Magnum's answer."""
+        """Request an upgrade, without waiting for Magnum's answer."""
         template = self._bench.templates[NEW]
         self._begin(table.Goal(workers, NEW, template),
                     lambda: self.upgrade(workers))
@@ -100,7 +99,7 @@ class Case:
             {'cluster_template': template, 'max_batch_size': 1}, 180)
 
     def delete(self):
-        """Ask for the deletion."""
+        """Request the deletion."""
         self._begin(table.Goal(None), self.delete)
         self._ask('DELETE', f'clusters/{self.uuid}')
 
@@ -111,7 +110,7 @@ class Case:
         self._may_be = ()
 
     def mark(self):
-        """What comes now is the case; what was before is forgotten."""
+        """Begin the case; drop earlier observations."""
         self.goal = self.end = None
         self._seen.clear()
         self._reasons.clear()
@@ -139,7 +138,7 @@ class Case:
 
     @property
     def is_told(self):
-        """Whether all requests have their answers."""
+        """Whether all requests have been answered."""
         return self._pending is None or self._pending.done()
 
     @property
@@ -148,7 +147,7 @@ class Case:
                    for code in self._answers.values())
 
     def look(self, truth):
-        """Look once, from both sides; ``end`` is set when it is there."""
+        """Observe both sides once; sets ``end`` when the case has ended."""
         look = self._bench.user.look(self.uuid, timeout=20)
         said = look.trouble or look.status or 'gone'
         if look.trouble:
@@ -165,7 +164,7 @@ class Case:
         after = truth().get(self.release, table.Truth())
         if not look.trouble and self.goal.workers is not None and (
                 self.goal.is_said(look) and not self.goal.is_true(after)):
-            # Machines that were there a moment ago may just have gone.
+            # Machines that existed a moment ago may have just gone.
             self.untrue.add(f'{look.status} with {after}')
         if self.goal.is_reached(look, after):
             self._finish(table.REACHED, time.monotonic())
@@ -193,7 +192,7 @@ class Case:
         self.seconds = when - self._began
 
     def row(self, part) -> table.Row:
-        """What became of it."""
+        """The result of the case."""
         return table.Row(
             part, self.fault, self.when, tuple(self._seen),
             tuple(self._reasons),

@@ -2,9 +2,9 @@
 
 """Keystone or Glance is down while the conductor works.
 
-Every operation is accepted first and stopped before it has its lock, because
-nothing is accepted without Keystone. Then the service ends, the operations go
-on, and the service comes back.
+Nothing is accepted without Keystone, so every operation is accepted first and
+stopped before it has its lock. Then the service is stopped, the operations
+continue, and the service comes back.
 """
 
 from tests.proofs.driver_faults import bench as bench_module

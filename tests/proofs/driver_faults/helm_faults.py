@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Helm is missing, is killed half-way, or has left a release pending."""
+"""Helm is missing, is killed halfway, or has left a release pending."""
 
 from magnum_capi_tempest import resources
 from tests.proofs.driver_faults import bench as bench_module
 from tests.proofs.driver_faults import steps
 
-#: Seconds for which there is no helm.
+#: Seconds for which helm is missing.
 MISSING = 20
 
 _BY_NAME = {
@@ -15,7 +15,7 @@ _BY_NAME = {
 
 
 def missing(box, part):
-    """The program is not there for a while."""
+    """The program is missing for a while."""
     with bench_module.Bench(box, part) as bench:
         name = f'helm missing, for {MISSING} s'
         created, resized, upgraded, deleted = cases = [
@@ -35,7 +35,7 @@ def missing(box, part):
 
 
 def killed(box, part):
-    """SIGKILL of helm alone; the conductor sees it end."""
+    """SIGKILL only for helm; the conductor sees it end."""
     chosen = [('create', 'helm has noted its revision'),
               ('create', 'helm has made the Cluster'),
               ('upgrade', 'helm has noted its revision'),
@@ -58,18 +58,17 @@ def killed(box, part):
 
 
 def pending(box, part):
-    """A release that somebody's helm left pending, then a resize.
+    """A release that an operator's helm left pending, then a resize.
 
-    It is a real helm of an operator, killed when it has noted its revision:
-    pending-install is what a create leaves (see kills), and cannot be with a
-    cluster that is complete.
+    It is a real helm, killed when it has noted its revision. pending-install
+    is left by a create (see kills) and impossible for a complete cluster.
     """
     with bench_module.Bench(box, part) as bench:
         upgraded, rolled_back = cases = [
             bench.case(f'release left {status}', 'before a resize')
             for status in ('pending-upgrade', 'pending-rollback')]
         bench.ready(cases, workers=2)
-        # A rollback needs a revision to go back to.
+        # A rollback needs an earlier revision.
         rolled_back.resize(1)
         bench.ready_again(rolled_back)
         _leave_pending(bench, upgraded, 'upgrade', str(
@@ -81,7 +80,7 @@ def pending(box, part):
 
 
 def _leave_pending(bench, case, verb, *argv):
-    """Begin something with a release, as an operator would; kill it."""
+    """Start an operator's helm command on a release, and kill it."""
     hold = bench.box.proxy.hold(_BY_NAME['upgrade'][
         'helm has noted its revision'].rule(case.release))
     try:

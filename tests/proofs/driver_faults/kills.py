@@ -2,16 +2,16 @@
 
 """The conductor is killed at every step of create, upgrade and delete.
 
-Several clusters are stopped at a step each, then one SIGKILL meets all of
-them. Helm is not a child that dies with its conductor: it goes on, or is
-killed as well (as by a service manager that ends the whole control group).
+Several clusters are each stopped at a step, then one SIGKILL affects all of
+them. Helm does not die with its conductor: it continues, or is killed as well
+(like by a service manager that ends the whole control group).
 """
 
 from magnum_capi import errors
 from tests.proofs.driver_faults import bench as bench_module
 from tests.proofs.driver_faults import steps
 
-#: Clusters of one kill, at most. Their steps have to be reached within the
+#: Maximum number of clusters per kill. All steps must be reached within the
 #: 30 s for which a request may be held: read_timeout, and the sandbox's
 #: helm_timeout.
 TOGETHER = 7
@@ -20,17 +20,17 @@ _DIES, _GOES_ON = 'conductor and helm killed -9', 'conductor killed -9'
 
 
 def create(box, part):
-    """Rows of each step of a creation."""
+    """Rows for each step of a creation."""
     return _all(box, part, 'create', steps.CREATE)
 
 
 def upgrade(box, part):
-    """Rows of each step of an upgrade."""
+    """Rows for each step of an upgrade."""
     return _all(box, part, 'upgrade', steps.UPGRADE)
 
 
 def delete(box, part):
-    """Rows of each step of a deletion."""
+    """Rows for each step of a deletion."""
     return _all(box, part, 'delete', steps.DELETE)
 
 
@@ -40,14 +40,14 @@ def _all(box, part, operation, all_steps):
 
 
 def batches(all_steps):
-    """Which kills are made together: with one SIGKILL of the conductor.
+    """Group the kills that share one SIGKILL of the conductor.
 
     :param all_steps: of steps.Step.
     :returns: lists of pairs: a step, and whether helm is killed as well.
     """
     kills = [(step, dies) for step in all_steps for dies in (False, True)
              if step.helm or not dies]
-    # What comes much later would keep the others waiting for too long.
+    # Much later steps would keep the others waiting for too long.
     return [alike[first:first + TOGETHER]
             for alike in ([kill for kill in kills if kill[0].late is late]
                           for late in (False, True))
@@ -74,7 +74,7 @@ def _together(box, part, operation, kills):
 
 
 def _check_helms(box, cases, kills):
-    """Those that are held are there: each has helm_timeout for all."""
+    """Check that the held helms still run: helm_timeout limits each."""
     ended = [case.when for case, (step, _) in zip(cases, kills)
              if step.helm and not box.helms(case.release)]
     if ended:

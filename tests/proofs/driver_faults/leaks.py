@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is left of clusters that were deleted, wherever it may be.
+"""Leftovers of deleted clusters, wherever they may be.
 
 The management cluster, Keystone, Magnum's database, the folder of temporary
-files and the processes are looked at, each by itself and past the driver.
+files and the processes are checked directly, not through the driver.
 """
 
 import dataclasses
@@ -18,7 +18,7 @@ from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.sandbox.cloud import backends
 from tests.proofs.driver_faults import box as box_module
 
-#: Seconds until the garbage collector has taken what a cluster owned.
+#: Seconds until the garbage collector has removed a cluster's objects.
 COLLECTED = 45
 
 #: Rows of Magnum by the cluster's uuid.
@@ -27,7 +27,7 @@ _ROWS = {'cluster': 'uuid', 'nodegroup': 'cluster_id'}
 
 @dataclasses.dataclass(frozen=True)
 class Before:
-    """What there is before clusters are made.
+    """The state before clusters are created.
 
     :param certificates: number of them in Magnum's database.
     :param trusts: ids.
@@ -40,7 +40,7 @@ class Before:
 
 
 class Search:
-    """Looks for what is left in one sandbox.
+    """Searches leftovers in one sandbox.
 
     :param box: box.Box.
     :param cloud: of tests.robustness, the user's.
@@ -54,7 +54,7 @@ class Search:
         self.before = self.now()
 
     def now(self) -> Before:
-        """What there is that cannot be told by a cluster's uuid."""
+        """Current things that cannot be identified by a cluster's uuid."""
         (certificates,), = self._select('SELECT COUNT(*) FROM x509keypair')
         temporary = self._box.layout.directory / 'tmp'
         return Before(
@@ -63,7 +63,7 @@ class Search:
             frozenset(p.name for p in temporary.iterdir()))
 
     def of(self, uuid) -> list[str]:
-        """What is left of a cluster, sorted texts."""
+        """Leftovers of a cluster, sorted texts."""
         release = names.cluster(uuid)
         found = {str(o) for o in self._evidence.objects_of(release, uuid)}
         found |= {
@@ -84,7 +84,7 @@ class Search:
         return sorted(found)
 
     def others(self) -> list[str]:
-        """What came since ``before`` and cannot be told by a uuid."""
+        """Leftovers since ``before`` that cannot be identified by a uuid."""
         now = self.now()
         found = [f'temporary file {name}'
                  for name in sorted(now.files - self.before.files)]
@@ -96,7 +96,7 @@ class Search:
         return found
 
     def wait_gone(self, uuid) -> list[str]:
-        """What is left of a cluster even after a while."""
+        """Leftovers of a cluster that remain after a while."""
         return _while(lambda: self.of(uuid))
 
     def wait_no_others(self) -> list[str]:

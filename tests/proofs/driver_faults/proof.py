@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Faults of the driver: one sandbox, fault after fault."""
+"""Faults for the driver, one after the other in one sandbox."""
 
 import dataclasses
 import functools
@@ -33,7 +33,7 @@ FAULTS = {
     'two-conductors': races.two_conductors,
 }
 
-#: They need a conductor of its own, the profile "full".
+#: They need a separate conductor, the profile "full".
 FULL = ('create-kills', 'upgrade-kills', 'delete-kills', 'two-conductors')
 
 

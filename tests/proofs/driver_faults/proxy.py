@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A proxy in front of the management cluster that can disturb.
+"""A proxy in front of the management cluster that injects faults.
 
-It ends TLS with a certificate of its own and asks for one of its clients, so
-that nobody else on the machine gets in; the API server behind it sees the
-client of the sandbox's kubeconfig. It listens on the sandbox's own loopback
-address only.
+It terminates TLS with its own certificate and requires a client certificate,
+so that other users of the machine have no access; the API server behind it
+sees the client of the sandbox's kubeconfig. It only listens on the sandbox's
+own loopback address.
 """
 
 import contextlib
@@ -31,14 +31,14 @@ _OF_CONNECTION = frozenset((
     'connection', 'keep-alive', 'proxy-connection', 'te', 'trailer',
     'transfer-encoding', 'upgrade', 'content-length', 'host'))
 
-#: Seconds. A held request whose sender has gone is not kept for ever.
+#: Seconds. A held request whose sender has gone is not kept forever.
 LONGEST_HOLD = 120
 
 _UPSTREAM = urllib3.Timeout(connect=5, read=60)
 
 
 class Hold:
-    """A request that is kept on its way.
+    """A request that is held on its way.
 
     :param rule: rules.Rule whose action is one of the HOLD ones.
     """
@@ -52,7 +52,7 @@ class Hold:
 
     @property
     def reached(self):
-        """Whether the request has come."""
+        """Whether the request has arrived."""
         return self._reached.is_set()
 
     @property
@@ -61,16 +61,16 @@ class Hold:
         return time.monotonic() - self._since if self.reached else 0.0
 
     def release(self, passes=True):
-        """Let it go: on its way, or into nothing with its sender.
+        """Release the request: pass it on, or drop it.
 
-        The first call counts.
+        Only the first call counts.
         """
         if not self._released.is_set():
             self._passes = passes
             self._released.set()
 
     def keep(self):
-        """For the proxy: wait; whether the request may pass."""
+        """For the proxy: wait; returns whether the request may pass."""
         self._since = time.monotonic()
         self._reached.set()
         self._released.wait(LONGEST_HOLD)
@@ -111,14 +111,14 @@ class Proxy:
         self.refuse()
 
     def write_kubeconfig(self, path):
-        """Write a kubeconfig that leads through the proxy."""
+        """Write a kubeconfig that uses the proxy."""
         certificate, key = self._authority.client('magnum', 'system:masters')
         outfile.write_private(path, yaml.safe_dump(pki.kubeconfig(
             f'https://{self._address}:{self._port}', self._authority.pem[0],
             certificate, key)).encode())
 
     def listen(self):
-        """Accept connections; on the same port as before."""
+        """Accept connections, on the same port as before."""
         if self._server is None:
             self._server = _Server((self._address, self._port), self)
             self._port = self._server.server_address[1]
@@ -127,7 +127,7 @@ class Proxy:
                              daemon=True).start()
 
     def refuse(self):
-        """Refuse connections and cut those that are there."""
+        """Refuse connections and cut existing ones."""
         server, self._server = self._server, None
         if server is not None:
             server.shutdown()
@@ -146,7 +146,7 @@ class Proxy:
                 self._book.remove(rule)
 
     def hold(self, rule) -> Hold:
-        """Have the first request of a rule held."""
+        """Hold the first request that matches a rule."""
         hold = Hold(rule)
         with self._lock:
             self._holds[rule] = hold
@@ -154,7 +154,7 @@ class Proxy:
         return hold
 
     def forget(self, hold):
-        """Remove the rule of a hold; what it still has is thrown away."""
+        """Remove the rule of a hold; a held request is dropped."""
         hold.release(False)
         with self._lock:
             self._book.remove(hold.rule)
@@ -170,7 +170,7 @@ class Proxy:
             self._gate.set()
 
     def lines(self):
-        """What came by so far: pairs of a time.time() and a line."""
+        """The requests so far: pairs of a time.time() and a line."""
         with self._lock:
             return list(self._lines)
 
@@ -198,7 +198,7 @@ class Proxy:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         certificate, key = self._authority.server(
             'driver-faults', [self._address])
-        # OpenSSL reads keys from files only; this one is private, and gone.
+        # OpenSSL only reads keys from files; this one is private and removed.
         with tempfile.NamedTemporaryFile() as file:
             file.write(certificate + key)
             file.flush()
@@ -236,7 +236,7 @@ class _Server(http.server.ThreadingHTTPServer):
                 connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request, client_address):
-        """Clients that are killed, and connections that are cut."""
+        """Ignore killed clients and cut connections."""
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
@@ -245,7 +245,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
 
     def setup(self):
-        # In the thread of the connection, which may take its time.
+        # In the thread of the connection, which may block.
         self.request = self.server.proxy.accept(self.request)
         self.server.begin(self.request)
         super().setup()

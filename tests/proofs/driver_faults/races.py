@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Requests that meet: for one cluster at once, and two conductors."""
+"""Races: simultaneous requests for one cluster, and two conductors."""
 
 import threading
 
@@ -21,7 +21,7 @@ _HELM_NOTED, = [s for s in steps.CREATE
 
 
 def run(box, part):
-    """Rows of requests that meet."""
+    """Rows for simultaneous requests."""
     with bench_module.Bench(box, part) as bench:
         behind = bench.case('delete right behind create', 'no pause')
         during = bench.case('delete during create',

@@ -2,9 +2,9 @@
 
 """Which requests to the management cluster are disturbed, and how; pure.
 
-A request is known by one line of text, ``METHOD /path/name?query``. The name
-of an object that is created stands in its body; here it is at the end of the
-path, as it is for all other requests, so that one pattern finds a request.
+A request is identified by one line of text, ``METHOD /path/name?query``. The
+name of an object to create is in the body; here it is put at the end of the
+path, as in all other requests, so that one pattern matches them.
 """
 
 import dataclasses
@@ -22,9 +22,9 @@ class Action(enum.Enum):
 
     DELAY = 'delay'
     ANSWER = 'answer'
-    #: Kept until somebody lets it go, and then passed on or thrown away.
+    #: Held until it is released, and then passed on or dropped.
     HOLD_REQUEST = 'hold the request'
-    #: Passed on; its answer is kept until somebody lets it go.
+    #: Passed on; its answer is held until it is released.
     HOLD_ANSWER = 'hold the answer'
 
 
@@ -33,8 +33,8 @@ class Rule:
     """Which requests, and what is done with them.
 
     :param pattern: regular expression, searched in the line of a request.
-    :param nth: the first of those that it finds that counts.
-    :param times: how many count; None: all from then on.
+    :param nth: number of the first match that counts.
+    :param times: how many matches count; None: all from then on.
     :param seconds: of a DELAY, and of Retry-After with an ANSWER; 0: none.
     :param status: of an ANSWER.
     """
@@ -48,7 +48,7 @@ class Rule:
 
 
 class Book:
-    """The rules of the moment, and how often each was met."""
+    """The current rules, and how often each has matched."""
 
     def __init__(self):
         self._met = {}
@@ -60,9 +60,9 @@ class Book:
         self._met.pop(rule, None)
 
     def take(self, line) -> Rule | None:
-        """The rule for a request; it counts as met by it.
+        """The rule for a request, which counts as a match.
 
-        Every rule counts the requests that it finds; the first one that
+        Every rule counts the requests that it matches; the first one that
         was added wins.
         """
         winner = None
@@ -78,7 +78,7 @@ class Book:
 
 
 def line(method, target, body=b'') -> str:
-    """The line by which a request is known.
+    """The line that identifies a request.
 
     :param target: path and query, as they come.
     :param body: bytes; read for the name of what is created.
@@ -101,7 +101,7 @@ def _name(body):
         return found and found[0].decode()
 
 
-#: Kubernetes' word and a real message for statuses
+#: Kubernetes' reason and a real message for statuses
 #: (apimachinery, pkg/api/errors/errors.go; apiserver, pkg/storage/etcd3).
 _SAID = {
     409: ('Conflict', 'Operation cannot be fulfilled on {what}: the object '

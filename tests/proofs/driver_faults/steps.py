@@ -25,7 +25,7 @@ class Step:
     :param pattern: of rules.Rule; ``{r}`` is the name of the release,
         ``{u}`` the cluster's uuid.
     :param helm: the request is helm's.
-    :param late: it comes when all machines are gone.
+    :param late: whether it comes after all machines are gone.
     """
 
     text: str

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What counts as kept, and the table that says so; pure.
+"""When a case is passed, and the table of cases; pure.
 
-A fault is survived when what was asked for last is reached, or when the user
-is told why not and the cure works; when no status claimed more than was
-true; and when nothing of the cluster is left after its deletion.
+A fault is survived if the last request is fulfilled, or if the user learns
+why not and the cure works; if no status claimed more than was true; and if
+nothing of the cluster is left after its deletion.
 """
 
 import dataclasses
@@ -25,7 +25,7 @@ COLUMNS = ('Fault', 'When it strikes', 'What the user saw', 'How it ended',
 
 @dataclasses.dataclass(frozen=True)
 class Truth:
-    """What the management cluster has of a cluster.
+    """The observed state of a cluster in the management cluster.
 
     :param masters, workers: number of machines that run.
     :param others: number of machines that do not.
@@ -40,10 +40,10 @@ class Truth:
 
 @dataclasses.dataclass(frozen=True)
 class Goal:
-    """What was asked for last.
+    """The desired state after the last request.
 
-    :param workers: machines beside one of the control plane; None: the
-        cluster is to be gone.
+    :param workers: machines in addition to one of the control plane; None:
+        the cluster shall be gone.
     :param version: of Kubernetes.
     :param template: uuid.
     """
@@ -79,18 +79,18 @@ class Goal:
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """What became of one case.
+    """The result of one case.
 
     :param seen: statuses in their order, without repetitions.
-    :param reasons: of those status_reasons that tell of trouble.
+    :param reasons: status_reasons that report trouble.
     :param answers: of HTTP: "POST clusters 202".
     :param end: REACHED, FAILED, REFUSED or HANGS.
-    :param cure: what was done then, and whether that worked: a pair; None:
-        there was no need.
+    :param cure: pair of what was done then, and whether it worked; None: no
+        cure was needed.
     :param seconds: from the request until the end.
-    :param left: texts, what was there after the deletion.
-    :param untrue: what Magnum said before it was true.
-    :param remark: what does not belong to the driver.
+    :param left: texts on leftovers after the deletion.
+    :param untrue: what Magnum claimed before it was true.
+    :param remark: anything that is not about the driver.
     """
 
     part: str
@@ -108,7 +108,7 @@ class Row:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Why it is not kept."""
+        """Why the case is not passed."""
         found = []
         if self.end == HANGS:
             found.append('hangs')
@@ -153,7 +153,7 @@ class Row:
 
 
 def plain(text) -> str:
-    """A text without what is different each time, not too long."""
+    """A text without variable parts, and not too long."""
     # Magnum leaves it in its answers where debug = true, as in sandboxes
     # (magnum/api/hooks.py, NoExceptionTracebackHook).
     return tables.plain(

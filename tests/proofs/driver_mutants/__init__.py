@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Known bugs of drivers for Cluster API, and the proof that tests see them.
+"""Known bugs of drivers for Cluster API, and the proof that tests find them.
 
-``bugs.toml`` says which tests hold our driver to better, ``defects.toml`` how
-each bug is brought into it. ``python -m tests.proofs driver-mutants`` does
-that, one at a time and in a copy, and runs the tests: a defect that they do
-not see is an error. The documentation of the bugs is made of the same tables.
+``bugs.toml`` lists the tests that keep our driver free of them,
+``defects.toml`` how to inject each bug. ``python -m tests.proofs
+driver-mutants`` injects them, one at a time into a copy, and runs the tests: a
+defect that they do not find is an error. The documentation of the bugs is made
+from the same tables.
 """

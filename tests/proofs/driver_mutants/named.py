@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Run some tests, and write down how each of them ended.
+"""Run some tests, and record how each of them ended.
 
-A program of its own, for the folder it is started in: ``python -m
+A separate program for the current folder: ``python -m
 tests.proofs.driver_mutants.named FILE TEST...``. FILE gets a line for each
-test as it ends, so that those are known that ended before one that never does.
+test as it ends, so that results before a hanging test are not lost.
 """
 
 import pathlib
@@ -19,7 +19,7 @@ PASSED, FAILED, BROKEN = 'passed', 'failed', 'broken'
 def main(path, tests):
     if not pathlib.Path(magnum_capi.__file__).is_relative_to(
             pathlib.Path.cwd()):
-        # An installed package would hide the one that was changed.
+        # An installed package would hide the changed one.
         raise SystemExit('the package of this folder is not the one that is '
                          'imported')
     with open(path, 'w', buffering=1, encoding='utf-8') as file:
@@ -34,7 +34,7 @@ def outcome(test):
     except Exception:
         return BROKEN
     if any(type(case).__module__ == 'unittest.loader' for case in suite):
-        # What could not be imported.
+        # A failed import.
         return BROKEN
     result = unittest.TestResult()
     suite.run(result)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Each defect in a copy of the driver, and the tests that have to fail."""
+"""Injects each defect into a copy of the driver; its tests must fail."""
 
 import contextlib
 import dataclasses

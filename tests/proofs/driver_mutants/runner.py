@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Bring defects into a copy of the source, and see which tests notice.
+"""Inject defects into a copy of the source, and see which tests notice.
 
-What the defects are is no matter here: see ``tables``.
+The defects themselves are in ``tables``.
 """
 
 import contextlib
@@ -19,16 +19,15 @@ from magnum_capi import processes
 from magnum_capi_tempest import runmarks
 from tests.proofs.driver_mutants import named
 
-#: What a copy needs. Caches of bytecode come along: they are valid for what
-#: is not changed.
+#: What a copy needs. Bytecode caches are copied, too: they stay valid for
+#: unchanged files.
 PARTS = ('magnum-capi', 'magnum_capi_tempest', 'tests', 'charts',
          'constraints', 'drivers', 'setup.cfg', 'requirements.txt')
 
-#: Seconds for the tests of a defect. They end in one or two on a machine that
-#: has nothing else to do.
+#: Seconds for the tests of a defect. On an idle machine they take one or two.
 LIMIT = 120
 
-#: The same, where one never ends.
+#: The same if one never ends.
 HANGS = 30
 
 #: Outcome of a test that did not end.
@@ -37,10 +36,10 @@ HUNG = 'hung'
 
 @dataclasses.dataclass(frozen=True)
 class Trial:
-    """What came of a defect.
+    """The result for a defect.
 
     :param name: of the defect, or of the run without any.
-    :param wanted: outcomes that every test should have.
+    :param wanted: allowed outcomes for every test.
     :param outcomes: by id of the test: passed, failed, broken or hung.
     :param problem: why the defect could not be tried.
     """
@@ -57,7 +56,7 @@ class Trial:
             outcome in self.wanted for outcome in self.outcomes.values())
 
     def __str__(self):
-        """What is not as wanted, on one line."""
+        """Unexpected outcomes, on one line."""
         if self.as_wanted:
             return ''
         return self.problem or ', '.join(
@@ -67,11 +66,11 @@ class Trial:
 
 
 def control(top, tests, limit=LIMIT * 5, scratch=None) -> Trial:
-    """Run tests on a copy without a defect: all have to pass.
+    """Run tests on a copy without a defect: all must pass.
 
     :param top: folder of the source.
-    :param scratch: folder for the copy, and the mark of its programs; by
-        default that of all temporary files, and no mark.
+    :param scratch: folder for the copy, and mark of its programs; by default
+        the folder of temporary files, without a mark.
     """
     start = time.monotonic()
     with _copied(top, scratch) as copy:
@@ -81,9 +80,9 @@ def control(top, tests, limit=LIMIT * 5, scratch=None) -> Trial:
 
 
 def trial(top, folder, defect, limit=None, scratch=None) -> Trial:
-    """Try one defect: all of its tests have to fail.
+    """Try one defect: all of its tests must fail.
 
-    :param folder: that its file is below, relative to ``top``.
+    :param folder: base folder of its file, relative to ``top``.
     :param defect: tables.Defect.
     :param limit: seconds, by default LIMIT or HANGS.
     :param scratch: as for :func:`control`.
@@ -107,7 +106,7 @@ def trial(top, folder, defect, limit=None, scratch=None) -> Trial:
 
 @contextlib.contextmanager
 def _copied(top, scratch):
-    """A copy of the source, for as long as it is needed."""
+    """Context: a temporary copy of the source."""
     with tempfile.TemporaryDirectory(prefix='driver-mutant-',
                                      dir=scratch) as folder:
         copy = pathlib.Path(folder).resolve()
@@ -121,7 +120,7 @@ def _copied(top, scratch):
 
 
 def _forget_bytecode(path):
-    # Its cache goes by size and seconds, and both may be as before.
+    # The cache compares size and seconds, and both may be unchanged.
     for cached in (path.parent / '__pycache__').glob(f'{path.stem}.*.pyc'):
         cached.unlink()
 
@@ -145,6 +144,6 @@ def _run(copy, tests, limit, mark):
     outcomes = {}
     for test in tests:
         outcomes[test] = ended.get(test) or (HUNG if hung else named.BROKEN)
-        # Those behind it did not begin.
+        # The tests after it did not begin.
         hung = hung and test in ended
     return outcomes, problem

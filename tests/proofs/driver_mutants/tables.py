@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The tables of bugs and defects, read and checked. No I/O but the reading."""
+"""Reads and checks the tables of bugs and defects."""
 
 import dataclasses
 import pathlib
@@ -11,7 +11,7 @@ UNIT = 'tests.unit'
 FUNCTIONAL = 'tests.functional'
 TEMPEST = 'magnum_capi_tempest.tests'
 
-#: Keys of both tables, and what the names of tests there are below of.
+#: Keys of both tables, and prefixes for the names of tests.
 _PLACES = {'unit': UNIT, 'functional': FUNCTIONAL, 'tempest': TEMPEST}
 
 _HERE = pathlib.Path(__file__).parent
@@ -19,9 +19,9 @@ _HERE = pathlib.Path(__file__).parent
 
 @dataclasses.dataclass(frozen=True)
 class Bug:
-    """Something that a driver does wrong.
+    """A bug of a driver.
 
-    :param id: a letter for the driver and a number, as H1.
+    :param id: a letter for the driver and a number, such as H1.
     :param title: a few words.
     :param wrong: what another driver does.
     :param here: what ours does instead.
@@ -46,15 +46,15 @@ class Bug:
 
 @dataclasses.dataclass(frozen=True)
 class Defect:
-    """A change that brings a bug into our driver.
+    """A change that injects a bug into our driver.
 
     :param bug: id of the Bug.
     :param what: what the driver does then.
     :param file: path below the folder that is changed.
-    :param old: lines, there once.
-    :param new: lines in their place.
-    :param tests: ids of unittest; each has to fail.
-    :param hangs: the last one need not end, but never does.
+    :param old: lines that occur once.
+    :param new: lines that replace them.
+    :param tests: ids of unittest; each must fail.
+    :param hangs: whether the last test hangs instead of failing.
     """
 
     bug: str
@@ -70,9 +70,9 @@ class Defect:
         return f'{self.bug}: {self.what}'
 
     def applied(self, text):
-        """The content of the file with the defect in it.
+        """The content of the file with the defect.
 
-        :raises ValueError: the lines are not there, or more than once.
+        :raises ValueError: the lines do not occur exactly once.
         """
         changed, times = re.subn(
             f'^{re.escape(self.old)}', lambda _match: self.new, text,
@@ -94,7 +94,7 @@ def defects(path=_HERE / 'defects.toml') -> tuple[Defect, ...]:
 
 
 def _tests(found):
-    """Take the tests out of a table; returns their ids."""
+    """Remove the tests from a table; returns their ids."""
     return tuple(f'{place}.{test}' for key, place in _PLACES.items()
                  for test in found.pop(key, ()))
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A soak: users of Magnum's API, three conductors, and faults, by a model.
+"""A soak test: users of Magnum's API, three conductors, faults, and a model.
 
-``python -m tests.proofs soak`` has hypothesis make stories (``stories``),
-plays them in a sandbox (``world``, ``faults``), and judges what is there
-whenever things are quiet by what was asked for (``model``).
+``python -m tests.proofs soak`` lets hypothesis generate stories (``stories``),
+plays them in a sandbox (``world``, ``faults``), and in every quiet period
+compares the observed state with the desired one (``model``).
 """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The sandbox of the soak: three conductors, one with a clock of its own."""
+"""The sandbox of the soak: three conductors, one with another clock."""
 
 import pathlib
 import shutil
@@ -18,9 +18,9 @@ AHEAD = 90
 
 
 def clock(folder) -> dict[str, str]:
-    """Variables of a program whose clock is ahead; empty: it cannot be.
+    """Variables for a program whose clock is ahead; empty if impossible.
 
-    :param folder: for the library that does it.
+    :param folder: for the library that changes the clock.
     """
     library = folder / 'clock.so'
     try:
@@ -36,8 +36,8 @@ def clock(folder) -> dict[str, str]:
 class Box(box_module.Box):
     """A driver_faults.Box with three conductors.
 
-    :param work: proof.Work; ``work.args.defect``: name of one of
-        driver_mutants that is brought into the driver, or empty.
+    :param work: proof.Work; ``work.args.defect``: name of a defect of
+        driver_mutants to inject into the driver, or empty.
     """
 
     conductors = (box_module.CONDUCTOR, box_module.SECOND,
@@ -59,14 +59,14 @@ class Box(box_module.Box):
         self.others_up()
 
     def others_up(self):
-        """Start the conductors that the sandbox itself does not know."""
+        """Start the conductors that are not the sandbox's own."""
         self.another_conductor(self.conductors[1])
         self.another_conductor(self.conductors[2], self.clock)
 
     def repair(self):
-        """Bring back all that was killed or stopped.
+        """Restart everything that was killed or stopped.
 
-        :raises WaitTimeout: it does not come.
+        :raises WaitTimeout: something does not start.
         """
         with self._repair:
             waiting.wait_for(
@@ -78,13 +78,13 @@ class Box(box_module.Box):
             self.up()
             self.others_up()
         except errors.MagnumCapiError as e:
-            # Services remember for a moment that there was no Keystone.
+            # Services remember for a moment that Keystone was down.
             return e
         return None
 
 
 def _bring_in(name, folder):
-    """Have sandboxes take a copy of the library, with a defect in it.
+    """Make sandboxes use a copy of the library with a defect.
 
     :raises UsageError: there is no such defect.
     """
@@ -99,5 +99,5 @@ def _bring_in(name, folder):
                     ignore=shutil.ignore_patterns('__pycache__'))
     path = copy / defect.file
     path.write_text(defect.applied(path.read_text()))
-    # Where sandboxes take it from (sandbox/cloud/overlay.py, add_library).
+    # Sandboxes take it from here (sandbox/cloud/overlay.py, add_library).
     magnum_capi.__file__ = str(copy / '__init__.py')

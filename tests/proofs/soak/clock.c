@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* A wall clock that is AHEAD seconds ahead, for programs that load this first
- * (LD_PRELOAD). Sleeps, and waits with a time limit, are as they were: those
- * of Python go by the monotonic clock. libfaketime 0.9.10 changes these, too:
- * time.sleep() of Python 3.11 then fails, or waits of threads never end. */
+ * (LD_PRELOAD). Sleeps and waits with a timeout are not changed: Python's use
+ * the monotonic clock. libfaketime 0.9.10 changes that, too: then time.sleep()
+ * of Python 3.11 fails, or waits of threads never end. */
 
 #define _GNU_SOURCE
 #include <sys/syscall.h>

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What breaks: real programs end, stop or answer late, machines go.
+"""Faults: real programs end, stop or answer late, machines disappear.
 
-Each is a context manager for as long as it lasts; its value says what it met,
-and is false when there was nothing to break.
+Each is a context manager for its duration; its value says what was affected,
+and is false if there was nothing to break.
 """
 
 import contextlib
@@ -26,8 +26,8 @@ def begin(kind, of, box, machines):
 
     :param kind, of: of stories.Step.
     :param box: box.Box of the soak.
-    :param machines: function without arguments: the workers' Machines of
-        the cluster ``of``.
+    :param machines: function that returns the workers' Machines of the
+        cluster ``of``.
     """
     if kind in _API:
         return _answers(box, _API[kind])
@@ -80,7 +80,7 @@ def _conductor(box, number, helm):
 
 @contextlib.contextmanager
 def _each_helm(box, number, after=None):
-    """Send a signal to each helm that runs meanwhile."""
+    """Send a signal to each helm that runs during the fault."""
     met, over = [], threading.Event()
 
     def hunt():
@@ -122,7 +122,7 @@ _PROGRAM = {
 
 
 def _first(machines):
-    """A worker that runs, as Machine's metadata; None: there is none."""
+    """Metadata of a running worker's Machine, None if there is none."""
     try:
         return next((m for m in machines()
                      if m.get('status', {}).get('phase') == 'Running'), None)
@@ -132,7 +132,7 @@ def _first(machines):
 
 @contextlib.contextmanager
 def _machine_gone(box, machines):
-    """Somebody deletes a Machine behind Magnum's back."""
+    """Delete a Machine behind Magnum's back."""
     found = _first(machines)
     if found:
         box.api.delete(_path('machines', found['metadata']))
@@ -141,7 +141,7 @@ def _machine_gone(box, machines):
 
 @contextlib.contextmanager
 def _machine_ill(box, machines):
-    """A node is not Ready for a while, too short to be replaced."""
+    """Make a node not Ready for a while, too short to be replaced."""
     found = _first(machines)
     if not found:
         yield None

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Has hypothesis make stories of a seed, and shrink one that breaks."""
+"""Lets hypothesis generate stories from a seed, and shrink one that breaks."""
 
 import contextlib
 import time
@@ -14,28 +14,28 @@ from hypothesis import stateful
 from magnum_capi import errors
 from tests.proofs.soak import stories
 
-#: Rules that make a story, at most.
+#: Maximum number of rules in a story.
 LENGTH = 9
 
 
 class _Enough(BaseException):
-    """There is no more time. No Exception, as hypothesis catches those."""
+    """Time is up. Not an Exception, as hypothesis catches those."""
 
 
 class _Fails(AssertionError):
-    """The story breaks what has to hold."""
+    """The story breaks an invariant."""
 
 
 class Hunt:
     """The stories of one seed.
 
-    :param play: function of a story, which returns an outcome with
+    :param play: function that plays a story and returns an outcome with
         ``broken`` and ``played``, the number of its steps.
     :param minutes: no story begins after that.
-    :param shrinking: minutes for looking for a shorter story.
+    :param shrinking: minutes for the search for a shorter story.
     :param clock: for tests.
-    :ivar outcomes: by story, in the order in which they were played.
-    :ivar broken: the shortest story that breaks; None: there is none.
+    :ivar outcomes: by story, in the order of playing.
+    :ivar broken: the shortest story that breaks, None if there is none.
     :ivar why: what it breaks.
     """
 
@@ -48,7 +48,7 @@ class Hunt:
         self._trouble = self._simplest = None
 
     def run(self):
-        """Play stories until one breaks or the time is over.
+        """Play stories until one breaks or time is up.
 
         :raises MagnumCapiError: the last one could not be played.
         """
@@ -63,11 +63,11 @@ class Hunt:
             raise self._trouble
 
     def _one(self, seed):
-        """Play one story, and shorter ones when it breaks.
+        """Play one story, and shorter ones if it breaks.
 
         hypothesis begins with the simplest story, which is always the same,
-        and goes on with those that are like one that it had; so each is the
-        second one of a run of its own.
+        and continues with stories similar to earlier ones; so each story is
+        the second one of its own run.
         """
         self._simplest = None
         machine = hypothesis.seed(seed)(lambda: stories.Machine(self._told))
@@ -99,13 +99,13 @@ class Hunt:
             self._trouble = e
             raise _Enough from e
         except SystemExit as e:
-            # Of SIGTERM; hypothesis would take it for a failure.
+            # From SIGTERM; hypothesis would take it for a failure.
             raise KeyboardInterrupt from e
         if not outcome.broken:
             return
         if self.broken is None:
             self._end = self._clock() + self._shrinking * 60
-        # What comes behind the break was not played.
+        # The steps after the break were not played.
         short = story[:outcome.played]
         if self.broken is None or len(short) <= len(self.broken):
             self.broken, self.why = short, outcome.broken

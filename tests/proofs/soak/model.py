@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What has to hold of a cluster once things are quiet; pure.
+"""What must hold for a cluster in a quiet period; pure.
 
-What was asked for is a :class:`Expected`, what is there a :class:`Seen`, from
+:class:`Expected` is the desired state, :class:`Seen` the observed one, from
 Magnum's API and from Cluster API's objects. :func:`problems` compares them.
 """
 
@@ -14,15 +14,15 @@ from tests.proofs.soak import stories
 
 WORKERS, MASTERS = stories.WORKERS, 'default-master'
 
-#: Magnum's conductor takes a resize in these; what comes in another one is
-#: accepted by its API and dropped without a word (magnum 23.0.0,
+#: Statuses in which Magnum's conductor accepts a resize; in any other, its API
+#: accepts the request and the conductor silently drops it (magnum 23.0.0,
 #: conductor/handlers/cluster_conductor.py, cluster_resize).
 TAKEN = frozenset(('CREATE_COMPLETE', 'UPDATE_COMPLETE', 'UPDATE_FAILED',
                    'UPDATE_IN_PROGRESS'))
 
 
 class Answer(enum.Enum):
-    """Of Magnum's API to a request; UNKNOWN: none, or a 5xx."""
+    """Answer of Magnum's API to a request; UNKNOWN: none, or a 5xx."""
 
     ACCEPTED = 'accepted'
     REFUSED = 'refused'
@@ -31,11 +31,11 @@ class Answer(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class Field:
-    """Something that was asked for.
+    """One part of the desired state.
 
-    :param values: what it was when things were last quiet, then what was
-        asked for since, in order.
-    :param doubt: not only the last one may be there.
+    :param values: the value in the last quiet period, then the values
+        requested since, in order.
+    :param doubt: whether values other than the last one are possible.
     """
 
     values: tuple
@@ -54,17 +54,18 @@ class Field:
 
 @dataclasses.dataclass(frozen=True)
 class Expected:
-    """What a cluster should be by what its users asked for.
+    """The desired state of a cluster after its users' requests.
 
-    :param there: of booleans.
-    :param release: of pairs, uuid of the template and Kubernetes' version.
-    :param counts: by the node group's name: of numbers of nodes, None where
-        there is no such group.
-    :param uids: by the node group's name: of the Machines that were there
-        when things were last quiet, and that no fault took since.
-    :param rolled: somebody asked for other machines.
-    :param excused: something was broken since then, so that the cluster may
-        have failed.
+    :param there: Field of booleans.
+    :param release: Field of pairs: uuid of the template and Kubernetes'
+        version.
+    :param counts: by the node group's name: Field of numbers of nodes, None
+        if there is no such group.
+    :param uids: by the node group's name: the Machines of the last quiet
+        period that no fault has removed since.
+    :param rolled: whether other machines were requested.
+    :param excused: whether there was a fault since then, so that the cluster
+        may have failed.
     """
 
     there: Field = Field((False,))
@@ -82,7 +83,7 @@ class Expected:
 class Machine:
     """A Machine of Cluster API.
 
-    :param runs: its phase is Running, and it is not being deleted.
+    :param runs: whether its phase is Running and it is not being deleted.
     """
 
     uid: str
@@ -101,12 +102,12 @@ class Group:
 
 @dataclasses.dataclass(frozen=True)
 class Seen:
-    """A cluster as it is.
+    """The observed state of a cluster.
 
     :param status: Magnum's; None: it has no such cluster.
     :param release: as in Expected.
     :param groups: by name.
-    :param strangers: Machines of the cluster in no node group of Magnum.
+    :param strangers: Machines of the cluster outside of Magnum's node groups.
     :param credentials: number of application credentials made for it.
     """
 
@@ -124,13 +125,13 @@ class Seen:
 
     @property
     def has_failed(self) -> bool:
-        """Something has failed, and nobody works on it."""
+        """Whether something has failed and is not being worked on."""
         return any(s.endswith('_FAILED') for s in self.statuses) and not any(
             s.endswith('_IN_PROGRESS') for s in self.statuses)
 
     @property
     def said(self):
-        """All that Magnum says."""
+        """All statuses that Magnum reports."""
         return (self.status, self.release, [
             (name, group.status, group.count)
             for name, group in sorted(self.groups.items())])
@@ -140,14 +141,14 @@ class Seen:
 
 
 def asked(expected, step, answer, doubt=False, release=None) -> Expected:
-    """What is expected after a request.
+    """The desired state after a request.
 
     :param step: stories.Step.
-    :param doubt: Magnum itself may have lost it, though it accepted it.
-    :param release: that of the template that the step names.
+    :param doubt: whether Magnum itself may have lost the accepted request.
+    :param release: of the template that the step names.
     """
     if step.op == 'rotate-ca':
-        # Magnum itself makes a failure of what the driver refuses.
+        # Magnum itself turns a refusal of the driver into a failure.
         return dataclasses.replace(expected, excused=True)
     if answer is Answer.REFUSED:
         return expected
@@ -177,9 +178,9 @@ def asked(expected, step, answer, doubt=False, release=None) -> Expected:
 
 
 def failed(expected) -> Expected:
-    """What is expected of a cluster that was seen to have failed.
+    """The desired state of a cluster that was seen to have failed.
 
-    Magnum writes back what was there before, or does not, by the moment.
+    Depending on the moment, Magnum restores the old values or does not.
     """
     def doubted(field):
         return dataclasses.replace(field, doubt=True)
@@ -191,19 +192,19 @@ def failed(expected) -> Expected:
 
 
 def without(expected, uid) -> Expected:
-    """What is expected when a fault takes a Machine."""
+    """The desired state after a fault has removed a Machine."""
     return dataclasses.replace(expected, uids={
         name: uids - {uid} for name, uids in expected.uids.items()})
 
 
 def doubtful(expected) -> bool:
-    """Whether something that was asked for may still be on its way."""
+    """Whether a request may still be on its way."""
     return any(field.doubt for field in (
         expected.there, expected.release, *expected.counts.values()))
 
 
 def cure(seen, cluster) -> stories.Step:
-    """What a user would do who was told of a failure."""
+    """What a user would do after a failure."""
     if seen.status in ('CREATE_FAILED', 'DELETE_FAILED'):
         return stories.step('delete', cluster)
     for name, group in seen.groups.items():
@@ -215,7 +216,7 @@ def cure(seen, cluster) -> stories.Step:
 
 
 def quiet(seen) -> Expected:
-    """What is expected from now on of what is as it has to be."""
+    """The desired state from now on, given a correct observed state."""
     if seen.status is None:
         return Expected()
     return Expected(
@@ -226,7 +227,7 @@ def quiet(seen) -> Expected:
 
 
 def problems(expected, seen) -> list[str]:
-    """Why a cluster is not as it has to be; empty: it is."""
+    """Differences from the desired state of a cluster; empty: none."""
     if seen.status is None:
         return untrue(seen) + ([] if False in expected.there.allowed else [
             'lost: Magnum has no such cluster'])
@@ -237,7 +238,7 @@ def problems(expected, seen) -> list[str]:
 
 
 def untrue(seen) -> list[str]:
-    """What Magnum says that is not so, when it says that all is done."""
+    """Untrue claims of Magnum when it reports completion."""
     if seen.status is None:
         return [f'left: {text}' for text in (
             *seen.strangers, *['application credential'] * seen.credentials)]
@@ -290,7 +291,7 @@ def _nodes(count):
 
 
 def _replaced(expected, seen):
-    """Machines that went though nobody wanted fewer or others."""
+    """Machines that disappeared although no request explains it."""
     if expected.rolled:
         return
     for name, before in expected.uids.items():
@@ -305,7 +306,7 @@ def _replaced(expected, seen):
 
 @dataclasses.dataclass(frozen=True)
 class Place:
-    """Where a secret of a cluster was found.
+    """A place where a secret of a cluster was found.
 
     :param secret: "application credential" or "private key".
     :param kind: of the object; "log", or "answer" of Magnum's API.
@@ -320,7 +321,7 @@ class Place:
 
 def misplaced(places: collections.abc.Iterable[Place],
               namespaces: dict) -> list[str]:
-    """Secrets where none belongs, by doc/source/driver-secrets.rst.
+    """Secrets outside of the places in doc/source/driver-secrets.rst.
 
     :param namespaces: of the clusters' projects, by release.
     """
@@ -337,6 +338,6 @@ def _belongs(place):
         return False
     if place.secret == 'application credential':
         return rest in ('-cloud-credentials', '-magnum')
-    # User data of a control plane have the keys.
+    # User data of a control plane contains the keys.
     return (rest in ('-ca', '-etcd', '-proxy', '-sa')
             or rest.startswith('-control-plane-'))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What there is of clusters: by Magnum, Cluster API and Keystone."""
+"""Observes clusters in Magnum, Cluster API and Keystone."""
 
 import collections
 
@@ -18,7 +18,7 @@ _DEPLOYMENT = 'cluster.x-k8s.io/deployment-name'
 
 
 class Observer:
-    """Looks at the clusters of one sandbox.
+    """Observes the clusters of one sandbox.
 
     :param box: box.Box.
     :param its: users.Users.
@@ -26,21 +26,20 @@ class Observer:
 
     def __init__(self, box, its):
         self._box, self._users = box, its
-        #: How much of each log has been read.
+        #: Read position of each log.
         self._read = collections.Counter()
 
     def workers(self, cluster) -> list[dict]:
-        """Machines of a cluster that are no control plane."""
+        """Machines of a cluster other than the control plane's."""
         return [m for m in self._box.api.items(_MACHINES)
                 if cluster.uuid and m['spec']['clusterName']
                 == cluster.release and _PLANE not in m['metadata']['labels']]
 
     def looks(self, clusters) -> dict:
-        """Look once at clusters.
+        """Observe clusters once.
 
         :param clusters: users.Cluster.
-        :returns: model.Seen by cluster; those of which there was no answer
-            are left out.
+        :returns: model.Seen by cluster, without those that gave no answer.
         """
         try:
             of_magnum = {cluster: self._magnum(cluster)
@@ -70,7 +69,7 @@ class Observer:
         return row, (groups or {}).get('nodegroups', None if row else [])
 
     def misplaced(self, clusters) -> list[str]:
-        """Secrets where none belongs, texts.
+        """Texts on secrets in wrong places.
 
         :param clusters: users.Cluster, all complete.
         """
@@ -87,7 +86,7 @@ class Observer:
             c.release: self._users.namespaces[c.user] for c in clusters})
 
     def _logs(self):
-        """What was written into logs since the last call."""
+        """New content of the logs since the last call."""
         for path in self._box.layout.log.rglob('*'):
             if path.is_file():
                 with open(path, 'rb') as file:
@@ -97,12 +96,12 @@ class Observer:
                 yield path.name, text.decode(errors='replace')
 
     def objects(self) -> set[str]:
-        """All that projects have in the management cluster, texts."""
+        """Texts on all objects of projects in the management cluster."""
         return {f'{kind} {namespace}/{name}' for kind, namespace, name
                 in secrets.contents(self._box.api)
                 if namespace in self._users.namespaces.values()
                 and kind != 'Event'
-                # Kubernetes itself makes these of each namespace.
+                # Kubernetes itself makes these in each namespace.
                 and name not in ('default', 'kube-root-ca.crt')}
 
 

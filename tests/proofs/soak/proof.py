@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The soak: parts, each with its seed, and stories from files."""
+"""The soak: parts with a seed each, and stories from files."""
 
 import dataclasses
 import pathlib
@@ -15,7 +15,7 @@ from tests.proofs.soak import world as world_module
 #: Minutes of a part, in which its stories begin.
 PART = 5
 
-#: Minutes, at most, for a shorter story once one has broken something.
+#: Maximum minutes for the search for a shorter story that breaks.
 SHRINKING = 30
 
 

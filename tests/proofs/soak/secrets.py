@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where secrets of clusters are: in every object, log and answer."""
+"""Finds secrets of clusters in every object, log and answer."""
 
 import base64
 import binascii
@@ -11,7 +11,7 @@ import re
 from magnum_capi.driver.desired import names
 from tests.proofs.soak import model
 
-#: Kinds beside those of Cluster API and of addons.
+#: Kinds in addition to those of Cluster API and of addons.
 _CORE = (('secrets', 'Secret'), ('configmaps', 'ConfigMap'),
          ('serviceaccounts', 'ServiceAccount'), ('events', 'Event'))
 
@@ -20,7 +20,7 @@ _KEYS = ('ca', 'etcd', 'proxy', 'sa')
 
 
 def contents(api) -> dict[tuple[str, str, str], str]:
-    """Text of every object that a cluster may have; Secrets are decoded.
+    """Text of every object of clusters, with Secrets decoded.
 
     :param api: kube.Client of the management cluster.
     :returns: by kind, namespace and name.
@@ -45,7 +45,7 @@ def _texts(kind, objects):
 def _decoded(value):
     data = base64.b64decode(value)
     try:
-        # Helm's, which encodes once more.
+        # Helm's Secrets are encoded twice.
         data = gzip.decompress(base64.b64decode(data, validate=True))
     except (binascii.Error, OSError, EOFError):
         pass
@@ -53,10 +53,10 @@ def _decoded(value):
 
 
 def needles(found, release) -> dict[str, str]:
-    """What is secret of a cluster, by what it is.
+    """The secrets of a cluster.
 
-    :param found: of :func:`contents`.
-    :returns: texts that are like nothing else, and what each of them is.
+    :param found: result of :func:`contents`.
+    :returns: unique texts, and what each of them is.
     """
     secret = {}
     for (kind, _namespace, name), text in found.items():
@@ -66,7 +66,7 @@ def needles(found, release) -> dict[str, str]:
             for word in _SECRET.findall(text):
                 secret[word] = 'application credential'
         elif name in {names.certificate(release, k) for k in _KEYS}:
-            # A line of the key; the first ones are alike for all keys.
+            # A line of the key; the first lines are alike for all keys.
             head, _begin, key = text.partition('PRIVATE KEY-----')
             if key:
                 secret[key.split()[3]] = 'private key'
@@ -74,10 +74,10 @@ def needles(found, release) -> dict[str, str]:
 
 
 def places(found, release, secret, texts=()) -> list[model.Place]:
-    """Where the secrets of a cluster are.
+    """Places of the secrets of a cluster.
 
-    :param secret: of :func:`needles`.
-    :param texts: of what is no object: triples of a kind, a name and a text.
+    :param secret: result of :func:`needles`.
+    :param texts: other than objects: triples of a kind, a name and a text.
     """
     everywhere = [*((*key, text) for key, text in found.items()),
                   *((kind, '', name, text) for kind, name, text in texts)]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Stories: what users do and what breaks, step by step; made by hypothesis.
+"""Stories: users' requests and faults, step by step; made by hypothesis.
 
-What a story may go on with depends on the steps before, never on what became
-of them, so that a story is the same each time it is told. Pure.
+The next step of a story depends on the earlier steps, never on their results,
+so that a story is the same each time. Pure.
 """
 
 import dataclasses
@@ -15,10 +15,10 @@ from magnum_capi import errors
 
 WORKERS = 'default-worker'
 
-#: Clusters by their names in stories, and whose they are.
+#: Clusters by their names in stories, and their owners.
 OWNERS = {'a': 'demo', 'b': 'admin', 'c': 'demo'}
 
-#: What the words behind each kind of step are.
+#: The arguments of each kind of step.
 STEPS = {
     'create': ('cluster', 'workers', 'flavor'),
     'resize': ('cluster', 'group', 'nodes'),
@@ -31,9 +31,9 @@ STEPS = {
     'delete': ('cluster',),
     # Until the cluster is not in progress.
     'wait': ('cluster',),
-    # What of: a conductor's number, a cluster, or "-".
+    # Object: a conductor's number, a cluster, or "-".
     'fault': ('kind', 'of', 'seconds'),
-    # All faults end, and all is judged.
+    # All faults end, and everything is judged.
     'quiet': (),
 }
 
@@ -65,9 +65,9 @@ def step(op, *args) -> Step:
 
 
 def parse(text) -> tuple[Step, ...]:
-    """The steps of a story, one a line; "#" begins a comment.
+    """The steps of a story, one per line; "#" begins a comment.
 
-    :raises UsageError: a line is no step.
+    :raises UsageError: a line is not a step.
     """
     found = []
     for line in text.splitlines():
@@ -91,12 +91,12 @@ _SECONDS = st.sampled_from((5, 15, 40))
 
 
 class Machine(stateful.RuleBasedStateMachine):
-    """Makes a story, which :meth:`teardown` has played."""
+    """Makes a story and plays it in :meth:`teardown`."""
 
     def __init__(self, play=None):
         super().__init__()
         self.story = []
-        #: Names of node groups by the clusters that should be there.
+        #: Names of node groups by existing cluster.
         self.clusters = {}
         self._play = play
 
@@ -156,7 +156,7 @@ class Machine(stateful.RuleBasedStateMachine):
     def change(self, number, patient, op):
         self.ask(patient, op, self.pick(number))
 
-    # Something is to be there when it is quiet.
+    # Some cluster must remain for the quiet period.
     @stateful.precondition(lambda self: len(self.clusters) > 1)
     @stateful.rule(number=_PICK, patient=_PATIENT)
     def delete(self, number, patient):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The users of a sandbox: what they ask of Magnum, and what it answers."""
+"""The users of a sandbox: their requests to Magnum, and its answers."""
 
 import concurrent.futures
 import dataclasses
@@ -18,15 +18,15 @@ from tests.robustness import cloud
 
 OLD, NEW = 'v1.34.2', 'v1.35.0'
 
-#: Seconds that a step "wait" takes at most.
+#: Maximum seconds for a step "wait".
 WAIT = 90
 
-#: Seconds after its answer in which a request is lost with the conductor
-#: that has taken it: Magnum acknowledges it first, and writes rows later.
+#: Seconds after its answer in which a request may be lost with its conductor:
+#: Magnum acknowledges it first and writes rows later.
 LOSES = 15
 
-#: Seconds between two requests for a cluster; Magnum may swap those that
-#: come within milliseconds, and its status is that from before for a while.
+#: Seconds between two requests for a cluster. Magnum may swap requests that
+#: arrive within milliseconds, and its status is outdated for a while.
 APART = 3
 
 _PACE = waiting.Pace(0.5, 1.2, 1.5)
@@ -34,10 +34,10 @@ _PACE = waiting.Pace(0.5, 1.2, 1.5)
 
 @dataclasses.dataclass(frozen=True)
 class _Request:
-    """One that was sent.
+    """A request that was sent.
 
-    :param doubt: Magnum's conductor may not take it.
-    :param future: of its model.Answer and the time when that came.
+    :param doubt: whether Magnum's conductor may drop it.
+    :param future: of its model.Answer and the time of that.
     """
 
     step: stories.Step
@@ -48,7 +48,7 @@ class _Request:
 
 
 class Cluster:
-    """A cluster that a user asked for.
+    """A cluster that a user requested.
 
     :param story: its name in stories.
     """
@@ -58,14 +58,14 @@ class Cluster:
         self.name = f'{story}-{time.monotonic_ns():x}'
         self.expected = model.Expected()
         self.requests = []
-        #: A fault met its machines since things were quiet.
+        #: Whether a fault affected its machines since the last quiet period.
         self.hit = False
-        #: It was seen to have failed since then.
+        #: Whether it was seen to have failed since then.
         self.has_failed = False
         self.cures = 0
-        #: Times since when it is well, and since when it has failed.
+        #: Times since which it has been well, and since which it has failed.
         self.well = self.ill = None
-        #: The look before.
+        #: The previous observation.
         self.last = None
 
     @property
@@ -77,7 +77,7 @@ class Cluster:
         return [request.future.result() for request in self.requests]
 
     def fold(self, kills, say):
-        """Make what is expected of the requests and their answers.
+        """Update the desired state from the requests and their answers.
 
         :param kills: times at which a conductor was killed.
         :param say: function of a text.
@@ -93,10 +93,10 @@ class Cluster:
 
 
 class Users:
-    """The users of one sandbox, who ask without waiting for the answer.
+    """The users of one sandbox, who do not wait for answers to requests.
 
     :param box: box.Box.
-    :param pool: where they wait for it.
+    :param pool: executor that waits for the answers.
     :ivar sent, accepted: numbers of requests.
     """
 
@@ -118,7 +118,7 @@ class Users:
             for name in self.clouds}
 
     def create(self, step) -> Cluster:
-        """Ask for a new cluster, and wait for the answer."""
+        """Request a new cluster, and wait for the answer."""
         name, workers, flavor = step.args
         cluster = Cluster(name)
         self._send(cluster, step, 'POST', 'clusters', {
@@ -129,9 +129,9 @@ class Users:
         return cluster
 
     def ask(self, cluster, step):
-        """Ask for something else, behind all other requests for a cluster.
+        """Send another request, after all earlier ones for a cluster.
 
-        One of which nobody knows the uuid cannot be asked for anything.
+        Nothing can be requested for a cluster with an unknown uuid.
         """
         cluster.answers()
         if self.find(cluster):
@@ -153,7 +153,7 @@ class Users:
             return 'POST', f'{path}/actions/upgrade', {
                 'cluster_template': new, 'max_batch_size': 1}
         if step.op == 'change-template':
-            # Machines that were made of it would be others.
+            # It would lead to other machines.
             return 'PATCH', f'clustertemplates/{new}', [{
                 'op': 'replace', 'path': '/flavor_id', 'value': 'm1.medium'}]
         return {
@@ -187,7 +187,7 @@ class Users:
                 else model.Answer.UNKNOWN), time.monotonic()
 
     def get(self, user, path) -> dict | None:
-        """What Magnum answers, {} for a 404; None: it gives no answer."""
+        """Magnum's answer, {} for a 404, None if there is no answer."""
         try:
             answer = self.clouds[user].magnum('GET', path, timeout=20)
             if answer.status_code != 404:
@@ -197,7 +197,7 @@ class Users:
             return None
 
     def find(self, cluster) -> str | None:
-        """The uuid, also of a cluster whose creation was not answered."""
+        """The uuid, even of a cluster whose creation was not answered."""
         if not cluster.uuid:
             found = self.get(cluster.user, 'clusters') or {}
             cluster.uuid = next((c['uuid'] for c in found.get('clusters', ())
@@ -205,12 +205,12 @@ class Users:
         return cluster.uuid
 
     def row(self, cluster) -> dict | None:
-        """As :meth:`get`, of a cluster; None, too, when it has no uuid."""
+        """Like :meth:`get`, for a cluster; also None if it has no uuid."""
         return cluster.uuid and self.get(
             cluster.user, f'clusters/{cluster.uuid}')
 
     def wait(self, cluster) -> bool:
-        """Wait until a cluster is not in progress; whether it is not."""
+        """Wait until a cluster is not in progress; returns False if it is."""
         cluster.answers()
         _apart(cluster)
         try:
@@ -223,9 +223,9 @@ class Users:
         return True
 
     def empty(self, clusters, timeout):
-        """Have clusters deleted.
+        """Delete clusters.
 
-        :raises MagnumCapiError: they are not.
+        :raises MagnumCapiError: some remain.
         """
         clusters = [c for c in clusters if c.answers() and self.find(c)]
         for cluster in clusters:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Plays stories in the sandbox, and judges what comes of them."""
+"""Plays stories in the sandbox, and judges the results."""
 
 import concurrent.futures
 import dataclasses
@@ -18,30 +18,30 @@ from tests.proofs.soak import observer
 from tests.proofs.soak import stories
 from tests.proofs.soak import users
 
-#: Seconds until a cluster has to be as it should, cures included.
+#: Seconds until a cluster must be in its desired state, including cures.
 PATIENCE = 420
 
-#: Seconds for which all has to be well, and the same where a request may
-#: still be on its way.
+#: Seconds for which all must be well, and the same if a request may still be
+#: on its way.
 CALM, DOUBTFUL_CALM = 4, 25
 
-#: Seconds for which a failure has to last until it is cured, and how often
-#: that is tried.
+#: Seconds for which a failure must last before it is cured, and how often that
+#: is tried.
 FAILED, CURES = 20, 4
 
 
 class Broken(Exception):
-    """What had to hold does not; its argument has the texts."""
+    """An invariant is broken; the argument has the texts."""
 
 
 @dataclasses.dataclass
 class Outcome:
-    """What came of a story.
+    """The result of a story.
 
-    :param requests, accepted: numbers of them.
-    :param faults: how many of each kind met something.
-    :param judged: how often a cluster was judged when things were quiet.
-    :param broken: texts, what does not hold.
+    :param requests, accepted: numbers of requests.
+    :param faults: how many of each kind affected something.
+    :param judged: how often a cluster was judged in a quiet period.
+    :param broken: texts on broken invariants.
     :param played: number of steps.
     """
 
@@ -58,7 +58,7 @@ class World:
     """A sandbox with its users.
 
     :param box: box.Box.
-    :param say: function of a text, for who looks on.
+    :param say: function that prints a text.
     """
 
     def __init__(self, box, say=print):
@@ -71,17 +71,17 @@ class World:
         self._pool.shutdown()
 
     def play(self, story) -> Outcome:
-        """Play a story, delete what is left of it, and judge all.
+        """Play a story, delete its clusters, and judge everything.
 
-        :raises MagnumCapiError: the sandbox is not whole and empty.
+        :raises MagnumCapiError: the sandbox is not intact and empty.
         """
         began, its = time.monotonic(), self._users
         sent, accepted = its.sent, its.accepted
         self._outcome = outcome = Outcome()
-        #: Clusters by their names in the story, and all that may be there.
+        #: Clusters by their names in the story, and all that may still exist.
         self._by_name, self._all = {}, []
         self._faults, self._kills, self._broke = {}, [], False
-        #: Certificates, at most, that Magnum itself may leave.
+        #: Maximum number of certificates that Magnum itself may leave.
         self._orphans = 0
         self._search = {name: leaks.Search(self._box, of)
                         for name, of in its.clouds.items()}
@@ -162,7 +162,7 @@ class World:
             cluster.expected = model.without(cluster.expected, met)
 
     def _mend(self):
-        """Wait until no fault lasts, and have everything run."""
+        """Wait until all faults have ended, and repair the sandbox."""
         for what in list(self._faults):
             self._faults.pop(what).result()
         if self._broke:
@@ -171,7 +171,7 @@ class World:
     # What has to hold.
 
     def _watch(self, over):
-        """Note which clusters fail, whatever becomes of them."""
+        """Note which clusters fail, even if they recover."""
         while not over.wait(2):
             for cluster in list(self._all):
                 row = self._users.row(cluster) or {}
@@ -181,9 +181,9 @@ class World:
                     cluster.has_failed = True
 
     def _quiet(self):
-        """Have nothing broken, and wait until all is as it has to be.
+        """End all faults, and wait until all clusters are as desired.
 
-        :raises Broken: it is not.
+        :raises Broken: they are not.
         """
         self._mend()
         for cluster in self._all:
@@ -215,8 +215,8 @@ class World:
         new = any(r.step.op == 'create' for r in cluster.requests)
         cluster.fold(self._kills, self._say)
         if new and cluster.expected.there.doubt:
-            # Magnum makes four, one after the other, and has their ids in
-            # memory until it asks the driver (magnum 23.0.0,
+            # Magnum makes four, one after the other, and keeps their ids in
+            # memory until it calls the driver (magnum 23.0.0,
             # conductor/handlers/common/cert_manager.py).
             self._orphans += 4
         if self._broke:
@@ -224,9 +224,9 @@ class World:
                 cluster.expected, excused=True)
 
     def _forget(self, cluster):
-        """Nothing is left of a cluster that is gone.
+        """Check that nothing is left of a deleted cluster.
 
-        :raises Broken: something is.
+        :raises Broken: something is left.
         """
         self._all.remove(cluster)
         if self._by_name.get(cluster.story) is cluster:
@@ -236,7 +236,7 @@ class World:
                   self._search[cluster.user].wait_gone(cluster.uuid))
 
     def _judge(self, found):
-        """Look once; what is not well yet, texts by cluster.
+        """Observe once; returns texts on problems by cluster.
 
         :param found: gets model.Seen by cluster.
         """
@@ -253,7 +253,7 @@ class World:
         return left
 
     def _problems(self, cluster, seen):
-        """Why a cluster is not well yet, texts; cures it."""
+        """Texts on problems of a cluster, which is cured if necessary."""
         now = time.monotonic()
         if cluster.has_failed:
             cluster.expected = model.failed(cluster.expected)
@@ -262,7 +262,7 @@ class World:
             cluster.well = None
             cluster.ill = seen.has_failed and (cluster.ill or now) or None
             if cluster.ill and now - cluster.ill > FAILED and (
-                    # The driver itself puts that right.
+                    # The driver itself corrects that.
                     self_repair.ROTATION_REFUSED not in seen.reason):
                 self._cure(cluster, seen, texts)
             return texts
@@ -271,7 +271,7 @@ class World:
                 DOUBTFUL_CALM if model.doubtful(cluster.expected) else CALM):
             return ['not well for long yet']
         if seen.status and not cluster.expected.there.values[-1]:
-            # It was lost with a conductor.
+            # The request was lost with a conductor.
             self._ask(cluster, stories.step('delete', cluster.story))
             cluster.expected = dataclasses.replace(
                 cluster.expected, there=model.Field((False,)))
@@ -279,18 +279,18 @@ class World:
         return []
 
     def _check_said(self, cluster, seen):
-        """What Magnum says before and after others were asked is true.
+        """Check that Magnum's claims before and after observing others hold.
 
-        :raises Broken: it is not.
+        :raises Broken: they do not.
         """
         before, cluster.last = cluster.last, seen
         if before and not cluster.hit and before.said == seen.said:
             _must(f'{cluster.name}: {text}' for text in model.untrue(before))
 
     def _cure(self, cluster, seen, texts):
-        """Do what a user would do who was told of a failure.
+        """Do what a user would do after a failure.
 
-        :raises Broken: it had no reason to fail, or has none to stay so.
+        :raises Broken: it had no reason to fail, or to remain failed.
         """
         if not cluster.expected.excused or not seen.reason or (
                 cluster.cures == CURES):
@@ -306,10 +306,10 @@ class World:
         self._fold(cluster)
 
     def _nothing_left(self, before):
-        """Nothing of any cluster is anywhere.
+        """Check that nothing of any cluster is left.
 
-        :param before: what there was of projects.
-        :raises Broken: something is.
+        :param before: earlier objects of projects.
+        :raises Broken: something is left.
         """
         try:
             waiting.wait_for(

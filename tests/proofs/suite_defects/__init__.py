@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Proof that the Tempest suite sees what a driver does wrong.
+"""Proof that the Tempest suite finds defects of drivers.
 
-``defects.toml`` says which test has to fail of which driver of
+``defects.toml`` says which test must fail with which driver of
 ``drivers/defects``. ``python -m tests.proofs suite-defects`` starts a sandbox
-with all of them and runs that test for each: a defect that it does not see is
-an error, and so is a test that fails for another reason. Then the same tests
-have to pass with drivers that have none of the defects.
+with all of them and runs that test for each: a test that passes is an error,
+and so is one that fails for another reason. Then the same tests must pass with
+drivers that have none of the defects.
 """

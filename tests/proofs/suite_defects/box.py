@@ -18,10 +18,10 @@ from magnum_capi_tempest.scorecard import suite
 from tests.proofs import boxes
 from tests.proofs.suite_defects import tables
 
-#: Drivers that have to be well, and the options of [magnum_capi] for them.
+#: Drivers without defects, and the options of [magnum_capi] for them.
 HEALTHY = ('k8s_capi_v1', 'k8s_capi_helm_v1')
 
-#: Seconds for the test of a defect: what it waits for, several times.
+#: Seconds for the test of a defect: several times its own timeouts.
 LIMIT = 600
 
 
@@ -37,13 +37,13 @@ class Box(boxes.Box):
             str(resources.find('drivers/defects'))))
         self._patience = work.args.patience
         self._mark = work.mark
-        #: Those that were chosen.
+        #: The chosen defects.
         self.defects = tuple(
             case.data for case in work.chosen if not case.control
         ) or tables.defects()
 
     def try_defect(self, defect):
-        """Run the test of a defect with its driver; :func:`stream` has it.
+        """Run the test of a defect with its driver; result in :func:`stream`.
 
         :param defect: tables.Defect.
         :raises CommandFailed: it did not end.
@@ -56,7 +56,7 @@ class Box(boxes.Box):
             options=tuple(defect.all_options(self._patience).items())),
             folder / 'artefacts', etc)
         try:
-            # The stream is the program's output, kept in the folder.
+            # The stream is the program's output, saved in the folder.
             processes.run(
                 [sys.executable, '-W', 'ignore', '-m', 'subunit.run',
                  defect.id], cwd=folder, spool=folder,
@@ -69,7 +69,7 @@ class Box(boxes.Box):
                 (folder / 'out').rename(stream(self.results, defect))
 
     def not_promised(self, driver) -> tuple[str, ...]:
-        """Promises that a driver does not make, or is known to break."""
+        """Promises that a driver does not make or is known to break."""
         found = usable_drivers.description(self.sandbox, driver)
         return (*found.unsupported, *found.known_issues) if found else ()
 
@@ -87,7 +87,7 @@ class Box(boxes.Box):
 
 
 def kept_by(not_promised, defects):
-    """The defects whose tests a driver has to pass.
+    """The defects whose tests a driver must pass.
 
     :param not_promised: ids of promises.
     """
@@ -105,6 +105,6 @@ def read(path, title) -> model.Run:
 
 
 def _environment():
-    """The caller's, without a cloud of his and without proxies."""
+    """The caller's environment, without a cloud and without proxies."""
     return {key: value for key, value in os.environ.items()
             if not key.startswith('OS_') and 'proxy' not in key.lower()}

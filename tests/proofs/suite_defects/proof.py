@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""One sandbox, the test of each defect, then rounds without a defect."""
+"""One sandbox: the test of each defect, then rounds without a defect."""
 
 from magnum_capi import errors
 from tests.proofs import proof
@@ -20,7 +20,7 @@ class SuiteDefects(proof.Proof):
     compared = ('Test',)
     docs = proof.DOCS / 'suite-defects.csv'
     port_base = 27000
-    #: Most of the time is spent on waiting.
+    #: Most of the time is spent waiting.
     jobs = 4
 
     def add_options(self, parser):

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The table of seeded defects, read and checked. No I/O but the reading."""
+"""Reads and checks the table of seeded defects."""
 
 import dataclasses
 import pathlib
 import re
 import tomllib
 
-#: Names of the tests are below of it.
+#: Prefix of the names of tests.
 TESTS = 'magnum_capi_tempest.tests'
 
-#: What the entry points of the drivers begin with.
+#: Prefix of the drivers' entry points.
 PREFIX = 'seeded_'
 
-#: Seconds, options of [magnum_capi]: nobody waits longer for what never
-#: comes. What comes does so in 10 to 30 s on a machine that is not busy.
+#: Seconds, options of [magnum_capi]: limits for things that never happen. On
+#: an idle machine, expected results take 10 to 30 s.
 TIMEOUTS = {'build_timeout': 75, 'delete_timeout': 60}
 
 _HERE = pathlib.Path(__file__).parent
@@ -22,12 +22,12 @@ _HERE = pathlib.Path(__file__).parent
 
 @dataclasses.dataclass(frozen=True)
 class Defect:
-    """A driver with a defect, and the test that sees it.
+    """A driver with a defect, and the test that finds it.
 
     :param name: of the driver, without PREFIX.
     :param does: what the driver does, a few words.
     :param test: id of unittest, below TESTS.
-    :param says: regular expression of what the test fails with.
+    :param says: regular expression for the message of the failure.
     :param options: of [magnum_capi]; they win over TIMEOUTS.
     """
 
@@ -44,12 +44,12 @@ class Defect:
 
     @property
     def id(self):
-        """Whole id of its test."""
+        """Full id of its test."""
         return f'{TESTS}.{self.test}'
 
     @property
     def short(self):
-        """Class and method of its test, as reports have it."""
+        """Class and method of its test, as in reports."""
         return '.'.join(self.test.split('.')[-2:])
 
     def all_options(self, patience=1.0):
@@ -64,7 +64,7 @@ class Defect:
 def defects(path=_HERE / 'defects.toml') -> tuple[Defect, ...]:
     """Read the table.
 
-    :raises ValueError: a name is there twice, or ``says`` is no regular
+    :raises ValueError: a name occurs twice, or ``says`` is not a regular
         expression.
     """
     with open(path, 'rb') as file:
@@ -81,7 +81,7 @@ def defects(path=_HERE / 'defects.toml') -> tuple[Defect, ...]:
 
 
 def tests(found) -> tuple[str, ...]:
-    """Whole ids of the tests of defects, each once, sorted."""
+    """Full ids of the tests of defects, each once, sorted."""
     return tuple(sorted({defect.id for defect in found}))
 
 

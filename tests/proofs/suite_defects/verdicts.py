@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What came of the runs: seen, missed, false alarm. Pure."""
+"""The verdicts on runs: seen, missed, false alarm. Pure."""
 
 import dataclasses
 import re
@@ -14,12 +14,12 @@ COLUMNS = ('Defect', 'What the driver does', 'Test', 'It fails with',
 
 @dataclasses.dataclass(frozen=True)
 class Trial:
-    """What came of a defect.
+    """The result for a defect.
 
     :param defect: tables.Defect.
-    :param seen: its test failed, and of this defect.
-    :param text: what the test said, or why it was not seen.
-    :param seconds: of the test, clean-up included.
+    :param seen: whether its test failed because of this defect.
+    :param text: message of the failure, or why the defect was not seen.
+    :param seconds: of the test, including cleanup.
     """
 
     defect: object
@@ -62,9 +62,9 @@ def judge(defect, run) -> Trial:
 
 
 def false_alarms(wanted, run) -> list[str]:
-    """What is not as it must be with a driver without a defect.
+    """Unexpected results with a driver without a defect.
 
-    :param wanted: ids of tests that it has to pass.
+    :param wanted: ids of tests that it must pass.
     :param run: report.model.Run.
     :returns: one line each.
     """
