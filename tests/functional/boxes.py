@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Sandboxes for tests: the real command, in folders of their own.
+"""Sandboxes for tests: the real command, in separate folders.
 
-Everything is done by ``magnum-capi sandbox`` as a program, because signals,
-exit codes and what is left behind are what these tests look at. The ports
-are not the default ones: a developer's own sandbox may run meanwhile.
+Everything is done with the program ``magnum-capi sandbox``, because these
+tests check signals, exit codes and leftovers. The ports are not the default
+ones, as a developer's own sandbox may run meanwhile.
 """
 
 import dataclasses
@@ -34,7 +34,7 @@ _COMMAND = [sys.executable, '-m', 'magnum_capi.cli.main', 'sandbox']
 
 @dataclasses.dataclass(frozen=True)
 class Ended:
-    """What a command left: its exit code and what it printed."""
+    """The exit code of a command, and its output."""
 
     code: int
     out: str
@@ -42,7 +42,7 @@ class Ended:
 
     @property
     def complaints(self):
-        """Lines of standard error that are no progress."""
+        """Lines of standard error other than progress."""
         return [line for line in self.err.splitlines()
                 if not line.startswith('[')]
 
@@ -82,7 +82,7 @@ class Box(fixtures.Fixture):
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, **kwargs)
 
     def call(self, verb, *arguments, timeout=900):
-        """Run a command to its end; returns :class:`Ended`."""
+        """Run a command; returns :class:`Ended`."""
         with self.start(verb, *arguments) as process:
             try:
                 out, err = process.communicate(timeout=timeout)
@@ -103,37 +103,37 @@ class Box(fixtures.Fixture):
         return {s.name: s.pid for s in self.sandbox.status()}
 
     def kill(self, program):
-        """Kill a program as the kernel would for want of memory."""
+        """Kill a program like the kernel's out-of-memory killer."""
         pid = self.pids()[program]
         os.kill(pid, signal.SIGKILL)
         waiting.wait_for(lambda: proc.ended(pid), done=bool,
                          timeout=120, what=f'{program} to be gone')
 
     def processes(self):
-        """Process ids of everything that belongs to the sandbox."""
+        """Ids of all processes of the sandbox."""
         return runmarks.marked(self.directory)
 
     def left(self):
-        """What there is of it, which must be nothing after a down."""
+        """What exists of it; must be empty after a down."""
         files = [str(p.relative_to(self.base)) for p in self.base.rglob('*')
                  if p not in (self.base / 'tmp', self.base / 'state')]
         return sorted(files) + self.processes()
 
 
 class TestCase(testtools.TestCase):
-    """Attaches what commands printed to a failure."""
+    """Attaches the output of commands to a failure."""
 
     def box(self, **kwargs):
         return self.useFixture(Box(**kwargs))
 
     def assert_done(self, ended, code=0):
-        """The command ended with this code; its output is in the failure."""
+        """Assert the exit code of a command; a failure has its output."""
         self.addDetail('command', testtools.content.text_content(
             f'{ended.out}\n{ended.err}'))
         self.assertEqual(code, ended.code, ended.err[-3000:])
 
     def assert_one_line(self, code, ended):
-        """An error is one line and no trace; returns the line."""
+        """Assert that an error is one line without a trace; returns it."""
         self.assert_done(ended, code)
         self.assertEqual(1, len(ended.complaints), ended.err)
         self.assertTrue(ended.complaints[0].startswith('magnum-capi: '))

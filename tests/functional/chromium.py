@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A headless Chromium for tests that look at a page as a person would.
+"""A headless Chromium for tests that view a page like a person.
 
-It is driven with the DevTools protocol over a pair of pipes
-(``--remote-debugging-pipe``: messages of JSON, each ended by a zero byte, on
-the file descriptors 3 and 4), so that nothing listens anywhere and no
-library is needed.
+It is controlled with the DevTools protocol over a pair of pipes
+(``--remote-debugging-pipe``: JSON messages, each ended by a zero byte, on the
+file descriptors 3 and 4), so that nothing listens and no library is needed.
 """
 
 import base64
@@ -33,7 +32,7 @@ DESKTOP = 1280
 
 
 def needed(test):
-    """Skip a test, and say why, on a machine without Chromium."""
+    """Skip a test, with a reason, on a machine without Chromium."""
     return unittest.skipUnless(
         _program(), 'There is no Chromium on PATH: nobody has looked at the '
         f'page (tried {", ".join(_NAMES)}; install the package chromium)'
@@ -41,7 +40,7 @@ def needed(test):
 
 
 class Browser(fixtures.Fixture):
-    """A browser with one tab and a profile of its own; gone at the end."""
+    """A temporary browser with one tab and its own profile."""
 
     def _setUp(self):
         home = self.useFixture(fixtures.TempDir()).path
@@ -85,7 +84,7 @@ class Browser(fixtures.Fixture):
             self.call(f'{domain}.enable')
 
     def open(self, page, *, width, dark=False):
-        """Open a file in a window of that width and wait until it is there."""
+        """Open a file in a window of that width and wait for its load."""
         self.call('Emulation.setDeviceMetricsOverride', width=width,
                   height=844, deviceScaleFactor=1, mobile=width < 600)
         self.call('Emulation.setEmulatedMedia', features=[{
@@ -106,7 +105,7 @@ class Browser(fixtures.Fixture):
         return answer['result'].get('value')
 
     def type(self, selector, text):
-        """Put a text into a field, as by hand."""
+        """Type a text into a field."""
         self.evaluate(f'document.querySelector({json.dumps(selector)})'
                       '.select()')
         self.call('Input.insertText', text=text)
@@ -119,7 +118,7 @@ class Browser(fixtures.Fixture):
             '.map((e) => e.textContent.trim())')
 
     def too_wide(self):
-        """Elements that reach out of the window, for a reader to scroll."""
+        """Elements that extend beyond the window and force scrolling."""
         return self.evaluate(
             'document.documentElement.scrollWidth > innerWidth && '
             '[...document.querySelectorAll("body *")].filter((e) => '
@@ -127,7 +126,7 @@ class Browser(fixtures.Fixture):
             '.map((e) => e.outerHTML.slice(0, 200))') or []
 
     def requests(self):
-        """Everything that the page asked for."""
+        """Everything that the page requested."""
         return [event['params']['request']['url'] for event in self.events
                 if event['method'] == 'Network.requestWillBeSent']
 
@@ -138,7 +137,7 @@ class Browser(fixtures.Fixture):
             'Page.javascriptDialogOpening')]
 
     def screenshot(self, path, whole=True):
-        """Write the page as a PNG, or only what the window shows of it."""
+        """Write the page, or only its visible part, as a PNG."""
         answer = self.call('Page.captureScreenshot', format='png',
                            captureBeyondViewport=whole)
         pathlib.Path(path).write_bytes(base64.b64decode(answer['data']))

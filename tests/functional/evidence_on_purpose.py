@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Tests that fail, to see what they carry: ``test_evidence`` runs them.
+"""Tests that fail on purpose, for ``test_evidence`` to check their evidence.
 
 No loader finds them by their name.
 """

@@ -21,7 +21,7 @@ from magnum_capi_tempest import paths
 from magnum_capi_tempest import toolchain
 
 
-#: Who asked for what, and the answer's status, without contents.
+#: Logs user, request and status, without contents.
 _AUDIT = """\
 apiVersion: audit.k8s.io/v1
 kind: Policy
@@ -34,7 +34,7 @@ class RealApi(fixtures.Fixture):
     """etcd and kube-apiserver.
 
     :ivar audit: path of the audit log, JSON lines.
-    :ivar kubeconfig: path of the administrator's.
+    :ivar kubeconfig: path of the administrator's kubeconfig.
     :ivar api: client of the administrator.
     :ivar folder: for more files.
     """
@@ -82,7 +82,7 @@ class RealApi(fixtures.Fixture):
 
 
 def definition(group, plural, kind, versions):
-    """A CustomResourceDefinition without rules.
+    """A CustomResourceDefinition without validation.
 
     :param versions: the first one is stored.
     """

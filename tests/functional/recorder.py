@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""Progress that a test can read afterwards, and a person meanwhile."""
+"""Progress that is printed and that a test can read afterwards."""
 
 from magnum_capi import progress
 
 
 class Recorder(progress.Progress):
-    """``lines``: all that was told."""
+    """``lines``: all messages."""
 
     def __init__(self):
         super().__init__()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Looks for secrets in all that a run leaves, in every form it may have.
+"""Searches for secrets in everything that a run leaves, in every form.
 
-It knows nothing of how secrets are taken out: it has their values.
+It works with the values of secrets, independently of how they are removed.
 """
 
 import base64
@@ -20,16 +20,16 @@ import zlib
 from subunit import v2
 import testtools
 
-#: How deep something is looked for in something else.
+#: Maximum depth of nested contents.
 _DEPTH = 4
 _BASE64 = re.compile(rb'[A-Za-z0-9+/_-]{24,}')
 
 
 class Scan:
-    """Looks for secrets.
+    """Searches for secrets.
 
-    :param secrets: dict of what they are and their values, str or bytes;
-        of lines, such as keys have, the longest one is looked for.
+    :param secrets: dict of descriptions and values, str or bytes; if a value
+        has several lines, like a key, the longest one is searched.
     """
 
     def __init__(self, secrets):
@@ -47,7 +47,7 @@ class Scan:
         return len(set(self._forms.values()))
 
     def data(self, data, depth=0) -> list[str]:
-        """What secrets are in some bytes."""
+        """The secrets in some bytes."""
         found = {self._forms[f] for f in self._any.findall(data)
                  } if self._forms else set()
         if depth < _DEPTH:
@@ -56,7 +56,7 @@ class Scan:
         return sorted(found)
 
     def files(self, *folders) -> dict[str, list[str]]:
-        """What secrets are in which file below some folders."""
+        """The secrets in each file below some folders."""
         found = {}
         for folder in map(pathlib.Path, folders):
             for path in sorted(folder.rglob('*')):
@@ -84,7 +84,7 @@ def _forms(value):
 
 
 def _inside(data):
-    """What is in bytes: attachments, members of archives, encoded text."""
+    """Contents of bytes: attachments, members of archives, encoded text."""
     yield from _attachments(data)
     if data[:2] == b'\x1f\x8b':
         unpack = zlib.decompressobj(wbits=31)

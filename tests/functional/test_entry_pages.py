@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""The commands that the entry pages begin with, run as they are written.
+"""The commands at the beginning of the entry pages, run as written.
 
-Each page is typed into one shell, in sandboxes of its own. That of Zuul needs
+Each page is typed into one shell, with its own sandboxes. Zuul's page needs
 Ansible: ``tox -e roles`` runs it.
 """
 
@@ -32,10 +32,10 @@ class EntryPagesTest(testtools.TestCase):
         self.shell = self.useFixture(typed.Shell(self.folder))
 
     def page(self, name, **kwargs):
-        """Type the commands of a page; each does what the page says."""
+        """Type the commands of a page; each must do what the page says."""
         page, = (p for p in pages.ENTRIES if p.stem == name)
         for seen in self.shell.type(pages.first(page), **kwargs):
-            # stestr cannot read back what it kept under a name of two lines.
+            # stestr cannot read back an attachment with a two-line name.
             self.addDetail(' '.join(seen.command.text.split()),
                            testtools.content.text_content(seen.output))
             self.assertEqual(seen.command.code, seen.code,

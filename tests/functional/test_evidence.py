@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What tests that fail carry in a real cloud, and that it has no secrets."""
+"""Evidence of failed tests in a real cloud, which contains no secrets."""
 
 import os
 import pathlib
@@ -49,7 +49,7 @@ class EvidenceTest(boxes.TestCase):
             cls.said = e.output
 
     def texts(self, test):
-        """What a test left, by the beginning of the file's name."""
+        """Evidence of a test, by the beginning of the file's name."""
         folder = self.artefacts / f'{_CLASS}.{test}'
         return {p.name.partition('-of-')[0].removesuffix('.txt'):
                 p.read_text() for p in folder.glob('*')}

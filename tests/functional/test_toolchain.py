@@ -3,7 +3,7 @@
 """The toolchain with real programs, real Go and PyPI.
 
 Programs come from this user's cache and stay there: a second run takes
-seconds. What is about making them uses an empty cache of its own.
+seconds. Tests of making them use their own empty cache.
 """
 
 import os
@@ -41,7 +41,7 @@ class TestPrograms(testtools.TestCase):
                     program.version, onpath.version(program, path))
 
     def test_kubernetes_programs_state_a_real_version(self):
-        """Clients compare major and minor with what the server says."""
+        """Clients compare major and minor with the server's."""
         kubectl = toolchain.ensure(['kubectl'])['kubectl']
         output = processes.run(
             [kubectl, 'version', '--client', '-o', 'json'], timeout=120)
@@ -96,7 +96,7 @@ class TestMaking(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        # Only once Go's caches are filled is a build a matter of seconds.
+        # A build only takes seconds once Go's caches are filled.
         toolchain.ensure(['helm'])
         self.cache = self.useFixture(fixtures.TempDir()).path
         self.home = pathlib.Path(self.cache) / 'toolchain' / 'helm'
@@ -120,7 +120,7 @@ class TestMaking(testtools.TestCase):
         self.assertEqual([0, 0], [p.returncode for p in both])
         self.assertEqual(one[0], two[0])
         self.assertEqual(1, len(self.kept()))
-        # Unless helm is on PATH or was downloaded: too quick for that.
+        # Not if helm is on PATH or was downloaded, which is too quick.
         if 'building' in one[1] + two[1]:
             self.assertEqual(
                 1, (one[1] + two[1]).count('building helm 3.20.2: '))

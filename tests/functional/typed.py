@@ -3,9 +3,9 @@
 
 """Commands of a page, typed into a shell one after the other.
 
-They share variables and the current folder, as those of a person do. Home,
-state and temporary files are in a folder of the test; the cache is the
-user's own, which is warm.
+They share variables and the current folder, as if typed by a person. Home,
+state and temporary files are in a folder of the test; the cache is the user's
+own warm one.
 """
 
 import dataclasses
@@ -19,13 +19,13 @@ import fixtures
 from magnum_capi_tempest import paths
 from tests.unit.docs import pages
 
-#: Begins the line that tells a command's end from its output.
+#: Prefix of the line that separates a command's end from its output.
 _END = '\x1e'
 
 
 @dataclasses.dataclass(frozen=True)
 class Seen:
-    """What a command printed, and its exit code."""
+    """The output of a command, and its exit code."""
 
     command: pages.Command
     output: str
@@ -62,7 +62,7 @@ class Shell(fixtures.Fixture):
         self.addCleanup(self.run, 'magnum-capi sandbox down', timeout=600)
 
     def run(self, text, cwd='/', timeout=1800):
-        """Let a shell run a text; what it printed."""
+        """Run a text in a shell; returns its output."""
         return subprocess.run(
             ['bash', '-c', text], cwd=cwd, env=self.env,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -70,11 +70,11 @@ class Shell(fixtures.Fixture):
             timeout=timeout, check=False).stdout
 
     def type(self, commands, cwd, replace=(), timeout=1800):
-        """Run commands until one does not end as it has to.
+        """Run commands until one ends with an unexpected code.
 
-        :param replace: pairs of texts: what this machine has in place of
-            what the page says.
-        :returns: :class:`Seen` of each that was run.
+        :param replace: pairs of a text of the page and its replacement on
+            this machine.
+        :returns: :class:`Seen` for each command that ran.
         """
         script = ''.join(
             f'{_replaced(c.text, replace)}\nend=$?; echo; echo {_END}$end\n'
@@ -84,7 +84,7 @@ class Shell(fixtures.Fixture):
 
 
 def _read(commands, parts):
-    """Each part begins with the exit code of the command before."""
+    """Parse the parts, which begin with the previous command's exit code."""
     output, seen = parts[0], []
     for command, part in zip(commands, parts[1:]):
         code, _, rest = part.partition('\n')

@@ -102,7 +102,7 @@ def resize(api, name, replicas):
         try:
             return api.ask('PUT', path, o)
         except kube.KubeError as e:
-            # A controller was quicker: what was read is old.
+            # A controller was quicker: our version is outdated.
             if e.status == 409:
                 return None
             raise
@@ -112,7 +112,7 @@ def resize(api, name, replicas):
 
 
 def delete(api, name):
-    """Delete the cluster and wait for the collection of all it owned."""
+    """Delete the cluster and wait until all its objects are collected."""
     for o in objects(name):
         path = _path(o['apiVersion'], o['kind'], o['metadata']['name'])
         if o['kind'] in ('Cluster', 'OpenStackMachineTemplate',
@@ -138,7 +138,7 @@ def left_over(api):
 
 
 def path(version, kind, name=''):
-    """Of a resource in the namespace of these clusters."""
+    """Path of a resource in the namespace of these clusters."""
     return _path(version, kind, name)
 
 

@@ -24,7 +24,7 @@ class Runner:
     def __init__(self, proof, work, records):
         self._proof, self._work, self._records = proof, work, records
         self._commit = records_module.commit(proof_module.TOP)
-        #: Whether programs are being stopped, which cases would observe.
+        #: Programs are being killed; later observations do not count.
         self._stopping = False
 
     def run(self):

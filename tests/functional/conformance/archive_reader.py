@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Reads one archive in a process of its own and says what that took.
+"""Reads one archive in a separate process and reports the resources used.
 
     python -m tests.functional.conformance.archive_reader ARCHIVE [BYTES]
 
 BYTES is a soft limit of its memory. Prints a JSON document: the error or the
-counts, the most memory that the process had (bytes), and its CPU seconds.
+counts, the peak memory of the process (bytes), and its CPU seconds.
 """
 
 import json
@@ -34,9 +34,9 @@ def main(path, most=None):
 
 
 def memory():
-    """The most memory that this program had, in bytes.
+    """The peak memory of this program, in bytes.
 
-    Not ru_maxrss: that of a child begins with what its parent had.
+    Not ru_maxrss: a child's value starts with its parent's.
     """
     status = pathlib.Path('/proc/self/status').read_text()
     return int(re.search(r'^VmHWM:\s+(\d+) kB$', status, re.M)[1]) << 10

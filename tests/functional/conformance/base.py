@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""What tests of conformance runs against a scripted cluster share."""
+"""Base of tests of conformance runs against a scripted cluster."""
 
 import hashlib
 import io
@@ -68,7 +68,7 @@ class BaseTest(testtools.TestCase):
         return cluster
 
     def sent(self, archive, **kwargs):
-        """What an exec of "sonobuoy splat" sends of an archive."""
+        """The output of "sonobuoy splat" in an exec, for an archive."""
         path = self.base / f'{archive.name}.splat'
         with tarfile.open(path, 'w:gz') as tar:
             content = archive.read_bytes()

@@ -3,11 +3,11 @@
 
 """The API server of a cluster that runs no pods, for the real Sonobuoy.
 
-It answers what Sonobuoy and this project ask for, keeps what they create, and
-plays a script: the status that the aggregator's pod announces at each look,
-errors in between, and what an exec into it sends. Exec streams are SPDY and
-are served by the Go program beside this file; here the connection is only
-passed on.
+It answers the requests of Sonobuoy and this project, stores created objects,
+and plays a script: the status of the aggregator's pod at each request, errors
+in between, and the output of an exec into it. Exec streams use SPDY and are
+served by the Go program next to this file; here the connection is only passed
+on.
 """
 
 import atexit
@@ -41,7 +41,7 @@ SPACE = f'/api/v1/namespaces/{NAMESPACE}'
 STATUS = 'sonobuoy.hept.io/status'
 RBAC = '/apis/rbac.authorization.k8s.io/v1'
 
-#: Hydrophone's pod, and its status: the tests have ended, and the container
+#: Hydrophone's pod, and its status: the tests have ended, but the container
 #: from which the files are fetched still runs.
 LONE = 'e2e-conformance-test'
 ENDED = {'phase': 'Running', 'containerStatuses': [
@@ -65,7 +65,7 @@ _LISTS = {f'{base}/{name}': kind for base, kinds in _KINDS.items()
 
 @dataclasses.dataclass(frozen=True)
 class Exec:
-    """What an exec into the aggregator sends.
+    """The output of an exec into the aggregator.
 
     :param file: path of its standard output; None refuses with 500.
     :param limit: bytes after which the connection is cut.
@@ -78,15 +78,15 @@ class Exec:
 
 
 class ScriptedCluster(fixtures.Fixture):
-    """A cluster to be.
+    """A scripted cluster.
 
-    ``statuses``: what each look at the aggregator's pod finds, the last one
-    again and again: a dict (its status), a str (a pod of this phase without
-    one), or a number (an answer with this HTTP code), or None (the
+    ``statuses``: answers to successive requests for the aggregator's pod, the
+    last one repeated: a dict (its status), a str (a pod of this phase without
+    a status), a number (an answer with this HTTP code), or None (the
     connection is closed without an answer).
-    ``execs``: what each exec sends, the last one again and again.
-    ``log``: of every container, None for one that has not begun.
-    ``objects``: what was created, path -> object. ``asked``: "GET /path".
+    ``execs``: output of successive execs, the last one repeated.
+    ``log``: of every container, None if it has not started.
+    ``objects``: created objects, path -> object. ``asked``: "GET /path".
     """
 
     def __init__(self, *, running=True):
@@ -114,7 +114,7 @@ class ScriptedCluster(fixtures.Fixture):
             'labels': {'sonobuoy-component': 'aggregator'}}}
 
     def exec_port(self) -> int:
-        """Port of the program that speaks SPDY; it is started once."""
+        """Port of the SPDY program, which is started once."""
         if not hasattr(self, '_exec'):
             self._exec = subprocess.Popen(
                 [exec_server()], stdin=subprocess.PIPE,
@@ -130,7 +130,7 @@ class ScriptedCluster(fixtures.Fixture):
 
 
 def node(name, ready='True'):
-    """A node as the API shows it."""
+    """A node as in the API."""
     return {'metadata': {'name': name, 'labels': {}}, 'spec': {},
             'status': {
                 'conditions': [{'type': 'Ready', 'status': ready}],
@@ -160,7 +160,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         pass
 
     def handle(self):
-        # A client that was killed in the middle is part of the tests.
+        # Tests may kill a client in the middle of a request.
         with contextlib.suppress(ConnectionError):
             super().handle()
 
@@ -182,9 +182,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self._json(*self._answer(path, query))
 
     def _watch(self, path, query):
-        """One event, and then silence until the client has enough."""
+        """Send one event, then nothing until the client disconnects."""
         if 'sendInitialEvents' in query:
-            # A server without WatchList; clients list then.
+            # Like a server without WatchList, for which clients use a list.
             self._json(422, _failure(422, 'Invalid', 'sendInitialEvents'))
             return
         name = query.get('fieldSelector', '').partition('=')[2]
@@ -361,7 +361,7 @@ def _pump(source, sink, until=lambda: True):
 
 
 def _selected(obj, query):
-    """Whether an object has the labels that a query asks for."""
+    """Whether an object has the labels in a query."""
     labels = obj['metadata'].get('labels') or {}
     wanted = [w.partition('=') for w in filter(
         None, query.get('labelSelector', '').split(','))]
@@ -370,11 +370,11 @@ def _selected(obj, query):
 
 
 def _object(body):
-    """What was sent: JSON, or of protobuf the name alone.
+    """The object in a request: JSON, or only the name from protobuf.
 
-    The latter is an envelope, runtime.Unknown, whose second field holds the
-    object; its first field is the metadata, and theirs the name
-    (k8s.io/apimachinery, pkg/runtime/generated.proto).
+    Protobuf is in an envelope, runtime.Unknown, whose second field holds the
+    object. The object's first field is the metadata, whose first field is the
+    name (k8s.io/apimachinery, pkg/runtime/generated.proto).
     """
     if not body.startswith(b'k8s\0'):
         return json.loads(body)
@@ -383,7 +383,7 @@ def _object(body):
 
 
 def _field(message, wanted):
-    """A field of a protobuf message that has nothing but lengths before."""
+    """A field of a protobuf message preceded only by length-delimited ones."""
     at = 0
     while at < len(message):
         number, at = message[at] >> 3, at + 1

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a real API server says of a run in a dry run, and keeps of it."""
+"""A real API server's answers to a dry run of a run, which leaves nothing."""
 
 import testtools
 import yaml
@@ -33,7 +33,7 @@ class TestRehearsal(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        # What the test before removed is obeyed for a moment longer.
+        # Objects removed by the previous test stay effective for a moment.
         waiting.wait_for(self.findings, done=lambda found: not found,
                          timeout=30, what='an API server that refuses nothing')
 
@@ -85,7 +85,7 @@ class TestRehearsal(testtools.TestCase):
             'ValidatingAdmissionPolicyBinding', 'names', spec={
                 'policyName': 'names', 'validationActions': ['Deny']})
 
-        # A policy takes effect a moment after it was made.
+        # A policy takes effect a moment after its creation.
         found, = waiting.wait_for(self.findings, done=bool, timeout=60,
                                   what='the policy')
         self.assertEqual(preflight.BLOCKER, found.level)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""Runs whose command is interrupted or killed, as a user sees them."""
+"""Runs whose command is interrupted or killed, from a user's view."""
 
 import json
 import os
@@ -119,7 +119,7 @@ class TestCommandLine(base.BaseTest):
         self.assertEqual({}, cluster.objects)
         code, output = self.finish('status', '--all')
         self.assertIn('r1: ended', output)
-        # Neither keys nor parts of files have stayed behind.
+        # Neither keys nor parts of files are left.
         self.assertEqual([], list(
             (self.base / 'state' / 'conformance' / '.private').iterdir()))
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What plain "sonobuoy run" leaves on a real API server, and who finds it."""
+"""Runs of plain "sonobuoy run" on a real API server are found."""
 
 import datetime
 
@@ -51,7 +51,7 @@ class TestForeign(testtools.TestCase):
             (model.CERTIFIED, 7800, space['metadata']['uid'], True, ''),
             (record.plan.mode, record.plan.timeout, record.uid,
              0 <= (now - began).total_seconds() < 300, state.outcome))
-        # Nobody schedules it.
+        # There is no scheduler.
         self.assertEqual(['Pending'], [pod.phase for pod in state.pods])
 
         plan = foreign.find(self.where('mine'), self.runtime).plan

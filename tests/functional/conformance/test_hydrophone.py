@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""The real Hydrophone, run to the same kind of result."""
+"""The real Hydrophone, with the same kind of result."""
 
 import tarfile
 
@@ -18,7 +18,7 @@ class TestHydrophone(base.BaseTest):
     """Its exit code is that of the tests; its two files decide."""
 
     def files(self, archive):
-        """What an exec of "cat" sends, of each file."""
+        """The output of "cat" in an exec, for each file."""
         with tarfile.open(archive) as tar:
             for name in 'e2e.log', 'junit_01.xml':
                 (self.base / name).write_bytes(tar.extractfile(

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The images of a run, as Kubernetes' own code names and maps them."""
+"""The images of a run, compared with Kubernetes' own code."""
 
 import json
 import pathlib
@@ -19,7 +19,7 @@ from magnum_capi_tempest import toolchain
 from magnum_capi_tempest.toolchain import go
 from tests.functional import boxes
 
-#: Prints what the tests pull where a file tells them of a mirror.
+#: Prints the images that the tests pull, given a file with a mirror.
 MAIN = '''package main
 
 import (
@@ -34,7 +34,7 @@ func main() {
 \t}
 }
 '''
-#: In place of the images of CSI drivers, which need half of Kubernetes.
+#: Replaces the images of CSI drivers, which need half of Kubernetes.
 CSI = '''package image
 
 func appendCSIImageConfigs(configs map[ImageID]Config) {}
@@ -47,7 +47,7 @@ MIRROR = 'registry.example.org:5000/k8s'
 class TestImages(testtools.TestCase):
 
     def pulled(self, folder, told=''):
-        """What the tests of a version pull.
+        """The images that the tests of a version pull.
 
         :param told: contents of KUBE_TEST_REPO_LIST.
         """
@@ -85,7 +85,7 @@ class TestImages(testtools.TestCase):
 
     @boxes.LONG
     def test_the_program_of_the_tests_names_the_same(self):
-        """But for the images of CSI drivers, which no required test starts."""
+        """Except the images of CSI drivers, which no required test starts."""
         for minor in recipes.minors()[-2:]:
             version = f'v{recipes.defaults()[minor]}'
             name = f'e2e.test-{minor}'

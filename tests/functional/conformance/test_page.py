@@ -56,7 +56,7 @@ class PageTest(testtools.TestCase):
                 '.getBoundingClientRect().bottom'), 844)
 
     def test_names_have_room_on_a_phone(self):
-        """A SIG is not broken within a word, a long name has no column."""
+        """SIGs are not broken within a word; long names have no column."""
         for content in (self.run_page(), self.comparison_page(
                 by_hand.PARALLEL, by_hand.MAGNUM)):
             self.open(content)

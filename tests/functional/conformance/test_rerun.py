@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Failures run again with the real Sonobuoy, in a cluster with a script."""
+"""Failures run again with the real Sonobuoy, in a scripted cluster."""
 
 import json
 import re
@@ -23,7 +23,7 @@ PLUGIN = f'{scripted.SPACE}/configmaps/sonobuoy-plugins-cm'
 class TestRerun(base.BaseTest):
 
     def variables(self, cluster):
-        """What the e2e plugin gets of the run that was created."""
+        """Variables of the e2e plugin in the created run."""
         plugin, = cluster.objects[PLUGIN]['data'].values()
         return {one['name']: one.get('value', '')
                 for one in yaml.safe_load(plugin)['spec']['env']}
@@ -44,7 +44,7 @@ class TestRerun(base.BaseTest):
         matched = [s.name for s in first.specs if re.search(
             given['E2E_FOCUS'], f'{rerun.SUITE} {s.name}')]
         self.assertEqual(sorted(rerun.wanted(first)), sorted(matched))
-        # A skip of the first run must not swallow a failure of it.
+        # A skip of the first run must not hide a failure of it.
         self.assertEqual(runner.NOTHING, given['E2E_SKIP'])
         self.assertEqual((0, ()), (ended.exit_code, ended.deviations))
         self.assertEqual({rerun.FLAKY}, {one.outcome for one in ended.again})

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Results of archives: side by side with the real Sonobuoy, and under attack.
+"""Results of archives: compared with the real Sonobuoy, and under attack.
 
-Beside the archives of this project, those of Sonobuoy's own tests are read,
-which nobody here made: they come with its Go module.
+In addition to this project's archives, those of Sonobuoy's own tests are read,
+which come with its Go module.
 """
 
 import collections
@@ -53,7 +53,7 @@ class SideBySideTest(testtools.TestCase):
             ['sonobuoy'], progress.Progress())['sonobuoy']
 
     def theirs(self, archive, plugin='e2e'):
-        """The sums of ``sonobuoy results -p``, and the names that failed."""
+        """The totals of ``sonobuoy results -p``, and the failed names."""
         report = processes.run(
             [self.sonobuoy, 'results', '-p', plugin, archive], timeout=600)
         said = dict(re.findall(r'^(\w+): (.*)$', report, re.M))
@@ -62,7 +62,7 @@ class SideBySideTest(testtools.TestCase):
                       if line.strip()}
 
     def leaves(self, archive):
-        """The cases that it counts, each with its status."""
+        """The cases that Sonobuoy counts, each with its status."""
         detailed = processes.run(
             [self.sonobuoy, 'results', '-p', 'e2e', '--mode', 'detailed',
              archive], timeout=600)
@@ -85,7 +85,7 @@ class SideBySideTest(testtools.TestCase):
               f'{ours[word]:>8}' for word in ('passed', 'failed',
                                               'skipped'))])))
 
-        # Their sums, their leaves, and ours: one after the other.
+        # Sonobuoy's totals, Sonobuoy's cases, and ours, one after the other.
         self.assertEqual(len(leaves), int(said['Total']))
         self.assertEqual(nodes, len(result.suite_nodes))
         self.assertEqual(
@@ -97,7 +97,7 @@ class SideBySideTest(testtools.TestCase):
                          ours[model.FAILED] + ours[model.UNFINISHED])
         self.assertEqual(bad, {s.name for s in result.failures})
         self.assertEqual(failed, bad)
-        # The status: of the plugin, and of what it comes to.
+        # The status of the plugin, and the overall one.
         plugin, = [p for p in result.plugins if p.name == 'e2e']
         self.assertEqual(said['Status'], plugin.status)
         outcome = verdict.judge(result).outcome
@@ -163,7 +163,7 @@ class SideBySideTest(testtools.TestCase):
 
 
 def read(path, most=None):
-    """What a process of its own finds in an archive, and what it takes.
+    """The result of reading an archive in a separate process, with its cost.
 
     :param most: bytes of address space that it may use.
     """
@@ -174,7 +174,7 @@ def read(path, most=None):
 
 @boxes.LONG
 class HostileTest(testtools.TestCase):
-    """What fits in no unit test: millions of members, and gigabytes."""
+    """Too large for unit tests: millions of members, and gigabytes."""
 
     def setUp(self):
         super().setUp()
@@ -189,7 +189,7 @@ class HostileTest(testtools.TestCase):
             stream.write(packer.flush())
 
     def takes_little(self, pattern=None):
-        """Read it; the error matches, and memory stays within bounds."""
+        """Read it; the error must match, and memory stay within bounds."""
         said = read(self.path)
         self.addDetail('reader', content.text_content(str(said)))
         self.assertLess(said['rss'], HOSTILE)
@@ -202,7 +202,7 @@ class HostileTest(testtools.TestCase):
 
     @staticmethod
     def empty_files(count):
-        """So many members of different names; a header at a time."""
+        """Yield the headers of that many members with different names."""
         block = bytearray(archives.header('n/0000000'))
         base = sum(block[:148]) + 8 * 32 + sum(block[156:])
         for number in range(count):
@@ -232,7 +232,7 @@ class HostileTest(testtools.TestCase):
                         + struct.pack('>Q', 10 << 30))))
                     stream.write(packer.flush(zlib.Z_FULL_FLUSH))
                     zeros = packer.compress(bytes(16 * MB))
-                    # Behind a full flush the same input gives the same.
+                    # After a full flush, equal input gives equal output.
                     zeros += packer.flush(zlib.Z_FULL_FLUSH)
                     stream.write(zeros * 640)
                 self.takes_little('more than')
@@ -325,7 +325,7 @@ class RequiredTest(testtools.TestCase):
                 version, lists.update(version, required.folder()).before)
 
     def test_whether_there_are_newer_ones(self):
-        """Only warns: releases come when they come."""
+        """Only warns, as releases come at any time."""
         newer = lists.unseen()
         if newer:
             warnings.warn('nobody looked at the required tests of '

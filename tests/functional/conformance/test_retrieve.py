@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""Archives that come whole in the end, through a real exec stream."""
+"""Archives that finally arrive complete, through a real exec stream."""
 
 import dataclasses
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""The real Sonobuoy, driven against a cluster that plays a script.
+"""The real Sonobuoy, run against a scripted cluster.
 
-What its own ``wait`` gives up on is survived here.
+We survive errors at which Sonobuoy's own ``wait`` gives up.
 """
 
 import dataclasses
@@ -24,7 +24,7 @@ from tests.functional.conformance import scripted_cluster as scripted
 
 
 def others_run(namespace='theirs'):
-    """A run of another person, with a namespace of the tests themselves."""
+    """Another person's run, with a namespace of the tests themselves."""
     labels = {'component': 'sonobuoy', 'namespace': namespace}
     role = f'sonobuoy-serviceaccount-{namespace}'
     return {
@@ -54,7 +54,7 @@ class TestStatus(base.BaseTest):
                 seen.status and seen.status.status, seen.error, seen.gone))
 
     def test_prose_in_the_place_of_json(self):
-        """Exit code 0 all the same, but for a pod that has failed."""
+        """Exit code 0 in all cases except a failed pod."""
         for phase, words in (('Pending', 'Pending'),
                              ('Running', 'unable to obtain'),
                              ('Succeeded', 'ran successfully but')):
@@ -101,7 +101,7 @@ class TestRun(base.BaseTest):
         self.assertEqual(base.QUICK.read_bytes(), ended.source.read_bytes())
         self.assertTrue(any('answers again' in line
                             for line in self.progress.lines))
-        # Nothing is left, neither there nor here.
+        # Nothing is left in the cluster or on this machine.
         self.assertEqual({}, cluster.objects)
         self.assertEqual(runs.ENDED, self.runtime.store.load('r1').stage)
         self.assertEqual(

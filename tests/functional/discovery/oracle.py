@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Run with the Python of a Magnum, 20 to 23: asks it what it does.
+"""Run with the Python of a Magnum, 20 to 23: finds out what it does.
 
 Reads a JSON list of cases from standard input, makes a distribution for the
-drivers of each below the folder of its argument, and writes answers. The
+drivers of each case below the folder in its argument, and writes answers. The
 controllers are the real ones; Glance, the database and the policy are not.
 """
 
@@ -47,8 +47,8 @@ asked = []
 def main(folder):
     log.register_options(CONF)
     CONF([], project='magnum', default_config_files=[])
-    # What is really installed takes no part: everything is imported by now.
-    # Magnum looks at all of sys.path for each answer; short, it is fast.
+    # Hide installed distributions: everything is imported by now. Magnum
+    # searches all of sys.path for each answer; a short one is fast.
     rest = [path for path in sys.path if 'site-packages' not in path]
     answers = []
     for number, case in enumerate(json.load(sys.stdin)):
@@ -66,7 +66,7 @@ def main(folder):
 
 
 def install(folder, number, offers):
-    """A distribution for each driver, in a folder of its own.
+    """Make a distribution for each driver, in a separate folder.
 
     Returns the folders: the order of sys.path is that of entry points.
     """
@@ -113,7 +113,7 @@ def outcome(function, *args):
         return function(*args)
     except exception.MagnumException as e:
         return f'refused: {e.code}'
-    # Nothing in Magnum catches this one.
+    # Magnum does not catch this exception.
     except ModuleNotFoundError:
         return 'refused: 500'
 
@@ -124,9 +124,9 @@ def named(name):
 
 
 class Images:
-    """Glance with one image, as its clients show it to Magnum.
+    """Glance with one image, as Magnum's client returns it.
 
-    Until 22.0 that is glanceclient, then openstacksdk.
+    The client is glanceclient until 22.0, then openstacksdk.
     """
 
     def __init__(self, properties):
@@ -143,7 +143,7 @@ class Images:
 
 
 class Image(types.SimpleNamespace):
-    """openstacksdk's: a property of its own is no key (Resource.get)."""
+    """openstacksdk's image: own properties are not keys (Resource.get)."""
 
     def get(self, name, default=None):
         return getattr(self, name, default)
@@ -153,7 +153,7 @@ class Image(types.SimpleNamespace):
 
 
 def template(properties, driver, distro):
-    """POST of a template; returns what is stored, and who makes clusters."""
+    """POST a template; returns the stored row and the cluster's driver."""
     wanted = cluster_template.ClusterTemplate(
         name='t', image_id=str(uuid.uuid4()), server_type='vm',
         coe='kubernetes', driver=driver or wsme.Unset,
@@ -205,7 +205,7 @@ POST = cluster_template.ClusterTemplatesController.post.__wrapped__
 
 
 def cluster(cluster_type):
-    """The two decorators of POST; returns who is asked about its size."""
+    """The two decorators of POST; returns the driver that checks its size."""
     server_type, distro, coe = cluster_type
     stored = types.SimpleNamespace(server_type=server_type, coe=coe,
                                    cluster_distro=distro, driver='ignored')

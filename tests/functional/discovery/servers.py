@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Magnum's API of a sandbox behind the servers that deployments have.
+"""Magnum's API of a sandbox in the servers that deployments use.
 
-Each is a process on the sandbox's database and with its configuration, on a
-port of its address: beside the sandbox's own API, or in its place.
+Each is a process with the sandbox's database and configuration, on a port of
+its address: next to the sandbox's own API, or in its place.
 """
 
 import os
@@ -58,12 +58,12 @@ WSGIScriptAlias / {script}
 
 
 def mod_wsgi_missing():
-    """Why Apache cannot be started; None: it can."""
+    """Why Apache cannot be started, None if it can."""
     if not (MOD_WSGI.exists() and _APACHE.exists()):
         return ('bindep profile "apache" is not installed: '
                 f'{MOD_WSGI} is missing')
-    # It brings the distribution's Python along, for which modules of another
-    # build of the same version may lack symbols.
+    # It is linked with the distribution's Python, which may lack symbols for
+    # modules of another build of the same version.
     found = os.readlink(MOD_WSGI).rpartition('-')[2] \
         if MOD_WSGI.is_symlink() else ''
     mine = f'{sys.version_info.major}.{sys.version_info.minor}'
@@ -74,12 +74,12 @@ def mod_wsgi_missing():
 
 
 class Server(fixtures.Fixture):
-    """One of them; it answers when it is set up.
+    """One of these servers; it answers after setUp().
 
     :param layout: of the sandbox.
     :param port: to listen on.
     :param filtered: whether the discovery filter is in front.
-    :param sqlite: whether the sandbox has no other database.
+    :param sqlite: whether the sandbox uses SQLite.
     """
 
     def __init__(self, layout, port, filtered=True, sqlite=True):
@@ -127,7 +127,7 @@ class Server(fixtures.Fixture):
 
     @property
     def _cloud(self):
-        """The cloud's environment, which the sandbox's own adds to."""
+        """The cloud's environment, which the sandbox's own extends."""
         return (self.layout.magnum_env / 'bin/python').readlink().parents[1]
 
     def said(self):
@@ -158,8 +158,8 @@ class ModWsgi(Server):
             folder=self.folder, address=self.layout.address, port=self.port,
             modules=MOD_WSGI.parent, script=self.script,
             home=self.layout.magnum_env))
-        # mod_wsgi runs nothing as root, and nobody else may read a sandbox:
-        # root is called nobody here.
+        # mod_wsgi does not run applications as root, but other users may not
+        # read a sandbox: so here root has the name "nobody".
         other = ('unshare', '--user', '--map-user=nobody',
                  '--map-group=nogroup') if os.geteuid() == 0 else ()
         return (*other, _APACHE, '-DFOREGROUND', '-f', conf)

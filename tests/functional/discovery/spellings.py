@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ways to spell a request that makes or changes a cluster template.
+"""Variants of requests that make or change a cluster template.
 
-pecan, WSME and what is in front of them read more than Magnum documents:
-other paths, other methods, other content types. Each is (method, path, body,
-content type).
+pecan, WSME and the layers in front of them accept more than Magnum documents:
+other paths, other methods, other content types. Each variant is (method, path,
+body, content type).
 """
 
 import json

@@ -2,11 +2,11 @@
 
 """Run with a Magnum's Python: what it does with clusters of an absent driver.
 
-Rows are read as JSON from standard input. Its API and its conductor are real,
+Rows are read as JSON from standard input. The API and the conductor are real,
 in one process; RPC between them, authtoken, Keystone and Glance are replaced,
-the database is SQLite. Writes what was seen of each cluster: of every request
-its status, its text, the cluster's status after it, and the error of the
-conductor, if there was one; then what the periodic tasks say.
+the database is SQLite. Writes the results for each cluster: for every request
+its status, its text, the cluster's status after it, and the conductor's error,
+if any; then the results of the periodic tasks.
 """
 
 import json
@@ -44,12 +44,12 @@ OPERATIONS = (
 )
 
 
-#: What casts ended with.
+#: Errors of casts.
 FAILED = []
 
 
 class Conductor:
-    """The conductor's handlers in the place of its client."""
+    """The conductor's handlers in place of its client."""
 
     def __init__(self):
         self._handlers = (
@@ -66,7 +66,7 @@ class Conductor:
         try:
             self.call(_context, method, **more)
         except Exception as e:
-            # oslo.messaging logs it; the user has had the answer.
+            # oslo.messaging logs it; the user already has the answer.
             FAILED.append(f'{type(e).__name__}: {e}')
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the filter may not break: requests to the real Magnum's application.
+"""Requests to the real Magnum's application that the filter must not break.
 
-Each is sent with the filter and without it; the rows are put into the
-database past both.
+Each is sent with the filter and without it; the rows are written directly into
+the database.
 """
 
 import json
@@ -101,7 +101,8 @@ class UpgradeTest(ApplicationTestCase):
 class HiddenTest(ApplicationTestCase):
 
     def test_owners_of_clusters_lose_sight_of_them(self):
-        # Of Magnum, not of the filter: why "discovery move" waits.
+        # A defect of Magnum, not of the filter, for which "discovery move"
+        # waits.
         cluster = self.cluster(self.template(
             project_id='operator', public=True, hidden=True))
         for with_filter in (False, True):

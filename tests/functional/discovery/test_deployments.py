@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What "The filter in your deployment" says, on deployers' paste files.
+"""The page "The filter in your deployment", tried on deployers' paste files.
 
-Each file is loaded by the real Magnum's own code, which makes its application
-of it. The layouts are facts of the deployers' repositories in 2026.
+The real Magnum's own code loads each file and makes its application from it.
+The layouts are those of the deployers' repositories in 2026.
 """
 
 import configparser
@@ -45,7 +45,7 @@ _HELM = {
     'filter:healthcheck': {
         'paste.filter_factory': 'oslo_middleware:Healthcheck.factory'}}
 
-#: Nobody is asked: the request has no token.
+#: Keystone is never asked: the request has no token.
 _CONF = '''
 [keystone_auth]
 auth_type = password
@@ -57,8 +57,8 @@ auth_section = keystone_auth
 www_authenticate_uri = http://127.0.0.1:9/v3
 '''
 
-#: Prints what is behind the filter, if Magnum has it, and what a request
-#: without a token is answered with.
+#: Prints what is behind the filter, if Magnum has it, and the answer to a
+#: request without a token.
 _LOAD = '''
 import json, sys
 from magnum.api import app
@@ -87,8 +87,8 @@ class DeploymentsTest(testtools.TestCase):
         self.venv = self.magnum = environment.ensure(progress.Progress())
         self.file = pathlib.Path(self.useFixture(
             fixtures.TempDir()).path) / 'api-paste.ini'
-        # With its metadata, which a checkout need not have: a command's
-        # verbs are entry points.
+        # With its metadata, which a checkout may lack: the commands are entry
+        # points.
         self.library = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         overlay.add_library(self.library)
         self.own = (self.venv / 'etc/magnum/api-paste.ini').read_text()
@@ -128,7 +128,7 @@ class DeploymentsTest(testtools.TestCase):
             out.splitlines()[-1]))
 
     def assert_filtered(self):
-        """Magnum runs with the filter, and without it when it is removed."""
+        """Assert that Magnum runs with the filter, and after its removal."""
         check, remove = pages.blocks(self.text)[0]
         for command in check, remove:
             self.assertEqual(
@@ -140,7 +140,7 @@ class DeploymentsTest(testtools.TestCase):
         self.assert_loaded([])
 
     def write(self, sections):
-        """Write {section: {option: value}}, as both deployers do."""
+        """Write {section: {option: value}}, like both deployers."""
         parser = configparser.RawConfigParser()
         parser.optionxform = str
         parser.read_dict(sections)
@@ -178,8 +178,8 @@ class DeploymentsTest(testtools.TestCase):
         self.assert_filtered()
 
     def test_openstack_helm(self):
-        # The release of the chart's images; the filter "healthcheck" is one
-        # that oslo.middleware of 2026.2 refuses to be.
+        # The release of the chart's images; oslo.middleware of 2026.2 refuses
+        # to be used as the filter "healthcheck".
         self.magnum = environment.ensure(
             progress.Progress(), releases.get('2025.1'))
         paste = yaml.safe_load(

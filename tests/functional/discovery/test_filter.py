@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The filter in front of the real Magnum: what passes, and what may not.
+"""The filter in front of the real Magnum: what passes, and what must not.
 
-The requests that must not pass are sent to Magnum without the filter, too,
-which takes most of them.
+The requests that must not pass are also sent to Magnum without the filter,
+which accepts most of them.
 """
 
 import http.client
@@ -44,7 +44,7 @@ class DiscoveryFilterTest(testtools.TestCase):
                 **fields}
 
     def raw(self, method, path, body, content_type=spellings.JSON, port=None):
-        """Status of a request, sent as it is spelled."""
+        """Status of a request, sent unchanged."""
         http_ = http.client.HTTPConnection(
             self.layout.address, port or self.layout.port('magnum'),
             timeout=600)
@@ -73,7 +73,7 @@ class DiscoveryFilterTest(testtools.TestCase):
         return answer
 
     def disabled(self):
-        """Identifiers of the templates that have the disabled driver."""
+        """Identifiers of the templates with the disabled driver."""
         return [t['uuid'] for t in self.ask(
             'GET', 'clustertemplates').json()['clustertemplates']
             if t['driver'] == OFF]
@@ -90,12 +90,12 @@ class DiscoveryFilterTest(testtools.TestCase):
         return len(made)
 
     def templates(self):
-        """Templates of the other driver, of which each can be updated."""
+        """Templates of the other driver, for updates."""
         while True:
             yield self.create(driver=HELM).json()['uuid']
 
     def all_passed(self, port=None):
-        """:meth:`passed` of creations, updates, and images of others."""
+        """:meth:`passed` for creations, updates, and other users' images."""
         made = zip(range(len(spellings.updates('', OFF))), self.templates())
         return (
             self.passed(spellings.creations(self.wanted(driver=OFF)), port),
@@ -125,7 +125,7 @@ class DiscoveryFilterTest(testtools.TestCase):
             yield image.id
 
     def check_behind(self, server):
-        """Nothing passes with the filter; without, what Magnum takes does."""
+        """Nothing passes with the filter; without it, some requests do."""
         port = self.layout.port('magnum') + 1
         for filtered, through in ((False, (20, 4, 2)), (True, (0, 0, 0))):
             with server(self.layout, port, filtered):
@@ -156,7 +156,7 @@ class DiscoveryFilterTest(testtools.TestCase):
         self.assertTrue(error['request_id'].startswith('req-'))
 
     def explained(self, *argv):
-        """Exit code and JSON of "discovery explain", as an operator has it."""
+        """Exit code and JSON of an operator's "discovery explain"."""
         ended = subprocess.run(
             [self.layout.magnum_env / 'bin' / 'magnum-capi', 'discovery',
              'explain', *argv, '-f', 'json', '--os-cloud', 'sandbox-admin',
@@ -243,7 +243,7 @@ class DiscoveryFilterTest(testtools.TestCase):
             f'{first[:-1]}, "driver": "{OFF}"}}'))
 
     def test_a_number_is_no_template(self):
-        # To Magnum it is a row of its database.
+        # For Magnum it is a row of its database.
         self.create('flatcar-capi')
         for number in range(1, 4):
             self.assertEqual(404, self.ask('POST', 'clusters', {

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The commands of "You still have Heat clusters", typed as they are written.
+"""The commands of "You still have Heat clusters", typed as written.
 
-On the last Magnum that ships the Heat driver, which is then upgraded to the
-first without. Heat is not there, and need not be: the commands are about
-templates. What becomes of clusters is in :mod:`.test_stranded`. Needs the
-packages of bindep's profile "full": Magnum is upgraded by its migrations.
+On the last Magnum with the Heat driver, which is then upgraded to the first
+one without. Heat itself is not needed: the commands are about templates. For
+clusters see :mod:`.test_stranded`. Needs the packages of bindep's profile
+"full", because Magnum is upgraded by its migrations.
 """
 
 import pathlib
@@ -17,7 +17,7 @@ from tests.functional import boxes
 from tests.functional import typed
 from tests.unit.docs import pages
 
-#: Labels and fields as Heat's users have them.
+#: Labels and fields that Heat's users have.
 _OLD = ('coe cluster template create old-template --coe kubernetes '
         '--image fedora-coreos --external-network public --flavor m1.small '
         '--master-flavor m1.small --network-driver flannel '
@@ -38,7 +38,7 @@ class HeatPageTest(boxes.TestCase):
         folder = pathlib.Path(
             self.useFixture(fixtures.TempDir(rootdir='/tmp')).path)
         layout = box.sandbox.layout()
-        # What an operator has in ~/.config/openstack, and in /etc/magnum.
+        # An operator's files in ~/.config/openstack and in /etc/magnum.
         clouds = folder / 'clouds.yaml'
         clouds.write_text((layout.directory / 'clouds.yaml').read_text()
                           .replace('sandbox-admin:', 'admin:'))

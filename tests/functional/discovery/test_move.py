@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two real drivers, moved from one to the next by one command."""
+"""Templates of two real drivers, moved from one to the other."""
 
 import json
 import subprocess
@@ -50,11 +50,11 @@ class MoveTest(boxes.TestCase):
         return self.complete(uuid)
 
     def complete(self, uuid, **fields):
-        """Wait until a cluster is, with these fields; returns its uuid."""
+        """Wait until a cluster is complete; returns its uuid."""
         def look():
             answer = self.demo.request(
                 'container-infra', 'GET', f'clusters/{uuid}')
-            # Magnum answers 404 until its conductor has taken the request.
+            # Magnum answers 404 until its conductor has handled the request.
             found = answer.json() if answer.ok else {'status': ''}
             return found['status'], {n: found.get(n) for n in fields}
         status, seen = waiting.wait_for(
@@ -65,7 +65,7 @@ class MoveTest(boxes.TestCase):
         return uuid
 
     def move(self, *argv):
-        """Rows of the command, as an operator has it."""
+        """Rows of the command, run like an operator does."""
         ended = subprocess.run(
             [self.layout.magnum_env / 'bin/magnum-capi', 'discovery', 'move',
              '--os-cloud', 'sandbox-admin', '--from', OLD, '--to', NEW,
@@ -92,7 +92,7 @@ class MoveTest(boxes.TestCase):
             self.assertEqual(f'make small-{NEW}, hide it after its 1 clusters',
                              rows[old])
 
-        # Once more changes nothing more.
+        # Running it again changes nothing.
         for _ in range(2):
             rows = {r['Uuid']: r['Next'] for r in self.move('--apply')}
             self.assertEqual({old, private, cluster}, {*rows})
@@ -102,17 +102,17 @@ class MoveTest(boxes.TestCase):
             if t['name'] == f'small-{NEW}']
         self.assertEqual((NEW, True), (new['driver'], new['public']))
 
-        # The old driver goes on with its cluster, the new one has its own.
+        # The old driver keeps its cluster, and the new one has its own.
         self.ask(self.demo, 'POST', f'clusters/{cluster}/actions/resize',
                  {'node_count': 2})
-        # Before, it can still be CREATE_COMPLETE.
+        # Earlier it may still be CREATE_COMPLETE.
         self.complete(cluster, node_count=2, status='UPDATE_COMPLETE')
         newer = self.template(self.demo, 'newer', 'ubuntu-capi-1.35',
                               driver=OLD)
         self.ask(self.demo, 'POST', f'clusters/{cluster}/actions/upgrade',
                  {'cluster_template': newer, 'max_batch_size': 1})
         self.complete(cluster, cluster_template_id=newer)
-        # Nothing is of the old template any more.
+        # Nothing uses the old template any more.
         self.assertNotIn(old, {r['Uuid'] for r in self.move('--apply')})
         self.assertIs(True, self.shown(old)['hidden'])
         other = self.cluster('new', new['uuid'])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Is ``unmodified`` what Magnum does? The real ones answer the same questions.
+"""Compares ``unmodified`` with the behaviour of the real Magnum releases.
 
 Each release's own code runs in its environment, with drivers in folders that
 look like installed distributions; Glance and the database are replaced.
@@ -85,13 +85,13 @@ def catalogs(version):
     return (*(model.Catalog(offers, policy, version)
               for offers in _OFFERS.values()
               for policy in _POLICIES.values()
-              # Earlier ones do not have the option.
+              # Earlier releases do not have the option.
               if version == model.NEWEST or not policy.default_driver),
             poisoned, unmodified.without_broken(poisoned))
 
 
 class Answers:
-    """All tests, for one release."""
+    """All tests for one release."""
 
     def setUp(self):
         super().setUp()
@@ -104,7 +104,7 @@ class Answers:
                              (catalog.offers, catalog.policy))
 
     def test_poison(self):
-        """A broken driver: an error first, then a part of the map."""
+        """A broken driver: first an error, then a part of the map."""
         found = self.real[-2]
         self.assertEqual((B,), unmodified.poisoned_by(self.poisoned))
         self.assertEqual('ModuleNotFoundError', found['first'])
@@ -132,7 +132,7 @@ class Magnum23Test(Answers, testtools.TestCase):
 
 @functools.cache
 def real(release):
-    """Answers of the real Magnum to each; one process for all of them."""
+    """Answers of the real Magnum to all cases, from one process."""
     python = environment.ensure(progress.Progress(), release) / 'bin/python'
     with tempfile.TemporaryDirectory() as folder:
         ended = subprocess.run(
@@ -156,7 +156,7 @@ def _case(catalog):
 
 
 def expected(catalog):
-    """What unmodified says, in the words of the oracle."""
+    """The answers of unmodified, in the oracle's format."""
     templates = []
     for properties, driver, distro in _TEMPLATES:
         a = unmodified.create_template(catalog, properties, driver=driver,

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The suite's smoke tests through the servers that deployments have.
+"""The suite's smoke tests through the servers that deployments use.
 
-In the profile "full", where Magnum's API is a program of its own: another
-server takes its place, and its port. Needs the packages of bindep's profiles
-"full" and "apache".
+In the profile "full", where Magnum's API is a separate program: another server
+takes its place and port. Needs the packages of bindep's profiles "full" and
+"apache".
 """
 
 import json

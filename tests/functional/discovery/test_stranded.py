@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What becomes of Heat's clusters, by Magnum's own API and conductor.
+"""What Magnum's own API and conductor do with Heat's clusters.
 
-What ``discovery audit --upgrade-to`` and the page "You still have Heat
-clusters" say about Magnum 23 is what is seen here.
+Confirms what ``discovery audit --upgrade-to`` and the page "You still have
+Heat clusters" say about Magnum 23.
 """
 
 import json
@@ -23,12 +23,12 @@ from magnum_capi_tempest.sandbox import releases
 _SCRIPT = pathlib.Path(__file__).with_name('stranded.py')
 _LIBRARY = pathlib.Path(magnum_capi.__file__).parents[1]
 HEAT = 'k8s_fedora_coreos_v1'
-#: Of templates whose image named the driver, and of those whose did not.
+#: For templates whose image named the driver, and for those whose did not.
 NAMES = {'named': HEAT, 'null': None}
 
 
 def seen(release):
-    """{cluster: {operation: what was answered}}, see the script."""
+    """{cluster: {operation: answer}}, see the script."""
     python = environment.ensure(progress.Progress(), release) / 'bin/python'
     templates = {name: str(uuid.uuid4()) for name in NAMES}
     rows = {
@@ -59,7 +59,7 @@ class StrandedTest(testtools.TestCase):
             for what in ('list', 'show', 'show template', 'list node groups'):
                 self.assertEqual(200, found[what][0], (name, what))
             self.assertIn(name, found['list'][1])
-            # Accepted, and nothing is done.
+            # Accepted, but nothing is done.
             for what, status, after in (
                     ('resize', 202, 'CREATE_COMPLETE'),
                     ('delete', 204, 'CREATE_COMPLETE'),
@@ -76,7 +76,7 @@ class StrandedTest(testtools.TestCase):
         release = releases.get('2026.1')
         for name, found in seen(release).items():
             self.assertNotIn('NotSupported', json.dumps(found), name)
-            # It goes as far as Heat, which is not there.
+            # It fails at Heat, which is missing.
             self.assertEqual((204, 'DELETE_FAILED'),
                              tuple(found['delete'][:3:2]))
 

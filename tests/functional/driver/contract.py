@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""Run with the cloud's Python: the driver in the hands of the real Magnum.
+"""Run with the cloud's Python: the real Magnum calls the driver.
 
-Writes answers as JSON. The folder of its argument is for a database.
+Writes answers as JSON. The folder in its argument is for a database.
 """
 
 import inspect
@@ -28,7 +28,7 @@ from magnum_capi.driver import upgrading
 
 CONF = magnum.conf.CONF
 
-#: What the conductor gives by position (magnum/conductor/handlers).
+#: Positional arguments of the conductor (magnum/conductor/handlers).
 CALLS = {
     'create_cluster': 3, 'update_cluster': 4, 'delete_cluster': 2,
     'resize_cluster': 6, 'upgrade_cluster': 6, 'create_nodegroup': 3,
@@ -107,8 +107,8 @@ def _with_rows(driver):
 def _reached(driver, admin, uuid_):
     """Which operation, on which node group, each request becomes.
 
-    Called as the conductor does, by position; the operations themselves do
-    nothing here.
+    Called with positional arguments, like by the conductor; the operations
+    themselves do nothing here.
     """
     cluster = objects.Cluster.get_by_uuid(admin, uuid_)
     workers = cluster.default_ng_worker
@@ -133,7 +133,7 @@ def _template_of(cluster):
 
 
 def _recorded(driver, name, arguments):
-    """Texts of the calls that reach an operation, or of the error."""
+    """Texts of the calls to operations, or of the error."""
     with (mock.patch.object(type(driver), '_runtime'),
           mock.patch.object(operations, 'Operations') as found,
           mock.patch.object(upgrading, 'Upgrade') as upgrade):
@@ -157,7 +157,7 @@ def _text(name, args, kwargs):
 
 
 def _refused_rotation(driver, admin, uuid_):
-    """As the conductor does it: new references, the driver, save."""
+    """Like in the conductor: new references, the driver, save."""
     cluster = objects.Cluster.get_by_uuid(admin, uuid_)
     made = []
     for field in ('ca_cert_ref', 'magnum_cert_ref', 'etcd_ca_cert_ref',
@@ -182,7 +182,7 @@ def _refused_rotation(driver, admin, uuid_):
 
 
 def _reloaded(driver, admin, uuid_):
-    """A row that is read again writes nothing back."""
+    """A reloaded row writes nothing back."""
     store = driver._store(admin)
     mine = objects.Cluster.get_by_uuid(admin, uuid_)
     other = objects.Cluster.get_by_uuid(admin, uuid_)
@@ -197,7 +197,7 @@ def _reloaded(driver, admin, uuid_):
 
 
 def _taken(driver, admin, template):
-    """Drivers of templates that name one, none, and of no driver's type."""
+    """Drivers of templates that name one, none, or an unsupported type."""
     store, found = driver._store(admin), [template]
     for distro in ('ubuntu', 'nobodys'):
         found.append(objects.ClusterTemplate(
@@ -207,7 +207,7 @@ def _taken(driver, admin, template):
 
 
 def _alive(driver, admin, made):
-    """What tells that a request is alive: each text moves updated_at."""
+    """Signs of life of a request: each text updates updated_at."""
     store = driver._store(admin)
     times = [made.created_at]
     for text in ('one', 'two'):
@@ -230,7 +230,7 @@ def _gone(driver, admin):
 
 
 def _unconfigured(driver, admin, uuid_):
-    """Without a kubeconfig: errors with words, and a monitor all the same."""
+    """Without a kubeconfig: readable errors, and still a monitor."""
     cluster = objects.Cluster.get_by_uuid(admin, uuid_)
     monitor = driver.get_monitor(admin, cluster)
     monitor.poll_health_status()

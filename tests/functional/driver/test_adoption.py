@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""``magnum-capi driver adopt`` where a conductor runs, with the real helm.
+"""``magnum-capi driver adopt`` next to a conductor, with the real helm.
 
-Two clusters of a template, made by magnum-capi-helm, become this driver's;
-one of them then lives on and is deleted, as what it is. Takes minutes.
+This driver takes over two clusters of a template of magnum-capi-helm; one of
+them is then used and deleted with this driver. Takes minutes.
 """
 
 import json
@@ -14,7 +14,7 @@ from tests.functional import boxes
 from tests.functional.driver import test_charts
 from tests.functional.driver import test_values
 
-#: Neither the default one nor that of other tests.
+#: Neither the default port base nor that of other tests.
 PORT_BASE = 30500
 
 _FORMER = 'k8s_capi_helm_v1'
@@ -37,14 +37,14 @@ class AdoptionTest(test_charts.Base):
         return ()
 
     def rotate(self, machines):
-        """The first cluster gets a new credential and keeps its machines."""
+        """Give the first cluster a new credential; it keeps its machines."""
         used = self.credential()
         self.assertEqual(
             machines, self.change('PATCH', f'credentials/{self.alpha}'))
         self.assertNotEqual(used, self.credential())
 
     def adopt(self, *arguments, code=0):
-        """What became, or would become, of each cluster."""
+        """Actual or planned outcome for each cluster."""
         out = self.command('adopt', '-f', 'json', *arguments, code=code)
         return [json.loads(line) for line in out.splitlines()]
 
@@ -62,7 +62,7 @@ class AdoptionTest(test_charts.Base):
             f'clustertemplates/{self.old}').json()['driver']
 
     def world(self):
-        """What adoption must not touch: name, uid and generation of all."""
+        """Name, uid and generation of all objects that must not change."""
         found = set()
         for kind in ('Cluster', 'KubeadmControlPlane', 'MachineDeployment',
                      'Machine', 'Secret'):
@@ -83,7 +83,7 @@ class AdoptionTest(test_charts.Base):
         """Change the first cluster; returns uids of its machines after it."""
         before = self.updated()
         self.request(method, path, **body)
-        # The conductor gets to it later; the last change was complete, too.
+        # The conductor begins later, and the status before was complete, too.
         waiting.wait_for(self.updated, done=lambda now: now != before,
                          timeout=60, what='the conductor to begin')
         self.wait_for('UPDATE_COMPLETE', self.alpha)
@@ -155,7 +155,7 @@ class AdoptionTest(test_charts.Base):
             if self.alpha in one['name']])
 
     def credential(self):
-        """What the Secret of the first cluster holds."""
+        """Content of the Secret of the first cluster."""
         return [self.kube.get('Secret', namespace['metadata']['name'],
                               f'{self.releases[self.alpha]}-cloud-credentials')
                 for namespace in self.kube.list('Namespace', None)
@@ -173,7 +173,7 @@ class PublishedChartAdoptionTest(AdoptionTest):
 
 
 class OldestMagnumAdoptionTest(AdoptionTest):
-    """A Magnum that stores no driver of a request and rotates nothing."""
+    """A Magnum that neither stores a request's driver nor rotates."""
 
     def chart(self):
         return '--magnum', '2025.1'
@@ -188,7 +188,7 @@ class OldestMagnumAdoptionTest(AdoptionTest):
         return made
 
     def rotate(self, machines):
-        """Credentials can be rotated since Magnum 23."""
+        """Do nothing: credentials can only be rotated since Magnum 23."""
 
 
 class FormerReleaseAdoptionTest(OldestMagnumAdoptionTest):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""``magnum-capi driver charts`` where a conductor runs, with the real helm.
+"""``magnum-capi driver charts`` next to a conductor, with the real helm.
 
-Two clusters of a sandbox, charts in a repository: what is told beforehand is
-what happens, and to the one that was named only.
+Two clusters of a sandbox, charts in a repository: the preview matches what the
+command then does, and only the named cluster changes.
 """
 
 import functools
@@ -27,7 +27,7 @@ from magnum_capi_tempest import toolchain
 from tests.functional import boxes
 from tests.unit import loopback
 
-#: Neither the default one nor that of other tests.
+#: Neither the default port base nor that of other tests.
 PORT_BASE = 30000
 
 _DRIVER = pathlib.Path(boxes.__file__).parents[2] / 'drivers/k8s_capi_v1'
@@ -38,7 +38,7 @@ _FILE = '''
         content: Welcome
 '''
 
-#: What each version of the chart has in its kubeadmConfigSpec.
+#: Content of the kubeadmConfigSpec in each version of the chart.
 _VERSIONS = {'0.1.0': '\n', '0.2.0': '\n', '0.3.0': _FILE}
 
 
@@ -51,7 +51,7 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
 class Repository(fixtures.Fixture):
     """A Helm repository with versions of the sandbox's chart.
 
-    :ivar url: of it.
+    :ivar url: of the repository.
     """
 
     def _setUp(self):
@@ -79,7 +79,7 @@ class Repository(fixtures.Fixture):
 
 
 class Base(boxes.TestCase):
-    """A sandbox with this driver beside magnum-capi-helm."""
+    """A sandbox with this driver and magnum-capi-helm."""
 
     def up(self, *arguments):
         self.assert_done(self.one.up('--install', str(_DRIVER), *arguments))
@@ -97,7 +97,8 @@ class Base(boxes.TestCase):
     def status(self, uuid):
         answer = self.user.request('container-infra', 'GET',
                                    f'clusters/{uuid}')
-        # Of a machine that is busy: seen if it stays.
+        # A busy machine may answer with an error; a lasting one ends up in
+        # the timeout message.
         return answer.json()['status'] if answer.ok else answer.text
 
     def wait_for(self, wanted, *uuids):
@@ -115,7 +116,7 @@ class Base(boxes.TestCase):
             external_network_id=seeded['networks']['public'])
 
     def clusters(self, template, *names):
-        """Uuids of clusters with a worker each."""
+        """Uuids of new clusters with one worker each."""
         found = [self.post('clusters', name=name, node_count=1,
                            master_count=1, cluster_template_id=template)
                  for name in names]
@@ -123,7 +124,7 @@ class Base(boxes.TestCase):
         return found
 
     def command(self, *arguments, code=0):
-        """What the command prints, in the environment of Magnum."""
+        """Output of the command in Magnum's environment."""
         file, folder = self.layout.magnum_conf
         files = [file, *sorted(folder.glob('*.conf'))]
         helm = toolchain.ensure(['helm'])['helm']
@@ -201,7 +202,7 @@ class ChartsTest(Base):
         self.assertIn('node group default-worker: nodes stay\n', told)
         self.assertIn('\n+      content: Welcome\n', told)
         after = self.uids(alpha)[alpha]
-        # Its worker stayed.
+        # Its worker was kept.
         self.assertEqual((2, 1), (len(after), len(after & before[alpha])))
         self.assertEqual(before[beta], self.uids(beta)[beta])
         self.assertEqual({'alpha': ('0.3.0', 'chart'), 'beta': old},

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""Is the driver what Magnum 23 calls? The real one loads it and calls it.
+"""The driver fits Magnum 23: the real one loads it and calls it.
 
-Its own code runs in the cloud's Python with a database of its own; there is
+Magnum's own code runs in the cloud's Python with a separate database; there is
 no cloud and no management cluster.
 """
 
@@ -97,11 +97,11 @@ class DriverContractTest(testtools.TestCase):
         # A.1: the conductor saves the new ones.
         self.assertEqual(['old'], answers()['ca']['refs'])
         self.assertIn('keeps its certificates', answers()['ca']['text'])
-        # Nor does it leave them behind.
+        # It does not leave them behind either.
         self.assertEqual([], answers()['ca']['left'])
 
     def test_row_that_is_read_again_has_no_changes(self):
-        # Magnum's own refresh() leaves them, and save() writes them.
+        # Magnum's own refresh() keeps them, and save() writes them.
         self.assertEqual(
             {'there': True, 'status': 'UPDATE_IN_PROGRESS', 'changed': [],
              'groups': ['default-worker'], 'template': 't', 'user': None},

@@ -2,7 +2,7 @@
 
 """The driver's helm adapter with the real helm; needs no cluster.
 
-What helm's errors look like is measured here, for the unit tests quote it.
+Checks the texts of helm's errors, which the unit tests quote.
 """
 
 import dataclasses

@@ -24,7 +24,7 @@ from magnum_capi_tempest.management import standalone
 from tests.functional.driver import test_helm as real_helm
 from tests.functional import real_api
 
-#: Neither the default one nor that of other tests.
+#: Neither the default port base nor that of other tests.
 PORT_BASE = 27000
 
 NAME = 'c' + '1' * 32
@@ -105,12 +105,12 @@ class ManagementTest(testtools.TestCase):
         self.assertEqual(1, self.upgrade(digest='d1').revision)
         self.assertEqual('d1', self.release().digest)
 
-        self.kube.kind('Cluster')  # Which kinds there are is asked once.
+        self.kube.kind('Cluster')  # The kinds are only requested once.
         seen = []
         self.wait_for(lambda: self._ready(seen), 'the cluster to be ready')
-        # While it was being made, the Cluster alone was enough.
+        # During creation, reading the Cluster alone was enough.
         self.assertIn(1, seen)
-        # The Cluster, and at most one request for each part of the rest.
+        # The Cluster, and at most one request for each other part.
         self.assertLessEqual(max(seen), 7)
 
         found = observer.look(self.kube, self.namespace, NAME,
@@ -137,7 +137,7 @@ class ManagementTest(testtools.TestCase):
             'nodeRef' in (m.get('status') or {}) for m in found.machines))
 
     def test_templates_that_helm_keeps(self):
-        # Owned ones are collected; what nobody owns is there to be deleted.
+        # Owned objects are garbage collected; others have to be deleted.
         def templates():
             return observer.read(
                 self.kube, self.namespace, NAME, observer.look(
@@ -182,7 +182,7 @@ class ManagementTest(testtools.TestCase):
             self.assertRaises(rest.NotServed, self.rest.find, 'GET', path)
 
     def served(self, crd, *versions):
-        """Have a CRD serve these versions and no other."""
+        """Make a CRD serve only these versions."""
         path = f'{_CRDS}/{crd}'
         found = self.rest.request('GET', path)['spec']['versions']
         self.rest.request('PATCH', path, body={'spec': {'versions': [
@@ -191,7 +191,7 @@ class ManagementTest(testtools.TestCase):
             content_type='application/merge-patch+json', again=(409,))
 
     def sight(self, kube, kind, name):
-        """The version in which an object is seen; 'not served', None."""
+        """The version in which an object is found, 'not served', or None."""
         try:
             found = kube.get(kind, self.namespace, name)
         except rest.NotServed:
@@ -203,14 +203,14 @@ class ManagementTest(testtools.TestCase):
                       f'{args[1]} to be seen as {wanted}')
 
     def test_kind_whose_versions_are_withdrawn_and_removed(self):
-        # A kind that nobody else here uses, of a provider that is optional.
+        # A kind that no other test uses, of an optional provider.
         crd = 'helmchartproxies.addons.cluster.x-k8s.io'
         plural, _, group = crd.partition('.')
         self.rest.request('POST', _CRDS, body=real_api.definition(
             group, plural, 'HelmChartProxy', ['v1alpha1', 'v1beta1']))
         self.addCleanup(self.rest.find, 'DELETE', f'{_CRDS}/{crd}')
         seen = self.kube, 'HelmChartProxy', 'p'
-        # Until then it is a provider that was never installed.
+        # Until then it looks like a provider that was never installed.
         self.wait_for(lambda: kube.Kube(self.rest).kind('HelmChartProxy'),
                       'the kind to be served')
         self.kube.apply({'kind': 'HelmChartProxy', 'metadata': {
@@ -244,7 +244,7 @@ class ManagementTest(testtools.TestCase):
         for known in (self.kube, kube.Kube(self.rest)):
             self.assertRaises(rest.NotServed, observer.look, known,
                               self.namespace, NAME)
-            # Others of the group are there all the time.
+            # Other kinds of the group are always served.
             known.list('Machine', self.namespace)
 
         self.served(crd, 'v1beta1', 'v1beta2')
@@ -290,14 +290,14 @@ class ManagementTest(testtools.TestCase):
         self.assertTrue(releases.repair(
             self.kube, self.namespace, NAME, 0))
 
-        # The new install takes over what the dead one made.
+        # The new install takes over the objects of the dead one.
         self.assertEqual(1, self.upgrade().revision)
         again = self.kube.get('Cluster', self.namespace, NAME)
         self.assertEqual(cluster['metadata']['uid'],
                          again['metadata']['uid'])
 
     def make_pending(self, revision, status):
-        """Leave the release as a helm does that is killed in between."""
+        """Leave the release as a helm killed halfway would."""
         name = f'sh.helm.release.v1.{NAME}.v{revision}'
         secret = self.kube.get('Secret', self.namespace, name)
         packed = base64.b64decode(base64.b64decode(

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The rights of rbac.yaml: the driver's life takes all of them, and no more.
+"""The driver needs exactly the rights of rbac.yaml.
 
-The API server is a real one and judges by RBAC; its audit log says which
-rights were used. The driver, its helm and its informers are the real ones,
-rows are in memory, and this test does what Cluster API's controllers would.
+A real API server enforces RBAC; its audit log shows the rights used. The
+driver, its helm and its informers are real, rows are in memory, and this test
+acts for Cluster API's controllers.
 """
 
 import dataclasses
@@ -54,7 +54,7 @@ def granted():
 
 
 def define(admin):
-    """Have the kinds that the driver works with served.
+    """Make the API server serve the driver's kinds.
 
     :param admin: rest.Rest.
     """
@@ -77,8 +77,8 @@ def define(admin):
 def described(admin, path):
     """The kinds in an OpenAPI document.
 
-    Helm lists all CustomResourceDefinitions while a kind of its chart is not
-    in it, which takes some seconds from its definition on.
+    Helm lists all CustomResourceDefinitions while a kind of its chart is
+    missing there, which lasts for some seconds after its definition.
     """
     try:
         schemas = admin.request(
@@ -91,15 +91,15 @@ def described(admin, path):
 
 LONG = unittest.skipUnless(os.environ.get('MAGNUM_CAPI_LONG'),
                            'minutes: set MAGNUM_CAPI_LONG')
-#: Rights without which nothing fails: what is done in their place.
+#: Rights without which nothing fails, with what happens instead.
 DONE_WITHOUT = {
-    # The namespace is created, and may be there.
+    # The namespace is created, even if it exists.
     ('', 'namespaces', 'get'),
-    # Providers before 0.12 have none; reasons are in OpenStackMachines then.
+    # Providers before 0.12 have none; then reasons are in OpenStackMachines.
     ('infrastructure.cluster.x-k8s.io', 'openstackservers', 'list')}
-#: Rights of helm whose refusal it keeps to itself: what is told instead.
+#: Rights whose refusal helm does not report, with the error instead.
 TOLD_OTHERWISE = {
-    # It made a release, and could not note that it did.
+    # It made a release, but could not record that.
     ('', 'secrets', 'update'): 'Helm release: pending-install'}
 
 
@@ -109,8 +109,8 @@ class Life:
     :param admin: rest.Rest of the administrator.
     :param limited: of the user.
     :param prefix: of the namespace.
-    :param told: function without arguments: whether the life is over, since
-        somebody was told why.
+    :param told: function without arguments: whether the missing right was
+        reported, which ends the life.
     :param patience: seconds to wait for the deletion.
     """
 
@@ -142,7 +142,7 @@ class Life:
         watch.Watch(self.runtime, self.store, self.store.row()).update()
 
     def steps(self):
-        """Parts of the life, one after the other."""
+        """Parts of the life, in order."""
         return (self.create, self.look, self.informers, self.look, self.look,
                 self.health, self.thorough, self.resize, self.change,
                 self.wait_for_lock, self.lose, self.delete, self.end)
@@ -161,7 +161,7 @@ class Life:
                         self.store.row()).poll_health_status()
 
     def thorough(self):
-        """As the look that finds everything complete."""
+        """Like the check that finds everything complete."""
         observer.look(self.kube, self.namespace, small_world.RELEASE,
                       thorough=True)
 
@@ -188,13 +188,13 @@ class Life:
             done=lambda status: status == 'DELETE_COMPLETE' or self.told())
 
     def orphan(self, kind, name):
-        """An object that no other owns."""
+        """An object without an owner."""
         self.admin.create({'kind': kind, 'metadata': {
             'name': name, 'namespace': self.namespace,
             'labels': {names.CAPI_CLUSTER_NAME: small_world.RELEASE}}})
 
     def wait_for_lock(self):
-        """One conductor waits for the lock of another, which renews it."""
+        """A conductor waits for the lock of another one, which renews it."""
         first, second = (lock.Lock(
             self.kube, self.namespace, small_world.RELEASE, duration=30,
             background=False) for _ in range(2))
@@ -207,7 +207,7 @@ class Life:
         raise AssertionError('two have the lock')
 
     def resize(self):
-        """A node that was named goes first, and its mark is taken off."""
+        """A named node is removed first; its annotation is removed, too."""
         machine = f'{small_world.RELEASE}-m'
         self.orphan('Machine', machine)
         self.kube.mark_for_deletion(self.namespace, machine)
@@ -223,7 +223,7 @@ class Life:
             small_world.CLUSTER in self.store.clusters) else 'DELETE_COMPLETE'
 
     def reasons(self):
-        """What users are told."""
+        """The reasons that users see."""
         return [row['status_reason'] or '' for table in (
             self.store.clusters, self.store.node_groups)
             for row in table.values()]
@@ -242,7 +242,7 @@ class RightsTest(testtools.TestCase):
             done=bool, timeout=60, what='the namespace default')
 
     def grant(self, user, without=None):
-        """A user with all rights of the file, or all but one.
+        """Make a user with all rights of the file, or all but one.
 
         :returns: path of its kubeconfig.
         """
@@ -261,7 +261,7 @@ class RightsTest(testtools.TestCase):
         return self.kubeconfig(user)
 
     def kubeconfig(self, user):
-        """Of a new user, with a token."""
+        """Kubeconfig of a new user, with a token."""
         where = '/api/v1/namespaces/default/serviceaccounts'
         self.admin.request('POST', where, body={'metadata': {'name': user}})
         token = self.admin.request('POST', f'{where}/{user}/token', body={
@@ -311,10 +311,10 @@ class RightsTest(testtools.TestCase):
 
     @LONG
     def test_without_any_one_of_them_somebody_is_told_which(self):
-        """A life for each right that is taken away, until that is told.
+        """A life without each right, until the missing right is reported.
 
-        In the reason of the cluster's status, by an error of the request, or
-        in the log of the conductor.
+        In the reason of the cluster's status, in the error of a request, or
+        in the conductor's log.
         """
         silent = []
         for number, right in enumerate(sorted(granted() - DONE_WITHOUT)):
@@ -330,7 +330,7 @@ class RightsTest(testtools.TestCase):
 
     def is_told(self, user, right):
         group, resource, verb = right
-        # As the API server says it.
+        # In the API server's words.
         words = TOLD_OTHERWISE.get(
             right, f'{user}" cannot {verb} resource "{resource}" in API '
                    f'group "{group}"')

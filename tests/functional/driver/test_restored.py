@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Helm beside the driver, and a management cluster without Helm's records.
+"""Helm next to the driver, and a management cluster without Helm's records.
 
 "clusterctl move" leaves these behind.
 
-The API server and helm are real ones. What Cluster API's controllers would do
-is not done: that no object is replaced is told by their uids.
+The API server and helm are real, but there are no controllers of Cluster API:
+the objects' uids show that none is replaced.
 """
 
 import dataclasses
@@ -24,11 +24,11 @@ from tests.functional.driver import test_rbac
 from tests.functional import real_api
 from tests.unit.driver import small_world
 
-#: What "clusterctl move" takes along.
+#: What "clusterctl move" moves.
 MOVED = ('Cluster', 'KubeadmControlPlane', 'MachineDeployment',
          'OpenStackCluster', 'KubeadmConfigTemplate',
          'OpenStackMachineTemplate', 'MachineHealthCheck')
-#: What it does not.
+#: What it leaves behind.
 LEFT = ('HelmRelease', 'Manifests')
 
 
@@ -52,7 +52,7 @@ class RestoredTest(testtools.TestCase):
                 for obj in self.life.kube.list(kind, self.life.namespace)}
 
     def test_helm_leaves_what_the_autoscaler_is_told(self):
-        """Annotations that no chart has stay with a later revision."""
+        """Annotations outside of the chart survive a later revision."""
         self.life.runtime = dataclasses.replace(
             self.life.runtime, settings=dataclasses.replace(
                 self.life.runtime.settings, scale_from_zero=True))

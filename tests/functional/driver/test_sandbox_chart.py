@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The chart renders what a Magnum driver and Cluster API look for.
+"""The chart renders what a Magnum driver and Cluster API expect.
 
-Names and labels are those of capi-helm-charts' openstack-cluster: a driver
-finds its objects by them, so a change here breaks every driver. The values are
+Names and labels are those of capi-helm-charts' openstack-cluster: drivers find
+their objects by them, so a change here breaks every driver. The values are
 those that magnum-capi-helm 1.4.0 sets.
 """
 
@@ -21,7 +21,7 @@ from magnum_capi_tempest import toolchain
 
 KEEP = {'helm.sh/resource-policy': 'keep'}
 
-#: What the driver sends for a cluster with default labels, None included.
+#: Values of the driver for a cluster with default labels, including None.
 DRIVER_VALUES = {
     'kubernetesVersion': '1.34.2',
     'machineImageId': 'e9f1a0b2-0000-4000-a000-000000000001',
@@ -62,7 +62,7 @@ def helm():
 
 
 def values(**changes):
-    """The driver's values, with some changed: ``a__b=1`` is a.b = 1."""
+    """The driver's values with changes: ``a__b=1`` sets a.b to 1."""
     result = copy.deepcopy(DRIVER_VALUES)
     for path, value in changes.items():
         *parents, last = path.split('__')
@@ -217,7 +217,7 @@ class TestChart(testtools.TestCase):
 
 
 class TestTemplateNames(testtools.TestCase):
-    """Templates are immutable: another content is another name."""
+    """Templates are immutable: other content has another name."""
 
     def test_the_same_values_give_the_same_names(self):
         self.assertEqual(list(render()), list(render()))
@@ -266,7 +266,7 @@ class TestAddons(testtools.TestCase):
             self.assertIn(f'cni-{cni}', self.components(addons__cni__type=cni))
 
     def test_flannel_renders_no_cni(self):
-        """As the published chart: Magnum's default then never completes."""
+        """Like the published chart: Magnum's default then never completes."""
         self.assertEqual(
             {'cloud-config', 'ccm-openstack', 'csi-cinder', 'metrics-server'},
             self.components(addons__cni__type='flannel'))
@@ -289,7 +289,7 @@ class TestDocker(testtools.TestCase):
             'customImage'] for obj in of_kind(objects, 'DevMachineTemplate')}
 
     def flannel(self, **changes):
-        """Objects of the network, by kind."""
+        """Objects of the pod network, by kind."""
         objects = render(infrastructure='docker', **changes)
         text = objects['ConfigMap', 'demo-network']['data']['flannel.yaml']
         return {o['kind']: o for o in yaml.safe_load_all(text)}
@@ -321,7 +321,7 @@ class TestDocker(testtools.TestCase):
         self.assertEqual(set(), was & now)
 
     def test_kubeadm_pulls_nothing(self):
-        """A new control plane node would want the CoreDNS that runs."""
+        """A new control plane node would need the running CoreDNS."""
         conf = render(infrastructure='docker')[
             'KubeadmControlPlane', 'demo-control-plane'][
                 'spec']['kubeadmConfigSpec']

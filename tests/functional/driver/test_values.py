@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Both charts render what the driver's names and values promise.
+"""Both charts render the names and values that the driver expects.
 
-The driver finds objects by names that it computes itself: a chart that names
-one differently leaves a cluster in progress for ever. So the names are proven
-here, by Helm, for the sandbox's chart and, where its path is given by
-MAGNUM_CAPI_PUBLISHED_CHART (a folder with its dependencies in charts/), for
-the published openstack-cluster.
+The driver finds objects by names that it computes itself: with a chart that
+uses other names a cluster stays in progress forever. So Helm verifies the
+names here, for the sandbox's chart and, if MAGNUM_CAPI_PUBLISHED_CHART has its
+path (a folder with its dependencies in charts/), for the published
+openstack-cluster.
 """
 
 import dataclasses
@@ -75,7 +75,7 @@ LARGE = spec_model.ClusterSpec(
 
 
 def workers(count):
-    """A cluster with so many workers."""
+    """A cluster with this number of workers."""
     group, = SMALL.node_groups
     return dataclasses.replace(SMALL, node_groups=(
         dataclasses.replace(group, count=count),))
@@ -94,7 +94,7 @@ def _rendered(path, text):
 
 
 class ChartCase(testtools.TestCase):
-    """A chart's folder, and what it makes of a cluster."""
+    """A chart's folder, and the objects that it renders."""
 
     def chart_path(self):
         raise NotImplementedError
@@ -140,7 +140,7 @@ class ChartCase(testtools.TestCase):
                                  'nodeRegistration']
 
     def nodes(self, objects):
-        """What kubeadm is told, of all kinds of nodes."""
+        """kubeadm's configuration for all kinds of nodes."""
         plane = objects['KubeadmControlPlane', names.control_plane(
             names.cluster(UUID))]['spec']['kubeadmConfigSpec']
         return [plane] + [self.template(
@@ -149,7 +149,7 @@ class ChartCase(testtools.TestCase):
 
 
 class Promises:
-    """What both charts keep."""
+    """Promises that both charts keep."""
 
     def test_names_are_exactly_those_that_the_driver_computes(self):
         release = names.cluster(UUID)
@@ -243,7 +243,7 @@ class Promises:
             self.render(SMALL)))
 
     def test_the_allow_list_of_the_api_server_arrives(self):
-        """B.4.9: the chart ignores a key that it does not know."""
+        """B.4.9: the chart ignores an unknown key."""
         balancer = self.render(LARGE)['OpenStackCluster', names.cluster(
             UUID)]['spec']['apiServerLoadBalancer']
 
@@ -266,7 +266,7 @@ class Promises:
         off = {'auto_healing_enabled': 'false'}
 
         self.assertEqual(2, len(checked(self.render(SMALL))))
-        # A false of a group must survive what the chart merges.
+        # A group's false must survive the chart's merge.
         group, = SMALL.node_groups
         self.assertEqual([], checked(self.render(dataclasses.replace(
             SMALL, labels=off, node_groups=(
@@ -282,7 +282,7 @@ class Promises:
                                   rolling['maxSurge']))
 
     def test_batches_of_an_upgrade_arrive_where_new_nodes_come_first(self):
-        # A 0 of the operator's must survive what the chart merges.
+        # The operator's 0 must survive the chart's merge.
         values = self.values(workers(5), batch=3, overlays=[('surge', {
             'nodeGroupDefaults': {'rolloutStrategy': {'rollingUpdate': {
                 'maxUnavailable': 0, 'maxSurge': 1}}}})])
@@ -297,7 +297,7 @@ class Promises:
         rolling = self.deployment(self.render(SMALL), WORKER)['spec'][
             'strategy']['rollingUpdate']
 
-        # 0 of its group would be taken for nothing said.
+        # A group's 0 would be taken for a missing value.
         self.assertEqual((1, '0%'), (rolling['maxSurge'],
                                      rolling['maxUnavailable']))
 
@@ -558,7 +558,7 @@ class TestPublishedChart(Promises, ChartCase):
             commands = [command for command in node['preKubeadmCommands']
                         if 'update-ca' in command or command.endswith(
                             'restart containerd')]
-            # The proxy's, then ours.
+            # The proxy's commands, then ours.
             self.assertEqual(
                 ['systemctl restart containerd', 'update-ca-trust',
                  'systemctl restart containerd'], commands)

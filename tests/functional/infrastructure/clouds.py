@@ -19,7 +19,7 @@ def wait(what, condition, timeout=300):
 class TestCase(boxes.TestCase):
     """With connections of a user, ``cloud``, and of an ``admin``."""
 
-    #: What else ``sandbox up`` is told.
+    #: More arguments for ``sandbox up``.
     arguments = ()
 
     @classmethod
@@ -35,7 +35,7 @@ class TestCase(boxes.TestCase):
             for name in ('sandbox', 'sandbox-admin'))
 
     def usages(self):
-        """Units of all kinds that placement says are in use."""
+        """Units of all kinds in use, according to placement."""
         return sum(
             sum(self.admin.placement.get(
                 f'/resource_providers/{host.id}/usages').json()[
@@ -43,9 +43,9 @@ class TestCase(boxes.TestCase):
             for host in self.admin.placement.resource_providers())
 
     def resources(self):
-        """What there is of all projects, as pairs of kind and id."""
+        """All projects' resources, as pairs of kind and id."""
         network, balancers = self.admin.network, self.admin.load_balancer
-        # Neutron makes a default group for each project that asks.
+        # Neutron makes a default group for each project that sends requests.
         groups = (group for group in network.security_groups()
                   if group.name != 'default')
         return {(kind, one.id) for kind, found in {

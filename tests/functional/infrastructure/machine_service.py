@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A machine service that boots nothing: what the compute driver asks for."""
+"""A machine service for the compute driver that boots nothing."""
 
 import http.server
 import json
@@ -68,14 +68,14 @@ class _Server(socketserver.ThreadingUnixStreamServer):
 
 
 class MachineService(fixtures.Fixture):
-    """Serves at a socket; ``machines`` is what it was told, by id."""
+    """Serves at a socket; ``machines`` has the received ones by id."""
 
     def __init__(self, path):
         super().__init__()
         self._path = path
 
     def _setUp(self):
-        # Nova asks us instead of the one in the management cluster.
+        # Nova uses this one instead of that in the management cluster.
         self._path.unlink(missing_ok=True)
         server = _Server(str(self._path), _Handler)
         os.chmod(self._path, 0o600)

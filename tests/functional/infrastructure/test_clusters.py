@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A cluster made of servers, ports and a load balancer, from create to gone.
+"""A cluster made of servers, ports and a load balancer, create to delete.
 
 Magnum, Cluster API, its provider for OpenStack, Nova, Neutron and Octavia
 are real; the nodes are in memory. Takes minutes.
@@ -33,7 +33,7 @@ class ClustersTest(clouds.TestCase):
             out, err = run.communicate(timeout=900)
         self.assert_done(boxes.Ended(run.returncode, out, err))
         self.assertIn('1 passed', out)
-        # The cluster was made of what is counted here.
+        # The cluster consisted of the resources counted here.
         self.assertIn('k8s-clusterapi-cluster', str(made))
         self.assertEqual(set(), self.resources() - before)
         self.assertEqual(0, self.usages())

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A program is killed while a cluster is made, and while one is deleted.
+"""A program is killed while a cluster is created, and while it is deleted.
 
-``sandbox up`` brings it back, as systemd would in a cloud. Takes minutes.
+``sandbox up`` restarts it, like systemd in a cloud. Takes minutes.
 """
 
 from magnum_capi_tempest.sandbox import rest
@@ -19,7 +19,7 @@ class KillsTest(clouds.TestCase):
     def setUpClass(cls):
         super().setUpClass()
         cls.magnum = cls.cloud.container_infrastructure_management
-        # openstacksdk leaves out the driver.
+        # openstacksdk omits the driver.
         answer = rest.User(
             cls.box.sandbox.layout(), cls.box.sandbox.passwords()['demo']
         ).request('container-infra', 'POST', 'clustertemplates', {
@@ -42,7 +42,7 @@ class KillsTest(clouds.TestCase):
         return self.magnum.find_cluster(name, ignore_missing=True)
 
     def settled(self, name):
-        """The cluster when its creation has ended, else None."""
+        """The cluster if its creation has ended, else None."""
         found = self.cluster(name)
         return None if found.status.endswith('IN_PROGRESS') else found
 
@@ -52,7 +52,7 @@ class KillsTest(clouds.TestCase):
             clouds.wait(f'the end of {name}', lambda: not self.cluster(name))
 
     def life(self, program, builds=True):
-        """Create and delete a cluster, the program killed in each.
+        """Create and delete a cluster, killing the program in each phase.
 
         :param builds: whether servers are built without the program.
         """
@@ -98,9 +98,9 @@ class KillsTest(clouds.TestCase):
         self.life('keystone')
 
     def test_capi(self):
-        """The controllers, and with them the host of all servers.
+        """Kill the controllers, and with them the host of all servers.
 
-        A server that is being built ends in ERROR, and the cluster says so.
+        A server that is being built ends in ERROR, which the cluster reports.
         """
         self.life('capi', builds=False)
 

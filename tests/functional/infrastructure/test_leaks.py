@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a driver leaves of servers is seen, each kind by its name."""
+"""Leaked resources of servers are found, each kind by its name."""
 
 import contextlib
 
@@ -25,7 +25,7 @@ class LeaksTest(clouds.TestCase):
         return thing
 
     def make(self):
-        """One of each kind, of the user; what a cluster is made of."""
+        """Create one of each kind of a cluster's resources, as the user."""
         network, compute = self.cloud.network, self.cloud.compute
         balancers, volumes = self.cloud.load_balancer, self.cloud.block_storage
         public = network.find_network('public')
@@ -65,7 +65,7 @@ class LeaksTest(clouds.TestCase):
                           real_nodes=True)
 
     def assert_each_kind(self, found):
-        """All but the floating IP have a name."""
+        """Assert that each kind was found; only floating IPs have no name."""
         self.assertEqual(set(), set(model.REAL) - {
             leak.thing.kind for leak in found})
         for leak in found:

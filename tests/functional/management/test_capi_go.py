@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The Go program of the management cluster, by Go's own checks.
+"""Go's own checks for the Go program of the management cluster.
 
-It is a program of this repository like any other: formatted, vetted, and
-with unit tests that need no cluster.
+It must be formatted and vetted, and its unit tests need no cluster.
 """
 
 import testtools
@@ -12,10 +11,10 @@ from magnum_capi import processes
 from magnum_capi_tempest import resources
 from magnum_capi_tempest.toolchain import go
 
-#: Seconds. Nearly all of it is compiling, if nothing of it is cached.
+#: Seconds, nearly all of them for compiling if nothing is cached.
 TIMEOUT = 3000
 
-#: As the toolchain builds the program: so what it depends on is compiled once.
+#: As in the toolchain's builds, so that dependencies are compiled once.
 BUILD_FLAGS = ('-p', '2', '-trimpath')
 
 
@@ -40,6 +39,6 @@ class TestCapi(testtools.TestCase):
         self.assertEqual('', listed, 'run gofmt -w in capi/')
 
     def test_vet_and_unit_tests(self):
-        """One test, so that the package is compiled once and one at a time."""
+        """A single test, so that the package is compiled only once."""
         self.run_go('vet', *BUILD_FLAGS, './...')
         self.run_go('test', *BUILD_FLAGS, '-count', '1', './...')

@@ -22,7 +22,7 @@ from tests.functional import boxes
 
 PORT_BASE = 26500
 
-#: As Cluster API's providers have them, see core/config/certmanager.
+#: Like those of Cluster API's providers, see core/config/certmanager.
 ISSUER = {'apiVersion': 'cert-manager.io/v1', 'kind': 'Issuer',
           'metadata': {'name': 'self', 'namespace': 'default'},
           'spec': {'selfSigned': {}}}

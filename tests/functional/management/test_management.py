@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The management cluster, with its real programs."""
+"""The management cluster with its real programs."""
 
 import contextlib
 import os
@@ -27,7 +27,7 @@ from magnum_capi_tempest import toolchain
 from magnum_capi_tempest.toolchain import go
 from tests.functional import workload
 
-#: Not the default one: a developer's own cluster may run meanwhile.
+#: Not the default one, as a developer's own cluster may run meanwhile.
 PORT_BASE = 26000
 
 
@@ -125,7 +125,7 @@ class RunningTest(_Base):
     def assert_only_this_machine_can_connect(self):
         pids = runmarks.marked(self.supervisor.directory)
         found = listeners.of_processes(pids)
-        # The servers of this room, and the workload API server.
+        # The servers of the management cluster, and the workload API server.
         self.assertThat(len(found), testtools.matchers.GreaterThan(
             sum(len(p.listens) for p in self.plane.programs())))
         self.assertEqual([], [f for f in found if not f.loopback])
@@ -150,7 +150,7 @@ class RunningTest(_Base):
         self.up(self.directory)
 
         def count():
-            # Its API server is made again a moment after the controllers.
+            # Its API server comes back a moment after the controllers.
             try:
                 return len(workload.nodes(self.api, 'resized'))
             except kube.KubeError as e:

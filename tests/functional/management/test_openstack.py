@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A management cluster with the OpenStack provider, and no cloud yet.
+"""A management cluster with the OpenStack provider, but without a cloud.
 
-Nova's part is the test's: it hands the user data that the real bootstrap
-provider made to the machine service, and writes into the provider's objects
-what that would have found at Nova.
+The test plays Nova's part: it passes the real bootstrap provider's user data
+to the machine service, and writes into the provider's objects what that would
+have found in Nova.
 """
 
 import base64
@@ -34,8 +34,8 @@ from tests.functional import workload
 
 PORT_BASE = 26000
 
-#: Not the default network: a developer's own cluster may have that. This one
-#: is for benchmarks of networks, too (RFC 2544).
+#: Not the default network, which a developer's own cluster may use. This one
+#: is also reserved for benchmarks of networks (RFC 2544).
 NETWORK = '198.19.240.0/20'
 ENDPOINT = {'host': '198.19.240.9', 'port': 6443}
 
@@ -118,7 +118,7 @@ class OpenStackTest(testtools.TestCase):
         self.assertFalse(self._routed())
 
     def _is_killed(self, servers):
-        """What the program held ends with it; servers are sent again."""
+        """Kill the program: its resources vanish, servers are sent again."""
         capi, = (s for s in self.supervisor.status() if s.name == 'capi')
         os.kill(capi.pid, signal.SIGKILL)
         waiting.wait_for(
@@ -144,7 +144,7 @@ class OpenStackTest(testtools.TestCase):
     def _routed():
         """Whether the host has a route to the network."""
         address = ipaddress.ip_network(NETWORK).network_address
-        # Little-endian, as the kernel prints it on all that is supported.
+        # Little-endian, as the kernel prints it on all supported machines.
         printed = address.packed[::-1].hex().upper()
         return any(line.split()[1] == printed for line in pathlib.Path(
             '/proc/net/route').read_text().splitlines()[1:])
@@ -159,7 +159,7 @@ class OpenStackTest(testtools.TestCase):
         self.assertIn('immutable', str(e))
 
     def _create(self):
-        """A cluster whose network somebody else provides."""
+        """Create a cluster with an externally managed network."""
         for o in workload.objects('life'):
             if o['kind'] == 'OpenStackCluster':
                 o['metadata']['annotations'] = {
@@ -176,7 +176,7 @@ class OpenStackTest(testtools.TestCase):
                      kind='application/merge-patch+json')
 
     def _boot(self, servers):
-        """Do what provider and Nova do for the machines that wait."""
+        """Do what provider and Nova do for waiting machines."""
         machines = self.api.get(workload.path(
             'cluster.x-k8s.io/v1beta2', 'Machine'))['items']
         for machine in machines:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a user does with a cluster of real nodes in a sandbox.
+"""A user's actions on a cluster of real nodes in a sandbox.
 
-The REST API of Magnum, the openstack client for the kubeconfig, and kubectl:
-what users have. Every wait has an end and says what was last seen.
+With a user's tools: Magnum's REST API, the openstack client for the
+kubeconfig, and kubectl. Every wait has a timeout and reports the last state.
 """
 
 import json
@@ -51,9 +51,9 @@ _SERVICE = {
 
 
 def require(minors, kinds):
-    """The inventory of image archives, where containers can run.
+    """The inventory of image archives.
 
-    :raises unittest.SkipTest: they cannot, or an archive is missing.
+    :raises unittest.SkipTest: containers cannot run, or an archive is missing.
     """
     problem = containers.problem()
     if problem:
@@ -85,11 +85,11 @@ class Cloud:
         try:
             return self._user.request('container-infra', method, path, body)
         except requests.ConnectionError:
-            # Servers end connections on which nothing was said for 5 s.
+            # Servers close connections that were idle for 5 s.
             return self._user.request('container-infra', method, path, body)
 
     def magnum(self, method, path, body=None):
-        """The decoded answer of Magnum, None for an empty one."""
+        """Magnum's decoded answer, None if it is empty."""
         answer = self.request(method, path, body)
         if answer.status_code >= 400:
             raise errors.MagnumCapiError(
@@ -112,7 +112,7 @@ class Cloud:
         uuid = self.magnum('POST', 'clusters', {
             'name': name, 'cluster_template_id': template, 'node_count': 1,
             'master_count': 1, 'keypair': 'demo', **change})['uuid']
-        # Magnum answers before it has written the cluster down.
+        # Magnum answers before the cluster is in its database.
         waiting.wait_for(
             lambda: self.request('GET', f'clusters/{uuid}').status_code,
             done=lambda code: code == 200, timeout=600,
@@ -120,7 +120,7 @@ class Cloud:
         return Cluster(self, uuid)
 
     def kubeconfig(self, uuid) -> str:
-        """Path of what ``openstack coe cluster config`` writes."""
+        """Path of the file that ``openstack coe cluster config`` writes."""
         folder = self.box.directory / 'tmp' / f'config-{uuid}'
         folder.mkdir(exist_ok=True)
         variables = access.variables(self.box.layout(), self._venv)
@@ -132,7 +132,7 @@ class Cloud:
         return folder / 'config'
 
     def containers(self, name='') -> list[str]:
-        """Names of the containers in the engine of the nodes."""
+        """Names of the containers in the nodes' engine."""
         import docker
         client = docker.DockerClient(
             base_url=machines.docker_host(self.box.directory), timeout=600)
@@ -155,7 +155,7 @@ class Cluster:
         return self.cloud.magnum('GET', f'clusters/{self.uuid}')
 
     def wait(self, status, timeout=PATIENCE):
-        """Wait for a status; a failed one ends it."""
+        """Wait for a status; stops at a failed one."""
         return waiting.wait_for(
             self.get, done=lambda c: c['status'] == status,
             failed=lambda c: c['status'].endswith('FAILED')
@@ -165,12 +165,12 @@ class Cluster:
             pace=waiting.Pace(1, 1.2, 3))
 
     def stack(self) -> str:
-        """What the names of all its containers begin with."""
+        """Prefix of the names of its containers."""
         return next(name.partition('-control-plane-')[0]
                     for name in self.nodes() if '-control-plane-' in name)
 
     def run(self, *args, stdin=None, timeout=600):
-        """What kubectl prints, with the user's own kubeconfig."""
+        """Output of kubectl with the user's own kubeconfig."""
         if self._config is None:
             self._config = self.cloud.kubeconfig(self.uuid)
         return processes.run(
@@ -180,7 +180,7 @@ class Cluster:
                  if 'proxy' not in k.lower()})
 
     def nodes(self) -> dict[str, tuple[str, bool]]:
-        """Version of the kubelet, and whether it is Ready, by node."""
+        """Version of the kubelet, and whether the node is Ready, by node."""
         found = json.loads(self.run('get', 'nodes', '-o', 'json'))['items']
         return {n['metadata']['name']: (
             n['status']['nodeInfo']['kubeletVersion'],
@@ -188,7 +188,7 @@ class Cluster:
                 for c in n['status']['conditions'])) for n in found}
 
     def wait_nodes(self, count, version=None, timeout=PATIENCE):
-        """Wait until there are so many, all Ready, all of a version."""
+        """Wait for this number of nodes, all Ready, all of a version."""
         return waiting.wait_for(
             self.nodes, timeout=timeout, what=f'{count} nodes to be Ready',
             done=lambda found: len(found) == count and all(
@@ -205,7 +205,7 @@ class Cluster:
                           {'cluster_template': template, 'max_batch_size': 1})
 
     def serve(self):
-        """Have one pod on every node serve; wait until all do, and DNS."""
+        """Run a serving pod on every node; wait for all and for DNS."""
         _SERVERS['spec']['template']['spec']['containers'][0]['image'] = \
             self.cloud.made_of.workload_image
         for wanted in (_SERVERS, _SERVICE):
@@ -216,7 +216,7 @@ class Cluster:
                      '--timeout', '180s', timeout=200)
 
     def conversations(self) -> dict[tuple[str, str], str]:
-        """What each pod gets from each other, and from the service by name.
+        """Answers to each pod from all others, and from the service by name.
 
         :returns: answer by (node, node or "service").
         """
@@ -233,7 +233,7 @@ class Cluster:
         return told
 
     def delete(self, timeout=PATIENCE):
-        """Delete it and wait until Magnum does not know it."""
+        """Delete the cluster and wait until Magnum does not know it."""
         self.cloud.magnum('DELETE', f'clusters/{self.uuid}')
 
         def look():

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""The one command: a cluster of Magnum's with real nodes, to its report.
+"""The single command from a Magnum cluster with real nodes to its report.
 
-Needs root, containers, image archives that are built (tens of minutes
-otherwise) and MAGNUM_CAPI_LONG=1.
+Needs root, containers, existing image archives (otherwise tens of minutes)
+and MAGNUM_CAPI_LONG=1.
 """
 
 import json

@@ -33,7 +33,7 @@ from magnum_capi_tempest.toolchain import go
 from magnum_capi_tempest.toolchain import pins
 
 IMAGE = 'example.org/listener:1'
-#: Of a published port; no program of this project has it.
+#: A published port that no program of this project uses.
 PORT = 29876
 
 
@@ -100,7 +100,7 @@ class _Base(testtools.TestCase):
         return networks['kind']['IPAddress']
 
     def ask(self, container):
-        """What a container's program says of itself, by key."""
+        """What a container's program reports about itself, by key."""
         url = f'http://{self.address(container)}:8080/'
         opener = urllib.request.build_opener(
             urllib.request.ProxyHandler({}))
@@ -184,7 +184,7 @@ class RunningTest(_Base):
     def test_containers_do_not_get_out(self):
         container = self.run_container(self.access)
         self.ask(container)
-        # TEST-NET-2 of RFC 5737 is nowhere.
+        # TEST-NET-2 of RFC 5737 does not exist anywhere.
         code, said = container.exec_run(
             ['/listener', 'get', 'http://198.51.100.1/'])
         self.assertEqual(1, code)
@@ -255,7 +255,7 @@ class LifeTest(_Base):
         self.assertNotEqual([], runmarks.sweep(
             self.engine.supervisor.directory))
         left = self.traces()
-        # Linux has ended all the rest.
+        # Linux has ended everything else.
         for kind in ('mounts', 'processes'):
             self.assertEqual([], left[kind])
         self.assertIsNone(self.engine.access())

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""Image archives, made by the command and read by containerd."""
+"""Image archives made by the command and read by containerd."""
 
 import json
 import os
@@ -81,7 +81,7 @@ class TestArchives(testtools.TestCase):
 
 
 class TestNames(testtools.TestCase):
-    """Programs that are not built yet are not built for this."""
+    """Programs are only built for this with MAGNUM_CAPI_LONG."""
 
     def program(self, name):
         state, = (s for s in toolchain.describe() if s.program == name)
@@ -111,7 +111,7 @@ class TestNames(testtools.TestCase):
             manifest = processes.run(
                 [sonobuoy, 'gen', '--mode', 'quick', '--plugin', 'e2e',
                  '--kubernetes-version', f'v{version}'], timeout=600)
-            # Without a host it is Docker's hub.
+            # Without a host it is on Docker's hub.
             wanted = {name if '.' in name.split('/')[0]
                       else f'docker.io/{name}'
                       for name in re.findall(r'image: (\S+)', manifest)}
@@ -120,7 +120,7 @@ class TestNames(testtools.TestCase):
             self.assertEqual(2, len(wanted))
 
     def test_tests_find_the_versions_that_they_ask_for(self):
-        """Of images that there are at all: no driver of storage, no Redis."""
+        """Only for images that we make: no storage drivers, no Redis."""
         for minor in recipes.minors():
             known = self.references(minor)
             names = {r.rpartition(':')[0] for r in known}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A management cluster of pods: real minikube, real Cluster API.
 
-Needs root, containers, image archives that are built (tens of minutes
-otherwise) and MAGNUM_CAPI_LONG=1.
+Needs root, containers, existing image archives (otherwise tens of minutes)
+and MAGNUM_CAPI_LONG=1.
 """
 
 import json
@@ -52,7 +52,7 @@ class MinikubeTest(testtools.TestCase):
         return [*COMMAND, *map(str, words)]
 
     def call(self, *words, timeout=900):
-        """Run a command; returns (exit code, what it printed, seconds)."""
+        """Run a command; returns (exit code, output, seconds)."""
         begin = time.monotonic()
         done = subprocess.run(self.argv(*words), capture_output=True,
                               text=True, timeout=timeout)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Node images: each becomes a Kubernetes node, with nothing but kubeadm.
+"""Node images: kubeadm alone turns each into a Kubernetes node.
 
 Needs the archives of "magnum-capi images build", root, containers
 (:func:`containers.problem` says why otherwise) and MAGNUM_CAPI_LONG=1.
@@ -21,7 +21,7 @@ from magnum_capi import waiting
 from magnum_capi_tempest import containers
 from magnum_capi_tempest.images import inventory
 
-# As Cluster API's docker provider runs kubeadm: eviction looks at the
+# Like kubeadm in Cluster API's docker provider: eviction would check the
 # host's disk, and the control group is the node's own.
 KUBEADM = '''\
 apiVersion: kubeadm.k8s.io/v1beta4
@@ -82,7 +82,7 @@ class NodeTest(testtools.TestCase):
         self.addCleanup(self.client.close)
 
     def node(self, archive):
-        """A machine as Cluster API makes one, when it is up."""
+        """A booted machine, made like Cluster API's."""
         container = self.client.containers.run(
             archive.references[0], detach=True, name='node',
             hostname='node', network='kind', privileged=True,
@@ -142,7 +142,7 @@ class NodeTest(testtools.TestCase):
         self.assertEqual(archive.kubernetes, self.version(container))
 
     def version(self, container):
-        """What the node's API server says to the host."""
+        """The version that the node's API server reports to the host."""
         address = container.attrs['NetworkSettings']['Networks']['kind'][
             'IPAddress']
         opener = urllib.request.build_opener(

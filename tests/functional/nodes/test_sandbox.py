@@ -3,7 +3,7 @@
 """Clusters of real nodes through Magnum, with both drivers.
 
 Needs root, containers, and the image archives of ``magnum-capi images
-build``; minutes for each driver.
+build``; takes minutes for each driver.
 """
 
 import os
@@ -21,7 +21,7 @@ from tests.functional.nodes import real_nodes
 
 
 def problem():
-    """Why these tests cannot run here; None when they can."""
+    """Why these tests cannot run here, None if they can."""
     if not os.environ.get('MAGNUM_CAPI_LONG'):
         return 'MAGNUM_CAPI_LONG is not set'
     try:
@@ -32,14 +32,14 @@ def problem():
 
 
 class ElsewhereTest(boxes.TestCase):
-    """What a host says that has no containers."""
+    """The error on a host without containers."""
 
     def test_one_line_and_nothing_made(self):
         found = containers.problem()
         if found:
             self.skipTest(f'nothing to take away: {found}')
         box = self.box()
-        # Without capabilities, root cannot make namespaces.
+        # Without capabilities, root cannot create namespaces.
         line = self.assert_one_line(3, self.without_capabilities(box))
         self.assertIn('Real nodes cannot run here', line)
         self.assertIn('CAP_', line)
@@ -52,7 +52,7 @@ class ElsewhereTest(boxes.TestCase):
 
 
 def _drop():
-    """Give up CAP_SYS_ADMIN, for this process and what it starts."""
+    """Drop CAP_SYS_ADMIN for this process and its children."""
     import ctypes
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(24, 21, 0, 0, 0):     # PR_CAPBSET_DROP, CAP_SYS_ADMIN
@@ -75,7 +75,7 @@ class NodesTest(boxes.TestCase):
         cls.versions = cls.cloud.made_of.kubernetes
 
     def life(self, driver):
-        """From the first node to none, as a user sees it."""
+        """From the first node to none, from a user's view."""
         step = self.say.step
         template = self.cloud.template(driver, self.versions[0])
         with step(f'{driver}: create 1 + 1'):

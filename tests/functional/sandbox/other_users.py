@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""People who use a cloud before tests do, and all that they have in it."""
+"""People who use a cloud before the tests, and everything they own there."""
 
 import dataclasses
 import hashlib
@@ -18,11 +18,11 @@ from magnum_capi_tempest.tests.common.management import capi_objects
 #: Quotas, node groups, and the driver of a template.
 _VERSION = {'OpenStack-API-Version': 'container-infra 1.11'}
 
-#: Of the people below, those who have a cluster: one in a project of the
-#: tests, and one of whom Tempest is not told.
+#: The people below who have a cluster: one in a project of the tests, and one
+#: who is unknown to Tempest.
 OWNERS = ('ada', 'eve')
 
-#: What Magnum itself changes of a cluster that nobody uses.
+#: Fields of an unused cluster that Magnum itself changes.
 _CHANGES = ('updated_at', 'health_status', 'health_status_reason')
 
 
@@ -53,7 +53,7 @@ class Cloud:
         self._admin = Person('admin', 'admin', 'admin', passwords['admin'])
         self._driver = driver
         # Tempest takes the first one for the second user of a test, and
-        # those of one project for users of the same one.
+        # people of one project for tests with users of the same project.
         self.people = [Person('bob', 'sales'), Person('ada', 'research'),
                        Person('rita', 'research', 'reader'),
                        Person('pam', 'research', 'admin')]
@@ -63,7 +63,7 @@ class Cloud:
             p.project: self._project(p.project) for p in self._all}
 
     def accounts(self) -> list[dict]:
-        """What accounts.yaml says of them; nobody has told Tempest of eve."""
+        """Their entries in accounts.yaml, without eve."""
         return [{
             'username': person.name, 'password': person.password,
             'project_name': person.project, 'user_domain_name': 'Default',
@@ -73,7 +73,7 @@ class Cloud:
         } for person in (self._admin, *self.people)]
 
     def furnish(self):
-        """Give everybody what people have; clusters are complete then."""
+        """Create everybody's things, and wait for complete clusters."""
         for person in self._all:
             if person is not self._admin:
                 self._sign_up(person)
@@ -97,7 +97,7 @@ class Cloud:
                 timeout=600, what=f'the cluster of {owner}')
 
     def look(self) -> dict[tuple, object]:
-        """Everything that they have, with all of its fields."""
+        """Everything that they own, with all fields."""
         found = {}
         for person in self._all:
             for kind, things in self._of(person):
@@ -217,6 +217,6 @@ def _without(thing, keys):
 
 
 def _wanted(body):
-    """An object without its status, and what Kubernetes notes down of it."""
+    """An object without its status and Kubernetes' bookkeeping."""
     metadata = _without(body['metadata'], ('managedFields', 'resourceVersion'))
     return {'metadata': metadata, 'spec': body.get('spec')}

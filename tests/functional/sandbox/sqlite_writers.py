@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Two writers of one SQLite database, by oslo.db; each reads before it writes.
+"""Two oslo.db writers of one SQLite database; each reads before it writes.
 
 Run by the Python of the cloud's environment, whose PYTHONPATH has the
 sandbox's programs.
@@ -22,7 +22,7 @@ TIMES = 30
 
 @enginefacade.transaction_context_provider
 class Context:
-    """What enginefacade keeps its blocks in."""
+    """Holds the blocks of enginefacade."""
 
 
 def read(connection):

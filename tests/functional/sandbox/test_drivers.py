@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drivers beside magnum-capi-helm, the discovery filter, and ``set``."""
+"""Drivers next to magnum-capi-helm, the discovery filter, and ``set``."""
 
 import importlib.metadata
 import json
@@ -61,7 +61,7 @@ def project(folder, dependencies=(), group='magnum.drivers',
 
 
 def snapshot(folder):
-    """What can be seen of a folder: times and sizes by name."""
+    """The visible state of a folder: times and sizes by name."""
     return {str(p): (p.lstat().st_mtime_ns, p.lstat().st_size)
             for p in folder.glob('*.dist-info/*')} | {
         str(p): () for p in folder.iterdir()}
@@ -96,7 +96,7 @@ class RunningTest(boxes.TestCase):
             (cls.one.directory / 'seeded.json').read_text())
 
     def python(self, code, *arguments):
-        """What a program in Magnum's environment prints, parsed."""
+        """The parsed output of a program in Magnum's environment."""
         return json.loads(processes.run(
             [self.layout.magnum_env / 'bin' / 'python', '-I', '-c', code,
              *arguments], timeout=600))
@@ -124,7 +124,7 @@ class RunningTest(boxes.TestCase):
         self.assert_done(ended)
 
     def test_drivers_come_after_those_of_the_cloud(self):
-        """So that Magnum, which takes the last one, takes them."""
+        """Installed drivers come last, so that Magnum takes them."""
         names = self.python(
             'import importlib.metadata, json\n'
             'print(json.dumps([e.name for e in importlib.metadata'
@@ -221,7 +221,7 @@ class RunningTest(boxes.TestCase):
         self.assertEqual(before, after)
         path = self.layout.magnum_conf[1] / '90-set.conf'
         self.assertEqual(0o600, path.stat().st_mode & 0o777)
-        # Magnum answers, with the new value.
+        # Magnum answers with the new value.
         chosen = self.template(name='by-default')
         self.assertEqual('k8s_capi_alias_v1', chosen['driver'])
         found = self.user.request('container-infra', 'GET', cluster).json()
@@ -235,7 +235,7 @@ class RunningTest(boxes.TestCase):
             name='ambiguous-again').status_code)
 
     def cluster(self, template):
-        """The path of a cluster that is complete; it is deleted later."""
+        """The path of a new complete cluster, which is deleted later."""
         answer = self.user.request('container-infra', 'POST', 'clusters', {
             'name': 'kept', 'cluster_template_id': template['uuid'],
             'keypair': 'demo', 'master_count': 1, 'node_count': 1})
@@ -280,7 +280,7 @@ class RunningTest(boxes.TestCase):
 
 
 class RefusedTest(boxes.TestCase):
-    """Nothing is left of a start with something that cannot be."""
+    """Nothing is left of a start with an impossible option."""
 
     def setUp(self):
         super().setUp()
@@ -324,7 +324,7 @@ class RefusedTest(boxes.TestCase):
 
 
 class CompanionsTest(boxes.TestCase):
-    """What has to be beside a driver, by the real uv and the real Python."""
+    """Companions of a driver, with the real uv and the real Python."""
 
     _LOOK = """
 import json, pkg_resources, setuptools, sys
@@ -337,7 +337,7 @@ print(json.dumps({
 """
 
     def layout(self):
-        """A folder, and the layout of a sandbox in it that is not up."""
+        """A folder, and the layout of a sandbox in it, which is not up."""
         folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         layout = layouts.Layout(folder / 'box', '127.77')
         (layout.directory / 'tmp').mkdir(parents=True)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The library goes into the environment of every Magnum that is supported.
+"""The library fits into the environment of every supported Magnum.
 
-In each, made of that release's pins, pip is asked what it would install; and
-in the oldest the clients of Kubernetes and Glance are tested, whose urllib3 is
-another one there.
+In an environment of each release's pins, pip is asked what it would install.
+In the oldest one the clients of Kubernetes and Glance are tested, because it
+has another urllib3.
 """
 
 import json
@@ -21,16 +21,16 @@ from magnum_capi_tempest.toolchain import gobin
 
 TOP = pathlib.Path(__file__).resolve().parents[3]
 
-#: Their pins, by the release of OpenStack; 2026.2 is that of the sandbox.
+#: Pins by the release of OpenStack; 2026.2 is that of the sandbox.
 PINS = {'2025.1': 'magnum-2025.1.txt', '2025.2': 'magnum-2025.2.txt',
         '2026.1': 'magnum-2026.1.txt', '2026.2': 'cloud.txt'}
 
-#: What the tests of the client import.
+#: Packages that the tests of the client import.
 _TEST_LIBRARIES = ('fixtures', 'hypothesis', 'testtools')
 
 
 def environment(folder, pins, *more):
-    """Make such an environment; returns the path of its Python."""
+    """Make an environment; returns the path of its Python."""
     uv, python = gobin.find_uv(), folder / 'bin' / 'python'
     processes.run([uv, 'venv', '--quiet', '--python', sys.executable,
                    '--seed', folder], timeout=120)
@@ -40,9 +40,9 @@ def environment(folder, pins, *more):
 
 
 def would_install(folder, pins, *requirements):
-    """Names of what pip would install into such an environment."""
+    """Names of packages that pip would install into such an environment."""
     python = environment(folder, pins)
-    # As upper constraints are: with hashes, pip takes no folder.
+    # Like upper constraints: with hashes, pip does not accept a folder.
     plain = folder / 'constraints.txt'
     plain.write_text(re.sub(r'( \\)?\n {4}--hash=\S+', '', pins.read_text()))
     report = processes.run(

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What goes wrong while a sandbox starts.
+"""Faults while a sandbox starts.
 
-With MAGNUM_CAPI_LONG=1 also the start without a snapshot, which makes the
-databases (a minute).
+With MAGNUM_CAPI_LONG=1 also while it starts without a snapshot, which makes
+the databases (a minute).
 """
 
 import os
@@ -24,7 +24,7 @@ from tests.functional import boxes
 class _Base(boxes.TestCase):
 
     def at(self, box, moment, act):
-        """Start an up, act on it when it says something; wait for its end.
+        """Start an up, act on it at some moment, and wait for its end.
 
         :param moment: part of a line of its progress.
         :param act: function of its Popen.
@@ -102,7 +102,7 @@ class InterruptedTest(_Base):
 class BusyPortTest(_Base):
 
     def test_it_is_named(self):
-        # Nobody else's, be it on another network.
+        # A port that is free on every network.
         box = self.box(port_base=21000)
         port = box.port_base + layouts.PORTS['magnum']
         with socket.socket() as s:
@@ -180,6 +180,6 @@ class ColdTest(_Base):
         self.at(box, 'Databases ...', lambda process: process.kill())
         self.assert_done(box.down())
         self.assert_nothing_left(box)
-        # The commands that made them were in sessions of their own.
+        # The commands that made them ran in separate sessions.
         waiting.wait_for(box.left, done=lambda left: not left, timeout=120,
                          what='nothing to be left')

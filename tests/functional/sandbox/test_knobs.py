@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Delays and faults, asked for through Magnum by choosing a flavor.
+"""Delays and faults, requested through Magnum by the choice of a flavor.
 
-All clusters are made at once, so that the tests wait for one of them and find
-the others done.
+All clusters are created at once, so that the tests wait for one of them while
+the others become ready.
 """
 
 import datetime
@@ -16,7 +16,7 @@ from tests.functional import boxes
 
 PATIENCE = 600
 
-#: Name of the cluster -> what of its template or itself is not as usual.
+#: Name of the cluster -> unusual fields of its template or itself.
 CLUSTERS = {
     'failed-workers': {'flavor_id': 'fault.failed'},
     'failed-addons': {'master_flavor_id': 'fault.addons'},
@@ -79,7 +79,7 @@ class KnobsTest(boxes.TestCase):
             describe=lambda c: f'{c.get("status")} {c.get("status_reason")}')
 
     def conditions(self, name):
-        """What Cluster API complains about, as one text."""
+        """Cluster API's complaints, as one text."""
         # Microversion 1.13 renamed the field.
         stack = self.cluster(name).get('cluster_id')
         return '\n'.join(map(str, self.management.conditions(stack))) \
@@ -107,7 +107,7 @@ class KnobsTest(boxes.TestCase):
             what='a machine that was built for 20 s')
 
     def building_times(self):
-        """Seconds for which the machines of "slow-machines" were built."""
+        """Seconds that building the machines of "slow-machines" took."""
         stack = self.cluster('slow-machines')['cluster_id']
         reader = kube.Client(str(self.sandbox.layout().kubeconfig))
         machines = reader.custom(

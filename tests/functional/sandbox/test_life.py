@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A sandbox of the embedded profile: what it offers, and its repairs."""
+"""A sandbox of the embedded profile: its features and repairs."""
 
 import contextlib
 import json
@@ -40,7 +40,7 @@ class RunningTest(boxes.TestCase):
         cls.one = boxes.shared(cls)
 
     def openstack(self, *arguments):
-        """Run the OpenStack client in a shell that has evaluated env."""
+        """Run the OpenStack client in a shell with the sandbox's env."""
         ended = self.one.call('env')
         self.assert_done(ended)
         return processes.run(
@@ -48,7 +48,7 @@ class RunningTest(boxes.TestCase):
              'bash', ended.out, *arguments], env=self.one.env, timeout=600)
 
     def listed(self, *arguments):
-        """What a "list" shows: dicts by column."""
+        """The rows of a "list": dicts by column."""
         return json.loads(self.openstack(
             *arguments, 'list', '--format', 'json'))
 
@@ -95,7 +95,7 @@ class RunningTest(boxes.TestCase):
         self.addDetail('listeners', content.text_content(str(found)))
         layout = self.one.sandbox.layout()
         ports = {f.port for f in found}
-        # Machines in memory need no provider of a cloud.
+        # Machines in memory need no cloud provider.
         provider, management = set(), set()
         for name, port in layout.management.ports.items():
             (provider if name.startswith('capo-') else management).add(port)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The plugin beside magnum-tempest-plugin, in one Tempest.
+"""The plugin and magnum-tempest-plugin in one Tempest.
 
-Real commands, from an empty folder with the least of a tempest.conf; no cloud
-is needed to list tests.
+Real commands, from an empty folder with a minimal tempest.conf; listing tests
+needs no cloud.
 """
 
 import os
@@ -29,7 +29,7 @@ _CONF = '[magnum]\nimage_id = x\nnic_id = y\n'
 
 _PACKAGES = ('magnum_capi_tempest', 'magnum_tempest_plugin')
 
-#: Lists all tests as Tempest does, and prints what that has loaded.
+#: Lists all tests like Tempest, and prints the modules that this has loaded.
 _LOADED = '''
 from magnum_capi_tempest import plugin
 import sys, unittest
@@ -53,7 +53,7 @@ class NeighboursTest(testtools.TestCase):
         self.workspace = pathlib.Path(
             self.useFixture(fixtures.TempDir()).path) / 'work'
         path = folder.lay_out(self.workspace, _CONF)
-        # As "magnum-capi tempest init" does.
+        # Like "magnum-capi tempest init".
         runs.make_repository(self.workspace)
         self.env = {key: value for key, value in os.environ.items()
                     if not key.startswith('OS_')} | {

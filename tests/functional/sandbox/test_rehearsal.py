@@ -24,11 +24,11 @@ class RehearsalTest(boxes.TestCase):
         self.assert_done(ended)
         found = json.loads(seen.read_text())
         self.assertEqual([], found['left'])
-        # A trust and its user for each of the two clusters of before.
+        # A trust and its user for each of the two earlier clusters.
         self.assertEqual(4, len(found['forgotten']))
         *workloads, magnum = found['answers']
         self.assertEqual([0, 0], [w['failed'] for w in workloads])
-        # It was replaced twice, so that somebody must have seen it away.
+        # It was replaced twice, so its absence must have been noticed.
         self.assertGreater(magnum['failed'], 0)
         seen.unlink()
         self.assert_nothing_left(box)

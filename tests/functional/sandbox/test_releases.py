@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The oldest Magnum that is supported, with the driver of this project.
+"""The oldest supported Magnum, with the driver of this project.
 
-It is a checkout, as somebody has it who is about to change Magnum.
+It is a checkout, like that of a developer who changes Magnum.
 """
 
 import json
@@ -24,7 +24,7 @@ OLDEST = releases.RELEASES[0]
 #: What the environments' own Python runs.
 PROGRAMS = pathlib.Path(environment.__file__).parent / 'programs'
 DRIVER = pathlib.Path(__file__).resolve().parents[3] / 'drivers/k8s_capi_v1'
-#: What its API says of itself, once it was changed.
+#: How its API describes itself after the change.
 CHANGED = 'Magnum with a patch'
 
 _NEW_MODULES = """
@@ -57,7 +57,7 @@ def checkout(folder):
     processes.run(['tar', '--no-same-owner', '-xzf', archive, '-C', folder],
                   timeout=60)
     top = folder / archive.name.removesuffix('.tar.gz')
-    # With it, the version would not be that of the tag.
+    # Otherwise the version would not be that of the tag.
     (top / 'PKG-INFO').unlink()
     date, someone = '2026-01-01T00:00:00Z', {}
     for who in ('AUTHOR', 'COMMITTER'):

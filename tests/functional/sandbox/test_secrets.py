@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Who can read what a sandbox keeps to itself, and who can reach it.
+"""A sandbox's secrets are private, and only this machine can reach it.
 
-After the life of a cluster, which has made tokens, application credentials
-and keys. With MAGNUM_CAPI_LONG=1 also in the profile "full", and what whole
-runs of Tempest leave.
+Checked after the life of a cluster, which has made tokens, application
+credentials and keys. With MAGNUM_CAPI_LONG=1 also in the profile "full", and
+after whole runs of Tempest.
 """
 
 import collections
@@ -39,7 +39,7 @@ _PRIVATE_KEY = re.compile(rb'-----BEGIN [A-Z ]*PRIVATE KEY-----')
 
 
 class NewPasswordsTest(boxes.TestCase):
-    """What the program says to Keystone's database, in a small one."""
+    """The program's changes to Keystone's database, tried on a small one."""
 
     def setUp(self):
         super().setUp()
@@ -153,7 +153,7 @@ class EmbeddedTest(boxes.TestCase):
                 if p.is_file() and not p.is_symlink()]
 
     def holds(self, data):
-        """What of a text is secret."""
+        """The secrets in a text."""
         found = [s for s in self.secrets if s in data]
         return found + _TOKEN.findall(data) + _PRIVATE_KEY.findall(data)
 
@@ -185,12 +185,12 @@ class EmbeddedTest(boxes.TestCase):
     def test_databases_are_private(self):
         for name in ('db', 'mariadb', 'keystone', 'management/etcd'):
             for path in (self.one.directory / name).rglob('*'):
-                # The one exception holds a version number.
+                # The only exception is a version number.
                 if path.is_file() and path.name != 'mysql_upgrade_info':
                     self.assertEqual(0, path.stat().st_mode & 0o077, path)
 
     def test_another_one_of_the_same_snapshot_has_none_of_them(self):
-        # RabbitMQ wants its port of distribution free on all addresses.
+        # RabbitMQ needs its distribution port to be free on all addresses.
         two = self.box(port_base=boxes.PORT_BASE + 1000)
         self.assert_done(two.up('--profile', self.profile))
         self.assertEqual({}, {
@@ -243,15 +243,15 @@ class FullTest(EmbeddedTest):
 
 @boxes.LONG
 class RunsTest(boxes.TestCase):
-    """What runs of Tempest leave and show, with every secret that they use."""
+    """Runs of Tempest neither leave nor show any secret that they use."""
 
-    #: Options of "sandbox tempest": another project's tests, all of them, and
-    #: those of ours that make clusters, keys and users.
+    #: Options of "sandbox tempest": all tests of another project, and ours
+    #: that make clusters, keys and users.
     RUNS = {
         'theirs': ('--third-party',),
         'ours': ('--regex', r'test_rbac|test_cluster_lifecycle'
                             r'|test_secrets|test_certificates'),
-        # None of it is kept here: failures carry evidence.
+        # Not kept here: failures carry evidence.
         'broken': ('--promise', 'all', '--regex', 'test_cluster_operations'),
     }
 

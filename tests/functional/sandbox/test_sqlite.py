@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Threads of one service that read and then write, on SQLite."""
+"""Threads of one service that read and then write in SQLite."""
 
 import pathlib
 

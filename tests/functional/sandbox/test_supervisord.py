@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Services that supervisord forks are as if they had been executed."""
+"""Services that supervisord forks behave as if they had been executed."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest.sandbox.cloud import services
 from magnum_capi_tempest import supervision
 
-#: What a program can tell of how it was started.
+#: Reports everything that a program can know about its start.
 _TELL = '''
 import json, os, signal, sys, threading, time, warnings
 modules = sorted(set(sys.modules) & {"sqlalchemy", "eventlet"})
@@ -47,7 +47,7 @@ class ForkTest(testtools.TestCase):
             self.useFixture(fixtures.TempDir(rootdir='/tmp')).path)
         self.python = (environment.ensure(progress.Silent())
                        / 'bin' / 'python')
-        # It forks what lies beside it.
+        # It forks programs in its own folder.
         self.programs = self.folder / 'program files'
         self.programs.mkdir()
         shutil.copy(services.PROGRAMS / 'supervisord.py', self.programs)

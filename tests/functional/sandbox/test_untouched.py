@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run of the suite changes nothing of what people have in the cloud.
+"""A run of the suite changes nothing that people own in the cloud.
 
-Tempest is given accounts.yaml, with people who use the cloud themselves: the
-users and projects of the tests have application credentials, keypairs,
-quotas, templates and clusters before. So have people of whom Tempest does not
-know. Those tests run that delete or change such things, which takes five
-minutes; with MAGNUM_CAPI_LONG=whole the whole suite does, for more than half
-an hour.
+Tempest gets an accounts.yaml with people who use the cloud themselves: the
+users and projects of the tests already have application credentials, keypairs,
+quotas, templates and clusters. So do people unknown to Tempest. By default the
+tests run that delete or change such things, which takes five minutes; with
+MAGNUM_CAPI_LONG=whole the whole suite runs, for more than half an hour.
 """
 
 import configparser
@@ -30,15 +29,15 @@ from tests.functional.sandbox import other_users
 
 DRIVER = 'k8s_capi_v1'
 
-#: Tests that delete or change quotas, credentials, roles or templates, by
-#: their classes.
+#: Classes of tests that delete or change quotas, credentials, roles or
+#: templates.
 CLASSES = ('ClashTest', 'ClusterTemplatesTest', 'InvalidCredentialTest',
            'PublicTemplatesTest', 'QuotaCountsTest', 'QuotasTest', 'RestTest',
            'TemplatesTest')
 REGEX = rf'magnum_capi_tempest\..*\.({"|".join(CLASSES)})\.'
 WHOLE = 'magnum_capi'
 
-#: Of these people: what tests of a quota of their own are skipped for.
+#: Reason to skip tests that set their own quota.
 SKIPPED = 'has a quota of clusters'
 
 
@@ -83,7 +82,7 @@ class UntouchedTest(boxes.TestCase):
                  '--concurrency', '1', '--results', results],
                 timeout=5400, merge=True, env=self.one.env)
         except errors.CommandFailed as e:
-            # Tests have failed, or none ran: the results say which.
+            # Tests have failed, or none ran: the results show which.
             said = e.output
         self.addDetail('tempest', testtools.content.text_content(said))
         return subunit.read(results / 'run.subunit', title='people')
@@ -101,7 +100,7 @@ class UntouchedTest(boxes.TestCase):
         self.assert_tried(run)
 
     def assert_tried(self, run):
-        """The tests that could have done harm ran, and did what they do."""
+        """Assert that the potentially harmful tests ran and did their work."""
         mine = [t for t in run.tests if t.id.split('.')[-2] in CLASSES]
         self.assertEqual([], [
             f'{t.name}: {t.reason}' for t in mine if t.failing])

@@ -2,8 +2,8 @@
 
 """The embedded profile needs no root.
 
-Needs root to become somebody else, and MAGNUM_CAPI_LONG=1: that user gets
-an environment and a snapshot of his own (two minutes).
+Needs root to become another user, and MAGNUM_CAPI_LONG=1: that user gets a
+separate environment and snapshot (two minutes).
 """
 
 import os
@@ -53,7 +53,7 @@ class OrdinaryUserTest(boxes.TestCase):
             'MAGNUM_CAPI_STATE': str(self.base / 'state')}
 
     def install(self):
-        """Our environment and the cloud's; all of it is the user's then."""
+        """Install our environment and the cloud's, owned by the user."""
         (self.base / 'home').mkdir()
         for name in ('toolchain', 'manifests'):
             shutil.copytree(paths.cache() / name,
@@ -73,11 +73,11 @@ class OrdinaryUserTest(boxes.TestCase):
              'from magnum_capi_tempest.sandbox.cloud import environment\n'
              'environment.ensure(progress.Silent())'],
             timeout=600, env=os.environ | self.env | {
-                # uv has a warm cache there, and leaves locks here.
+                # uv has a warm cache there and leaves locks here.
                 'HOME': os.environ['HOME'],
                 'TMPDIR': str(self.base / 'home')})
         processes.run(['chown', '-R', _USER, self.base], timeout=600)
-        # Root takes no sandbox down that is in a folder of somebody else.
+        # Root does not take down a sandbox in another user's folder.
         self.addCleanup(processes.run, ['chown', '-R', 'root', self.base],
                         timeout=60)
 

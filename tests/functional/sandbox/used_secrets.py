@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every secret that a run in a sandbox uses.
 
-Those of the sandbox are in its files, those of temporary users go over HTTP
-(:mod:`.witness.sitecustomize`), and those of clusters are in Secrets of the
-management cluster while there are clusters.
+The sandbox's secrets are in its files, those of temporary users are sent over
+HTTP (:mod:`.witness.sitecustomize`), and those of clusters are in Secrets of
+the management cluster as long as the clusters exist.
 """
 
 import base64
@@ -27,10 +27,10 @@ _NAMED = re.compile(
 
 
 class UsedSecrets(fixtures.Fixture):
-    """Gathers secrets for as long as it is in use.
+    """Collects secrets as long as it is in use.
 
     :param directory: folder of the sandbox.
-    :param passwords: of it, by name.
+    :param passwords: of the sandbox, by name.
     """
 
     def __init__(self, directory, passwords):
@@ -42,7 +42,7 @@ class UsedSecrets(fixtures.Fixture):
 
     def _setUp(self):
         self.folder = self.useFixture(fixtures.TempDir()).path
-        #: For the environment of what is watched.
+        #: Variables for the watched programs.
         self.env = {'PYTHONPATH': str(WITNESS),
                     'WITNESS_FOLDER': self.folder}
         self._thread = threading.Thread(target=self._watch, daemon=True)
@@ -67,7 +67,7 @@ class UsedSecrets(fixtures.Fixture):
                             f'{where} {name} {number}'] = part
 
     def all(self) -> dict[str, str]:
-        """Secrets by what they are."""
+        """Secrets by description."""
         found = {f'sandbox {name}': value
                  for name, value in self._passwords.items()}
         for pattern in ('management/pki/*.key', 'keystone/*/*'):

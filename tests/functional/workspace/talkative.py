@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests that tell secrets in every way that tests of Tempest have.
+"""Tests that disclose secrets in every way that Tempest's tests can.
 
-Copied into a folder that Tempest runs tests from; no cloud is needed.
+Copied into a folder from which Tempest runs tests; no cloud is needed.
 """
 
 import json
@@ -22,7 +22,7 @@ PRIVATE_KEY = ('-----BEGIN EC PRIVATE KEY-----\n'
                'MIGkAgEBBDA8f0aJq2wYkZs1bT7nXeR5uLhVgKp3mCd9oQyWjB6\n'
                'rN4tSxEiHzAcFvGDlPqUoM==\n'
                '-----END EC PRIVATE KEY-----\n')
-#: By what they are.
+#: By description.
 SECRETS = {'password': PASSWORD, 'logged': LOGGED, 'split': SPLIT,
            'raised': RAISED, 'printed': PRINTED, 'of a class': CLASS,
            'private key': PRIVATE_KEY}

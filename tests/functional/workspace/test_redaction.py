@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ``tempest run`` leaves and shows of secrets that tests tell: nothing.
+"""``tempest run`` neither leaves nor shows secrets that tests disclose.
 
-No cloud: the tests are :mod:`.talkative`, any other project's for all that
-this one knows.
+No cloud is needed: the tests are :mod:`.talkative`, which stand for those of
+any other project.
 """
 
 import os

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes down the secrets that programs make, send and get over HTTP.
+"""Records the secrets that programs make, send and receive over HTTP.
 
-Python imports this module when it is found, so that a test which puts this
-folder into PYTHONPATH learns what the workers of Tempest use: passwords of
-temporary users, private keys, secrets of credentials, tokens. A JSON object a
-line, into a file for each process in the folder WITNESS_FOLDER.
+Python imports this module if it finds it, so a test that puts this folder into
+PYTHONPATH learns the secrets of Tempest's workers: passwords of temporary
+users, private keys, secrets of credentials, tokens. One JSON object per line,
+in a file for each process in the folder WITNESS_FOLDER.
 """
 
 import json
@@ -71,7 +71,7 @@ def _watch_http():
 
 
 def _watch_keys(module):
-    """Watch private keys: Tempest makes those of keypairs by itself."""
+    """Watch private keys: Tempest makes those of keypairs itself."""
     from cryptography.hazmat.primitives import serialization
     generate = module.generate_private_key
 
