@@ -111,7 +111,7 @@ def _alone():
     try:
         waiting.wait_for(
             lambda: _taken(descriptor), done=bool, timeout=_PATIENCE,
-            what='another command to be done with the record of the engines',
+            what='another command to release the record of the engines',
             hint=f'It has a lock on {FOLDER / "lock"}')
         yield
     finally:

@@ -50,17 +50,17 @@ def load(archive, client, free):
     """Load the image of an archive into the store, with all its names.
 
     :param archive: as for :func:`missing`, with ``path``.
-    :param free: function that returns the free bytes for a path.
+    :param free: free bytes on the store's disk.
     :raises EnvironmentProblem: no disk space, or dockerd rejects the archive.
     """
     import docker
     size = archive.path.stat().st_size
     if free < size * _ROOM:
         raise errors.EnvironmentProblem(
-            f'No room to load an image of {size >> 20} MiB',
+            f'Not enough disk space to load an image of {size >> 20} MiB',
             where=archive.path, last_seen=f'{free >> 20} MiB are free',
-            hint=f'{int(size * _ROOM) >> 20} MiB are needed; make room, or '
-                 'move the store with MAGNUM_CAPI_CONTAINERS_DIR')
+            hint=f'{int(size * _ROOM) >> 20} MiB are needed; free some space, '
+                 'or move the store with MAGNUM_CAPI_CONTAINERS_DIR')
     try:
         with open(archive.path, 'rb') as stream:
             client.images.load(stream)
@@ -71,7 +71,7 @@ def load(archive, client, free):
         client.images.prune()
     except docker.errors.DockerException as e:
         raise errors.EnvironmentProblem(
-            f'The engine does not take the image: {text(e)}',
+            f'The engine rejects the image: {text(e)}',
             where=archive.path) from e
 
 

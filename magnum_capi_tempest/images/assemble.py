@@ -78,7 +78,7 @@ def _member(of, member):
     if found is None:
         raise errors.EnvironmentProblem(
             f'A layer has no {member}', where=of.file,
-            hint='Look at its list of packages in layers.toml')
+            hint='Check its list of packages in layers.toml')
     return found
 
 

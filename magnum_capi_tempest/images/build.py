@@ -146,8 +146,8 @@ class _Maker:
         image_id = archive.image_id(out)
         if image_id is None:
             raise errors.EnvironmentProblem(
-                f'What was made for {recipe.name} is no image archive',
-                where=out, hint='This is a bug of its recipe or builder')
+                f'The result for {recipe.name} is not an image archive',
+                where=out, hint='This is a bug in its recipe or builder')
         path = self._directory / f'{recipe.name}.tar'
         made = inventory.Archive(
             recipe.name, path, recipe.references, recipe.kind, recipe.set,
@@ -221,14 +221,14 @@ def _words(todo):
     """The plan as readable lines."""
     total = len(todo.recipes)
     if not todo.missing and not todo.programs:
-        return [f'{total} image archives: all are there, looking whether '
-                'they are up to date']
+        return [f'{total} image archives: all exist, checking whether they '
+                'are up to date']
     return [f'{total} image archives, {len(todo.missing)} of them missing; '
             f'{len(todo.programs)} programs to build first',
             f'about {max(1, round(todo.seconds / 60))} min on two cores, '
             f'{disk.text(todo.size)} of disk for the archives, '
-            f'{disk.text(todo.scratch)} more meanwhile; programs need room '
-            "in Go's caches"]
+            f'{disk.text(todo.scratch)} more temporarily; programs need '
+            "space in Go's caches"]
 
 
 def _refuse_others(directory):
@@ -241,9 +241,10 @@ def _refuse_others(directory):
               and not path.name.startswith('tmp-')]
     if others:
         raise errors.UsageError(
-            'This folder has something else in it', where=directory,
-            last_seen=others[0].name, hint='Name one that is new, empty, or '
-            'has archives that this command has made')
+            'The folder contains something other than image archives',
+            where=directory, last_seen=others[0].name,
+            hint='Name a new or empty folder, or one with archives that this '
+            'command has made')
 
 
 @contextlib.contextmanager
@@ -255,5 +256,5 @@ def _writing(directory):
     except OSError as e:
         raise errors.EnvironmentProblem(
             f'Cannot make image archives: {e}', where=directory,
-            hint='Make room or choose another folder with --directory or '
-                 f'{inventory.VARIABLE}') from e
+            hint='Free some space or choose another folder with --directory '
+                 f'or {inventory.VARIABLE}') from e

@@ -65,7 +65,7 @@ def make(wanted: Debian, out: pathlib.Path) -> None:
     """
     if not shutil.which('mmdebstrap'):
         raise errors.EnvironmentProblem(
-            'There is no mmdebstrap to make images of Debian packages with',
+            'The program mmdebstrap for images of Debian packages is missing',
             where='mmdebstrap', hint='Install the package mmdebstrap')
     raw, home = out.with_suffix('.raw'), out.with_suffix('.tmp')
     home.mkdir()

@@ -94,7 +94,7 @@ class Inventory:
         for archive in self.archives.values():
             fault = quick_fault(archive)
             if fault is None and sha256(archive.path) != archive.sha256:
-                fault = 'its SHA-256 is not that of the inventory'
+                fault = 'its SHA-256 differs from the inventory'
             if fault:
                 faults[archive.name] = fault
         return faults

@@ -34,7 +34,7 @@ def asked(texts) -> dict[str, str | None]:
     for text in texts:
         match = _ASKED.fullmatch(text)
         if not match:
-            raise errors.UsageError(f'{text!r} is no version of Kubernetes',
+            raise errors.UsageError(f'{text!r} is not a Kubernetes version',
                                     hint='For example 1.36 or 1.36.5')
         minor = match[1]
         release = match[2] and f'{minor}.{match[2]}'
@@ -42,7 +42,7 @@ def asked(texts) -> dict[str, str | None]:
             raise errors.UsageError(
                 f'Two releases of Kubernetes {minor}',
                 last_seen=', '.join(texts),
-                hint='A folder has one; name another --directory for each')
+                hint='A folder can only have one; use several --directory')
     return found
 
 

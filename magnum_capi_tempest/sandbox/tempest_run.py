@@ -104,7 +104,7 @@ def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
         raise errors.UsageError(
             'magnum-tempest-plugin names no driver in its templates, and the '
             'drivers of this sandbox conflict', where=str(box.directory),
-            hint='start a sandbox without --clash')
+            hint='Start a sandbox without --clash')
     begin = time.time()
     results = (order.results or paths.state() / 'results' / time.strftime(
         '%Y%m%dT%H%M%S', time.gmtime(begin))).absolute()

@@ -260,8 +260,8 @@ def _one(things, wanted, kind, option):
         return found[0]
     if found:
         raise errors.UsageError(
-            f'There are {len(found)} of the kind {kind} with the name '
-            f'{wanted}',
+            f'There is more than one {kind} with the name {wanted} '
+            f'({len(found)})',
             hint=f'Pass the ID of one to {option}: '
             + ', '.join(thing.id for thing in found))
     raise errors.UsageError(

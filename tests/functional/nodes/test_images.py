@@ -49,7 +49,7 @@ class TestArchives(testtools.TestCase):
         self.assertIn('image pause', build(self.home / 'a'))
         told = build(self.home / 'a')
 
-        self.assertIn('2 image archives: all are there', told)
+        self.assertIn('2 image archives: all exist', told)
         self.assertNotIn('image pause', told)
 
     def test_pause_runs_and_ends_when_told(self):
