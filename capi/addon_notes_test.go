@@ -77,8 +77,8 @@ func (a *addonCase) rotate() {
 	}
 }
 
-// notes returns what the addon was told of the Secret, and of which content
-// the provider has dealt with.
+// notes returns the Secret's checksum in the addon, and the one that the
+// provider has handled.
 func (a *addonCase) notes() (told, handled string) {
 	a.t.Helper()
 	annotations := get(a.t, a.client, helmRelease, "c-cni-calico").GetAnnotations()

@@ -41,12 +41,12 @@ func TestAddressesBeginBehindTheFirstNetwork(t *testing.T) {
 }
 
 func TestExistingAddressesAreNeverGivenTwice(t *testing.T) {
-	// given a fresh process and clusters of the one before
+	// given a fresh process and clusters of an earlier one
 	a := newAddresses(netip.MustParsePrefix("127.77.0.0/16"), testClient(
 		clusterAt("old1", "127.77.1.1"), clusterAt("old2", "127.77.1.3"), clusterAt("unfinished", "")))
 	// when a new cluster comes before any old one is reconciled
 	got := mustReserve(t, a, "new", "")
-	// then it gets none of theirs, and they keep theirs
+	// then it gets none of their addresses, and they keep them
 	check(t, "new", got, "127.77.1.2")
 	check(t, "old2", mustReserve(t, a, "old2", "127.77.1.3"), "127.77.1.3")
 	check(t, "next", mustReserve(t, a, "next", ""), "127.77.1.4")

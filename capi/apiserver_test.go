@@ -61,7 +61,7 @@ func (s *served) ask(who *clientCert, serverName, method, path, body, token stri
 	roots.AddCert(s.etcd.cert)
 	config := &tls.Config{RootCAs: roots, ServerName: serverName}
 	if who != nil {
-		// As curl does: the certificate is sent whatever CAs the server names.
+		// Like curl: send the certificate whatever CAs the server names.
 		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 			return &tls.Certificate{Certificate: [][]byte{who.cert.Raw}, PrivateKey: who.key}, nil
 		}
@@ -98,7 +98,7 @@ func (s *served) get(who *clientCert, path string) answer {
 
 const unauthorized = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401}`
 
-// compact takes the white space out of a JSON document.
+// compact removes the white space from a JSON document.
 func compact(s string) string {
 	var b bytes.Buffer
 	if json.Compact(&b, []byte(s)) != nil {

@@ -14,7 +14,7 @@ func TestBehavioursAreRead(t *testing.T) {
 		"m1.slow": {"createDelay": "20s", "nodeReadyDelay": "5s", "deleteDelay": "1m30s"},
 		"m1.bad": {"failure": "No valid host was found", "node": "absent", "addonPhase": "Failed", "addonDelay": "1s"},
 		"m1.ok": {}}}`))
-	// then it is what it says
+	// then they are as in the file
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestABadAnnotationIsNamed(t *testing.T) {
 }
 
 func TestADelayIsNeverTooShort(t *testing.T) {
-	// given a start that was written down without its fraction of a second
+	// given a start that was recorded without its fraction of a second
 	start := instant
 	for after, left := range map[time.Duration]time.Duration{
 		0: 6 * time.Second, 5 * time.Second: time.Second, 6 * time.Second: 0, time.Hour: 0,

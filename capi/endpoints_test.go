@@ -28,8 +28,8 @@ func TestEndpointNetworks(t *testing.T) {
 	}
 }
 
-// TestEndpointsAreReachedFromTheHostOnly needs root; the network is one of
-// documentation (RFC 5737) that no sandbox has.
+// TestEndpointsAreReachedFromTheHostOnly needs root; the network is for
+// documentation (RFC 5737) and not used by sandboxes.
 func TestEndpointsAreReachedFromTheHostOnly(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root")
@@ -42,7 +42,7 @@ func TestEndpointsAreReachedFromTheHostOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// when a port of an address that nobody configured is opened
+	// when a port of an unconfigured address is opened
 	l, err := e.listen(t.Context(), "203.0.113.5", 6443)
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func TestEndpointsAreReachedFromTheHostOnly(t *testing.T) {
 			_ = c.Close()
 		}
 	}()
-	// then the host reaches it, and an address that nobody serves refuses
+	// then the host reaches it, and other addresses refuse connections
 	conn, err := net.DialTimeout("tcp", "203.0.113.5:6443", 5*time.Second)
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +68,7 @@ func TestEndpointsAreReachedFromTheHostOnly(t *testing.T) {
 	if _, err := net.DialTimeout("tcp", "203.0.113.6:6443", 5*time.Second); err == nil || !strings.Contains(err.Error(), "refused") {
 		t.Errorf("nobody serves it: %v", err)
 	}
-	// and addresses of others are refused
+	// and addresses outside of the network are refused
 	if _, err := e.listen(t.Context(), "10.6.0.5", 6443); err == nil {
 		t.Error("an address outside of the network was opened")
 	}

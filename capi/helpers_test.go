@@ -35,7 +35,7 @@ import (
 
 const namespace = "magnum-demo"
 
-// instant is when every test begins; reconcilers under test see no other clock.
+// instant is the beginning of every test, the only time that reconcilers see.
 var instant = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 func testScheme() *runtime.Scheme {
@@ -94,7 +94,7 @@ func check(t *testing.T, what string, got, want any) {
 	}
 }
 
-// testCA is a certificate authority, as the control plane provider makes one.
+// testCA is a certificate authority like those of the control plane provider.
 type testCA struct {
 	cert *x509.Certificate
 	key  *rsa.PrivateKey

@@ -216,7 +216,7 @@ func (m *machineCase) apply(name, folder string) {
 	}
 }
 
-// patch changes a DaemonSet as a client of the API does: without its Go type.
+// patch changes a DaemonSet like a client of the API, without its Go type.
 func (m *machineCase) patch(name string) {
 	m.t.Helper()
 	o := newObject(appsv1.SchemeGroupVersion.WithKind("DaemonSet"))
@@ -265,7 +265,7 @@ func TestAMachineThatFailsBeforeItIsANodeFailsForGood(t *testing.T) {
 	check(t, "reason", m.field("status", "failureReason"), "UpdateError")
 	check(t, "message", m.field("status", "failureMessage"), "No valid host was found")
 	check(t, "node", m.nodeReady(), corev1.ConditionStatus("no node"))
-	// also if the cause is taken away
+	// even if the cause is removed
 	m.annotate("failure", "")
 	m.reconcile()
 	check(t, "state", m.field("status", "instanceState"), stateError)

@@ -33,8 +33,8 @@ import (
 
 const serverID = "0b4ce1d5-31cb-4d3f-9a58-8c5a0ea94e3b"
 
-// userData is made by the kubeadm bootstrap provider's own code, as it makes
-// that of a cluster whose kubeadm reads a version's API.
+// userData is made by the kubeadm bootstrap provider's own code, for a cluster
+// of some Kubernetes version.
 type userData struct {
 	t        *testing.T
 	ca, etcd *testCA
@@ -272,7 +272,7 @@ func (c *machineCloud) readiness(name string) corev1.ConditionStatus {
 
 func TestAClusterBootsFromUserDataAlone(t *testing.T) {
 	c := newMachineCloud(t)
-	// given a worker that is there before its cluster
+	// given a worker that exists before its cluster
 	if code, answer := c.put("w", "c-w", "m1", c.data.join(false)); code != http.StatusCreated {
 		t.Fatal(code, answer)
 	}
@@ -284,7 +284,7 @@ func TestAClusterBootsFromUserDataAlone(t *testing.T) {
 	if code, answer := c.put("cp", "c-cp", "m1", c.data.init()); code != http.StatusCreated {
 		t.Fatal(code, answer)
 	}
-	// then both nodes are there
+	// then both nodes exist
 	for _, name := range []string{"c-cp", "c-w"} {
 		c.eventually(name, func() bool { return c.readiness(name) == corev1.ConditionTrue })
 	}
@@ -329,7 +329,7 @@ func TestANetworkThatIsAppliedToAClusterOfServers(t *testing.T) {
 	c.hasCNI.Store(false)
 	c.put("cp", "c-cp", "m1", c.data.init())
 	c.eventually("it waits", func() bool { return c.readiness("c-cp") == corev1.ConditionFalse })
-	// when somebody applies one
+	// when one is applied
 	if err := c.machines.workloads.client(c.key()).Create(context.Background(), daemonSet("cni", cniFolder)); err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ import (
 	infrav1 "sigs.k8s.io/cluster-api/test/infrastructure/docker/api/v1beta2"
 )
 
-// mirrorOf reconciles the OpenStackCluster "c" beside a DevCluster "c" and
-// returns it.
+// mirrorOf reconciles the OpenStackCluster "c" of a DevCluster "c" and returns
+// it.
 func mirrorOf(t *testing.T, marked bool, provisioned *bool, conditions ...metav1.Condition) *unstructured.Unstructured {
 	t.Helper()
 	s := testScheme()

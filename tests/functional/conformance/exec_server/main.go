@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command exec_server answers "exec" of a pod over SPDY/3.1, as a kubelet
-// does, for tests of programs that fetch files that way: Sonobuoy 0.57.5
-// knows no other stream. The framing is that of k8s.io/apimachinery, not ours.
+// Command exec_server answers "exec" of a pod over SPDY/3.1, like a kubelet,
+// for tests of programs that fetch files that way: Sonobuoy 0.57.5 supports no
+// other stream. The framing is that of k8s.io/apimachinery, not ours.
 //
-// What to answer is said by headers of the request, which the test's API
-// server adds to it:
+// Headers of the request, which the test's API server adds, determine the
+// answer:
 //
-//	X-Test-File   path of what goes to standard output
+//	X-Test-File   path of the content of standard output
 //	X-Test-Limit  bytes after which the connection is cut
 //	X-Test-Exit   exit code of the command, 0 by default
 //
@@ -54,7 +54,7 @@ func main() {
 	os.Exit(1)
 }
 
-// rawKey is where a request's context has the connection below it.
+// rawKey is the key of the underlying connection in a request's context.
 type rawKey struct{}
 
 func answer(w http.ResponseWriter, r *http.Request) {
@@ -95,7 +95,7 @@ func answer(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if !send(out, r.Header) {
-		// Without the farewell of SPDY, like a kubelet that is killed.
+		// Without SPDY's GOAWAY frame, like a killed kubelet.
 		r.Context().Value(rawKey{}).(net.Conn).Close()
 		return
 	}
@@ -108,7 +108,7 @@ func answer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// send writes the file; it is false when the connection shall be cut.
+// send writes the file; it returns false if the connection shall be cut.
 func send(out io.Writer, header http.Header) bool {
 	path := header.Get("X-Test-File")
 	if path == "" {
@@ -128,7 +128,7 @@ func send(out io.Writer, header http.Header) bool {
 	return err == nil
 }
 
-// end says how the command ended, as kubelets do in version 4.
+// end reports how the command ended, like kubelets in version 4.
 func end(stream io.Writer, code string) {
 	status := metav1.Status{Status: metav1.StatusSuccess}
 	if code != "" && code != "0" {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// listener is what a container runs in tests of the engine: "listener serve"
-// answers on port 8080, "listener get URL" asks.
+// listener runs in containers in tests of the engine: "listener serve" answers
+// on port 8080, "listener get URL" sends a request.
 package main
 
 import (
