@@ -34,7 +34,7 @@ class Layout:
 
     @property
     def configuration(self) -> pathlib.Path:
-        """Of dockerd."""
+        """dockerd's configuration file."""
         return self.directory / 'daemon.json'
 
     @property

@@ -35,7 +35,7 @@ _RESOURCES = ('orc-system', 'orc-controller-manager')
 
 @dataclasses.dataclass(frozen=True)
 class Wanted:
-    """What is to be installed.
+    """The parts to install.
 
     :param infrastructure: key of :data:`..providers.INFRASTRUCTURES`.
     :param addon_provider: whether to install the addon provider.

@@ -165,7 +165,7 @@ class Sandbox:
                 above.up(progress)
                 future.result()
             except BaseException:
-                # Ends what the other thread waits for.
+                # Ends the programs for which the other thread waits.
                 if not record.ready:
                     runmarks.sweep(self.directory)
                 raise

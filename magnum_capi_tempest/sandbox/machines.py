@@ -63,7 +63,7 @@ def up(directory, record, supervisor, progress) -> str | None:
     :param record: its :class:`~.record.Record`.
     :param supervisor: the sandbox's, which runs.
     :returns: its URL; None for nodes in memory.
-    :raises EnvironmentProblem: archives are missing, or there is no room.
+    :raises EnvironmentProblem: archives or disk space are missing.
     """
     if not record.nodes.real:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Magnum that is no release: a checkout, a wheel, or a patched release.
+"""A Magnum that is not a release: a checkout, a wheel, a patched release.
 
 Checkouts are built into wheels, and the cache keeps a copy of each wheel by
 its content: the sandbox keeps running the Magnum that it was made with.

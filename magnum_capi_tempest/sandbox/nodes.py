@@ -16,10 +16,10 @@ MEMORY, DOCKER = 'memory', 'docker'
 
 KINDS = (MEMORY, DOCKER)
 
-#: Minor versions of Kubernetes that are asked for when there is no archive.
+#: Minor versions of Kubernetes to ask for if there is no archive.
 MINORS = ('1.36',)
 
-#: Of the load balancer in front of a control plane, by its repository.
+#: Repository of the image of control planes' load balancers.
 LOAD_BALANCER = 'kindest/haproxy'
 
 #: Serves traffic between nodes, for tests.

@@ -81,7 +81,7 @@ def summary(proof, found) -> str:
     its = [row for _record, rows in found for row in rows]
     records = [record for record, _rows in found]
     commits = sorted({r.commit for r in records if r.commit})
-    # Of the beginnings; cases may have been run beside each other.
+    # Based on start times, as cases may have run in parallel.
     times = sorted(r.began[:16].replace('T', ' ') for r in records)
     return (f'{proof.name}: {sum(row.good for row in its)} of {len(its)} '
             f'{proof.words[0]}, {len(records)} cases begun {times[0]} to '
@@ -90,7 +90,7 @@ def summary(proof, found) -> str:
 
 
 def changes(proof, rows, recorded: str) -> list[str]:
-    """What is not as the documentation has recorded it, one line each.
+    """Differences from the results in the documentation, one line each.
 
     :param rows: of proof.Row.
     :param recorded: the text of the table.

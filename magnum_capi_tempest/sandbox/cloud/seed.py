@@ -26,7 +26,7 @@ IMAGES = types.MappingProxyType({
 #: Roles that the policies of Octavia and related services ask of users.
 ROLES = ('load-balancer_member',)
 
-# A valid public key; nobody has the private one.
+# A valid public key without a known private one.
 _PUBLIC_KEY = ('ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGk0dGVzdHRlc3R0ZXN0dGVzd'
                'HRlc3R0ZXN0dGVzdHRl demo@sandbox')
 

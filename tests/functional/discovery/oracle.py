@@ -184,7 +184,7 @@ def template(properties, driver, distro):
             mock.patch.object(validation.clients, 'OpenStackClients',
                               clients):
         try:
-            # What wsme calls, with Magnum's own decorators.
+            # The function that wsme calls, with Magnum's own decorators.
             POST(None, wanted)
         except Stored:
             pass

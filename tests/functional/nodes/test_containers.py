@@ -115,7 +115,7 @@ class _Base(testtools.TestCase):
         return dict(line.split(':', 1) for line in text.splitlines())
 
     def traces(self):
-        """What an engine may leave on this machine."""
+        """Traces that an engine may leave on this machine."""
         layout = self.engine.layout
         interfaces = [
             i['ifname'] for i in json.loads(processes.run(

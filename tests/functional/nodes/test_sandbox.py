@@ -124,7 +124,7 @@ class NodesTest(boxes.TestCase):
 
 
 class EndTest(boxes.TestCase):
-    """What is left of a sandbox with real nodes."""
+    """Nothing is left of a sandbox with real nodes."""
 
     def setUp(self):
         super().setUp()

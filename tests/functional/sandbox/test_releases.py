@@ -21,7 +21,7 @@ from magnum_capi_tempest.sandbox import rest
 from tests.functional import boxes
 
 OLDEST = releases.RELEASES[0]
-#: What the environments' own Python runs.
+#: Program for the environments' own Python.
 PROGRAMS = pathlib.Path(environment.__file__).parent / 'programs'
 DRIVER = pathlib.Path(__file__).resolve().parents[3] / 'drivers/k8s_capi_v1'
 #: How its API describes itself after the change.

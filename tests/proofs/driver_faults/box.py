@@ -149,7 +149,7 @@ class Box(boxes.Box):
 
     @contextlib.contextmanager
     def helm_of_operator(self, namespace, *argv):
-        """A helm that somebody runs beside Magnum; killed at the end."""
+        """A helm that an operator runs next to Magnum; killed at the end."""
         home = self.folder / 'operator'
         env = {'PATH': os.defpath, 'HOME': str(home),
                'KUBECONFIG': str(self.folder / 'proxy.kubeconfig')}

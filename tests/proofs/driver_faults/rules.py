@@ -30,7 +30,7 @@ class Action(enum.Enum):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Rule:
-    """Which requests, and what is done with them.
+    """Which requests are disturbed, and how.
 
     :param pattern: regular expression, searched in the line of a request.
     :param nth: number of the first match that counts.

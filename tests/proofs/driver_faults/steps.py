@@ -64,7 +64,7 @@ CREATE = (
          helm=True),
     Step('helm has made the Cluster',
          'POST /apis/cluster.x-k8s.io/.*/clusters/{r}', _ANSWER, helm=True),
-    # What the Cluster refers to comes later, so that it waits for ever.
+    # Objects to which the Cluster refers come later, so it waits forever.
     Step('helm has made the node groups',
          'POST /apis/cluster.x-k8s.io/.*/machinedeployments/{r}-', _ANSWER,
          helm=True),

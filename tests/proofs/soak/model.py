@@ -93,7 +93,7 @@ class Machine:
 
 @dataclasses.dataclass(frozen=True)
 class Group:
-    """A node group as Magnum has it, and its Machines."""
+    """A node group in Magnum, and its Machines."""
 
     status: str
     count: int

@@ -129,7 +129,7 @@ class World:
             if step.op == 'delete':
                 del self._by_name[step.args[0]]
 
-    # What breaks.
+    # Faults.
 
     def _break(self, kind, of, seconds):
         cluster, what = self._by_name.get(of), kind.partition('-')[0]
@@ -168,7 +168,7 @@ class World:
         if self._broke:
             self._box.repair()
 
-    # What has to hold.
+    # Invariants.
 
     def _watch(self, over):
         """Note which clusters fail, even if they recover."""
