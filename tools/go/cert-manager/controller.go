@@ -30,7 +30,7 @@ const workers = 2
 // runController runs the registered controllers until ctx ends.
 func runController(ctx context.Context) error {
 	factory, err := controller.NewContextFactory(ctx, controller.ContextOptions{
-		// Empty, because a pod has a service account.
+		// Empty in a pod, which uses its service account.
 		Kubeconfig:         os.Getenv("KUBECONFIG"),
 		KubernetesAPIQPS:   20,
 		KubernetesAPIBurst: 50,
