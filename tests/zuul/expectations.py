@@ -53,7 +53,7 @@ def _runnable(*pipelines):
 
 def _is_root(name):
     """Whether a job takes rights that nobody has on the node of a run."""
-    return any('become:' in (content.TOP / book).read_text()
+    return any('become' in (content.TOP / book).read_text()
                for book in content.playbooks(name, content.jobs()))
 
 

@@ -45,7 +45,7 @@ class JobsTest(testtools.TestCase):
         self.assertEqual([], [
             name for name in found
             for book in content.playbooks(name, content.jobs())
-            if 'become:' in (content.TOP / book).read_text()])
+            if 'become' in (content.TOP / book).read_text()])
 
     def test_jobs_of_periodic_are_run_by_name(self):
         found, usual = expectations.runnable(), expectations.usual()
