@@ -1,17 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 
-# Runs all tests of this project on a bare machine.
+# Runs the tests of this project on a bare machine.
 
 set -uo pipefail
 
 STAGES=(style unit functional docs sandbox)
+# Only run when named.
+LONGER=(system)
 
 usage() {
     cat << EOF
 usage: tools/run_tests.sh [--only STAGE]...
 
-Sets everything up and runs the stages in this order:
+Sets everything up and runs these stages, in this order:
 
   style       flake8, doors between rooms, types, doc8, bashate
   unit        hermetic tests
@@ -20,6 +22,11 @@ Sets everything up and runs the stages in this order:
   sandbox     a whole cloud, with the oldest and with the newest Magnum, using
               the distribution's Python if it is 3.11 or newer; smoke tests
               and a cluster's life cycle in each
+
+This one takes longer and only runs when it is named:
+
+  system      whole sandboxes: faults while they start, other users, secrets,
+              OpenStack as infrastructure, drivers installed and changed
 
   --only STAGE   run only this stage; may be repeated
 
@@ -46,7 +53,7 @@ while (($#)); do
     shift || true
 done
 for stage in "${only[@]}"; do
-    one_of stage "$stage" "${STAGES[@]}"
+    one_of stage "$stage" "${STAGES[@]}" "${LONGER[@]}"
 done
 [[ ${#only[@]} -gt 0 ]] || only=("${STAGES[@]}")
 
@@ -181,6 +188,10 @@ stage_functional() {
     tests ./tests/functional 2 3600
 }
 
+stage_system() {
+    tests ./tests/system 2 7200
+}
+
 stage_docs() {
     local bad=0
     check 'documentation' sphinx-build -q -W --keep-going -b html \
@@ -278,7 +289,7 @@ find "$state/reports" -mindepth 1 -maxdepth 1 | sort -r | tail -n +11 \
 work=$(mktemp -d)
 prepare test
 packages test
-for stage in "${STAGES[@]}"; do
+for stage in "${STAGES[@]}" "${LONGER[@]}"; do
     [[ " ${only[*]} " == *" $stage "* ]] || continue
     begin=$SECONDS
     before=$failed

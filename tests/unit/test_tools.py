@@ -113,7 +113,7 @@ class UsageTest(testtools.TestCase):
 
         self.assertEqual(
             'run_tests.sh: Unknown stage (style unit). Use one of: style unit '
-            'functional docs sandbox\n', said)
+            'functional docs sandbox system\n', said)
 
     def test_two_steps_are_no_step(self):
         said = self.refused(TOOLS / 'run_devstack.sh', 'repositories',

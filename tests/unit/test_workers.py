@@ -12,7 +12,7 @@ TOP = pathlib.Path(__file__).parents[2]
 
 #: An import of the room that runs containers, or of what asks for them.
 _ENGINE = re.compile('^from (magnum_capi_tempest import containers|'
-                     'tests.functional.nodes import real_nodes)$', re.M)
+                     'tests.system.nodes import real_nodes)$', re.M)
 
 
 class GroupsTest(testtools.TestCase):
@@ -28,18 +28,18 @@ class GroupsTest(testtools.TestCase):
         return found and found.group(0)
 
     def test_modules_with_the_container_engine(self):
-        functional = TOP / 'tests' / 'functional'
         users = ['.'.join(path.relative_to(TOP).with_suffix('').parts)
-                 for path in functional.rglob('test_*.py')
+                 for stage in ('functional', 'system')
+                 for path in (TOP / 'tests' / stage).rglob('test_*.py')
                  if _ENGINE.search(path.read_text())]
 
-        self.assertIn('tests.functional.nodes.test_sandbox', users)
-        self.assertEqual({'tests.functional.nodes.'}, {
+        self.assertIn('tests.system.nodes.test_sandbox', users)
+        self.assertEqual({'tests.functional.nodes.', 'tests.system.nodes.'}, {
             self.group(f'{name}.ATest.test_it') for name in users})
 
     def test_others_by_module(self):
         for name in ('functional.test_toolchain',
-                     'functional.sandbox.test_life', 'unit.test_waiting',
+                     'system.sandbox.test_life', 'unit.test_waiting',
                      'unit.cli.test_main',
                      'unit.driver.operations.test_create'):
             self.assertEqual(f'tests.{name}', self.group(

@@ -8,7 +8,7 @@ from magnum_capi_tempest import leaks
 from magnum_capi_tempest.leaks import cloud as seen_clouds
 from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest.leaks import watch
-from tests.functional.infrastructure import clouds
+from tests.system.infrastructure import clouds
 
 _NAME = 'left-behind'
 

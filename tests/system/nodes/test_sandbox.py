@@ -17,7 +17,7 @@ from magnum_capi_tempest import resources
 from magnum_capi_tempest.sandbox import machines
 from magnum_capi_tempest.sandbox import nodes
 from tests.functional import boxes
-from tests.functional.nodes import real_nodes
+from tests.system.nodes import real_nodes
 
 
 def problem():

@@ -24,7 +24,7 @@ from magnum_capi_tempest.management import client
 from magnum_capi_tempest.management import deployments
 from magnum_capi_tempest import runmarks
 from tests.functional import boxes
-from tests.functional.nodes import real_nodes
+from tests.system.nodes import real_nodes
 
 COMMAND = [sys.executable, '-m', 'magnum_capi.cli.main', 'management']
 

@@ -29,8 +29,8 @@ from magnum_capi_tempest.sandbox import layout as layouts
 from magnum_capi_tempest.sandbox import rest
 from magnum_capi_tempest.sandbox import tempest_run
 from tests.functional import boxes
-from tests.functional.sandbox import used_secrets
 from tests.functional import secret_scan
+from tests.system.sandbox import used_secrets
 
 #: A token of Keystone (fernet): version 0x80 and a date of our time.
 _TOKEN = re.compile(rb'gAAAAA[\w-]{60,}')

@@ -11,8 +11,8 @@ import os
 
 from magnum_capi import waiting
 from tests.functional import boxes
-from tests.functional.driver import test_charts
 from tests.functional.driver import test_values
+from tests.system.driver import test_charts
 
 #: Neither the default port base nor that of other tests.
 PORT_BASE = 30500

@@ -5,8 +5,8 @@
 import base64
 import ipaddress
 
-from tests.functional.infrastructure import clouds
-from tests.functional.infrastructure import machine_service
+from tests.system.infrastructure import clouds
+from tests.system.infrastructure import machine_service
 
 _USER_DATA = base64.b64encode(b'#cloud-config\n').decode()
 

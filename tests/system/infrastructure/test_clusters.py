@@ -8,7 +8,7 @@ are real; the nodes are in memory. Takes minutes.
 
 from magnum_capi import waiting
 from tests.functional import boxes
-from tests.functional.infrastructure import clouds
+from tests.system.infrastructure import clouds
 
 _LIFE = 'ClusterLifecycleTest'
 

@@ -25,7 +25,7 @@ from magnum_capi_tempest.sandbox import access
 from magnum_capi_tempest.sandbox import record as records
 from magnum_capi_tempest.workspace import folder
 from tests.functional import boxes
-from tests.functional.sandbox import other_users
+from tests.system.sandbox import other_users
 
 DRIVER = 'k8s_capi_v1'
 

@@ -18,7 +18,7 @@ from magnum_capi import processes
 from magnum_capi_tempest.conformance.reports import sources
 from magnum_capi_tempest import images
 from tests.functional import boxes
-from tests.functional.nodes import real_nodes
+from tests.system.nodes import real_nodes
 
 TOP = pathlib.Path(__file__).parents[3]
 COMMAND = TOP / 'tools' / 'run_conformance.sh'

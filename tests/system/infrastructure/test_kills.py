@@ -7,7 +7,7 @@
 
 from magnum_capi_tempest.sandbox import rest
 from tests.functional import boxes
-from tests.functional.infrastructure import clouds
+from tests.system.infrastructure import clouds
 
 
 @boxes.LONG
