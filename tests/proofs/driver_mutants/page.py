@@ -7,7 +7,7 @@ from tests.proofs.driver_mutants import tables
 
 #: Drivers by the letter of their bugs.
 _DRIVERS = {'H': 'Bugs of magnum-capi-helm 1.4.0',
-            'V': 'Bugs of magnum-cluster-api 0.38.1',
+            'V': 'Bugs of magnum-cluster-api 0.38.2',
             'C': 'Former bugs of k8s_capi_v1'}
 
 
