@@ -53,8 +53,16 @@ def _runnable(*pipelines):
 
 def _is_root(name):
     """Whether a job takes rights that nobody has on the node of a run."""
-    return any('become' in (content.TOP / book).read_text()
+    return any(becomes((content.TOP / book).read_text())
                for book in content.playbooks(name, content.jobs()))
+
+
+def becomes(playbook) -> bool:
+    """Whether a playbook names another user anywhere, comments aside.
+
+    :param playbook: its text.
+    """
+    return 'become' in yaml.safe_dump(yaml.safe_load(playbook))
 
 
 def lineage(name) -> set[str]:

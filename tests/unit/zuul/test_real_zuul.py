@@ -45,7 +45,15 @@ class JobsTest(testtools.TestCase):
         self.assertEqual([], [
             name for name in found
             for book in content.playbooks(name, content.jobs())
-            if 'become' in (content.TOP / book).read_text()])
+            if expectations.becomes((content.TOP / book).read_text())])
+
+    def test_who_becomes_another_user(self):
+        for named in ('- become: true', '- tasks: [{block: [{become: "{{ x '
+                      '}}"}]}]', '- vars: {ansible_become: true}',
+                      '- tasks: [{import_role: {name: x}, become_user: y}]'):
+            self.assertTrue(expectations.becomes(named), named)
+        self.assertFalse(expectations.becomes(
+            '# It may become another user.\n- hosts: all\n'))
 
     def test_jobs_of_periodic_are_run_by_name(self):
         found, usual = expectations.runnable(), expectations.usual()
