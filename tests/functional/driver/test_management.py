@@ -248,7 +248,10 @@ class ManagementTest(testtools.TestCase):
             known.list('Machine', self.namespace)
 
         self.served(crd, 'v1beta1', 'v1beta2')
-        self.wait_for_sight('v1beta2', kube.Kube(self.rest), 'Cluster', NAME)
+        # A client that comes too early keeps to the version that it finds.
+        self.wait_for(lambda: self.sight(
+            kube.Kube(self.rest), 'Cluster', NAME) == 'v1beta2',
+            'Cluster to be seen as v1beta2')
         self.wait_for(lambda: self.sight(
             self.kube, 'Cluster', NAME) != 'not served', 'the old client')
         self.assertEqual(uid, self.kube.get(
