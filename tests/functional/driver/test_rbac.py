@@ -11,7 +11,6 @@ import dataclasses
 import json
 import os
 import pathlib
-import unittest
 
 import fixtures
 from oslo_config import cfg
@@ -35,6 +34,7 @@ from magnum_capi.kube import lock
 from magnum_capi.kube import remembered
 from magnum_capi.kube import rest
 from magnum_capi import waiting
+from tests.functional import boxes
 from tests.functional.driver import test_helm as real_helm
 from tests.functional import real_api
 from tests.unit.driver import small_world
@@ -89,8 +89,6 @@ def described(admin, path):
             for kind in schema.get('x-kubernetes-group-version-kind', ())}
 
 
-LONG = unittest.skipUnless(os.environ.get('MAGNUM_CAPI_LONG'),
-                           'minutes: set MAGNUM_CAPI_LONG')
 #: Rights without which nothing fails, with what happens instead.
 DONE_WITHOUT = {
     # The namespace is created, even if it exists.
@@ -309,7 +307,7 @@ class RightsTest(testtools.TestCase):
         self.assertEqual(set(), used.get(True, set()))
         self.assertEqual(granted(), used[False])
 
-    @LONG
+    @boxes.LONG
     def test_without_any_one_of_them_somebody_is_told_which(self):
         """A life without each right, until the missing right is reported.
 
@@ -322,7 +320,7 @@ class RightsTest(testtools.TestCase):
                 silent.append(right)
         self.assertEqual([], silent)
 
-    @LONG
+    @boxes.LONG
     def test_without_some_the_life_goes_on(self):
         for number, right in enumerate(sorted(DONE_WITHOUT)):
             self.life(self.grant(f'{USER}-{number}', right),

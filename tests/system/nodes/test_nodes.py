@@ -7,10 +7,8 @@ Needs the archives of "magnum-capi images build", root, containers
 """
 
 import json
-import os
 import pathlib
 import ssl
-import unittest
 import urllib.request
 
 import fixtures
@@ -20,6 +18,7 @@ from magnum_capi import progress
 from magnum_capi import waiting
 from magnum_capi_tempest import containers
 from magnum_capi_tempest.images import inventory
+from tests.functional import boxes
 
 # Like kubeadm in Cluster API's docker provider: eviction would check the
 # host's disk, and the control group is the node's own.
@@ -52,8 +51,7 @@ NETWORK = json.dumps({
         {'type': 'portmap', 'capabilities': {'portMappings': True}}]})
 
 
-@unittest.skipUnless(
-    os.environ.get('MAGNUM_CAPI_LONG'), 'MAGNUM_CAPI_LONG is not set')
+@boxes.LONG
 class NodeTest(testtools.TestCase):
 
     @classmethod
