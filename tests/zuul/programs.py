@@ -4,6 +4,7 @@
 
 import os
 import pathlib
+import pwd
 import shutil
 import urllib.request
 
@@ -20,15 +21,26 @@ _CLASSES = ':'.join(str(ZOOKEEPER_JAR.with_name(f'{name}.jar')) for name in (
 
 #: Variables of the node by their beginnings and ends: what a machine needs to
 #: reach package registries, as tox.ini has them.
-_PREFIXES = ('GO', 'MAGNUM_CAPI_CACHE', 'PIP_', 'SSL_CERT_', 'UV_')
+_PREFIXES = ('GO', 'PIP_', 'SSL_CERT_', 'UV_')
 _SUFFIXES = ('_proxy', '_PROXY', '_CA_BUNDLE')
 
 
 def environment() -> dict[str, str]:
-    """Variables of the node."""
+    """Variables of the node.
+
+    Its home is not that of ``HOME``, so the caches are named.
+    """
     return {'PATH': os.environ['PATH'], 'LANG': 'C.UTF-8', **{
         name: value for name, value in os.environ.items()
-        if name.startswith(_PREFIXES) or name.endswith(_SUFFIXES)}}
+        if name.startswith(_PREFIXES) or name.endswith(_SUFFIXES)},
+        'MAGNUM_CAPI_CACHE': str(paths.cache()),
+        'XDG_CACHE_HOME': str(_caches())}
+
+
+def _caches():
+    """Folder of all caches of the user, such as those of pip and Go."""
+    return pathlib.Path(os.environ.get('XDG_CACHE_HOME')
+                        or pathlib.Path.home() / '.cache')
 
 
 def check():
@@ -93,11 +105,12 @@ def _node(site):
     A home and a /tmp of its own; the user's cache is the only thing that it
     shares. Whatever runs in there ends with it, for it is process 1's.
     """
-    home, cache = pathlib.Path.home(), paths.cache()
-    xdg = pathlib.Path(os.environ.get('XDG_CACHE_HOME') or home / '.cache')
-    shared = [word for folder in dict.fromkeys((xdg, cache))
+    # SSH takes the home from there, whatever HOME says.
+    home = pwd.getpwuid(os.getuid()).pw_dir
+    caches = tuple(dict.fromkeys((_caches(), paths.cache())))
+    shared = [word for folder in caches
               for word in ('--bind', folder, folder)]
-    for folder in (xdg, cache):
+    for folder in caches:
         folder.mkdir(parents=True, exist_ok=True)
     return (_program('bwrap'), '--die-with-parent', '--unshare-pid',
             '--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc',

@@ -4,7 +4,9 @@
 
 import copy
 import json
+import os
 import pathlib
+import pwd
 
 import fixtures
 import testtools
@@ -13,6 +15,7 @@ from tests.unit.zuul import content
 from tests.zuul import __main__ as command
 from tests.zuul import builds
 from tests.zuul import expectations
+from tests.zuul import programs
 from tests.zuul import repositories
 from tests.zuul import site as sites
 
@@ -102,6 +105,42 @@ class FoldersTest(testtools.TestCase):
 
         with command._folders():
             self.assertFalse(left.exists())
+
+
+class NodeTest(testtools.TestCase):
+    """The node, for a user whose HOME is not the one in passwd."""
+
+    def setUp(self):
+        super().setUp()
+        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.home = folder / 'home'
+        for name, value in {'HOME': str(self.home), 'XDG_CACHE_HOME': None,
+                            'MAGNUM_CAPI_CACHE': None}.items():
+            self.useFixture(fixtures.EnvironmentVariable(name, value))
+        self.useFixture(fixtures.MockPatchObject(programs, '_program', str))
+        self.site = sites.Site(folder, folder, folder, '127.0.0.1',
+                               zuul=folder, ansible=folder)
+
+    def binds(self):
+        """Writable folders of the node, with what they are on the machine."""
+        node, = (program for program in programs.programs(self.site, None)
+                 if program and program.name == 'node')
+        words = [str(word) for word in node.argv]
+        return {words[index + 2]: words[index + 1]
+                for index, word in enumerate(words) if word == '--bind'}
+
+    def test_its_home_is_where_ssh_logs_in(self):
+        self.assertEqual(str(self.site.node / 'home'), self.binds()[
+            pwd.getpwuid(os.getuid()).pw_dir])
+
+    def test_it_finds_the_caches_of_the_user(self):
+        variables = programs.environment()
+
+        for name, cache in {
+                'XDG_CACHE_HOME': self.home / '.cache',
+                'MAGNUM_CAPI_CACHE': self.home / '.cache/magnum-capi'}.items():
+            self.assertEqual(str(cache), variables[name])
+            self.assertEqual(str(cache), self.binds()[str(cache)])
 
 
 class FrozenTest(testtools.TestCase):
