@@ -34,6 +34,7 @@ type behaviour struct {
 	CreateDelay    duration `json:"createDelay"`    // until the instance is ACTIVE (or ERROR)
 	NodeReadyDelay duration `json:"nodeReadyDelay"` // until the node is Ready, from the CNI's deployment
 	DeleteDelay    duration `json:"deleteDelay"`    // until the instance is gone
+	Lifetime       duration `json:"lifetime"`       // until the instance crashes, from its node being Ready; 0: never
 	Failure        string   `json:"failure"`        // the instance goes to ERROR with this message
 	Node           string   `json:"node"`           // nodeAbsent, nodeNotReady or ""
 	AddonPhase     string   `json:"addonPhase"`     // final phase of addons instead of Deployed; the CNI only by annotation
@@ -138,7 +139,7 @@ func (b behaviours) of(names ...string) behaviour {
 func (b behaviour) with(annotations map[string]string) (behaviour, error) {
 	for name, field := range map[string]*duration{
 		"create-delay": &b.CreateDelay, "node-ready-delay": &b.NodeReadyDelay,
-		"delete-delay": &b.DeleteDelay, "addon-delay": &b.AddonDelay,
+		"delete-delay": &b.DeleteDelay, "addon-delay": &b.AddonDelay, "lifetime": &b.Lifetime,
 	} {
 		s, ok := annotations[annotationPrefix+name]
 		if !ok {

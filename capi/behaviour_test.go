@@ -11,14 +11,14 @@ import (
 func TestBehavioursAreRead(t *testing.T) {
 	// given a file that uses every key
 	b, err := parseBehaviours([]byte(`{"flavors": {
-		"m1.slow": {"createDelay": "20s", "nodeReadyDelay": "5s", "deleteDelay": "1m30s"},
+		"m1.slow": {"createDelay": "20s", "nodeReadyDelay": "5s", "deleteDelay": "1m30s", "lifetime": "1h"},
 		"m1.bad": {"failure": "No valid host was found", "node": "absent", "addonPhase": "Failed", "addonDelay": "1s"},
 		"m1.ok": {}}}`))
 	// then they are as in the file
 	if err != nil {
 		t.Fatal(err)
 	}
-	check(t, "slow", b.of("m1.slow"), behaviour{CreateDelay: duration(20 * time.Second), NodeReadyDelay: duration(5 * time.Second), DeleteDelay: duration(90 * time.Second)})
+	check(t, "slow", b.of("m1.slow"), behaviour{CreateDelay: duration(20 * time.Second), NodeReadyDelay: duration(5 * time.Second), DeleteDelay: duration(90 * time.Second), Lifetime: duration(time.Hour)})
 	check(t, "bad", b.of("m1.bad"), behaviour{Failure: "No valid host was found", Node: nodeAbsent, AddonPhase: "Failed", AddonDelay: duration(time.Second)})
 	check(t, "unknown flavor", b.of("m9"), behaviour{})
 	check(t, "no flavor", b.of("", ""), behaviour{})

@@ -23,6 +23,7 @@ import (
 const (
 	stateBuild    = "BUILD"
 	stateActive   = "ACTIVE"
+	stateShutoff  = "SHUTOFF"
 	stateError    = "ERROR"
 	instanceReady = "InstanceReady"
 )
@@ -135,6 +136,10 @@ func (r *openStackMachines) reconcile(ctx context.Context, o *unstructured.Unstr
 		}
 		return 0, r.workloads.setNode(ctx, client.ObjectKeyFromObject(cluster), o.GetName(), kubeletGone)
 	}
+	if left, crashes := r.lifetime(o, b); crashes && left <= 0 {
+		r.crashed(o)
+		return 0, r.workloads.setNode(ctx, client.ObjectKeyFromObject(cluster), o.GetName(), kubeletGone)
+	}
 	r.active(o, util.IsControlPlaneMachine(machine), id, address)
 	if b.Node == nodeAbsent {
 		return 0, r.workloads.removeMachine(ctx, client.ObjectKeyFromObject(cluster), o.GetName())
@@ -146,7 +151,11 @@ func (r *openStackMachines) reconcile(ctx context.Context, o *unstructured.Unstr
 		}
 		return 0, err
 	}
-	return r.nodeReady(ctx, cluster, o, b)
+	left, err := r.nodeReady(ctx, cluster, o, b)
+	if err == nil && left == 0 {
+		left, _ = r.lifetime(o, b)
+	}
+	return left, err
 }
 
 func (r *openStackMachines) waiting(o *unstructured.Unstructured, reason string) {
@@ -191,6 +200,23 @@ func (r *openStackMachines) failed(o *unstructured.Unstructured, message string,
 	}
 	setConditions(o, r.now(), conditionFalse("Ready", "InstanceStateError", "Error", message),
 		conditionFalse(instanceReady, "InstanceStateError", "Error", message))
+}
+
+// lifetime returns the time until an instance crashes, and whether it does.
+func (r *openStackMachines) lifetime(o *unstructured.Unstructured, b behaviour) (time.Duration, bool) {
+	from, err := time.Parse(time.RFC3339Nano, o.GetAnnotations()[annotationPrefix+nodeReadyFrom])
+	if b.Lifetime == 0 || err != nil { // it has not been Ready yet
+		return 0, false
+	}
+	return from.Add(time.Duration(b.Lifetime)).Sub(r.now()), true
+}
+
+// crashed reports an instance that is off, as CAPO does (reconcileMachineState).
+func (r *openStackMachines) crashed(o *unstructured.Unstructured) {
+	set(o, stateShutoff, "status", "instanceState")
+	message := "Instance state is not handled: " + stateShutoff
+	setConditions(o, r.now(), conditionUnknown("Ready", "InstanceNotReady", message),
+		conditionUnknown(instanceReady, "InstanceNotReady", message))
 }
 
 func (r *openStackMachines) active(o *unstructured.Unstructured, controlPlane bool, id, address string) {

@@ -286,6 +286,25 @@ func TestARunningMachineCanFailAndRecover(t *testing.T) {
 	check(t, "node", m.nodeReady(), corev1.ConditionTrue)
 }
 
+func TestAMachineCanCrash(t *testing.T) {
+	m := newMachineCase(t, nil, deployedCNI("c"))
+	m.r.behaviours = behaviours{"m1.small": {Lifetime: duration(time.Minute)}}
+	check(t, "lives for", m.reconcile().RequeueAfter, time.Minute)
+	m.clock = m.clock.Add(40 * time.Second)
+	check(t, "rest", m.reconcile().RequeueAfter, 20*time.Second)
+	check(t, "node", m.nodeReady(), corev1.ConditionTrue)
+	m.clock = m.clock.Add(20 * time.Second)
+	check(t, "afterwards", m.reconcile().RequeueAfter, time.Duration(0))
+	check(t, "state", m.field("status", "instanceState"), stateShutoff)
+	check(t, "terminal", m.field("status", "failureReason"), "")
+	check(t, "node", m.nodeReady(), corev1.ConditionUnknown)
+	// when the fault is over
+	m.annotate("lifetime", "")
+	m.reconcile()
+	check(t, "state", m.field("status", "instanceState"), stateActive)
+	check(t, "node", m.nodeReady(), corev1.ConditionTrue)
+}
+
 func TestANodeCanBeAbsentOrNotReady(t *testing.T) {
 	m := newMachineCase(t, map[string]string{annotationPrefix + "node": nodeAbsent}, deployedCNI("c"))
 	m.reconcile()

@@ -30,6 +30,7 @@ import (
 const (
 	stateRunning = "running"
 	stateStopped = "stopped"
+	stateCrashed = "crashed"
 )
 
 // bootRetry is the interval at which a waiting machine checks again: for its
@@ -213,7 +214,25 @@ func (s *machines) boot(ctx context.Context, m *bootedMachine) (time.Duration, e
 	if left := m.readyAt.Sub(s.now()); left > 0 {
 		return left, s.workloads.setNode(ctx, key, m.nodeName(), waitsForCNI)
 	}
-	return 0, s.workloads.setNode(ctx, key, m.nodeName(), kubeletReady)
+	if b.Lifetime == 0 {
+		return 0, s.workloads.setNode(ctx, key, m.nodeName(), kubeletReady)
+	}
+	if left := m.readyAt.Add(time.Duration(b.Lifetime)).Sub(s.now()); left > 0 {
+		return left, s.workloads.setNode(ctx, key, m.nodeName(), kubeletReady)
+	}
+	return 0, s.crash(ctx, key, m)
+}
+
+// crash ends a machine like a fault of its hypervisor; it can be started again.
+func (s *machines) crash(ctx context.Context, key client.ObjectKey, m *bootedMachine) error {
+	if err := s.workloads.setNode(ctx, key, m.nodeName(), kubeletGone); err != nil {
+		return err
+	}
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	m.state, m.readyAt = stateCrashed, time.Time{}
+	m.log(s.now(), "crashed")
+	return nil
 }
 
 // join finds the cluster and adds the node. The user data of a control plane

@@ -177,7 +177,7 @@ func newMachineCloud(t *testing.T) *machineCloud {
 	t.Helper()
 	c := &machineCloud{t: t, data: userData{t, newTestCA(t, 0), newTestCA(t, 1), fmt.Sprintf("%s:%d", workloadHost, freePort(t, workloadHost)), "v1.34.2"}}
 	c.hasCNI.Store(true)
-	c.machines = newMachines(t.Context(), testWorkloads(t, nil), behaviours{"absent": {Node: nodeAbsent}, "unready": {Node: nodeNotReady}})
+	c.machines = newMachines(t.Context(), testWorkloads(t, nil), behaviours{"absent": {Node: nodeAbsent}, "unready": {Node: nodeNotReady}, "crash": {Lifetime: duration(500 * time.Millisecond)}})
 	c.machines.deployedCNI = func(_ context.Context, host string, port int32) (bool, error) {
 		return c.hasCNI.Load() && net.JoinHostPort(host, fmt.Sprint(port)) == c.data.endpoint, nil
 	}
@@ -391,6 +391,27 @@ func TestFaultsOfFlavors(t *testing.T) {
 	c.eventually("node with a CNI", func() bool { return c.readiness("c-cp") == corev1.ConditionTrue })
 	c.eventually("unready", func() bool { return c.readiness("c-unready") == corev1.ConditionFalse })
 	check(t, "absent", c.readiness("c-absent"), corev1.ConditionStatus("none"))
+}
+
+func TestAMachineThatCrashesCanBeStarted(t *testing.T) {
+	c := newMachineCloud(t)
+	c.put("cp", "c-cp", "m1", c.data.init())
+	c.put("crash", "c-crash", "crash", c.data.join(false))
+	state := func() any {
+		_, answer := c.ask(http.MethodGet, "/crash", nil)
+		return answer["state"]
+	}
+	for _, again := range []string{"", " again"} {
+		c.eventually("node ready"+again, func() bool { return c.readiness("c-crash") == corev1.ConditionTrue })
+		c.eventually("crash"+again, func() bool { return state() == stateCrashed })
+		check(t, "node"+again, c.readiness("c-crash"), corev1.ConditionUnknown)
+		for _, action := range []string{"stop", "start"} { // as Nova does
+			if code, answer := c.ask(http.MethodPost, "/crash/"+action, nil); code != http.StatusNoContent {
+				t.Fatal(action, code, answer)
+			}
+		}
+	}
+	check(t, "the others", c.readiness("c-cp"), corev1.ConditionTrue)
 }
 
 func TestPlainServersAndRefusals(t *testing.T) {

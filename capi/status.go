@@ -25,6 +25,10 @@ func conditionFalse(kind, reason, severity, message string) condition {
 	return condition{kind: kind, status: "False", reason: reason, severity: severity, message: message}
 }
 
+func conditionUnknown(kind, reason, message string) condition {
+	return condition{kind: kind, status: "Unknown", reason: reason, message: message}
+}
+
 // setConditions replaces the conditions of an object. The transition time of a
 // condition is kept as long as its status and reason stay: delays are counted
 // from it, even after a restart.

@@ -16,8 +16,10 @@ import time
 import uuid
 
 from nova.compute import power_state
+from nova.compute import task_states
 import nova.conf
 from nova import exception
+from nova import objects
 from nova.objects import fields
 from nova.virt import driver
 from nova.virt import hardware
@@ -130,7 +132,8 @@ class MachineDriver(driver.ComputeDriver):
               admin_password, allocations, network_info=None,
               block_device_info=None, power_on=True, accel_info=None):
         specs = instance.flavor.extra_specs
-        _pause(specs.get('sandbox:create_delay', 0))
+        self._build(context, instance,
+                    float(specs.get('sandbox:create_delay', 0)))
         if 'sandbox:failure' in specs:
             raise exception.BuildAbortException(
                 instance_uuid=instance.uuid, reason=specs['sandbox:failure'])
@@ -145,13 +148,28 @@ class MachineDriver(driver.ComputeDriver):
         except machines.Unreachable as e:
             raise exception.InstanceDeployFailure(reason=str(e)) from e
 
+    def _build(self, context, instance, seconds):
+        """Take this long, unless the server is deleted meanwhile."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            # The delay of a flavor, not a wait for a condition.
+            time.sleep(min(left, 1))  # noqa: MC103
+            found = objects.Instance.get_by_uuid(context, instance.uuid)
+            if found.task_state == task_states.DELETING:
+                raise exception.UnexpectedDeletingTaskStateError(
+                    instance_uuid=instance.uuid,
+                    expected={'task_state': [task_states.SPAWNING]},
+                    actual={'task_state': found.task_state})
+
     def resume_state_on_host_boot(self, context, instance, network_info,
                                   block_device_info=None, share_info=None):
         self._put(instance, network_info)
 
     def destroy(self, context, instance, network_info, block_device_info=None,
                 destroy_disks=True, destroy_secrets=True):
-        _pause(instance.flavor.extra_specs.get('sandbox:delete_delay', 0))
+        # The delay of a flavor, not a wait for a condition.
+        time.sleep(float(instance.flavor.extra_specs.get(  # noqa: MC103
+            'sandbox:delete_delay', 0)))
         self._machines.delete(instance.uuid)
 
     def cleanup(self, context, instance, network_info, block_device_info=None,
@@ -197,11 +215,6 @@ class MachineDriver(driver.ComputeDriver):
 
     def _put(self, instance, network_info):
         self._machines.put(instance.uuid, machine(instance, network_info))
-
-
-def _pause(seconds):
-    # The delay of a flavor, not a wait for a condition.
-    time.sleep(float(seconds))  # noqa: MC103
 
 
 def machine(instance, network_info):

@@ -43,6 +43,11 @@ FLAVORS = (
     Flavor('fault.failed', behaviour={
         'failure': 'No valid host was found. There are not enough hosts '
                    'available.'}),
+    # More than a host has, so that it is Nova's scheduler that refuses.
+    Flavor('fault.no-host', vcpus=300, behaviour={
+        'failure': 'No valid host was found.'}),
+    Flavor('fault.build', behaviour={'createDelay': f'{24 * 3600}s'}),
+    Flavor('fault.crash', behaviour={'lifetime': '60s'}),
     Flavor('fault.no-node', behaviour={'node': 'absent'}),
     Flavor('fault.not-ready', behaviour={'node': 'not-ready'}),
     Flavor('fault.addons', behaviour={'addonPhase': 'Failed'}),

@@ -84,6 +84,35 @@ class LifeTest(clouds.TestCase):
         self.assertIn('No valid host', server.fault['message'])
         self.assertEqual({}, self.machines)
 
+    def test_a_flavor_that_no_host_has_room_for(self):
+        net, _ = self.network()
+        server = self.server(net, 'fault.no-host', 'ERROR')
+        self.assertIn('No valid host', server.fault['message'])
+        self.assertIsNone(self.admin.compute.get_server(server).compute_host)
+        self.assertEqual(0, self.usages())
+
+    def test_a_server_that_is_never_built_can_be_deleted(self):
+        net, _ = self.network()
+        server = self.server(net, 'fault.build', 'BUILD')
+        clouds.wait('the server to be spawning', lambda: (
+            self.cloud.compute.get_server(server).task_state == 'spawning'))
+        self.remove(server)
+        self.assertEqual({}, self.machines)
+        self.assertEqual([], [*self.cloud.network.ports(
+            device_id=server.id)])
+        self.assertEqual(0, self.usages())
+
+    def test_a_server_whose_machine_crashes_is_shut_off(self):
+        net, _ = self.network()
+        server = self.server(net)
+        self.machines[server.id]['state'] = 'crashed'
+        compute = self.cloud.compute
+        compute.wait_for_server(server, status='SHUTOFF', wait=60,
+                                interval=0.5)
+        compute.start_server(server)
+        compute.wait_for_server(server, wait=60, interval=0.5)
+        self.assertEqual('running', self.machines[server.id]['state'])
+
     def test_a_port_that_cannot_be_bound(self):
         net, _ = self.network()
         port = self.admin.network.create_port(

@@ -71,3 +71,5 @@ class InfrastructureTest(testtools.TestCase):
         self.assertIn('No valid host',
                       found['fault.failed']['sandbox:failure'])
         self.assertEqual({}, found['slow.node'])
+        self.assertEqual({'sandbox:create_delay': '86400'},
+                         found['fault.build'])
