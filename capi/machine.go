@@ -134,11 +134,11 @@ func (r *openStackMachines) reconcile(ctx context.Context, o *unstructured.Unstr
 		if !joined {
 			return 0, nil
 		}
-		return 0, r.workloads.setNode(ctx, client.ObjectKeyFromObject(cluster), o.GetName(), kubeletGone)
+		return 0, r.workloads.stopKubelet(ctx, client.ObjectKeyFromObject(cluster), o.GetName())
 	}
 	if left, crashes := r.lifetime(o, b); crashes && left <= 0 {
 		r.crashed(o)
-		return 0, r.workloads.setNode(ctx, client.ObjectKeyFromObject(cluster), o.GetName(), kubeletGone)
+		return 0, r.workloads.stopKubelet(ctx, client.ObjectKeyFromObject(cluster), o.GetName())
 	}
 	r.active(o, util.IsControlPlaneMachine(machine), id, address)
 	if b.Node == nodeAbsent {

@@ -286,6 +286,24 @@ func TestARunningMachineCanFailAndRecover(t *testing.T) {
 	check(t, "node", m.nodeReady(), corev1.ConditionTrue)
 }
 
+func TestANodeThatIsDeletedDoesNotComeBack(t *testing.T) {
+	m := newMachineCase(t, nil, deployedCNI("c"))
+	m.reconcile()
+	m.setNodeRef()
+	if err := m.r.workloads.client(key("c")).Delete(context.Background(), m.node()); err != nil {
+		t.Fatal(err)
+	}
+	m.reconcile()
+	check(t, "deleted", m.nodeReady(), corev1.ConditionStatus("no node"))
+	// when its kubelet is started again
+	m.annotate("failure", "no power")
+	m.reconcile()
+	check(t, "without power", m.nodeReady(), corev1.ConditionStatus("no node"))
+	m.annotate("failure", "")
+	m.reconcile()
+	check(t, "started again", m.nodeReady(), corev1.ConditionTrue)
+}
+
 func TestAMachineCanCrash(t *testing.T) {
 	m := newMachineCase(t, nil, deployedCNI("c"))
 	m.r.behaviours = behaviours{"m1.small": {Lifetime: duration(time.Minute)}}
@@ -299,7 +317,7 @@ func TestAMachineCanCrash(t *testing.T) {
 	check(t, "terminal", m.field("status", "failureReason"), "")
 	check(t, "node", m.nodeReady(), corev1.ConditionUnknown)
 	// when the fault is over
-	m.annotate("lifetime", "")
+	m.annotate("lifetime", "0s")
 	m.reconcile()
 	check(t, "state", m.field("status", "instanceState"), stateActive)
 	check(t, "node", m.nodeReady(), corev1.ConditionTrue)

@@ -225,7 +225,7 @@ func (s *machines) boot(ctx context.Context, m *bootedMachine) (time.Duration, e
 
 // crash ends a machine like a fault of its hypervisor; it can be started again.
 func (s *machines) crash(ctx context.Context, key client.ObjectKey, m *bootedMachine) error {
-	if err := s.workloads.setNode(ctx, key, m.nodeName(), kubeletGone); err != nil {
+	if err := s.workloads.stopKubelet(ctx, key, m.nodeName()); err != nil {
 		return err
 	}
 	s.lock.Lock()
@@ -340,7 +340,7 @@ func (s *machines) halt(ctx context.Context, m *bootedMachine) error {
 	if m.cluster == (client.ObjectKey{}) {
 		return nil
 	}
-	return s.workloads.setNode(ctx, m.cluster, m.nodeName(), kubeletGone)
+	return s.workloads.stopKubelet(ctx, m.cluster, m.nodeName())
 }
 
 func (s *machines) endLoop(m *bootedMachine) {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
@@ -78,14 +79,14 @@ type kubelet struct {
 // join adds a node to a cluster and, for a control plane, its pods and kubeadm's
 // objects.
 func (w *workloads) join(ctx context.Context, cluster client.ObjectKey, k kubelet) error {
-	c, node := w.client(cluster), newNode(k)
+	c := w.client(cluster)
 	if !k.controlPlane {
-		return ensure(ctx, c, node)
+		return w.register(ctx, cluster, k)
 	}
 	if err := w.joinEtcd(ctx, cluster, k.name); err != nil {
 		return err
 	}
-	objects := append(kubeadmObjects(k.version), node)
+	objects := kubeadmObjects(k.version)
 	for _, component := range controlPlaneComponents[1:] {
 		objects = append(objects, controlPlanePod(component, k.name))
 	}
@@ -94,7 +95,38 @@ func (w *workloads) join(ctx context.Context, cluster client.ObjectKey, k kubele
 			return err
 		}
 	}
+	return w.register(ctx, cluster, k)
+}
+
+// register adds the node of a kubelet, once: a kubelet registers its node when
+// it starts, and not again if the node is deleted (registerWithAPIServer in
+// pkg/kubelet/kubelet_node_status.go of Kubernetes).
+func (w *workloads) register(ctx context.Context, cluster client.ObjectKey, k kubelet) error {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	if w.registered[cluster].Has(k.name) {
+		return nil
+	}
+	if err := ensure(ctx, w.client(cluster), newNode(k)); err != nil {
+		return err
+	}
+	if w.registered[cluster] == nil {
+		w.registered[cluster] = sets.New[string]()
+	}
+	w.registered[cluster].Insert(k.name)
 	return nil
+}
+
+// stopKubelet stops the kubelet of a node, until its machine joins again.
+func (w *workloads) stopKubelet(ctx context.Context, cluster client.ObjectKey, name string) error {
+	w.forgetKubelet(cluster, name)
+	return w.setNode(ctx, cluster, name, kubeletGone)
+}
+
+func (w *workloads) forgetKubelet(cluster client.ObjectKey, name string) {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	w.registered[cluster].Delete(name)
 }
 
 // nodeRegistration returns the kubeadm options of a machine's node. The first
@@ -240,6 +272,7 @@ func (w *workloads) setNode(ctx context.Context, cluster client.ObjectKey, name 
 
 // removeMachine deletes the objects of a machine from a workload cluster.
 func (w *workloads) removeMachine(ctx context.Context, cluster client.ObjectKey, name string) error {
+	w.forgetKubelet(cluster, name)
 	if err := w.leaveEtcd(ctx, cluster, name); err != nil {
 		return err
 	}

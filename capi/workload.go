@@ -19,6 +19,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -41,15 +42,17 @@ type workloads struct {
 	listen  listen
 	version func(context.Context, client.ObjectKey) string // of a cluster's control plane
 
-	lock    sync.Mutex
-	servers map[client.ObjectKey]*http.Server
+	lock       sync.Mutex
+	servers    map[client.ObjectKey]*http.Server
+	registered map[client.ObjectKey]sets.Set[string] // nodes, by their kubelets since these run
 
 	etcdLock sync.Mutex
 }
 
 func newWorkloads(manager inmemoryruntime.Manager, reader client.Reader) (*workloads, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	w := &workloads{manager: manager, reader: reader, key: key, listen: listenOnLoopback, servers: map[client.ObjectKey]*http.Server{}}
+	w := &workloads{manager: manager, reader: reader, key: key, listen: listenOnLoopback,
+		servers: map[client.ObjectKey]*http.Server{}, registered: map[client.ObjectKey]sets.Set[string]{}}
 	w.version = w.declaredVersion
 	return w, err
 }
@@ -242,5 +245,6 @@ func (w *workloads) remove(cluster client.ObjectKey) {
 		delete(w.servers, cluster)
 		klog.InfoS("Workload API server stopped", "cluster", cluster)
 	}
+	delete(w.registered, cluster)
 	w.manager.DeleteResourceGroup(cluster.String())
 }
