@@ -78,7 +78,9 @@ def programs(site, database) -> list[supervision.Program]:
                                           )), '-c', site.conf, '-f', '-d'),
             after=('zookeeper', 'mariadb'), env=env, **more)
 
-    env = {'PATH': f'{site.zuul}/bin:{os.environ["PATH"]}'}
+    # They leave sockets there, also when they end as they should.
+    env = {'PATH': f'{site.zuul}/bin:{os.environ["PATH"]}',
+           'TMPDIR': str(site.temporary)}
     return [
         database,
         supervision.Program(

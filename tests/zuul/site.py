@@ -70,6 +70,11 @@ class Site:
         return self.directory / 'node'
 
     @property
+    def temporary(self) -> pathlib.Path:
+        """For temporary files of Zuul's programs."""
+        return self.builds / 'tmp'
+
+    @property
     def host_key(self) -> str:
         """Public key of the node, as known_hosts has it."""
         text = (self.node / 'tmp/sshd/host_key.pub').read_text()
@@ -85,6 +90,7 @@ class Site:
         for name in ('etc', 'pki', 'zookeeper', 'ansible',
                      'node/home', 'node/tmp/sshd', 'state/launcher'):
             (self.directory / name).mkdir(parents=True, exist_ok=True)
+        self.temporary.mkdir()
         self._certificates()
         self._keys()
         outfile.write_private(self.directory / 'etc/zoo.cfg', _properties({

@@ -121,6 +121,14 @@ class NodeTest(testtools.TestCase):
         self.site = sites.Site(folder, folder, folder, '127.0.0.1',
                                zuul=folder, ansible=folder)
 
+    def test_zuul_has_temporary_files_that_go_with_the_run(self):
+        found = {program.name: program.env.get('TMPDIR')
+                 for program in programs.programs(self.site, None) if program}
+
+        self.assertEqual({str(self.site.builds / 'tmp')}, {
+            folder for name, folder in found.items()
+            if name.startswith('zuul-')})
+
     def binds(self):
         """Writable folders of the node, with what they are on the machine."""
         node, = (program for program in programs.programs(self.site, None)
