@@ -40,6 +40,9 @@ from tests.zuul import site as sites
 #: 40 on two idle cores, ten times as many on busy ones.
 _START = 900
 
+#: Left, empty, by the executor when it tries whether bubblewrap works.
+_TRIAL = pathlib.Path('/tmp/tmp')
+
 _PINS = {'zuul': ('constraints/zuul.txt',),
          'ansible': ('constraints/zuul-ansible.txt',)}
 
@@ -65,9 +68,9 @@ class Run:
         venvs = {name: environment.of_pins(
             self._progress, pins, f'Environment of {name.capitalize()}')
             for name, pins in _PINS.items()}
-        with _folders() as (folder, builds), network.allocate(
+        with _folders() as (folder, short), network.allocate(
                 sites.PORTS, paths.cache() / 'networks') as net:
-            self._site = sites.Site(folder, builds, self._results,
+            self._site = sites.Site(folder, short, self._results,
                                     net.address, **venvs)
             self._supervisor = supervision.Supervisor(folder)
             try:
@@ -215,10 +218,10 @@ class Run:
 
 @contextlib.contextmanager
 def _folders():
-    """The folder of the run, and that of its builds; removed at the end.
+    """The folder of the run, and one with a short path; removed at the end.
 
     The first is the same each time, so what a run that was killed has left is
-    found and ended. It has a link to the other, whose path is short.
+    found and ended. It has a link to the other.
 
     :raises UsageError: another run has it.
     """
@@ -238,7 +241,8 @@ def _folders():
                 shutil.rmtree(link.readlink(), ignore_errors=True)
             shutil.rmtree(path, ignore_errors=True)
 
-        link = path / 'builds'
+        link = path / 'short'
+        there = _TRIAL.exists()
         clean()
         folders.make(path)
         try:
@@ -247,6 +251,9 @@ def _folders():
             yield path, link.readlink()
         finally:
             clean()
+            if not there:
+                with contextlib.suppress(OSError):
+                    _TRIAL.rmdir()
 
 
 def main():

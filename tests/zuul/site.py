@@ -34,8 +34,8 @@ class Site:
     """One run.
 
     :param directory: for everything that goes with the run.
-    :param builds: the same for what the executor runs; a short path, since
-        OpenSSH has sockets in there (see :data:`LONGEST_BUILDS`).
+    :param short: the same for what has sockets; a short path (see
+        :data:`LONGEST_BUILDS`).
     :param results: for what stays: logs of jobs, the report.
     :param address: of a loopback network that is this run's.
     :param zuul: environment with Zuul.
@@ -43,7 +43,7 @@ class Site:
     """
 
     directory: pathlib.Path
-    builds: pathlib.Path
+    short: pathlib.Path
     results: pathlib.Path
     address: str
     zuul: pathlib.Path
@@ -70,9 +70,14 @@ class Site:
         return self.directory / 'node'
 
     @property
+    def builds(self) -> pathlib.Path:
+        """For what the executor runs; it removes anything else in there."""
+        return self.short / 'builds'
+
+    @property
     def temporary(self) -> pathlib.Path:
         """For temporary files of Zuul's programs."""
-        return self.builds / 'tmp'
+        return self.short / 'tmp'
 
     @property
     def host_key(self) -> str:
@@ -90,7 +95,8 @@ class Site:
         for name in ('etc', 'pki', 'zookeeper', 'ansible',
                      'node/home', 'node/tmp/sshd', 'state/launcher'):
             (self.directory / name).mkdir(parents=True, exist_ok=True)
-        self.temporary.mkdir()
+        for folder in (self.builds, self.temporary):
+            folder.mkdir()
         self._certificates()
         self._keys()
         outfile.write_private(self.directory / 'etc/zoo.cfg', _properties({

@@ -90,18 +90,20 @@ class FoldersTest(testtools.TestCase):
             'MAGNUM_CAPI_STATE', str(self.state)))
 
     def test_builds_have_room_for_the_sockets_of_ssh(self):
-        with command._folders() as (folder, builds):
-            self.assertEqual(0o700, builds.stat().st_mode & 0o777)
-            self.assertLessEqual(len(str(builds)), sites.LONGEST_BUILDS)
+        with command._folders() as (folder, short):
+            site = sites.Site(folder, short, folder, '127.0.0.1', folder,
+                              folder)
+            self.assertEqual(0o700, short.stat().st_mode & 0o777)
+            self.assertLessEqual(len(str(site.builds)), sites.LONGEST_BUILDS)
 
         self.assertFalse(folder.exists())
-        self.assertFalse(builds.exists())
+        self.assertFalse(short.exists())
 
     def test_what_a_killed_run_has_left_goes_with_the_next(self):
         left = pathlib.Path(self.useFixture(fixtures.TempDir()).path, 'left')
         (left / 'build').mkdir(parents=True)
         (self.state / 'zuul').mkdir(parents=True)
-        (self.state / 'zuul/builds').symlink_to(left)
+        (self.state / 'zuul/short').symlink_to(left)
 
         with command._folders():
             self.assertFalse(left.exists())
@@ -125,7 +127,7 @@ class NodeTest(testtools.TestCase):
         found = {program.name: program.env.get('TMPDIR')
                  for program in programs.programs(self.site, None) if program}
 
-        self.assertEqual({str(self.site.builds / 'tmp')}, {
+        self.assertEqual({str(self.site.temporary)}, {
             folder for name, folder in found.items()
             if name.startswith('zuul-')})
 
