@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -95,8 +96,12 @@ func (r *addons) cloudIdentity(ctx context.Context, cluster *clusterv1.Cluster) 
 	if name == "" || kind != "" && kind != addonIdentityKind {
 		return nil, nil
 	}
-	secret := &corev1.Secret{}
-	if err := r.reader.Get(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: name}, secret); err != nil {
+	secret, secretKey := &corev1.Secret{}, client.ObjectKey{Namespace: cluster.Namespace, Name: name}
+	err := r.watched.Get(ctx, secretKey, secret)
+	if apierrors.IsNotFound(err) { // until it has the label
+		err = r.reader.Get(ctx, secretKey, secret)
+	}
+	if err != nil {
 		return nil, client.IgnoreNotFound(err)
 	}
 	return secret, nil

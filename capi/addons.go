@@ -45,7 +45,7 @@ const (
 func (p *providers) addons(ctx context.Context) {
 	secrets := p.watchedSecrets()
 	for _, gvk := range []schema.GroupVersionKind{helmRelease, manifests} {
-		r := &addons{client: p.client, reader: p.mgr.GetAPIReader(), gvk: gvk, behaviours: p.options.behaviours, now: now}
+		r := &addons{client: p.client, watched: secrets, reader: p.mgr.GetAPIReader(), gvk: gvk, behaviours: p.options.behaviours, now: now}
 		must(capicontrollerutil.NewControllerManagedBy(p.mgr, ctrl.LoggerFrom(ctx)).Named("addon-"+gvk.Kind).
 			For(newObject(gvk)).WithOptions(p.controllerOptions()).
 			Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(r.ofCluster)).
@@ -60,6 +60,7 @@ func (p *providers) addons(ctx context.Context) {
 // credentials (see addon_notes.go).
 type addons struct {
 	client     client.Client
+	watched    client.Reader // the cache of watched Secrets
 	reader     client.Reader // not a cache: the manager's has not all Secrets
 	gvk        schema.GroupVersionKind
 	behaviours behaviours
