@@ -112,8 +112,11 @@ def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
         *_clashing(box, record.additions, order), *order.options))
     workspace = prepare(box, order, results / ARTEFACTS, ETC)
     regex = order.regex or (THIRD_PARTY if order.third_party else DEFAULT)
-    if regex == DEFAULT:
-        durations.tell(workspace, _durations(record, order))
+    known = _durations(record, order)
+    if known.exists():
+        durations.tell(workspace, known)
+    else:
+        durations.tell_typical(workspace)
     # Ignore the cloud of the user's shell; no proxy is needed.
     env = {k: v for k, v in os.environ.items()
            if not k.startswith('OS_') and 'proxy' not in k.lower()}
@@ -127,7 +130,7 @@ def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
         results / STREAM, etc=workspace / ETC, env=env)
     # A test of a promise that is not kept may take any time.
     if regex == DEFAULT and order.promise == 'kept':
-        durations.keep(stream, _durations(record, order))
+        durations.keep(stream, known)
     return stream, {
         'profile': record.profile,
         'nodes': record.nodes.kind,

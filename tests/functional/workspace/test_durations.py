@@ -2,6 +2,7 @@
 
 """Recorded durations of tests, as the real stestr reads them."""
 
+import csv
 import pathlib
 
 import fixtures
@@ -36,3 +37,18 @@ class DurationsTest(testtools.TestCase):
                               cwd=workspace, timeout=600)
         self.assertRegex(shown, r'test_a\[id-1,slow\] +40\.0')
         self.assertRegex(shown, r'test_b\[id-2\] +20\.0')
+
+    def test_stestr_knows_typical_ones(self):
+        workspace = pathlib.Path(
+            self.useFixture(fixtures.TempDir()).path) / 'work'
+        folder.lay_out(workspace, '')
+        table = durations.TYPICAL.read_text(encoding='utf-8')
+        _, *rows = csv.reader(table.splitlines())
+
+        durations.tell_typical(workspace)
+
+        shown = processes.run([runs.beside('stestr'), 'slowest'],
+                              cwd=workspace, timeout=600)
+        test, seconds = max(rows, key=lambda row: int(row[1]))
+        self.assertIn(f'{test} ', shown)
+        self.assertRegex(shown, rf' +{seconds}\.0')

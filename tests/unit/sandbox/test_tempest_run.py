@@ -14,6 +14,7 @@ from magnum_capi_tempest import paths
 from magnum_capi_tempest.sandbox import record
 from magnum_capi_tempest.sandbox import spec
 from magnum_capi_tempest.sandbox import tempest_run
+from tests.unit import own_folders
 from tests.unit.sandbox import samples
 
 
@@ -80,6 +81,7 @@ class RunTest(_Base):
 
     def setUp(self):
         super().setUp()
+        self.useFixture(own_folders.OwnFolders())
         self.durations = self.useFixture(fixtures.MockPatchObject(
             tempest_run, 'durations')).mock
 
@@ -111,15 +113,23 @@ class RunTest(_Base):
         self.assertIn('names no driver', str(refused))
         self.assertIn('without --clash', str(refused))
 
-    def test_a_whole_run_uses_and_keeps_durations(self):
+    def test_a_whole_run_keeps_durations_and_later_ones_use_them(self):
+        path = paths.cache() / 'durations' / 'embedded-k8s%2Fx.subunit'
+
         workspace, told, kept = self.durations_of(driver='k8s/x')
 
-        path = paths.cache() / 'durations' / 'embedded-k8s%2Fx.subunit'
-        self.assertEqual([mock.call(workspace, path)], told)
+        self.assertEqual([], told)
+        self.durations.tell_typical.assert_called_once_with(workspace)
         self.assertEqual([mock.call('stream', path)], kept)
+        path.parent.mkdir(parents=True)
+        path.touch()
+        workspace, told, kept = self.durations_of(
+            driver='k8s/x', regex='smoke')
+        self.assertEqual([mock.call(workspace, path)], told)
+        self.durations.tell_typical.assert_called_once()
 
     def test_a_part_says_nothing_of_the_whole(self):
-        self.assertEqual(([], []), self.durations_of(regex='smoke')[1:])
+        self.assertEqual([], self.durations_of(regex='smoke')[2])
 
     def test_what_breaks_promises_is_not_kept(self):
         self.assertEqual([], self.durations_of(promise='all')[2])
