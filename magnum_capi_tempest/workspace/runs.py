@@ -53,12 +53,12 @@ def run(workspace, arguments, stream, *, etc, env=None) -> pathlib.Path:
     stream = pathlib.Path(stream).absolute()
     folders.private(stream.parent)
     before = _recorded(workspace)
-    earlier = _unfinished(workspace)
+    earlier = _streams(workspace)
     try:
         with outfile.for_owner_only():
             foreground.run(command, cwd=workspace, env=env)
     except (KeyboardInterrupt, SystemExit):
-        for path in _unfinished(workspace) - earlier:
+        for path in _streams(workspace) - earlier:
             _keep(_of_version_2(path.read_bytes()), stream, etc)
         raise
     if _recorded(workspace) == before:
@@ -77,9 +77,10 @@ def _keep(recorded, stream, etc):
         redacting.copy(io.BytesIO(recorded), f, folder.known_secrets(etc))
 
 
-def _unfinished(workspace):
-    """Files of runs that stestr did not finish; it renames others."""
-    return set((workspace / '.stestr').glob('tmp*'))
+def _streams(workspace):
+    """Files of stestr's runs: of those it finished, and of the others."""
+    repository = workspace / '.stestr'
+    return {*repository.glob('[0-9]*'), *repository.glob('tmp*')}
 
 
 def _of_version_2(content):

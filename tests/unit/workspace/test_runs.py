@@ -26,8 +26,8 @@ class EndedTest(testtools.TestCase):
         folder.lay_out(self.workspace, '')
         repository.RepositoryFactory().initialise(self.workspace)
 
-    def insert(self, *events):
-        """Have stestr record a run that it cannot end."""
+    def insert(self, *events, ends=False):
+        """Have stestr record a run, to its end or not."""
         inserter = repository.RepositoryFactory().open(
             self.workspace).get_inserter()
         inserter.startTestRun()
@@ -36,10 +36,12 @@ class EndedTest(testtools.TestCase):
                             timestamp=BEGIN + datetime.timedelta(
                                 seconds=seconds))
         inserter._stream.flush()
+        if ends:
+            inserter.stopTestRun()
 
-    def end(self, *events, by=KeyboardInterrupt):
+    def end(self, *events, by=KeyboardInterrupt, ends=False):
         def tempest(*args, **kwargs):
-            self.insert(*events)
+            self.insert(*events, ends=ends)
             raise by
 
         self.useFixture(fixtures.MockPatchObject(
@@ -64,3 +66,12 @@ class EndedTest(testtools.TestCase):
 
         found, = subunit.read(self.stream, title='t').tests
         self.assertEqual('failed', found.status)
+
+    def test_when_stestr_had_ended_before_its_workers(self):
+        self.insert(('t.earlier', 'inprogress'), ('t.earlier', 'success'),
+                    ends=True)
+
+        self.end(('t.one', 'inprogress'), ('t.one', 'success'), ends=True)
+
+        found, = subunit.read(self.stream, title='t').tests
+        self.assertEqual(('t.one', 'passed'), (found.id, found.status))
