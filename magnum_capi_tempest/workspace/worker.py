@@ -12,8 +12,10 @@ import functools
 import io
 import logging
 import os
+import signal
 import sys
 import typing
+import unittest
 
 from stestr.subunit_runner import program
 from stestr.subunit_runner import run as runner
@@ -40,6 +42,9 @@ class Runner(runner.SubunitTestRunner):
         super().__init__(*args, **kwargs)
         self._known = known
 
+    def run(self, test):
+        return super().run(_Interruptible([test]))
+
     def list(self, test, loader=None):
         try:
             super().list(test, loader)
@@ -50,6 +55,27 @@ class Runner(runner.SubunitTestRunner):
         result, failed = super()._list(test)
         self._result = redacting.Redacting(result, self._known)
         return self._result, failed
+
+
+class _Interruptible(unittest.TestSuite):
+    """Tests of which none begins after SIGINT.
+
+    If the cleanup of the interrupted test fails, testtools raises that failure
+    in place of KeyboardInterrupt, and the next test would begin.
+    """
+
+    def run(self, result, debug=False):
+        def interrupt(*_):
+            result.stop()
+            raise KeyboardInterrupt
+
+        before = signal.getsignal(signal.SIGINT)
+        if before is signal.default_int_handler:
+            signal.signal(signal.SIGINT, interrupt)
+        try:
+            return super().run(result, debug)
+        finally:
+            signal.signal(signal.SIGINT, before)
 
 
 class Printed(io.TextIOBase):

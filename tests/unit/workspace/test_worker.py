@@ -2,6 +2,7 @@
 import io
 import logging
 import os
+import pathlib
 import sys
 
 import fixtures
@@ -99,6 +100,19 @@ class LogsTest(testtools.TestCase):
         self.assertIn("('X-Auth-Token', '<redacted>')", said)
 
 
+_INTERRUPTED = '''
+import os, pathlib, signal, testtools
+
+class InterruptedTest(testtools.TestCase):
+    def test_a(self):
+        self.addCleanup(self.fail, 'not deleted in time')
+        os.kill(os.getpid(), signal.SIGINT)
+
+    def test_b(self):
+        pathlib.Path(__file__).with_name('b').touch()
+'''
+
+
 class MainTest(testtools.TestCase):
 
     def test_nothing_but_the_runner_of_stestr(self):
@@ -119,3 +133,14 @@ class MainTest(testtools.TestCase):
              path, path, '--list'], timeout=60, merge=True)
 
         self.assertIn('ValueError: token: <redacted>', found.output)
+
+    def test_no_test_begins_after_sigint(self):
+        path = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        (path / 'test_x.py').write_text(_INTERRUPTED)
+
+        stream = processes.run(
+            [*_COMMAND, '-m', 'stestr.subunit_runner.run', 'discover', '-t',
+             path, path], timeout=60, binary=True)
+
+        self.assertIn(b'not deleted in time', stream)
+        self.assertFalse((path / 'b').exists())
