@@ -9,8 +9,10 @@ management_kubeconfig.
 from tempest import config
 from tempest.lib import decorators
 
+from magnum_capi import waiting
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
@@ -22,26 +24,53 @@ ALLOWED = '192.0.2.0/24'
 OPERATORS = '203.0.113.0/24'
 
 
-class ApiServerTest(operations.BaseOperationsTest):
-    """Both tests check one cluster, whose API is as private as possible.
+class BaseOpenStackClusterTest(operations.BaseOperationsTest):
+    """Read the objects of Cluster API Provider OpenStack.
 
-    They read the objects of Cluster API Provider OpenStack.
+    They do not wait for the cluster: where only its own network may reach its
+    API, the management cluster may not, and it is never complete.
     """
 
     required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
 
     @classmethod
+    def openstack_cluster(cls, template):
+        """Request a cluster; return the spec of its OpenStackCluster.
+
+        :raises skipException: the cluster is complete without one.
+        """
+        uuid = cls.request_class_cluster(template)
+        waiter = cls.new_waiter()
+
+        def poll():
+            look = waiter.look(uuid)
+            return look, look.stack_id and cls.management.spec(
+                'OpenStackCluster', look.stack_id)
+
+        with cls.explained([uuid]):
+            _, spec = waiting.wait_for(
+                poll, what=f'cluster {uuid} to have an OpenStackCluster',
+                timeout=CONF.magnum_capi.build_timeout,
+                done=lambda found: found[1]
+                or found[0].status == 'CREATE_COMPLETE',
+                failed=lambda found: observations.creation_failure(
+                    found[0], False),
+                describe=lambda found: str(found[0]))
+        if not spec:
+            raise cls.skipException('There is no OpenStackCluster')
+        return spec
+
+
+class ApiServerTest(BaseOpenStackClusterTest):
+    """Both tests check one cluster, whose API is as private as possible."""
+
+    @classmethod
     def resource_setup(cls):
         super().resource_setup()
-        cluster = cls.create_class_cluster(cls.create_class_template(
+        cls.spec = cls.openstack_cluster(cls.create_class_template(
             master_lb_enabled=True, floating_ip_enabled=False, labels={
                 **CONF.magnum_capi.labels,
                 'api_master_lb_allowed_cidrs': ALLOWED}))
-        cls.spec = cls.management.spec(
-            'OpenStackCluster',
-            cluster.get('stack_id') or cluster['cluster_id'])
-        if cls.spec is None:
-            raise cls.skipException('There is no OpenStackCluster')
 
     @decorators.attr(type=['slow', 'life'])
     @flags.promise('network.api.allow-list')
@@ -60,28 +89,27 @@ class ApiServerTest(operations.BaseOperationsTest):
 
 
 @flags.promise('network.api.overlay-merged')
-class OverlayTest(operations.BaseOperationsTest):
+class OverlayTest(BaseOpenStackClusterTest):
     """Operators' additions to a list must not replace its items."""
 
-    required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig',
-                        'value_overlay')
+    required_options = (
+        *BaseOpenStackClusterTest.required_options, 'value_overlay')
 
-    @decorators.attr(type=['slow', 'life'])
-    @decorators.idempotent_id('4ff5be4a-f183-43fc-97ba-7ae7070e558e')
-    def test_the_allow_list_of_a_user_stays(self):
-        cluster = self.create_cluster(self.create_template(
+    @classmethod
+    def resource_setup(cls):
+        super().resource_setup()
+        cls.spec = cls.openstack_cluster(cls.create_class_template(
             master_lb_enabled=True, labels={
                 **CONF.magnum_capi.labels,
                 'capi_helm_values': CONF.magnum_capi.value_overlay,
                 'api_master_lb_allowed_cidrs': ALLOWED}))
 
-        spec = self.management.spec(
-            'OpenStackCluster',
-            cluster.get('stack_id') or cluster['cluster_id'])
-
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('4ff5be4a-f183-43fc-97ba-7ae7070e558e')
+    def test_the_allow_list_of_a_user_stays(self):
         self.assertEqual(
-            {ALLOWED, OPERATORS},
-            set(spec['apiServerLoadBalancer'].get('allowedCIDRs', ())))
+            {ALLOWED, OPERATORS}, set(
+                self.spec['apiServerLoadBalancer'].get('allowedCIDRs', ())))
 
 
 @flags.promise('network.cluster.no-external')
