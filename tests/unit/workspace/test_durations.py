@@ -104,7 +104,8 @@ class DurationsTest(testtools.TestCase):
 
     def test_what_cannot_be_read_is_no_reason_to_run_nothing(self):
         self.keep(('a', 'success', 0, 1))
-        with mock.patch.object(
-                durations.processes, 'run',
-                side_effect=errors.CommandFailed(['stestr'], 1, 'bad')):
-            durations.tell(self.base, self.path)
+        for problem in (errors.CommandFailed(['stestr'], 1, 'bad'),
+                        errors.EnvironmentProblem('Cannot run stestr')):
+            with mock.patch.object(
+                    durations.processes, 'run', side_effect=problem):
+                durations.tell(self.base, self.path)
