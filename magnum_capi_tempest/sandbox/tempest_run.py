@@ -113,10 +113,11 @@ def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
     workspace = prepare(box, order, results / ARTEFACTS, ETC)
     regex = order.regex or (THIRD_PARTY if order.third_party else DEFAULT)
     known = _durations(record, order)
-    if known.exists():
-        durations.tell(workspace, known)
-    else:
-        durations.tell_typical(workspace)
+    if not order.third_party:
+        if known.exists():
+            durations.tell(workspace, known)
+        else:
+            durations.tell_typical(workspace)
     # Ignore the cloud of the user's shell; no proxy is needed.
     env = {k: v for k, v in os.environ.items()
            if not k.startswith('OS_') and 'proxy' not in k.lower()}

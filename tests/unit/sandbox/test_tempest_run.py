@@ -131,6 +131,10 @@ class RunTest(_Base):
     def test_a_part_says_nothing_of_the_whole(self):
         self.assertEqual([], self.durations_of(regex='smoke')[2])
 
+    def test_durations_of_other_suites_are_unknown(self):
+        self.assertEqual(([], []), self.durations_of(third_party=True)[1:])
+        self.durations.tell_typical.assert_not_called()
+
     def test_what_breaks_promises_is_not_kept(self):
         self.assertEqual([], self.durations_of(promise='all')[2])
 
