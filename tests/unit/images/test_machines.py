@@ -120,6 +120,8 @@ class KubeletForHostTest(testtools.TestCase):
         found = yaml.safe_load(subprocess.run(
             ['bash', script], check=True, capture_output=True).stdout)
         self.assertEqual('KubeletConfiguration', found['kind'])
+        # The kubelet removes no image, however full the host's disk is.
+        self.assertEqual(100, found['imageGCHighThresholdPercent'])
         v2 = pathlib.Path('/sys/fs/cgroup/cgroup.controllers').exists()
         self.assertEqual(None if v2 else False, found.get('failCgroupV1'))
         status = pathlib.Path('/proc/self/status').read_text()
