@@ -144,17 +144,26 @@ two versions may have the same image. Same arguments. */}}
 {{- with $pairs -}}
 {{- $_ := set $args "node-labels" (join "," .) -}}
 {{- end -}}
+{{- $names := dict -}}
 {{- if eq $ctx.Values.infrastructure "openstack" -}}
+{{- /* Filled in by cloud-init. */ -}}
+{{- $_ := set $names "name" "{{ local_hostname }}" -}}
+{{- end -}}
+{{- if not (include "sandbox.containers" $ctx) -}}
 {{- $_ := set $args "cloud-provider" "external" -}}
-{{ merge (dict "name" "{{ local_hostname }}" "kubeletExtraArgs" $args) $taints | toYaml }}
+{{ merge $names (dict "kubeletExtraArgs" $args) $taints | toYaml }}
 {{- else -}}
-{{- /* There is no cloud controller to remove the taint, and no cloud-init to fill in the name. */ -}}
+{{- if eq $ctx.Values.infrastructure "openstack" -}}
+{{- /* There is no cloud controller to set it; and what kubeadm checks is that of the host. Cluster API's docker provider ignores the same. */ -}}
+{{- $_ := set $args "provider-id" "openstack:///{{ instance_id }}" -}}
+{{- $_ := set $names "ignorePreflightErrors" (list "SystemVerification" "Swap" "FileContent--proc-sys-net-bridge-bridge-nf-call-iptables") -}}
+{{- end -}}
 {{- $_ := set $args "eviction-hard" "nodefs.available<0%,nodefs.inodesFree<0%,imagefs.available<0%" -}}
 {{- range $k, $v := $ctx.Values.docker.kubeletExtraArgs -}}
 {{- $_ := set $args $k (toString $v) -}}
 {{- end -}}
 {{- /* Machines have the images of their own release. During an upgrade kubeadm would also try to pull the old CoreDNS, and fail. */ -}}
-{{ merge (dict "imagePullPolicy" "Never" "kubeletExtraArgs" $args) $taints | toYaml }}
+{{ merge $names (dict "imagePullPolicy" "Never" "kubeletExtraArgs" $args) $taints | toYaml }}
 {{- end -}}
 {{- end -}}
 

@@ -84,11 +84,19 @@ Arguments: context, node group. */}}
 {{ toYaml $g }}
 {{- end -}}
 
+{{/* Whether machines are containers, in which kubeadm runs: "true" or
+nothing. */}}
+{{- define "sandbox.containers" -}}
+{{- if or (eq .Values.infrastructure "docker") .Values.docker.servers -}}
+true
+{{- end -}}
+{{- end -}}
+
 {{/* Whether the chart installs the network of the pods, for machines that are
 containers: "true" or nothing. */}}
 {{- define "sandbox.docker.network" -}}
 {{- $known := has (dig "cni" "type" "" .Values.addons) (list "calico" "cilium" "flannel") -}}
-{{- if and (eq .Values.infrastructure "docker") .Values.addons.enabled .Values.addons.cni.enabled $known -}}
+{{- if and (include "sandbox.containers" .) .Values.addons.enabled .Values.addons.cni.enabled $known -}}
 true
 {{- end -}}
 {{- end -}}

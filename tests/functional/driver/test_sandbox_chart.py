@@ -10,6 +10,8 @@ those that magnum-capi-helm 1.4.0 sets.
 import copy
 import functools
 import json
+import pathlib
+import tempfile
 
 import testtools
 import yaml
@@ -401,6 +403,63 @@ class TestDocker(testtools.TestCase):
         self.assertEqual(
             {'sandbox.magnum-capi/mirror': 'DevCluster'},
             objects['OpenStackCluster', 'demo']['metadata']['annotations'])
+
+
+class TestServersAsContainers(testtools.TestCase):
+    """Servers of Nova in which kubeadm makes real nodes."""
+
+    def registrations(self):
+        """kubeadm's, of the control plane and of a worker."""
+        objects = render(docker__servers=True)
+        plane = objects['KubeadmControlPlane', 'demo-control-plane'][
+            'spec']['kubeadmConfigSpec']
+        workers = of_kind(objects, 'KubeadmConfigTemplate')
+        return [plane[name]['nodeRegistration'] for name in (
+            'initConfiguration', 'joinConfiguration')] + [
+            w['spec']['template']['spec']['joinConfiguration'][
+                'nodeRegistration'] for w in workers]
+
+    def test_the_infrastructure_is_that_of_openstack(self):
+        kinds = [{kind for kind, _name in render(**changes)}
+                 for changes in ({}, {'docker__servers': True})]
+        self.assertEqual({'ConfigMap', 'ClusterResourceSet'},
+                         kinds[1] - kinds[0])
+        self.assertEqual({'HelmRelease'}, kinds[0] - kinds[1])
+
+    def test_no_cloud_provider_is_awaited(self):
+        """Its kubelet says itself which server a node is."""
+        found = self.registrations()
+        self.assertEqual(3, len(found))
+        for registration in found:
+            args = registration['kubeletExtraArgs']
+            self.assertNotIn('cloud-provider', args)
+            self.assertEqual('openstack:///{{ instance_id }}',
+                             args['provider-id'])
+            self.assertEqual('{{ local_hostname }}', registration['name'])
+
+    def test_kube_proxy_leaves_the_hosts_kernel_alone(self):
+        commands = render(
+            docker__servers=True,
+            controlPlane__kubeadmConfigSpec={'preKubeadmCommands': ['true']})[
+                'KubeadmControlPlane', 'demo-control-plane'][
+                    'spec']['kubeadmConfigSpec']['preKubeadmCommands']
+        self.assertEqual('true', commands[1])
+        with tempfile.NamedTemporaryFile('w+') as file:
+            file.write('kind: ClusterConfiguration\n')
+            file.flush()
+            processes.run(['sh', '-c', commands[0].replace(
+                '/run/kubeadm/kubeadm.yaml', file.name)], timeout=60)
+            documents = [*yaml.safe_load_all(
+                pathlib.Path(file.name).read_text())]
+        self.assertEqual('ClusterConfiguration', documents[0]['kind'])
+        self.assertEqual(('KubeProxyConfiguration', {'maxPerCore': 0}), (
+            documents[1]['kind'], documents[1]['conntrack']))
+
+    def test_kubeadm_pulls_nothing_and_passes_over_the_hosts_kernel(self):
+        for registration in self.registrations():
+            self.assertEqual('Never', registration['imagePullPolicy'])
+            self.assertIn('SystemVerification',
+                          registration['ignorePreflightErrors'])
 
 
 class TestBadValues(testtools.TestCase):
