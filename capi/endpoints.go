@@ -38,25 +38,12 @@ const linkRetry = 5 * time.Second
 // newEndpoints makes the namespace. It needs CAP_SYS_ADMIN and CAP_NET_ADMIN.
 func newEndpoints(network netip.Prefix) (*endpoints, error) {
 	e := &endpoints{network: network}
-	err := onThread(func() error {
-		host, err := netns.Get()
-		if err != nil {
-			return err
-		}
-		defer host.Close()
-		if e.space, err = netns.New(); err != nil { // and enters it
-			return err
-		}
-		return netns.Set(host)
-	})
-	if err == nil {
+	var err error
+	if e.space, err = newSpace(); err == nil {
 		err = e.link()
 	}
-	if errors.Is(err, os.ErrPermission) || errors.Is(err, unix.EPERM) {
-		return nil, fmt.Errorf("a network namespace for %s needs root (CAP_SYS_ADMIN, CAP_NET_ADMIN): %w", network, err)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("network namespace for %s: %w", network, err)
+		return nil, needsRoot(err, network)
 	}
 	return e, nil
 }
@@ -110,23 +97,15 @@ func (e *endpoints) link() error {
 	if err != nil {
 		return err
 	}
-	for _, step := range []func() error{
+	return inOrder(
 		func() error { return netlink.AddrAdd(outer, address(hostAddress)) },
 		func() error { return netlink.LinkSetUp(outer) },
 		func() error { return inside.LinkSetUp(lo) },
 		func() error { return inside.AddrAdd(inner, address(insideAddress)) },
 		func() error { return inside.LinkSetUp(inner) },
-		func() error {
-			return inside.RouteAdd(&netlink.Route{LinkIndex: lo.Attrs().Index, Dst: ipNet(e.network),
-				Type: unix.RTN_LOCAL, Table: unix.RT_TABLE_LOCAL, Scope: netlink.SCOPE_HOST})
-		},
+		func() error { return inside.RouteAdd(localRoute(lo, e.network)) },
 		func() error { return e.route(outer, insideAddress) },
-	} {
-		if err := step(); err != nil {
-			return err
-		}
-	}
-	return nil
+	)
 }
 
 // route gives the host a route to the network.
@@ -149,32 +128,24 @@ func address(a netip.Addr) *netlink.Addr {
 }
 
 func ipNet(p netip.Prefix) *net.IPNet {
-	return &net.IPNet{IP: p.Addr().AsSlice(), Mask: net.CIDRMask(p.Bits(), 32)}
+	return &net.IPNet{IP: p.Addr().AsSlice(), Mask: net.CIDRMask(p.Bits(), p.Addr().BitLen())}
 }
 
-// listen opens a port on an address of the network. A socket stays in the
-// namespace in which it was created, whichever thread uses it.
+// listen opens a port on an address of the network.
 func (e *endpoints) listen(ctx context.Context, host string, port int32) (net.Listener, error) {
 	ip, err := netip.ParseAddr(host)
 	if err != nil || !e.network.Contains(ip) {
 		return nil, fmt.Errorf("control plane endpoint %s is not in %s: only floating IPs and load balancers of that network can be reached", host, e.network)
 	}
-	var listener net.Listener
-	err = onThread(func() error {
-		own, err := netns.Get()
-		if err != nil {
-			return err
-		}
-		defer own.Close()
-		if err := netns.Set(e.space); err != nil {
-			return err
-		}
-		var failed error
-		listener, failed = (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(host, fmt.Sprint(port)))
-		if err := netns.Set(own); err != nil {
-			return err
-		}
-		return failed
+	return listenIn(ctx, e.space, netip.AddrPortFrom(ip, uint16(port)))
+}
+
+// listenIn opens a port in a network namespace.
+func listenIn(ctx context.Context, space netns.NsHandle, address netip.AddrPort) (listener net.Listener, err error) {
+	err = within(space, func() error {
+		var err error
+		listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", address.String())
+		return err
 	})
 	return listener, err
 }

@@ -74,6 +74,13 @@ func TestEndpointsAreReachedFromTheHostOnly(t *testing.T) {
 	}
 	// and nothing is left
 	_ = l.Close()
+	closeEndpoints(t, e)
+}
+
+// closeEndpoints waits until the interface has gone, whose name the next test
+// needs: the kernel removes a namespace in the background.
+func closeEndpoints(t *testing.T, e *endpoints) {
+	t.Helper()
 	e.close()
 	for range 100 {
 		if _, err := net.InterfaceByName(fmt.Sprintf("mc%d", os.Getpid())); err != nil {

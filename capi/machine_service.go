@@ -11,15 +11,19 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
+	"github.com/moby/moby/client"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// maxMachineBytes is the largest request: Nova's user data is 64 KiB at most.
-const maxMachineBytes = 1 << 20
+// maxMachineBytes is the largest request. Nova's user data is 64 KiB at most, and
+// a config drive has it once for each of its 13 versions.
+const maxMachineBytes = 4 << 20
 
 // machineView is the service's representation of a machine.
 type machineView struct {
@@ -29,9 +33,53 @@ type machineView struct {
 	Console *string `json:"console,omitempty"`
 }
 
-// serveMachines answers on a unix socket that only this user can open, until
-// the context ends.
-func serveMachines(ctx context.Context, path string, s *machines) error {
+// machineService answers on a unix socket that only this user can open.
+type machineService struct {
+	hypervisor hypervisor
+	balancers  *balancers // nil: load balancers forward nothing
+	serving    atomic.Bool
+}
+
+// machines adds the machine service, in place of the stand-in for Cluster API
+// Provider OpenStack.
+func (p *providers) machines(ctx context.Context, w *workloads) {
+	e, err := newEndpoints(p.options.endpointNetwork)
+	must(err, "--endpoint-network")
+	s := &machineService{}
+	if p.options.docker {
+		s.balancers, err = newBalancers(ctx, p.options.machineSocket+".forwarding", e)
+		must(err, "load balancers")
+		engine, err := client.New(client.FromEnv)
+		must(err, "container engine")
+		s.hypervisor = newContainers(engine, p.options.machineSocket+".drives", s.balancers)
+	} else {
+		s.hypervisor = p.inMemory(ctx, w, e)
+	}
+	must(p.mgr.AddReadyzCheck("machines", func(*http.Request) error {
+		if !s.serving.Load() {
+			return errors.New("the machine service does not listen yet")
+		}
+		return nil
+	}), "ready check")
+	must(p.mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
+		defer e.close()
+		return s.serve(ctx, p.options.machineSocket)
+	})), "machine service")
+}
+
+// inMemory returns the hypervisor of servers in memory.
+func (p *providers) inMemory(ctx context.Context, w *workloads, e *endpoints) *machines {
+	w.listen = e.listen
+	reader := &openStackMachines{client: p.client}
+	m := newMachines(ctx, w, p.options.behaviours)
+	m.deployedCNI = reader.deployedCNIAt
+	_, err := p.mgr.GetCache().GetInformer(ctx, newObject(helmRelease))
+	must(err, "HelmRelease informer")
+	return m
+}
+
+// serve answers until the context ends.
+func (s *machineService) serve(ctx context.Context, path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
@@ -41,7 +89,7 @@ func serveMachines(ctx context.Context, path string, s *machines) error {
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Handler: machineHandler(s), ReadHeaderTimeout: 10 * time.Second, ErrorLog: klog.NewStandardLogger("INFO")}
+	server := &http.Server{Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second, ErrorLog: klog.NewStandardLogger("INFO")}
 	go func() {
 		<-ctx.Done()
 		_ = server.Close()
@@ -54,13 +102,18 @@ func serveMachines(ctx context.Context, path string, s *machines) error {
 	return nil
 }
 
-func machineHandler(s *machines) http.Handler {
+func (s *machineService) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /machines", func(rw http.ResponseWriter, _ *http.Request) {
-		writeJSON(rw, http.StatusOK, map[string]any{"machines": s.list()})
+	mux.HandleFunc("GET /machines", func(rw http.ResponseWriter, r *http.Request) {
+		views, err := s.hypervisor.list(r.Context())
+		if err != nil {
+			writeProblem(rw, err)
+			return
+		}
+		writeJSON(rw, http.StatusOK, map[string]any{"machines": views})
 	})
 	mux.HandleFunc("GET /machines/{id}", func(rw http.ResponseWriter, r *http.Request) {
-		view, err := s.view(r.PathValue("id"))
+		view, err := s.hypervisor.view(r.Context(), r.PathValue("id"))
 		if err != nil {
 			writeProblem(rw, err)
 			return
@@ -69,13 +122,9 @@ func machineHandler(s *machines) http.Handler {
 	})
 	mux.HandleFunc("PUT /machines/{id}", func(rw http.ResponseWriter, r *http.Request) {
 		var spec machineSpec
-		body, err := io.ReadAll(io.LimitReader(r.Body, maxMachineBytes))
+		created, err := false, readJSON(r, &spec)
 		if err == nil {
-			err = json.Unmarshal(body, &spec)
-		}
-		created := false
-		if err == nil {
-			created, err = s.put(r.PathValue("id"), spec)
+			created, err = s.hypervisor.put(context.WithoutCancel(r.Context()), r.PathValue("id"), spec)
 		}
 		switch {
 		case err != nil:
@@ -87,14 +136,41 @@ func machineHandler(s *machines) http.Handler {
 		}
 	})
 	mux.HandleFunc("DELETE /machines/{id}", func(rw http.ResponseWriter, r *http.Request) {
-		finish(rw, s.remove(context.WithoutCancel(r.Context()), r.PathValue("id")))
+		finish(rw, s.hypervisor.remove(context.WithoutCancel(r.Context()), r.PathValue("id")))
 	})
 	for action, power := range map[string][2]bool{"stop": {true, false}, "start": {false, true}, "reboot": {true, true}} {
 		mux.HandleFunc("POST /machines/{id}/"+action, func(rw http.ResponseWriter, r *http.Request) {
-			finish(rw, s.power(context.WithoutCancel(r.Context()), r.PathValue("id"), power[0], power[1]))
+			finish(rw, s.hypervisor.power(context.WithoutCancel(r.Context()), r.PathValue("id"), power[0], power[1]))
 		})
 	}
+	if s.balancers != nil {
+		forwarded(mux, "balancers", s.balancers, func(f *forwarding) map[string]balancer { return f.Balancers })
+		forwarded(mux, "floating-ips", s.balancers, func(f *forwarding) map[string]floatingIP { return f.FloatingIPs })
+	}
 	return mux
+}
+
+// forwarded adds PUT and DELETE for objects that are forwarding's.
+func forwarded[T any](mux *http.ServeMux, name string, b *balancers, of func(*forwarding) map[string]T) {
+	mux.HandleFunc("PUT /"+name+"/{id}", func(rw http.ResponseWriter, r *http.Request) {
+		var object T
+		if err := readJSON(r, &object); err != nil {
+			writeJSON(rw, http.StatusBadRequest, map[string]string{"message": err.Error()})
+			return
+		}
+		finish(rw, b.change(func(f *forwarding) { of(f)[r.PathValue("id")] = object }))
+	})
+	mux.HandleFunc("DELETE /"+name+"/{id}", func(rw http.ResponseWriter, r *http.Request) {
+		finish(rw, b.change(func(f *forwarding) { delete(of(f), r.PathValue("id")) }))
+	})
+}
+
+func readJSON(r *http.Request, into any) error {
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxMachineBytes))
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(body, into)
 }
 
 func finish(rw http.ResponseWriter, err error) {
@@ -113,17 +189,17 @@ func writeProblem(rw http.ResponseWriter, err error) {
 	writeJSON(rw, code, map[string]string{"message": err.Error()})
 }
 
-func (s *machines) list() []machineView {
+func (s *machines) list(context.Context) ([]machineView, error) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	views := make([]machineView, 0, len(s.byID))
 	for _, m := range s.byID {
 		views = append(views, machineView{ID: m.id, Name: m.spec.Name, State: m.state})
 	}
-	return views
+	return views, nil
 }
 
-func (s *machines) view(id string) (machineView, error) {
+func (s *machines) view(_ context.Context, id string) (machineView, error) {
 	m, err := s.get(id)
 	if err != nil {
 		return machineView{}, err

@@ -8,19 +8,16 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"reflect"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	utilversion "k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/secret"
@@ -45,6 +42,10 @@ type machineSpec struct {
 	Flavor    machineFlavor     `json:"flavor"`
 	Image     string            `json:"image"`
 	Metadata  map[string]string `json:"metadata"`
+	// Only of containers: files of the config drive by path, base64 in JSON, and
+	// interfaces in their order.
+	ConfigDrive map[string][]byte `json:"config_drive"`
+	Interfaces  []serverInterface `json:"interfaces"`
 	// Of the image. kube_version is the version of its kubelet.
 	ImageProperties map[string]string `json:"image_properties"`
 }
@@ -84,33 +85,8 @@ type machines struct {
 	now         func() time.Time
 	base        context.Context // of all loops
 
-	serving atomic.Bool // its socket is open
-
 	lock sync.Mutex
 	byID map[string]*bootedMachine
-}
-
-// machines adds the machine service, in place of the stand-in for Cluster API
-// Provider OpenStack.
-func (p *providers) machines(ctx context.Context, w *workloads) {
-	e, err := newEndpoints(p.options.endpointNetwork)
-	must(err, "--endpoint-network")
-	w.listen = e.listen
-	reader := &openStackMachines{client: p.client}
-	m := newMachines(ctx, w, p.options.behaviours)
-	m.deployedCNI = reader.deployedCNIAt
-	_, err = p.mgr.GetCache().GetInformer(ctx, newObject(helmRelease))
-	must(err, "HelmRelease informer")
-	must(p.mgr.AddReadyzCheck("machines", func(*http.Request) error {
-		if !m.serving.Load() {
-			return errors.New("the machine service does not listen yet")
-		}
-		return nil
-	}), "ready check")
-	must(p.mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
-		defer e.close()
-		return serveMachines(ctx, p.options.machineSocket, m)
-	})), "machine service")
 }
 
 func newMachines(ctx context.Context, w *workloads, b behaviours) *machines {
@@ -137,7 +113,7 @@ func (r *openStackMachines) deployedCNIAt(ctx context.Context, host string, port
 }
 
 // put creates a machine; created is false if an equal one exists.
-func (s *machines) put(id string, spec machineSpec) (created bool, err error) {
+func (s *machines) put(_ context.Context, id string, spec machineSpec) (created bool, err error) {
 	m := &bootedMachine{id: id, spec: spec, state: stateRunning}
 	if len(spec.UserData) > 0 {
 		m.config, err = parseUserData(spec.UserData, instanceData(id, spec.Name, m.address()))

@@ -168,6 +168,7 @@ func TestEncodedFiles(t *testing.T) {
 type machineCloud struct {
 	t        *testing.T
 	machines *machines
+	service  *machineService
 	client   *http.Client
 	data     userData
 	hasCNI   atomic.Bool
@@ -181,6 +182,7 @@ func newMachineCloud(t *testing.T) *machineCloud {
 	c.machines.deployedCNI = func(_ context.Context, host string, port int32) (bool, error) {
 		return c.hasCNI.Load() && net.JoinHostPort(host, fmt.Sprint(port)) == c.data.endpoint, nil
 	}
+	c.service = &machineService{hypervisor: c.machines}
 	folder, err := os.MkdirTemp("", "m") // a short path: sockets want one
 	if err != nil {
 		t.Fatal(err)
@@ -188,7 +190,7 @@ func newMachineCloud(t *testing.T) *machineCloud {
 	socket := filepath.Join(folder, "s")
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error)
-	go func() { done <- serveMachines(ctx, socket, c.machines) }()
+	go func() { done <- c.service.serve(ctx, socket) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-done; err != nil {
@@ -199,7 +201,7 @@ func newMachineCloud(t *testing.T) *machineCloud {
 	c.client = &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
 	}}}
-	c.eventually("socket", c.machines.serving.Load)
+	c.eventually("socket", c.service.serving.Load)
 	info, err := os.Stat(socket)
 	if err != nil {
 		t.Fatal(err)

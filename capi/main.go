@@ -27,6 +27,10 @@
 //     service on that socket to boot them, and they come up in memory from the
 //     user data of the bootstrap provider.
 //
+//   - With both: the service runs servers as containers, in which cloud-init
+//     carries out the user data. Their networks are bridges, and their load
+//     balancers are in this process.
+//
 // So the production charts and Magnum drivers run unmodified against it, and
 // their objects go through the real controllers.
 //
@@ -35,8 +39,8 @@
 // A Kubernetes API (--kubeconfig) with these CRDs: Cluster API v1.14 (core,
 // bootstrap, control plane), Cluster API Provider OpenStack v0.14.6 labelled
 // cluster.x-k8s.io/v1beta1=v1beta1, and HelmRelease and Manifests of
-// addons.stackhpc.com/v1alpha1 with a status subresource; with --docker also
-// those of the test provider. A garbage collector (kube-controller-manager)
+// addons.stackhpc.com/v1alpha1 with a status subresource; with --docker alone
+// also those of the test provider. A garbage collector (kube-controller-manager)
 // must run, or deleted clusters leave Secrets behind. --webhook-cert-dir has
 // tls.crt and tls.key for the webhooks.
 //
@@ -106,7 +110,7 @@ func main() {
 	p.controlPlane(ctx)
 	p.openStack(ctx)
 	p.addons(ctx)
-	if o.docker {
+	if o.docker && o.machineSocket == "" {
 		p.docker(ctx)
 	}
 
@@ -124,7 +128,7 @@ func newManager(o *options) ctrl.Manager {
 	must(version.CheckKubernetesVersion(restConfig, version.MinimumKubernetesVersionClusterTopology), "management cluster version")
 
 	scheme := newScheme()
-	if o.docker {
+	if o.docker && o.machineSocket == "" {
 		must(addDockerTypes(scheme), "scheme")
 	}
 	// The cache options of the bootstrap provider are the least restrictive

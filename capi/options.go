@@ -62,7 +62,7 @@ func parseOptions() *options {
 	fs.DurationVar(&o.syncPeriod, "sync-period", 10*time.Minute, "period of the full resync")
 	fs.IntVar(&o.concurrency, "concurrency", 10, "workers of each controller")
 	fs.BoolVar(&o.docker, "docker", false,
-		"also serve DevCluster and DevMachine with containers, in the engine that DOCKER_HOST names")
+		"machines are containers in the engine that DOCKER_HOST names: those of DevMachine, or with --machine-socket those of the service")
 	fs.StringVar(&o.machineSocket, "machine-socket", "",
 		"unix socket to serve machines on that boot from user data; OpenStackCluster and OpenStackMachine are left to their own provider then")
 	fs.StringVar(&o.endpointCIDR, "endpoint-network", "198.18.0.0/16",

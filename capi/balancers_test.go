@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vishvananda/netlink"
+	"github.com/vishvananda/netns"
+)
+
+// testForwarding has load balancers in a network for documentation (RFC 5737).
+func testForwarding(t *testing.T) (*balancers, *endpoints, string) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("needs root")
+	}
+	e, err := newEndpoints(netip.MustParsePrefix("203.0.113.16/28"))
+	if err != nil && strings.Contains(err.Error(), "needs root") {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { closeEndpoints(t, e) })
+	file := filepath.Join(t.TempDir(), "forwarding")
+	b, err := newBalancers(t.Context(), file, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.release(func(string) bool { return false }) })
+	return b, e, file
+}
+
+// testServer is a namespace attached to a network, with a program that says its
+// name.
+func testServer(t *testing.T, b *balancers, network, name, mac, address string) (netns.NsHandle, io.Closer) {
+	t.Helper()
+	space, err := newSpace()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = space.Close() })
+	c := &containers{net: b}
+	if err := c.connect(space, 0, serverInterface{MAC: mac, Network: network,
+		Addresses: []netip.Prefix{netip.MustParsePrefix(address + "/24")}, Gateway: "192.0.2.1", MTU: 1450}); err != nil {
+		t.Fatal(err)
+	}
+	listener, err := listenIn(t.Context(), space, netip.AddrPortFrom(netip.MustParseAddr(address), 6443))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = fmt.Fprint(conn, name)
+			_ = conn.Close()
+		}
+	}()
+	return space, listener
+}
+
+// said returns what a server says through a socket, as seen in a namespace.
+func said(t *testing.T, space netns.NsHandle, address string) string {
+	t.Helper()
+	s := &segment{space: space}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	conn, err := s.dial(ctx, netip.MustParseAddrPort(address))
+	if err != nil {
+		return err.Error()
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+	text, err := io.ReadAll(conn)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+func TestLoadBalancersForward(t *testing.T) {
+	b, e, file := testForwarding(t)
+	host, err := netns.Get()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer host.Close()
+	// given two networks with the same addresses
+	one, stop := testServer(t, b, "red", "red one", "fa:16:3e:00:00:01", "192.0.2.5")
+	testServer(t, b, "red", "red two", "fa:16:3e:00:00:02", "192.0.2.6")
+	blue, _ := testServer(t, b, "blue", "blue one", "fa:16:3e:00:00:03", "192.0.2.5")
+	member := func(address string) balancerMember {
+		return balancerMember{netip.MustParseAddr(address), 6443}
+	}
+	vip, floating := netip.MustParseAddr("192.0.2.99"), netip.MustParseAddr("203.0.113.20")
+
+	// when one has a load balancer with a floating IP
+	if err := b.change(func(f *forwarding) {
+		f.Balancers["lb"] = balancer{"red", vip, []balancerListener{{6443, []balancerMember{member("192.0.2.5"), member("192.0.2.6")}}}}
+		f.FloatingIPs["fip"] = floatingIP{floating, "red", vip}
+	}); err != nil {
+		t.Fatal(err)
+	}
+
+	// then its members take turns, for the host and in every network
+	for where, space := range map[string]netns.NsHandle{"host": host, "red": one, "blue": blue} {
+		got := map[string]bool{said(t, space, "203.0.113.20:6443"): true, said(t, space, "203.0.113.20:6443"): true}
+		if len(got) != 2 || !got["red one"] || !got["red two"] {
+			t.Errorf("%s: got %v", where, got)
+		}
+	}
+	// and its own address is only in its network
+	if got := said(t, one, "192.0.2.99:6443"); !strings.HasPrefix(got, "red") {
+		t.Errorf("own address: %s", got)
+	}
+	if got := said(t, blue, "192.0.2.99:6443"); strings.HasPrefix(got, "red") {
+		t.Errorf("the other network reaches it: %s", got)
+	}
+	// and a member that does not answer is passed over
+	_ = stop.Close()
+	for range 2 {
+		check(t, "the other member", said(t, host, "203.0.113.20:6443"), "red two")
+	}
+	// and a new process forwards the same
+	b.release(func(string) bool { return false })
+	for _, f := range b.listening {
+		_ = f.listener.Close()
+	}
+	again, err := newBalancers(t.Context(), file, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, "sockets", len(again.listening), 3)
+
+	// when the floating IP and then the load balancer go
+	if err := again.change(func(f *forwarding) { delete(f.FloatingIPs, "fip") }); err != nil {
+		t.Fatal(err)
+	}
+	check(t, "sockets without floating IP", len(again.listening), 1)
+	if err := again.change(func(f *forwarding) { delete(f.Balancers, "lb") }); err != nil {
+		t.Fatal(err)
+	}
+	again.release(func(string) bool { return false })
+	// then nothing is left
+	check(t, "sockets", len(again.listening), 0)
+	check(t, "segments", len(again.segments), 0)
+	if _, err := net.DialTimeout("tcp", "203.0.113.20:6443", time.Second); err == nil {
+		t.Error("the floating IP still answers")
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, "mode", info.Mode().Perm(), os.FileMode(0o600))
+}
+
+func TestAServerIsAttachedAgain(t *testing.T) {
+	b, _, _ := testForwarding(t)
+	space, _ := testServer(t, b, "red", "one", "fa:16:3e:00:00:01", "192.0.2.5")
+	server, err := netlink.NewHandleAt(space)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	first, err := server.LinkByName("eth0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// when the segment has gone, as with a process that was killed
+	b.release(func(string) bool { return false })
+	for range 100 {
+		if _, err = server.LinkByName("eth0"); err != nil {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	if err == nil {
+		t.Fatal("the interface is still there")
+	}
+	// then its next interface cannot be told from the first
+	if err := (&containers{net: b}).connect(space, 0, serverInterface{MAC: "fa:16:3e:00:00:01", Network: "red",
+		Addresses: []netip.Prefix{netip.MustParsePrefix("192.0.2.5/24")}, Gateway: "192.0.2.1", MTU: 1450}); err != nil {
+		t.Fatal(err)
+	}
+	second, err := server.LinkByName("eth0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, "index", second.Attrs().Index, first.Attrs().Index)
+	check(t, "MAC", second.Attrs().HardwareAddr.String(), "fa:16:3e:00:00:01")
+	check(t, "MTU", second.Attrs().MTU, 1450)
+}

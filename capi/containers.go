@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+
+	cerrdefs "github.com/containerd/errdefs"
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/client"
+	"github.com/vishvananda/netns"
+	"golang.org/x/sys/unix"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/klog/v2"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+)
+
+// serverLabel marks a container as a server; its value is the server's id.
+const serverLabel = "io.magnum-capi.server"
+
+// nodeImage is the repository of machine images; the tag is the version of
+// Kubernetes.
+const nodeImage = "kindest/node"
+
+// configDrive is where cloud-init looks for a config drive that is a folder
+// (DataSourceConfigDrive, seed_dir).
+const configDrive = "/var/lib/cloud/seed/config_drive"
+
+// consoleLines are kept of a console.
+const consoleLines = "500"
+
+// stopSeconds is the time that a server has to shut down.
+const stopSeconds = 20
+
+// containers boots servers as containers with systemd and cloud-init, which runs
+// their user data: kubeadm makes real nodes of them.
+//
+// The engine connects them to no network. Their interfaces, with the addresses
+// of their ports in Neutron, are attached to the segments of their networks.
+type containers struct {
+	engine *client.Client
+	folder string // of config drives
+	net    *balancers
+
+	// One change at a time: Nova only makes few servers at once.
+	change sync.Mutex
+
+	lock    sync.Mutex
+	servers map[string]machineSpec // that have been put since this program started
+}
+
+func newContainers(engine *client.Client, folder string, net *balancers) *containers {
+	return &containers{engine: engine, folder: folder, net: net, servers: map[string]machineSpec{}}
+}
+
+var uuidPattern = regexp.MustCompile(`^[0-9a-f-]{36}$`)
+
+func (c *containers) put(ctx context.Context, id string, spec machineSpec) (bool, error) {
+	if !uuidPattern.MatchString(id) {
+		return false, fmt.Errorf("%q is no UUID of a server", id)
+	}
+	version := spec.ImageProperties["kube_version"]
+	if version == "" {
+		return false, fmt.Errorf("image %s of %s has no property kube_version, by which its container image is found", spec.Image, spec.Name)
+	}
+	c.change.Lock()
+	defer c.change.Unlock()
+	created, err := c.create(ctx, id, spec, nodeImage+":v"+strings.TrimPrefix(version, "v"))
+	if err != nil || !created && c.attached(ctx, id) {
+		return false, err
+	}
+	if err = c.start(ctx, id, spec); err != nil && created {
+		err = errors.Join(err, c.erase(ctx, id))
+	}
+	return created, err
+}
+
+// create makes the container of a server unless it exists.
+func (c *containers) create(ctx context.Context, id string, spec machineSpec, image string) (bool, error) {
+	if _, err := c.engine.ContainerInspect(ctx, id, client.ContainerInspectOptions{}); err == nil {
+		return false, nil
+	} else if !cerrdefs.IsNotFound(err) {
+		return false, err
+	}
+	if err := writeFiles(c.drive(id), spec.ConfigDrive); err != nil {
+		return false, errors.Join(fmt.Errorf("config drive of %s: %w", spec.Name, err), os.RemoveAll(c.drive(id)))
+	}
+	no := false
+	_, err := c.engine.ContainerCreate(ctx, client.ContainerCreateOptions{
+		Name: id,
+		Config: &container.Config{
+			Image: image, Hostname: spec.Name, Tty: true,
+			Labels:  map[string]string{serverLabel: id, serverLabel + ".name": spec.Name},
+			Volumes: map[string]struct{}{"/var": {}},
+		},
+		// Like the machines of Cluster API's docker provider.
+		HostConfig: &container.HostConfig{
+			Privileged: true, NetworkMode: "none", CgroupnsMode: "private", Init: &no,
+			SecurityOpt: []string{"seccomp=unconfined", "apparmor=unconfined"},
+			Tmpfs:       map[string]string{"/tmp": "", "/run": ""},
+			ExtraHosts:  hosts(spec),
+			Binds:       []string{"/lib/modules:/lib/modules:ro", c.drive(id) + ":" + configDrive + ":ro"},
+		},
+	})
+	if err != nil {
+		return false, errors.Join(fmt.Errorf("container of %s: %w", spec.Name, err), os.RemoveAll(c.drive(id)))
+	}
+	return true, nil
+}
+
+// hosts are the lines of /etc/hosts by which a server knows its name.
+func hosts(spec machineSpec) []string {
+	var found []string
+	for _, address := range spec.Addresses[:min(1, len(spec.Addresses))] {
+		found = append(found, spec.Name+":"+address)
+	}
+	return found
+}
+
+// attached reports whether a server runs that this program has started.
+func (c *containers) attached(ctx context.Context, id string) bool {
+	c.lock.Lock()
+	_, known := c.servers[id]
+	c.lock.Unlock()
+	found, err := c.engine.ContainerInspect(ctx, id, client.ContainerInspectOptions{})
+	return known && err == nil && found.Container.State.Running
+}
+
+// start boots a server and attaches its interfaces. A server that runs already
+// lost them with an earlier run of this program.
+func (c *containers) start(ctx context.Context, id string, spec machineSpec) error {
+	if _, err := c.engine.ContainerStart(ctx, id, client.ContainerStartOptions{}); err != nil {
+		return fmt.Errorf("start of %s: %w", spec.Name, err)
+	}
+	c.lock.Lock()
+	c.servers[id] = spec // first, so that its segments stay
+	c.lock.Unlock()
+	space, err := c.space(ctx, id)
+	if err != nil {
+		return fmt.Errorf("network namespace of %s: %w", spec.Name, err)
+	}
+	defer space.Close()
+	for n, i := range spec.Interfaces {
+		if err := c.connect(space, n, i); err != nil {
+			return fmt.Errorf("interface %s of %s: %w", i.MAC, spec.Name, err)
+		}
+	}
+	klog.InfoS("Server started", "id", id, "name", spec.Name)
+	return nil
+}
+
+func (c *containers) connect(space netns.NsHandle, n int, i serverInterface) error {
+	s, err := c.net.segment(i.Network)
+	if err != nil {
+		return err
+	}
+	if i.Gateway != "" && len(i.Addresses) > 0 {
+		if err := s.addGateway(i); err != nil {
+			return fmt.Errorf("gateway %s: %w", i.Gateway, err)
+		}
+	}
+	return s.attach(space, n, i)
+}
+
+// space returns the network namespace of a container. The engine has namespaces
+// of its own, so neither its paths nor its process ids are those of the host.
+func (c *containers) space(ctx context.Context, id string) (netns.NsHandle, error) {
+	found, err := c.engine.ContainerInspect(ctx, id, client.ContainerInspectOptions{})
+	if err != nil {
+		return netns.None(), err
+	}
+	pid, err := peer(strings.TrimPrefix(c.engine.DaemonHost(), "unix://"))
+	if err != nil {
+		return netns.None(), err
+	}
+	return netns.GetFromPath(filepath.Join("/proc", fmt.Sprint(pid), "root", found.Container.NetworkSettings.SandboxKey))
+}
+
+// peer returns the id of the process that listens on a unix socket.
+func peer(path string) (int32, error) {
+	conn, err := net.Dial("unix", path)
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close()
+	raw, err := conn.(*net.UnixConn).SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	var credentials *unix.Ucred
+	var failed error
+	err = raw.Control(func(fd uintptr) {
+		credentials, failed = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	})
+	if err = cmp.Or(err, failed); err != nil {
+		return 0, err
+	}
+	return credentials.Pid, nil
+}
+
+func (c *containers) list(ctx context.Context) ([]machineView, error) {
+	found, err := c.engine.ContainerList(ctx, client.ContainerListOptions{All: true,
+		Filters: client.Filters{}.Add("label", serverLabel)})
+	if err != nil {
+		return nil, err
+	}
+	views := make([]machineView, 0, len(found.Items))
+	for _, o := range found.Items {
+		views = append(views, machineView{ID: o.Labels[serverLabel], Name: o.Labels[serverLabel+".name"], State: powerState(o.State)})
+	}
+	return views, nil
+}
+
+func powerState(state container.ContainerState) string {
+	if state == container.StateRunning {
+		return stateRunning
+	}
+	return stateStopped
+}
+
+func (c *containers) view(ctx context.Context, id string) (machineView, error) {
+	found, err := c.engine.ContainerInspect(ctx, id, client.ContainerInspectOptions{})
+	if err != nil {
+		return machineView{}, notFound(id, err)
+	}
+	console := c.console(ctx, id)
+	return machineView{ID: id, Name: found.Container.Config.Hostname,
+		State: powerState(found.Container.State.Status), Console: &console}, nil
+}
+
+// console returns the last lines of a server's console.
+func (c *containers) console(ctx context.Context, id string) string {
+	logs, err := c.engine.ContainerLogs(ctx, id, client.ContainerLogsOptions{ShowStdout: true, ShowStderr: true, Tail: consoleLines})
+	if err != nil {
+		return err.Error()
+	}
+	defer logs.Close()
+	text, err := io.ReadAll(io.LimitReader(logs, maxMachineBytes))
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+func (c *containers) power(ctx context.Context, id string, off, on bool) error {
+	c.change.Lock()
+	defer c.change.Unlock()
+	c.lock.Lock()
+	spec, known := c.servers[id]
+	c.lock.Unlock()
+	if !known { // Nova puts it again
+		return notFound(id, cerrdefs.ErrNotFound)
+	}
+	if off {
+		seconds := stopSeconds
+		if _, err := c.engine.ContainerStop(ctx, id, client.ContainerStopOptions{Timeout: &seconds}); err != nil {
+			return notFound(id, err)
+		}
+	}
+	if !on {
+		return nil
+	}
+	return notFound(id, c.start(ctx, id, spec))
+}
+
+func (c *containers) remove(ctx context.Context, id string) error {
+	c.change.Lock()
+	defer c.change.Unlock()
+	return c.erase(ctx, id)
+}
+
+// erase removes a server, its config drive, and networks without servers.
+func (c *containers) erase(ctx context.Context, id string) error {
+	_, err := c.engine.ContainerRemove(ctx, id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
+	if err != nil && !cerrdefs.IsNotFound(err) {
+		return err
+	}
+	c.lock.Lock()
+	delete(c.servers, id)
+	inUse := map[string]bool{}
+	for _, spec := range c.servers {
+		for _, i := range spec.Interfaces {
+			inUse[i.Network] = true
+		}
+	}
+	c.lock.Unlock()
+	c.net.release(func(network string) bool { return inUse[network] })
+	return os.RemoveAll(c.drive(id))
+}
+
+func (c *containers) drive(id string) string { return filepath.Join(c.folder, id) }
+
+// writeFiles writes files with secrets below a folder.
+func writeFiles(folder string, files map[string][]byte) error {
+	for path, content := range files {
+		if !filepath.IsLocal(path) {
+			return fmt.Errorf("%s is not below the drive", path)
+		}
+		path = filepath.Join(folder, path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// notFound translates the engine's error.
+func notFound(id string, err error) error {
+	if cerrdefs.IsNotFound(err) {
+		return apierrors.NewNotFound(clusterv1.GroupVersion.WithResource("servers").GroupResource(), id)
+	}
+	return err
+}

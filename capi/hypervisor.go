@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import "context"
+
+// hypervisor runs the servers of Nova's compute driver.
+type hypervisor interface {
+	// put creates and boots a server; created is false if it exists already.
+	put(ctx context.Context, id string, spec machineSpec) (created bool, err error)
+	list(ctx context.Context) ([]machineView, error)
+	view(ctx context.Context, id string) (machineView, error)
+	// power stops or starts a server, or both.
+	power(ctx context.Context, id string, off, on bool) error
+	remove(ctx context.Context, id string) error
+}
