@@ -5,6 +5,9 @@ Octavia calls a driver before it commits the request. So a thread searches
 Octavia's database for PENDING objects and settles them, with the code that
 Octavia's driver agent uses for the statuses of any provider's driver. What a
 killed API left PENDING is settled after its next start.
+
+If there is a machine service that forwards packets, it learns what a load
+balancer forwards before a client sees that it is ACTIVE.
 """
 
 import threading
@@ -14,9 +17,17 @@ from octavia.common import constants
 from octavia.db import api as db_api
 from octavia.db import models
 from octavia_lib.api.drivers import provider_base
+from oslo_config import cfg
 from oslo_log import log as logging
 
+from magnum_capi_infrastructure import machines
+from magnum_capi_infrastructure import network
+
 LOG = logging.getLogger(__name__)
+CONF = cfg.CONF
+CONF.register_opts([
+    cfg.StrOpt('machines', help='Socket of a machine service that forwards.'),
+], group='sandbox')
 
 #: Seconds between two checks: while something may be pending, and otherwise.
 SOON, LATER = 0.1, 2
@@ -80,24 +91,53 @@ def _cascade(session, lb_id, found):
                                     constants.DELETED})
 
 
+def forwarded(ids=None):
+    """What load balancers forward by their id; None for one that is to go.
+
+    :param ids: of load balancers, or None for all.
+    """
+    with db_api.get_session().begin() as transaction:
+        rows = transaction.session.query(models.LoadBalancer).filter(
+            models.LoadBalancer.provisioning_status != constants.DELETED)
+        if ids is not None:
+            rows = rows.filter(models.LoadBalancer.id.in_(ids))
+        return {row.id: None if row.provisioning_status
+                == constants.PENDING_DELETE else network.balancer(row)
+                for row in rows}
+
+
 class _Settler(threading.Thread):
     def __init__(self):
         super().__init__(name='settler', daemon=True)
         self._called = threading.Event()
+        self._balancers = CONF.sandbox.machines and network.Balancers(
+            machines.Machines(CONF.sandbox.machines, 1), forwarded)
 
     def call(self):
         self._called.set()
+
+    def _settle(self, updater):
+        statuses = pending()
+        if self._balancers:
+            # Nobody else changes a load balancer that is pending.
+            changed = statuses.get(constants.LOADBALANCERS, [])
+            refused = self._balancers.tell(s['id'] for s in changed)
+            if changed:
+                statuses[constants.LOADBALANCERS] = [
+                    s for s in changed if s['id'] not in refused]
+        if statuses:
+            answer = updater.update_loadbalancer_status(statuses)
+            if answer[constants.STATUS_CODE] != 200:
+                LOG.warning('Not settled: %s', answer)
 
     def run(self):
         updater = driver_updater.DriverUpdater()
         looks = LOOKS
         while True:
             try:
-                statuses = pending()
-                if statuses:
-                    answer = updater.update_loadbalancer_status(statuses)
-                    if answer[constants.STATUS_CODE] != 200:
-                        LOG.warning('Not settled: %s', answer)
+                self._settle(updater)
+            except machines.Unreachable as e:
+                LOG.warning('Nothing is settled: %s', e)
             except Exception:
                 # The next check retries: the database may be busy.
                 LOG.exception('Cannot settle what is pending')

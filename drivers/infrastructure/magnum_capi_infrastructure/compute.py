@@ -10,11 +10,13 @@ of Nova: ``sandbox:create_delay`` and ``sandbox:delete_delay`` in seconds, and
 ``sandbox:failure``, the message with which a server fails.
 """
 
+import base64
 import collections
 import json
 import time
 import uuid
 
+from nova.api.metadata import base as metadata
 from nova.compute import power_state
 from nova.compute import task_states
 import nova.conf
@@ -28,11 +30,14 @@ from oslo_config import cfg
 from oslo_log import log as logging
 
 from magnum_capi_infrastructure import machines
+from magnum_capi_infrastructure import network
 
 LOG = logging.getLogger(__name__)
 CONF = nova.conf.CONF
 CONF.register_opts([
     cfg.StrOpt('machines', help='Socket of the machine service.'),
+    cfg.BoolOpt('containers', default=False,
+                help='Whether servers are containers, with a network.'),
     cfg.IntOpt('vcpus', default=256, help='Of each host.'),
     cfg.IntOpt('ram', default=524288, help='MiB of each host.'),
     cfg.IntOpt('disk', default=8192, help='GiB of each host.'),
@@ -65,6 +70,13 @@ class MachineDriver(driver.ComputeDriver):
         super().__init__(virtapi)
         self._machines = machines.Machines(CONF.sandbox.machines)
         self._host = CONF.host
+        if CONF.sandbox.containers:
+            # A container has the interfaces with which it was made. Nova
+            # refuses to attach others, with a reason.
+            self.capabilities = self.capabilities | {
+                'supports_attach_interface': False,
+                'supports_tagged_attach_interface': False,
+            }
 
     def init_host(self, host):
         self._host = host
@@ -138,7 +150,7 @@ class MachineDriver(driver.ComputeDriver):
             raise exception.BuildAbortException(
                 instance_uuid=instance.uuid, reason=specs['sandbox:failure'])
         try:
-            self._put(instance, network_info)
+            self._put(instance, network_info, injected_files, admin_password)
             if not power_on:
                 self._machines.act(instance.uuid, 'stop')
         except machines.Refused as e:
@@ -192,16 +204,31 @@ class MachineDriver(driver.ComputeDriver):
         self._act(instance, 'start')
 
     def plug_vifs(self, instance, network_info):
-        """The mechanism driver has bound the ports: nothing to plug."""
+        """Attach a container again that has outlived the machine service.
+
+        Nova asks for it when it starts. In memory there is nothing to plug.
+        """
+        if CONF.sandbox.containers:
+            found = self._machines.get(instance.uuid)
+            if found and found['state'] == 'running':
+                self._put(instance, network_info)
 
     def unplug_vifs(self, instance, network_info):
-        """See :meth:`plug_vifs`."""
+        """The interfaces go with the server."""
 
     def attach_interface(self, context, instance, image_meta, vif):
-        """See :meth:`plug_vifs`."""
+        if CONF.sandbox.containers:
+            raise exception.InterfaceAttachFailed(
+                f'Server {instance.uuid} is a container, which keeps its '
+                f'interfaces: cannot attach port {vif["id"]}',
+                instance_uuid=instance.uuid)
 
     def detach_interface(self, context, instance, vif):
-        """See :meth:`plug_vifs`."""
+        if CONF.sandbox.containers:
+            raise exception.InterfaceDetachFailed(
+                f'Server {instance.uuid} is a container, which keeps its '
+                f'interfaces: cannot detach port {vif["id"]}',
+                instance_uuid=instance.uuid)
 
     def _require(self, instance):
         found = self._machines.get(instance.uuid)
@@ -213,8 +240,34 @@ class MachineDriver(driver.ComputeDriver):
         if not self._machines.act(instance.uuid, action):
             raise exception.InstanceNotFound(instance_id=instance.uuid)
 
-    def _put(self, instance, network_info):
-        self._machines.put(instance.uuid, machine(instance, network_info))
+    def _put(self, instance, network_info, files=None, password=None):
+        described = machine(instance, network_info)
+        if CONF.sandbox.containers:
+            described |= {
+                'interfaces': network.interfaces(network_info),
+                'config_drive': config_drive(instance, network_info, files,
+                                             password),
+            }
+        self._machines.put(instance.uuid, described)
+
+
+def config_drive(instance, network_info, files=None, password=None):
+    """The files of a config drive in base64, by path.
+
+    They are those that nova.virt.libvirt.driver writes, for any server:
+    there is no metadata service.
+    """
+    found = metadata.InstanceMetadata(
+        instance, content=files, network_info=network_info,
+        extra_md={'admin_pass': password} if password else {})
+    return {path: _base64(data)
+            for path, data in found.metadata_for_config_drive()}
+
+
+def _base64(data):
+    # Some are text, as nova.virt.configdrive says.
+    return base64.b64encode(
+        data.encode() if isinstance(data, str) else data).decode()
 
 
 def machine(instance, network_info):

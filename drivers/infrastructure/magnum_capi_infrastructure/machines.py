@@ -4,6 +4,10 @@
 ``PUT /machines/ID`` creates a machine and may be repeated, ``GET`` describes
 it, ``POST /machines/ID/stop``, ``start`` and ``reboot`` change it, and
 ``DELETE`` removes it if it exists.
+
+If machines are containers the service also forwards packets to them: ``PUT
+/balancers/ID`` and ``PUT /floating-ips/ID`` say what an address forwards and
+may be repeated, ``DELETE`` ends it.
 """
 
 import http.client
@@ -16,6 +20,9 @@ TIMEOUT = 30
 
 #: Seconds to wait for a service that restarts.
 PATIENCE = 30
+
+#: Kinds of addresses that forward.
+BALANCERS, FLOATING_IPS = 'balancers', 'floating-ips'
 
 
 class Refused(Exception):
@@ -52,7 +59,8 @@ class Machines:
         """Create a machine unless it exists.
 
         :param machine: dict with name, user_data, addresses, flavor, image
-            and metadata.
+            and metadata; for a container also config_drive, base64 by path,
+            and interfaces.
         :raises Refused: its user data is not understood.
         """
         self._ask('PUT', f'/machines/{uuid}', machine)
@@ -76,6 +84,20 @@ class Machines:
     def delete(self, uuid):
         """Remove a machine if it exists."""
         self._ask('DELETE', f'/machines/{uuid}', missing=None)
+
+    def forward(self, kind, uuid, target):
+        """Make an address forward to a target, whatever it did before.
+
+        :param kind: :data:`BALANCERS` or :data:`FLOATING_IPS`.
+        :param target: for a load balancer a dict with network, address and
+            listeners, which have port and members, which have address and
+            port; for a floating IP a dict with address, network and fixed.
+        """
+        self._ask('PUT', f'/{kind}/{uuid}', target)
+
+    def forget(self, kind, uuid):
+        """Make an address forward no more if it does."""
+        self._ask('DELETE', f'/{kind}/{uuid}', missing=None)
 
     def _ask(self, method, path, body=None, **missing):
         end = time.monotonic() + self._patience

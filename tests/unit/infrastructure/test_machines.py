@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+
+import fixtures
+import testtools
+
+from tests.unit.infrastructure import drivers
+
+machines = drivers.machines
+
+
+class ForwardTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.answer = (200, b'')
+        self.asked = []
+        self.useFixture(fixtures.MockPatchObject(
+            machines.Machines, '_once', self.once))
+        self.service = machines.Machines('/socket')
+
+    def once(self, *request):
+        self.asked.append(request)
+        return self.answer
+
+    def test_forward(self):
+        self.service.forward(machines.BALANCERS, 'x', {'port': 1})
+        self.service.forward(machines.FLOATING_IPS, 'y', {'fixed': 'f'})
+        self.assertEqual([('PUT', '/balancers/x', {'port': 1}),
+                          ('PUT', '/floating-ips/y', {'fixed': 'f'})],
+                         self.asked)
+
+    def test_refused(self):
+        self.answer = (400, b'{"message": "the address is in use"}')
+        e = self.assertRaises(machines.Refused, self.service.forward,
+                              machines.BALANCERS, 'x', {})
+        self.assertEqual('the address is in use', str(e))
+
+    def test_a_service_that_does_not_know_how(self):
+        self.answer = (404, b'404 page not found')
+        self.assertRaises(machines.Refused, self.service.forward,
+                          machines.BALANCERS, 'x', {})
+
+    def test_forget_what_there_may_be(self):
+        for self.answer in ((204, b''), (404, b'{"message": "none"}')):
+            self.service.forget(machines.FLOATING_IPS, 'y')
+        self.assertEqual([('DELETE', '/floating-ips/y', None)] * 2,
+                         self.asked)
