@@ -45,12 +45,13 @@ class Processes:
         nothing else uses the address.
     :param module_directory: function of a Go module's path and version that
         returns the folder of its sources; the toolchain's by default.
-    :param docker_host: engine (``unix:///...``) for Cluster API's provider
-        "docker", which is served only if this is given.
+    :param docker_host: engine (``unix:///...``) for machines that are
+        containers: those of Cluster API's provider "docker", which is served
+        then, or the servers in ``endpoint_network``.
     :param rate_limiting: see :func:`..programs.capi`.
     :param endpoint_network: for machines of an OpenStack cloud, made by the
-        OpenStack provider, see :func:`..programs.capi`; None: machines are in
-        memory and no cloud is used. Needs the program "capo".
+        OpenStack provider, see :func:`..programs.capi`; None: no cloud is
+        used. Needs the program "capo".
     """
 
     def __init__(self, layout, programs, behaviours=None, lock=None,
@@ -108,7 +109,7 @@ class Processes:
         """
         objects = manifests.load(
             self._paths['kubectl'], self._module_directory, progress,
-            docker=bool(self._docker_host),
+            docker=bool(self._docker_host and not self._endpoint_network),
             openstack=bool(self._endpoint_network))
         self._prepare(supervisor)
         wanted = self.programs()

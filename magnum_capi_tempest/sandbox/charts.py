@@ -2,8 +2,8 @@
 
 """The chart that drivers are pointed at.
 
-No driver sets a value for the infrastructure. Real nodes therefore need a
-chart with different defaults: a modified copy in the sandbox's folder.
+No driver says that machines are containers. Real nodes therefore need a chart
+with different defaults: a modified copy in the sandbox's folder.
 """
 
 import pathlib
@@ -13,10 +13,16 @@ import yaml
 
 from magnum_capi import errors
 from magnum_capi import outfile
+from magnum_capi_tempest.sandbox import infrastructure
 from magnum_capi_tempest.sandbox import nodes
 
-#: Defaults of the copy: see values.yaml of charts/sandbox-cluster.
-DOCKER = {'infrastructure': nodes.DOCKER, 'docker': {'openStackMirror': True}}
+#: Defaults of the copy for each infrastructure, if nodes are containers: see
+#: values.yaml of charts/sandbox-cluster.
+DEFAULTS = {
+    infrastructure.MEMORY: {'infrastructure': nodes.DOCKER,
+                            'docker': {'openStackMirror': True}},
+    infrastructure.OPENSTACK: {'infrastructure': infrastructure.OPENSTACK,
+                               'docker': {'servers': True}}}
 
 _VALUES = 'values.yaml'
 
@@ -26,10 +32,11 @@ def check(chart: pathlib.Path):
 
     :raises UsageError: it lacks the values for that.
     """
-    if not set(DOCKER).issubset(_values(chart)):
+    needed = DEFAULTS[infrastructure.MEMORY]
+    if not set(needed).issubset(_values(chart)):
         raise errors.UsageError(
             'This chart does not support containers as machines (its '
-            f'{_VALUES} lacks {" or ".join(DOCKER)})', where=chart,
+            f'{_VALUES} lacks {" or ".join(needed)})', where=chart,
             hint='Use charts/sandbox-cluster, which is the default')
 
 
@@ -47,7 +54,7 @@ def make(directory: pathlib.Path, record):
         return
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(record.chart, target)
-    values = merged(_values(target), DOCKER)
+    values = merged(_values(target), DEFAULTS[record.infrastructure])
     outfile.write_private(
         target / _VALUES, yaml.safe_dump(values, sort_keys=False))
 

@@ -4,6 +4,7 @@
 
 import pathlib
 
+from magnum_capi_tempest.sandbox import infrastructure
 from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.toolchain import disk
 
@@ -70,7 +71,8 @@ def up(directory, record, supervisor, progress) -> str | None:
     from magnum_capi_tempest import containers
     from magnum_capi_tempest import images
     wanted = nodes.needed(
-        images.inventory.read(pathlib.Path(record.nodes.images)))
+        images.inventory.read(pathlib.Path(record.nodes.images)),
+        balancers=record.infrastructure == infrastructure.MEMORY)
     engine = containers.Engine(folder(directory), supervisor)
     if engine.access() is None:
         # After the engine was killed, "capi" reconciles every cluster only

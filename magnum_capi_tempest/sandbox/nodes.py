@@ -119,12 +119,15 @@ def described(inventory) -> Nodes:
         inventory.stand_in, workload[-1] if workload else '')
 
 
-def needed(inventory) -> tuple:
-    """The archives that the engine must have; pure."""
+def needed(inventory, balancers) -> tuple:
+    """The archives that the engine must have; pure.
+
+    :param balancers: whether load balancers are containers, too.
+    """
     return tuple(
         a for a in inventory.archives.values()
         if a.kind == 'node'
-        or any(LOAD_BALANCER in r for r in a.references))
+        or balancers and any(LOAD_BALANCER in r for r in a.references))
 
 
 def _number(version):

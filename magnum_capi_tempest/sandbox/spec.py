@@ -103,10 +103,6 @@ def nodes(wanted) -> nodes_.Nodes:
     :raises EnvironmentProblem: this machine cannot run such nodes.
     """
     if wanted.nodes == nodes_.DOCKER:
-        if infrastructure_of(wanted) == infrastructure.OPENSTACK:
-            raise errors.UsageError(
-                'Nodes in containers cannot be servers of Nova',
-                hint='Omit --nodes docker or --infrastructure openstack')
         charts.check(chart(wanted.chart))
     return nodes_.wanted(wanted.nodes, wanted.images)
 

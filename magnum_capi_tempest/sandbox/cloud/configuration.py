@@ -32,13 +32,14 @@ def _environment():
 
 
 def write_services(layout, *, venv, magnum_venv, discovery_filter=False,
-                   kind=infrastructure.MEMORY, **values):
+                   kind=infrastructure.MEMORY, containers=False, **values):
     """Write the files of all services.
 
     :param venv: environment of the cloud.
     :param magnum_venv: that of Magnum.
     :param discovery_filter: whether Magnum's API gets the filter.
     :param kind: one of :data:`.infrastructure.KINDS`.
+    :param containers: whether Nova's servers are containers.
     :param values: profile, release, passwords, chart, transport_url, and url:
         a function of a database's name.
     """
@@ -52,4 +53,5 @@ def write_services(layout, *, venv, magnum_venv, discovery_filter=False,
     for name in (*(s.file for s in catalog.services(kind)), OVERLAY):
         outfile.write_private(layout.etc / name, render(
             name, layout=layout, venv=venv, api_paste=api_paste,
-            real=kind == infrastructure.OPENSTACK, **values))
+            real=kind == infrastructure.OPENSTACK, containers=containers,
+            **values))

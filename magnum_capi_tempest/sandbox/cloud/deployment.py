@@ -36,6 +36,9 @@ class Cloud:
         self._profile = profiles.get(record.profile)
         self._release = record.release
         self._kind = record.infrastructure
+        # Of Nova; otherwise Cluster API makes the nodes itself.
+        self._containers = (record.nodes.real
+                            and self._kind == infrastructure.OPENSTACK)
         self._venvs = venvs
         self._venv = venvs.cloud
         self._supervisor = supervisor
@@ -57,7 +60,8 @@ class Cloud:
         broker = self._broker(passwords)
         self._configure(passwords)
         programs = [*services.base(self._layout, self._venv, self._profile,
-                                   self._kind), *self._magnum()]
+                                   self._kind, self._containers),
+                    *self._magnum()]
         if self._profile.broker:
             broker.configure()
             programs.append(broker.program())
@@ -150,6 +154,7 @@ class Cloud:
             self._layout, profile=self._profile, venv=self._venv,
             magnum_venv=self._venvs.magnum, release=self._release,
             passwords=passwords, url=self._url, kind=self._kind,
+            containers=self._containers,
             chart=charts.used(self._layout.directory, self._record),
             discovery_filter=self._record.additions.discovery_filter,
             transport_url=self._broker(passwords).transport_url

@@ -87,10 +87,12 @@ def _wsgi(name, application, layout, venv, profile, *arguments,
         **_listens(layout, name))
 
 
-def base(layout, venv, profile, kind=infrastructure.MEMORY):
+def base(layout, venv, profile, kind=infrastructure.MEMORY,
+         containers=False):
     """Programs of all services except Magnum.
 
     :param kind: one of :data:`.infrastructure.KINDS`.
+    :param containers: whether Nova's servers are containers.
     """
     etc = layout.etc
     if kind == infrastructure.OPENSTACK:
@@ -98,7 +100,10 @@ def base(layout, venv, profile, kind=infrastructure.MEMORY):
         return [
             *(p for p in base(layout, ours, profile) if p.name != 'nova'),
             _nova('nova_all.py', layout, ours, profile, threads=4,
-                  after=(KEYSTONE, 'placement')),
+                  # It resumes servers first: their config drives have what
+                  # it asks Neutron for.
+                  after=(KEYSTONE, 'placement',
+                         *(('neutron',) if containers else ()))),
             _wsgi('placement', 'placement.wsgi.api', layout, ours, profile,
                   OS_PLACEMENT_CONFIG_DIR=etc),
             _wsgi('octavia', 'octavia_api.py', layout, ours, profile,

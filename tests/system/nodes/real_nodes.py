@@ -132,13 +132,15 @@ class Cloud:
         return folder / 'config'
 
     def containers(self, name='') -> list[str]:
-        """Names of the containers in the nodes' engine."""
+        """Names of the containers in the engine, or of their servers."""
         import docker
         client = docker.DockerClient(
             base_url=machines.docker_host(self.box.directory), timeout=600)
         try:
-            return sorted(c.name for c in client.containers.list(
-                all=True, ignore_removed=True) if name in c.name)
+            names = [c.labels.get('io.magnum-capi.server.name', c.name)
+                     for c in client.containers.list(
+                         all=True, ignore_removed=True)]
+            return sorted(n for n in names if name in n)
         finally:
             client.close()
 

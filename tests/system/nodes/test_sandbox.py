@@ -14,6 +14,7 @@ from magnum_capi import errors
 from magnum_capi import progress
 from magnum_capi_tempest import containers
 from magnum_capi_tempest import resources
+from magnum_capi_tempest.sandbox import infrastructure as infrastructures
 from magnum_capi_tempest.sandbox import machines
 from magnum_capi_tempest.sandbox import nodes
 from tests.functional import boxes
@@ -61,6 +62,8 @@ def _drop():
 
 class NodesTest(boxes.TestCase):
 
+    infrastructure = infrastructures.MEMORY
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
@@ -68,8 +71,9 @@ class NodesTest(boxes.TestCase):
         if found:
             raise unittest.SkipTest(found)
         cls.shared = boxes.shared(
-            cls, '--nodes', 'docker', '--install',
-            str(resources.find('drivers/k8s_capi_v1')), timeout=900)
+            cls, '--nodes', 'docker', '--infrastructure', cls.infrastructure,
+            '--install', str(resources.find('drivers/k8s_capi_v1')),
+            timeout=900)
         cls.say = progress.Progress()
         cls.cloud = real_nodes.Cloud(cls.shared.sandbox, cls.say)
         cls.versions = cls.cloud.made_of.kubernetes
@@ -84,7 +88,7 @@ class NodesTest(boxes.TestCase):
         with step(f'{driver}: nodes Ready'):
             found = cluster.wait_nodes(2, self.versions[0])
         stack = cluster.stack()
-        self.assertEqual({*found, f'{stack}-lb'},
+        self.assertEqual({*found, *self.balancers(stack)},
                          {*self.cloud.containers(stack)})
         with step(f'{driver}: pods talk'):
             cluster.serve()
@@ -110,6 +114,10 @@ class NodesTest(boxes.TestCase):
             cluster.delete()
         self.assertEqual([], self.cloud.containers(stack))
 
+    def balancers(self, stack):
+        """Containers of a cluster that are no nodes."""
+        return [f'{stack}-lb']
+
     def assert_all_talk(self, cluster, count):
         told = cluster.conversations()
         self.assertEqual(count * (count + 1), len(told))
@@ -121,6 +129,27 @@ class NodesTest(boxes.TestCase):
 
     def test_k8s_capi_v1(self):
         self.life('k8s_capi_v1')
+
+
+class ServersTest(NodesTest):
+    """The nodes are servers of Nova."""
+
+    infrastructure = infrastructures.OPENSTACK
+
+    def balancers(self, stack):
+        return []
+
+    def test_a_cluster_survives_the_machine_service(self):
+        template = self.cloud.template('k8s_capi_v1', self.versions[0],
+                                       name='survivor')
+        cluster = self.cloud.create(template, 'survivor')
+        cluster.wait('CREATE_COMPLETE')
+        cluster.serve()
+        self.shared.kill('capi')
+        self.assert_done(self.shared.call('up', timeout=900))
+        cluster.wait_nodes(2)
+        self.assert_all_talk(cluster, 2)
+        cluster.delete()
 
 
 class EndTest(boxes.TestCase):

@@ -9,6 +9,7 @@ import yaml
 from magnum_capi import errors
 from magnum_capi_tempest import resources
 from magnum_capi_tempest.sandbox import charts
+from magnum_capi_tempest.sandbox import infrastructure
 from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import record
 
@@ -22,9 +23,9 @@ class ChartTest(testtools.TestCase):
         self.directory = pathlib.Path(
             self.useFixture(fixtures.TempDir()).path)
 
-    def record(self, kind=nodes.DOCKER):
+    def record(self, kind=nodes.DOCKER, where=infrastructure.MEMORY):
         return record.Record('embedded', '127.77', 25000, str(OURS),
-                             nodes=nodes.Nodes(kind))
+                             nodes=nodes.Nodes(kind), infrastructure=where)
 
     def test_nodes_in_memory_have_the_chart_itself(self):
         self.assertEqual(OURS, charts.used(
@@ -48,6 +49,16 @@ class ChartTest(testtools.TestCase):
              for p in (OURS / 'templates').iterdir()},
             {p.relative_to(copy): p.read_bytes()
              for p in (copy / 'templates').iterdir()})
+
+    def test_servers_of_nova_are_containers_in_another_copy(self):
+        servers = self.record(where=infrastructure.OPENSTACK)
+        charts.make(self.directory, servers)
+        copy = charts.used(self.directory, servers)
+        was, now = (yaml.safe_load((chart / 'values.yaml').read_text())
+                    for chart in (OURS, copy))
+        self.assertTrue(now['docker'].pop('servers'))
+        self.assertFalse(was['docker'].pop('servers'))
+        self.assertEqual(was, now)
 
     def test_the_copy_follows_its_source(self):
         copy = charts.used(self.directory, self.record())

@@ -12,6 +12,7 @@ from magnum_capi.discovery import paste
 from magnum_capi import outfile
 from magnum_capi_tempest.sandbox import catalog
 from magnum_capi_tempest.sandbox.cloud import configuration
+from magnum_capi_tempest.sandbox import infrastructure
 from magnum_capi_tempest.sandbox import profiles
 from magnum_capi_tempest.sandbox import releases
 from tests.unit.sandbox import samples
@@ -121,6 +122,22 @@ class ServicesTest(testtools.TestCase):
                 self.assertEqual(
                     (self.layout.auth_url, 'servicesecret'),
                     (section['auth_url'], section['password']))
+
+    def sandbox(self, name, option, containers):
+        config = self.read(name, 'embedded', containers=containers,
+                           kind=infrastructure.OPENSTACK)
+        return config.get('sandbox', option, fallback=None)
+
+    def test_nova_learns_whether_servers_are_containers(self):
+        self.assertEqual('true', self.sandbox(
+            'nova.conf', 'containers', True))
+        self.assertIsNone(self.sandbox('nova.conf', 'containers', False))
+
+    def test_who_forwards_is_told_what_if_servers_are_containers(self):
+        machines = str(self.layout.machines)
+        for name in ('neutron.conf', 'octavia.conf'):
+            self.assertEqual(machines, self.sandbox(name, 'machines', True))
+            self.assertIsNone(self.sandbox(name, 'machines', False))
 
 
 class RenderTest(testtools.TestCase):

@@ -25,10 +25,6 @@ class InfrastructureTest(testtools.TestCase):
             errors.UsageError, spec.infrastructure_of,
             spec.Spec('full', infrastructure=infrastructure.OPENSTACK))
 
-    def test_openstack_is_refused_with_nodes_in_containers(self):
-        self.assertRaises(errors.UsageError, spec.nodes, spec.Spec(
-            nodes='docker', infrastructure=infrastructure.OPENSTACK))
-
     def test_its_environment_is_another_one(self):
         self.assertNotEqual(
             environment.key(),

@@ -46,11 +46,12 @@ class DescribedTest(testtools.TestCase):
             nodes.glance_images(made_of))
 
     def test_the_engine_gets_machines_and_the_load_balancer(self):
-        found = nodes.needed(archives.inventory(
-            archives.node('v1.34.9'), archives.image('pause', 'x/pause:3'),
-            archives.image('haproxy', 'docker.io/kindest/haproxy:v1')))
-        self.assertEqual(['node-v1.34.9', 'haproxy'],
-                         [a.name for a in found])
+        for balancers, more in ((True, ['haproxy']), (False, [])):
+            found = nodes.needed(archives.inventory(
+                archives.node('v1.34.9'), archives.image('pause', 'x/pause:3'),
+                archives.image('haproxy', 'docker.io/kindest/haproxy:v1')),
+                balancers)
+            self.assertEqual(['node-v1.34.9', *more], [a.name for a in found])
 
 
 class WantedTest(testtools.TestCase):

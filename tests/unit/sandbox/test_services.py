@@ -14,6 +14,7 @@ from magnum_capi import progress
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest.sandbox.cloud import backends
 from magnum_capi_tempest.sandbox.cloud import services
+from magnum_capi_tempest.sandbox import infrastructure
 from magnum_capi_tempest.sandbox import layout as layouts
 from magnum_capi_tempest.sandbox import profiles
 from magnum_capi_tempest import supervision
@@ -78,6 +79,13 @@ class ProgramsTest(testtools.TestCase):
             found = self.programs(profile)
             for program in found.values():
                 self.assertEqual(set(), set(program.after) - set(found))
+
+    def test_nova_asks_neutron_about_containers_that_it_resumes(self):
+        for containers in (False, True):
+            nova, = (p for p in services.base(
+                self.layout, samples.VENV, profiles.get('embedded'),
+                infrastructure.OPENSTACK, containers) if p.name == 'nova')
+            self.assertEqual(containers, 'neutron' in nova.after)
 
     def test_whose_port_it_is_is_known_before_anything_is_sent_to_it(self):
         for profile in profiles.PROFILES:

@@ -64,8 +64,6 @@ class InfrastructureTest(testtools.TestCase):
             errors.UsageError, spec.infrastructure_of,
             spec.Spec(install=('x',), profile='full'))
         self.assertIn('need the services load-balancer.', str(e))
-        self.assertRaises(errors.UsageError, spec.nodes,
-                          spec.Spec(install=('x',), nodes='docker'))
 
 
 class DistributionsTest(testtools.TestCase):
