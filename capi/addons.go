@@ -52,6 +52,9 @@ func (p *providers) addons(ctx context.Context) {
 			Watches(&addonsv1.ClusterResourceSetBinding{}, handler.EnqueueRequestsFromMapFunc(r.ofBinding)).
 			WatchesRawSource(source.Kind(secrets, &corev1.Secret{}, handler.TypedEnqueueRequestsFromMapFunc(r.ofSecret))).
 			Complete(ctx, r), "controller "+gvk.Kind)
+		if gvk == helmRelease && p.options.cloudController != "" {
+			p.cloudControllers(ctx, r)
+		}
 	}
 }
 

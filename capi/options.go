@@ -33,6 +33,7 @@ type options struct {
 	concurrency     int
 	docker          bool
 	machineSocket   string
+	cloudController string
 	endpointCIDR    string
 
 	workloadNetwork netip.Prefix // parsed workloadCIDR
@@ -65,6 +66,8 @@ func parseOptions() *options {
 		"machines are containers in the engine that DOCKER_HOST names: those of DevMachine, or with --machine-socket those of the service")
 	fs.StringVar(&o.machineSocket, "machine-socket", "",
 		"unix socket to serve machines on that boot from user data; OpenStackCluster and OpenStackMachine are left to their own provider then")
+	fs.StringVar(&o.cloudController, "cloud-controller-manager", "",
+		"program openstack-cloud-controller-manager, which runs for each cluster with its addon")
 	fs.StringVar(&o.endpointCIDR, "endpoint-network", "198.18.0.0/16",
 		"network of the control plane endpoints of machines that boot from user data; needs root")
 	feature.MutableGates.AddFlag(fs)

@@ -25,12 +25,15 @@ from magnum_capi_tempest.management import programs
 TOOLS = (*programs.NAMES, 'kubectl')
 
 
-def tools(openstack=False) -> tuple[str, ...]:
+def tools(openstack=False, containers=False) -> tuple[str, ...]:
     """Programs that the toolchain has to provide.
 
     :param openstack: whether the machines are an OpenStack cloud's.
+    :param containers: whether they are containers.
     """
-    return (*TOOLS, programs.OPENSTACK) if openstack else TOOLS
+    return (*TOOLS, *((programs.OPENSTACK,) if openstack else ()),
+            *((programs.CLOUD_CONTROLLER,) if openstack and containers
+              else ()))
 
 
 class Processes:
@@ -65,7 +68,8 @@ class Processes:
         self._rate_limiting = rate_limiting
         self._endpoint_network = endpoint_network
         self._module_directory = module_directory or _module_directory
-        missing = set(tools(bool(endpoint_network))) - set(programs)
+        missing = {*tools(bool(endpoint_network), bool(docker_host))} - {
+            *programs}
         if missing:
             raise errors.UsageError('The management cluster needs '
                                     + ', '.join(sorted(missing)))
@@ -92,7 +96,8 @@ class Processes:
             programs.kube_controller_manager(
                 layout, paths['kube-controller-manager']),
             programs.capi(layout, paths['capi'], self._docker_host,
-                          self._rate_limiting, self._endpoint_network),
+                          self._rate_limiting, self._endpoint_network,
+                          paths.get(programs.CLOUD_CONTROLLER)),
             *([programs.capo(layout, paths[programs.OPENSTACK])]
               if self._endpoint_network else ())]
 

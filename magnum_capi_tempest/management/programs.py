@@ -19,6 +19,9 @@ NAMES = ('etcd', 'kube-apiserver', 'kube-controller-manager', 'capi')
 #: Cluster API Provider OpenStack, for machines of a cloud; starts last.
 OPENSTACK = 'capo'
 
+#: Of each cluster whose nodes are real servers; started by "capi".
+CLOUD_CONTROLLER = 'openstack-cloud-controller-manager'
+
 #: The listeners of :data:`.layout.OFFSETS` that belong to each program.
 LISTENERS = types.MappingProxyType({
     'etcd': ('etcd', 'etcd-peer'),
@@ -159,7 +162,7 @@ def kube_controller_manager(layout, program):
 
 
 def capi(layout, program, docker_host=None, rate_limiting=False,
-         endpoint_network=None):
+         endpoint_network=None, cloud_controller=None):
     """Cluster API's controllers and the infrastructure provider.
 
     :param endpoint_network: boot machines from their user data, for the
@@ -167,6 +170,8 @@ def capi(layout, program, docker_host=None, rate_limiting=False,
         this network; needs root.
     :param docker_host: engine for machines that are containers, a URL
         ``unix:///...``; None: there are no such machines.
+    :param cloud_controller: path of :data:`CLOUD_CONTROLLER`; None: no
+        cluster has one.
     :param rate_limiting: reconcile an object once a second at most, as
         upstream does by default (1.14.0, feature/feature.go).
     """
@@ -189,7 +194,9 @@ def capi(layout, program, docker_host=None, rate_limiting=False,
         '--connection-retry=1s', *(['--docker'] if docker_host else ()),
         *([f'--machine-socket={layout.machines}',
            f'--endpoint-network={endpoint_network}']
-          if endpoint_network else ())],
+          if endpoint_network else ()),
+        *([f'--cloud-controller-manager={cloud_controller}']
+          if cloud_controller else ())],
         lambda: probe.answers('/readyz'), stop='KILL',
         env={'DOCKER_HOST': docker_host} if docker_host else None)
 

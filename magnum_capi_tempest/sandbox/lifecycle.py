@@ -102,7 +102,7 @@ class Sandbox:
             if profile.broker:
                 backends.check()
             kind = spec.infrastructure_of(wanted)
-            programs = toolchain.ensure(_tools(kind), progress)
+            programs = toolchain.ensure(_tools(kind, nodes), progress)
             venvs = environment.both(progress, release, kind)
             base = wanted.port_base or layouts.DEFAULT_PORT_BASE
             with network.allocate(_ports(base),
@@ -126,7 +126,7 @@ class Sandbox:
                           'their data')
             runmarks.sweep(self.directory)
         programs = toolchain.ensure(
-            _tools(record.infrastructure), progress)
+            _tools(record.infrastructure, record.nodes), progress)
         venvs = environment.both(progress, record.release,
                                  record.infrastructure)
         lock = paths.cache() / 'networks' / f'{record.prefix}.lock'
@@ -365,8 +365,9 @@ class Sandbox:
                 'with --directory or MAGNUM_CAPI_STATE')
 
 
-def _tools(kind):
-    return (*local.tools(kind == infrastructure.OPENSTACK), 'helm')
+def _tools(kind, nodes):
+    return (*local.tools(kind == infrastructure.OPENSTACK, nodes.real),
+            'helm')
 
 
 def _ports(base):

@@ -149,13 +149,14 @@ two versions may have the same image. Same arguments. */}}
 {{- /* Filled in by cloud-init. */ -}}
 {{- $_ := set $names "name" "{{ local_hostname }}" -}}
 {{- end -}}
-{{- if not (include "sandbox.containers" $ctx) -}}
+{{- if eq $ctx.Values.infrastructure "openstack" -}}
 {{- $_ := set $args "cloud-provider" "external" -}}
+{{- end -}}
+{{- if not (include "sandbox.containers" $ctx) -}}
 {{ merge $names (dict "kubeletExtraArgs" $args) $taints | toYaml }}
 {{- else -}}
 {{- if eq $ctx.Values.infrastructure "openstack" -}}
-{{- /* There is no cloud controller to set it; and what kubeadm checks is that of the host. Cluster API's docker provider ignores the same. */ -}}
-{{- $_ := set $args "provider-id" "openstack:///{{ instance_id }}" -}}
+{{- /* What kubeadm checks is the host's. Cluster API's docker provider ignores the same. */ -}}
 {{- $_ := set $names "ignorePreflightErrors" (list "SystemVerification" "Swap" "FileContent--proc-sys-net-bridge-bridge-nf-call-iptables") -}}
 {{- end -}}
 {{- $_ := set $args "eviction-hard" "nodefs.available<0%,nodefs.inodesFree<0%,imagefs.available<0%" -}}

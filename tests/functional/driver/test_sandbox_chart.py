@@ -424,17 +424,24 @@ class TestServersAsContainers(testtools.TestCase):
                  for changes in ({}, {'docker__servers': True})]
         self.assertEqual({'ConfigMap', 'ClusterResourceSet'},
                          kinds[1] - kinds[0])
-        self.assertEqual({'HelmRelease'}, kinds[0] - kinds[1])
+        self.assertEqual(set(), kinds[0] - kinds[1])
 
-    def test_no_cloud_provider_is_awaited(self):
-        """Its kubelet says itself which server a node is."""
+    def test_the_addons_are_network_and_cloud_controller(self):
+        for enabled, more in ((True, {'cloud-config', 'ccm-openstack'}),
+                              (False, set())):
+            objects = render(docker__servers=True,
+                             addons__openstack__enabled=enabled)
+            self.assertEqual({'demo-cni-flannel', *(
+                f'demo-{name}' for name in more)}, {
+                    name for kind, name in objects
+                    if kind in ('HelmRelease', 'Manifests')})
+
+    def test_nodes_are_initialized_by_the_cloud_controller(self):
         found = self.registrations()
         self.assertEqual(3, len(found))
         for registration in found:
-            args = registration['kubeletExtraArgs']
-            self.assertNotIn('cloud-provider', args)
-            self.assertEqual('openstack:///{{ instance_id }}',
-                             args['provider-id'])
+            self.assertEqual('external', registration['kubeletExtraArgs'][
+                'cloud-provider'])
             self.assertEqual('{{ local_hostname }}', registration['name'])
 
     def test_kube_proxy_leaves_the_hosts_kernel_alone(self):

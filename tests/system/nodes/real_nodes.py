@@ -49,6 +49,20 @@ _SERVICE = {
     'apiVersion': 'v1', 'kind': 'Service', 'metadata': {'name': 'servers'},
     'spec': {'selector': {'app': 'servers'}, 'ports': [{'port': 8080}]}}
 
+_PUBLIC = {
+    'apiVersion': 'v1', 'kind': 'Service', 'metadata': {'name': 'public'},
+    'spec': {'type': 'LoadBalancer', 'selector': {'app': 'servers'},
+             'ports': [{'port': 80, 'targetPort': 8080}]}}
+
+
+def answer(url) -> str:
+    """Name of the pod that answers at a URL of :meth:`Cluster.expose`."""
+    with requests.Session() as session:
+        session.trust_env = False   # no proxy
+        found = session.get(f'{url}/hostname', timeout=20)
+        found.raise_for_status()
+        return found.text
+
 
 def require(minors, kinds):
     """The inventory of image archives.
@@ -233,6 +247,20 @@ class Cluster:
                     'exec', name, '--', 'curl', '-sS', '-m', '20',
                     f'http://{address}:8080/hostname').strip()
         return told
+
+    def expose(self, timeout=300) -> str:
+        """Make a load balancer for the serving pods; returns its URL."""
+        self.run('apply', '-f', '-', stdin=json.dumps(_PUBLIC))
+        address = waiting.wait_for(
+            lambda: self.run('get', 'service', 'public', '-o', 'jsonpath='
+                             '{.status.loadBalancer.ingress[0].ip}'),
+            done=bool, timeout=timeout, what='the service to have an address')
+        return f'http://{address}'
+
+    def hide(self, timeout=300):
+        """Delete what :meth:`expose` made; returns when it has gone."""
+        self.run('delete', 'service', 'public', f'--timeout={timeout}s',
+                 timeout=timeout + 20)
 
     def delete(self, timeout=PATIENCE):
         """Delete the cluster and wait until Magnum does not know it."""

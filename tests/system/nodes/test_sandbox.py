@@ -10,6 +10,8 @@ import os
 import subprocess
 import unittest
 
+import requests
+
 from magnum_capi import errors
 from magnum_capi import progress
 from magnum_capi_tempest import containers
@@ -145,10 +147,15 @@ class ServersTest(NodesTest):
         cluster = self.cloud.create(template, 'survivor')
         cluster.wait('CREATE_COMPLETE')
         cluster.serve()
+        url = cluster.expose()
+        self.assertIn('servers-', real_nodes.answer(url))
         self.shared.kill('capi')
         self.assert_done(self.shared.call('up', timeout=900))
         cluster.wait_nodes(2)
         self.assert_all_talk(cluster, 2)
+        self.assertIn('servers-', real_nodes.answer(url))
+        cluster.hide()
+        self.assertRaises(requests.RequestException, real_nodes.answer, url)
         cluster.delete()
 
 
