@@ -18,6 +18,10 @@ from magnum_capi_tempest.sandbox import releases
 from magnum_capi_tempest.sandbox import spec
 
 
+#: The promise of clusters that no sandbox can keep.
+_VOLUMES = 'network.service.volume'
+
+
 def write(layout, passwords):
     """Write clouds.yaml; the kubeconfig is the management cluster's own."""
     outfile.write_private(
@@ -84,13 +88,18 @@ def configure_command(layout) -> str:
         'set', '--directory', str(layout.directory)])
 
 
-def _not_promised(described, promise) -> list[str]:
-    """Promises that are not tested, according to the driver's description."""
+def _not_promised(described, promise, has_servers) -> list[str]:
+    """Promises that are not tested.
+
+    :param described: which ones the driver does not keep.
+    :param has_servers: whether nodes are servers: those have no volumes.
+    """
+    here = {_VOLUMES} if has_servers else set()
     if not described:
-        return []
+        return sorted(here)
     issues = described.known_issues if promise in (
         'kept', 'discovery') else ()
-    return sorted({*described.unsupported, *issues})
+    return sorted({*described.unsupported, *issues} | here)
 
 
 def _of_driver(described, discovery_filter) -> dict[str, str]:
@@ -137,7 +146,8 @@ def tempest_config(layout, passwords, additions, driver=None,
         third_party=third_party,
         discovery_filter=additions.discovery_filter,
         promise=promise, artifact_dir=artifact_dir,
-        not_promised=_not_promised(described, promise),
+        not_promised=_not_promised(
+            described, promise, kind == infrastructure.OPENSTACK),
         options={**_of_driver(described, additions.discovery_filter),
                  **(of_clash(driver) if additions.clash else {}),
                  **dict(options)},
