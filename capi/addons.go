@@ -53,7 +53,7 @@ func (p *providers) addons(ctx context.Context) {
 			WatchesRawSource(source.Kind(secrets, &corev1.Secret{}, handler.TypedEnqueueRequestsFromMapFunc(r.ofSecret))).
 			Complete(ctx, r), "controller "+gvk.Kind)
 		if gvk == helmRelease && p.options.cloudController != "" {
-			p.cloudControllers(ctx, r)
+			p.addCloudControllers(ctx, r)
 		}
 	}
 }

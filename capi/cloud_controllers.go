@@ -14,6 +14,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -28,6 +29,9 @@ import (
 // cloudControllerChart is the chart of the addon that installs the cloud
 // controller manager.
 const cloudControllerChart = "openstack-cloud-controller-manager"
+
+// maxLog is the size at which a log is replaced when its program starts.
+const maxLog = 10 << 20
 
 // restartPause is the pause before a program that has ended starts again.
 const restartPause = 2 * time.Second
@@ -52,10 +56,12 @@ type cloudController struct {
 	done  chan struct{}
 }
 
-// cloudControllers adds the processes to the stand-in for the addon provider.
-func (p *providers) cloudControllers(ctx context.Context, a *addons) {
+// addCloudControllers adds the processes to the stand-in for the addon provider.
+func (p *providers) addCloudControllers(ctx context.Context, a *addons) {
 	r := &cloudControllers{addons: a, program: p.options.cloudController, base: ctx,
 		folder: p.options.machineSocket + ".controllers", running: map[client.ObjectKey]*cloudController{}}
+	// Of an earlier process, whose addons may have gone meanwhile.
+	must(os.RemoveAll(r.folder), "files of cloud controllers")
 	must(capicontrollerutil.NewControllerManagedBy(p.mgr, ctrl.LoggerFrom(ctx)).Named("cloud-controller").
 		For(newObject(helmRelease)).WithOptions(p.controllerOptions()).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(a.ofCluster)).
@@ -73,10 +79,14 @@ func (r *cloudControllers) Reconcile(ctx context.Context, req ctrl.Request) (ctr
 		return ctrl.Result{}, os.RemoveAll(r.path(req.NamespacedName))
 	}
 	if nested(o, "spec", "chart", "name") != cloudControllerChart {
+		r.end(req.NamespacedName)
 		return ctrl.Result{}, nil
 	}
 	cluster := &clusterv1.Cluster{}
 	if err := r.addons.client.Get(ctx, client.ObjectKey{Namespace: o.GetNamespace(), Name: nested(o, "spec", "clusterName")}, cluster); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.end(req.NamespacedName)
+		}
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	if !installable(o, cluster) {
@@ -171,9 +181,13 @@ func equalFiles(a, b map[string][]byte) bool {
 	return len(a) == len(b)
 }
 
-// process runs the program until it ends or the context does. It serves nothing.
+// process runs the program until it ends or the context does. It opens no ports.
 func (r *cloudControllers) process(ctx context.Context, folder, cluster string) error {
-	log, err := os.OpenFile(filepath.Join(folder, "log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	path := filepath.Join(folder, "log")
+	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
+		_ = os.Rename(path, path+".1")
+	}
+	log, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
 	}
@@ -185,7 +199,9 @@ func (r *cloudControllers) process(ctx context.Context, folder, cluster string) 
 		"--leader-elect=false", "--secure-port=0", "--webhook-secure-port=0")
 	command.Stdout, command.Stderr = log, log
 	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	return onThread(func() error { return command.Run() }) // the signal comes when the thread ends
+	// The kernel sends the signal when the thread that has forked ends, so it is
+	// kept until the program ends.
+	return onThread(command.Run)
 }
 
 // end stops the process of an addon.
