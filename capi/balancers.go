@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,7 +13,6 @@ import (
 	"net/netip"
 	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/vishvananda/netns"
@@ -21,6 +21,9 @@ import (
 
 // dialTimeout is the limit for a connection to one member.
 const dialTimeout = 3 * time.Second
+
+// keepAlive ends connections to servers that have gone without a word.
+var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: 5 * time.Second, Count: 3}
 
 // balancer is a load balancer of Octavia.
 type balancer struct {
@@ -53,6 +56,17 @@ type forwarding struct {
 	FloatingIPs map[string]floatingIP `json:"floatingIPs"`
 }
 
+// deduplicate removes floating IPs that another one has replaced: their deletion
+// may have been missed.
+func (f *forwarding) deduplicate(id string) {
+	newer, ok := f.FloatingIPs[id]
+	for other, ip := range f.FloatingIPs {
+		if ok && other != id && ip.Address == newer.Address {
+			delete(f.FloatingIPs, other)
+		}
+	}
+}
+
 // balancers forwards TCP connections like amphorae, in this process. Each load
 // balancer listens on its address in its network, and on its floating IP in all
 // networks and for the host.
@@ -66,8 +80,15 @@ type balancers struct {
 	lock      sync.Mutex
 	state     forwarding
 	segments  map[string]*segment
+	addresses map[ownAddress]bool // that load balancers have in their segments
 	listening map[socket]*frontend
 	floating  netip.Prefix
+}
+
+// ownAddress is the address of a load balancer in its network.
+type ownAddress struct {
+	network string
+	address netip.Addr
 }
 
 // socket is where a load balancer listens: in a network, or for the host.
@@ -78,15 +99,16 @@ type socket struct {
 
 // frontend is an open socket.
 type frontend struct {
-	listener net.Listener
-	balancer string
-	port     uint16
+	listener   net.Listener
+	balancer   string
+	floatingIP string // "" if it has the load balancer's own address
+	port       uint16
 }
 
 // newBalancers reads the file, if it exists, and opens its sockets.
 func newBalancers(ctx context.Context, file string, e *endpoints) (*balancers, error) {
 	b := &balancers{file: file, external: e.space, floating: e.network, base: ctx,
-		segments: map[string]*segment{}, listening: map[socket]*frontend{},
+		segments: map[string]*segment{}, addresses: map[ownAddress]bool{}, listening: map[socket]*frontend{},
 		state: forwarding{Balancers: map[string]balancer{}, FloatingIPs: map[string]floatingIP{}}}
 	data, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
@@ -100,11 +122,27 @@ func newBalancers(ctx context.Context, file string, e *endpoints) (*balancers, e
 	}
 	b.lock.Lock()
 	defer b.lock.Unlock()
-	return b, b.apply()
+	b.apply("")
+	return b, nil
 }
 
-// change applies a change of what is forwarded, and keeps it.
-func (b *balancers) change(f func(*forwarding)) error {
+// check refuses what could not be forwarded.
+func (l balancer) check(*balancers) error {
+	if l.Network == "" || !l.Address.IsValid() {
+		return errors.New("a load balancer needs a network and an address")
+	}
+	return nil
+}
+
+func (ip floatingIP) check(b *balancers) error {
+	if !b.floating.Contains(ip.Address) {
+		return fmt.Errorf("floating IP %s is not in %s", ip.Address, b.floating)
+	}
+	return nil
+}
+
+// change applies a change of an object, and keeps it.
+func (b *balancers) change(id string, f func(*forwarding)) error {
 	b.lock.Lock()
 	defer b.lock.Unlock()
 	f(&b.state)
@@ -115,7 +153,7 @@ func (b *balancers) change(f func(*forwarding)) error {
 	if err == nil {
 		err = os.Rename(b.file+".new", b.file)
 	}
-	return errors.Join(err, b.apply())
+	return errors.Join(err, b.apply(id))
 }
 
 // segment returns the segment of a network, which is made if necessary.
@@ -123,17 +161,17 @@ func (b *balancers) segment(network string) (*segment, error) {
 	b.lock.Lock()
 	defer b.lock.Unlock()
 	s, err := b.ensure(network)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		b.apply("")
 	}
-	return s, b.apply()
+	return s, err
 }
 
 func (b *balancers) ensure(network string) (*segment, error) {
 	if s, ok := b.segments[network]; ok {
 		return s, nil
 	}
-	s, err := newSegment(b.floating)
+	s, err := newSegment(network, b.floating)
 	if err != nil {
 		return nil, fmt.Errorf("network %s: %w", network, err)
 	}
@@ -145,12 +183,12 @@ func (b *balancers) ensure(network string) (*segment, error) {
 func (b *balancers) release(inUse func(network string) bool) {
 	b.lock.Lock()
 	defer b.lock.Unlock()
+	balanced := map[string]bool{}
 	for _, l := range b.state.Balancers {
-		network, others := l.Network, inUse
-		inUse = func(n string) bool { return n == network || others(n) }
+		balanced[l.Network] = true
 	}
 	for network, s := range b.segments {
-		if inUse(network) {
+		if balanced[network] || inUse(network) {
 			continue
 		}
 		for at, f := range b.listening {
@@ -159,52 +197,83 @@ func (b *balancers) release(inUse func(network string) bool) {
 				delete(b.listening, at)
 			}
 		}
-		s.close()
 		delete(b.segments, network)
+		go s.close()
 	}
 }
 
-// apply opens and closes sockets; the caller holds the lock. An address that
-// cannot be used does not prevent the others.
-func (b *balancers) apply() error {
-	var failed []error
-	for _, l := range b.state.Balancers {
-		s, err := b.ensure(l.Network)
-		if err == nil {
-			err = s.addAddress(netip.PrefixFrom(l.Address, l.Address.BitLen()))
+// apply opens and closes sockets; the caller holds the lock. It returns what is
+// wrong with one object, a load balancer or floating IP; the problems of others
+// are theirs, and are only logged.
+func (b *balancers) apply(id string) error {
+	var failed error
+	fail := func(of string, err error) {
+		if of == id {
+			failed = errors.Join(failed, err)
+		} else {
+			klog.ErrorS(err, "Not forwarded", "id", of)
 		}
-		failed = append(failed, err)
+	}
+	own := map[ownAddress]bool{}
+	for of, l := range b.state.Balancers {
+		at := ownAddress{l.Network, l.Address}
+		own[at] = true
+		s, err := b.ensure(l.Network)
+		if err == nil && !b.addresses[at] {
+			err = s.addAddress(single(l.Address))
+		}
+		if err != nil {
+			fail(of, err)
+			continue
+		}
+		b.addresses[at] = true
 	}
 	wanted := b.wanted()
 	for at, f := range b.listening {
 		if w, ok := wanted[at]; !ok || w.balancer != f.balancer {
 			_ = f.listener.Close()
 			delete(b.listening, at)
-			if _, still := wanted[at]; !still && at.network != "" && !b.floating.Contains(at.address.Addr()) {
-				failed = append(failed, b.segments[at.network].removeAddress(
-					netip.PrefixFrom(at.address.Addr(), at.address.Addr().BitLen())))
+		}
+	}
+	for at := range b.addresses {
+		if own[at] {
+			continue
+		}
+		delete(b.addresses, at)
+		if s, ok := b.segments[at.network]; ok {
+			if err := s.removeAddress(single(at.address)); err != nil {
+				fail("", err)
 			}
 		}
 	}
 	for at, f := range wanted {
-		if b.listening[at] == nil {
-			failed = append(failed, b.open(at, f))
+		if b.listening[at] != nil {
+			continue
+		}
+		if err := b.open(at, f); err != nil {
+			fail(cmp.Or(f.floatingIP, f.balancer), err)
 		}
 	}
-	return errors.Join(failed...)
+	return failed
 }
+
+func single(a netip.Addr) netip.Prefix { return netip.PrefixFrom(a, a.BitLen()) }
 
 // wanted returns the sockets that must be open.
 func (b *balancers) wanted() map[socket]frontend {
 	found := map[socket]frontend{}
 	for id, l := range b.state.Balancers {
+		if b.segments[l.Network] == nil {
+			continue
+		}
 		for _, listener := range l.Listeners {
 			f := frontend{balancer: id, port: listener.Port}
 			found[socket{l.Network, netip.AddrPortFrom(l.Address, listener.Port)}] = f
-			for _, ip := range b.state.FloatingIPs {
+			for ipID, ip := range b.state.FloatingIPs {
 				if ip.Network != l.Network || ip.Fixed != l.Address {
 					continue
 				}
+				f.floatingIP = ipID
 				at := netip.AddrPortFrom(ip.Address, listener.Port)
 				found[socket{"", at}] = f
 				for network := range b.segments {
@@ -236,7 +305,7 @@ func (b *balancers) open(at socket, f frontend) error {
 
 // serve accepts connections until its socket is closed.
 func (b *balancers) serve(f *frontend) {
-	var turn atomic.Uint64
+	var turn uint64
 	for {
 		conn, err := f.listener.Accept()
 		if errors.Is(err, net.ErrClosed) {
@@ -246,7 +315,11 @@ func (b *balancers) serve(f *frontend) {
 			time.Sleep(100 * time.Millisecond)
 			continue
 		}
-		go b.forward(conn, f, turn.Add(1))
+		turn++
+		if tcp, ok := conn.(*net.TCPConn); ok {
+			_ = tcp.SetKeepAliveConfig(keepAlive)
+		}
+		go b.forward(conn, f, turn)
 	}
 }
 
@@ -255,6 +328,9 @@ func (b *balancers) serve(f *frontend) {
 func (b *balancers) forward(client net.Conn, f *frontend, turn uint64) {
 	defer client.Close()
 	s, members := b.members(f)
+	if s == nil { // its load balancer has just gone
+		return
+	}
 	for i := range members {
 		m := members[(turn+uint64(i))%uint64(len(members))]
 		ctx, cancel := context.WithTimeout(b.base, dialTimeout)

@@ -50,7 +50,7 @@ func testServer(t *testing.T, b *balancers, network, name, mac, address string) 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = space.Close() })
-	c := &containers{net: b}
+	c := &containers{networks: b}
 	if err := c.connect(space, 0, serverInterface{MAC: mac, Network: network,
 		Addresses: []netip.Prefix{netip.MustParsePrefix(address + "/24")}, Gateway: "192.0.2.1", MTU: 1450}); err != nil {
 		t.Fatal(err)
@@ -109,7 +109,7 @@ func TestLoadBalancersForward(t *testing.T) {
 	vip, floating := netip.MustParseAddr("192.0.2.99"), netip.MustParseAddr("203.0.113.20")
 
 	// when one has a load balancer with a floating IP
-	if err := b.change(func(f *forwarding) {
+	if err := b.change("lb", func(f *forwarding) {
 		f.Balancers["lb"] = balancer{"red", vip, []balancerListener{{6443, []balancerMember{member("192.0.2.5"), member("192.0.2.6")}}}}
 		f.FloatingIPs["fip"] = floatingIP{floating, "red", vip}
 	}); err != nil {
@@ -147,11 +147,11 @@ func TestLoadBalancersForward(t *testing.T) {
 	check(t, "sockets", len(again.listening), 3)
 
 	// when the floating IP and then the load balancer go
-	if err := again.change(func(f *forwarding) { delete(f.FloatingIPs, "fip") }); err != nil {
+	if err := again.change("fip", func(f *forwarding) { delete(f.FloatingIPs, "fip") }); err != nil {
 		t.Fatal(err)
 	}
 	check(t, "sockets without floating IP", len(again.listening), 1)
-	if err := again.change(func(f *forwarding) { delete(f.Balancers, "lb") }); err != nil {
+	if err := again.change("lb", func(f *forwarding) { delete(f.Balancers, "lb") }); err != nil {
 		t.Fatal(err)
 	}
 	again.release(func(string) bool { return false })
@@ -192,7 +192,7 @@ func TestAServerIsAttachedAgain(t *testing.T) {
 		t.Fatal("the interface is still there")
 	}
 	// then its next interface cannot be told from the first
-	if err := (&containers{net: b}).connect(space, 0, serverInterface{MAC: "fa:16:3e:00:00:01", Network: "red",
+	if err := (&containers{networks: b}).connect(space, 0, serverInterface{MAC: "fa:16:3e:00:00:01", Network: "red",
 		Addresses: []netip.Prefix{netip.MustParsePrefix("192.0.2.5/24")}, Gateway: "192.0.2.1", MTU: 1450}); err != nil {
 		t.Fatal(err)
 	}
@@ -203,4 +203,91 @@ func TestAServerIsAttachedAgain(t *testing.T) {
 	check(t, "index", second.Attrs().Index, first.Attrs().Index)
 	check(t, "MAC", second.Attrs().HardwareAddr.String(), "fa:16:3e:00:00:01")
 	check(t, "MTU", second.Attrs().MTU, 1450)
+}
+
+func TestAnAddressStaysWhileItsLoadBalancerDoes(t *testing.T) {
+	b, _, _ := testForwarding(t)
+	space, _ := testServer(t, b, "red", "one", "fa:16:3e:00:00:01", "192.0.2.5")
+	vip := netip.MustParseAddr("192.0.2.99")
+	members := []balancerMember{{netip.MustParseAddr("192.0.2.5"), 6443}}
+	set := func(listeners ...balancerListener) {
+		t.Helper()
+		if err := b.change("lb", func(f *forwarding) { f.Balancers["lb"] = balancer{"red", vip, listeners} }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set(balancerListener{80, members}, balancerListener{443, members})
+	// when it loses a listener
+	set(balancerListener{80, members})
+	// then the other one still answers
+	check(t, "the other listener", said(t, space, "192.0.2.99:80"), "one")
+	// when it has lost all, and then goes
+	set()
+	check(t, "addresses", len(b.addresses), 1)
+	if err := b.change("lb", func(f *forwarding) { delete(f.Balancers, "lb") }); err != nil {
+		t.Fatal(err)
+	}
+	// then its address is free for others
+	check(t, "addresses", len(b.addresses), 0)
+	own, err := b.segments["red"].link.LinkByName(bridgeName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	addresses, err := b.segments["red"].link.AddrList(own, netlink.FAMILY_V4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, "addresses of the bridge", len(addresses), 1) // the gateway
+}
+
+func TestAnAddressThatCannotBeUsedDoesNotStopOthers(t *testing.T) {
+	b, e, file := testForwarding(t)
+	_, _ = testServer(t, b, "red", "one", "fa:16:3e:00:00:01", "192.0.2.5")
+	at := func(address string) balancer {
+		return balancer{"red", netip.MustParseAddr(address), []balancerListener{{80, []balancerMember{{netip.MustParseAddr("192.0.2.5"), 6443}}}}}
+	}
+	good, other := at("192.0.2.99"), at("192.0.2.98")
+	if err := b.change("other", func(f *forwarding) { f.Balancers["other"] = other }); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.change("bad", func(f *forwarding) {
+		f.FloatingIPs["bad"] = floatingIP{netip.MustParseAddr("198.51.100.5"), "red", other.Address}
+	}); err == nil {
+		t.Error("an address that is not local was accepted")
+	}
+	// when another one changes, then it is forwarded
+	if err := b.change("good", func(f *forwarding) { f.Balancers["good"] = good }); err != nil {
+		t.Error(err)
+	}
+	if _, err := b.segment("red"); err != nil {
+		t.Error(err)
+	}
+	// and a new process starts
+	b.release(func(string) bool { return false })
+	for _, f := range b.listening {
+		_ = f.listener.Close()
+	}
+	again, err := newBalancers(t.Context(), file, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.listening[socket{"red", netip.MustParseAddrPort("192.0.2.99:80")}] == nil {
+		t.Error("the good one does not listen")
+	}
+	again.state.Balancers = nil
+	again.release(func(string) bool { return false })
+}
+
+func TestFloatingIPs(t *testing.T) {
+	b, _, _ := testForwarding(t)
+	outside := floatingIP{netip.MustParseAddr("198.51.100.5"), "red", netip.MustParseAddr("192.0.2.99")}
+	if err := outside.check(b); err == nil || !strings.Contains(err.Error(), "198.51.100.5 is not in 203.0.113.16/28") {
+		t.Errorf("got %v", err)
+	}
+	// one that was deleted unnoticed gives way to the next with its address
+	f := forwarding{FloatingIPs: map[string]floatingIP{"old": outside, "new": outside, "other": {}}}
+	f.deduplicate("new")
+	_, old := f.FloatingIPs["old"]
+	check(t, "the old one", old, false)
+	check(t, "floating IPs", len(f.FloatingIPs), 2)
 }

@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"time"
 
 	cerrdefs "github.com/containerd/errdefs"
 	"github.com/moby/moby/api/types/container"
@@ -49,35 +50,56 @@ const stopSeconds = 20
 // The engine connects them to no network. Their interfaces, with the addresses
 // of their ports in Neutron, are attached to the segments of their networks.
 type containers struct {
-	engine *client.Client
-	folder string // of config drives
-	net    *balancers
+	engine   *client.Client
+	folder   string // of config drives
+	networks *balancers
 
-	// One change at a time: Nova only makes few servers at once.
-	change sync.Mutex
-
-	lock    sync.Mutex
-	servers map[string]machineSpec // that have been put since this program started
+	lock     sync.Mutex
+	servers  map[string]machineSpec // that have been put since this program started
+	attached map[string]bool        // whose interfaces are complete
+	changing map[string]*sync.Mutex // one change of a server at a time
 }
 
-func newContainers(engine *client.Client, folder string, net *balancers) *containers {
-	return &containers{engine: engine, folder: folder, net: net, servers: map[string]machineSpec{}}
+// changeTimeout is the limit for a change of a server.
+const changeTimeout = 2 * time.Minute
+
+func newContainers(engine *client.Client, folder string, networks *balancers) *containers {
+	return &containers{engine: engine, folder: folder, networks: networks, servers: map[string]machineSpec{},
+		attached: map[string]bool{}, changing: map[string]*sync.Mutex{}}
+}
+
+// begin starts a change of a server, once others of it have ended. The caller
+// calls the function at its end.
+func (c *containers) begin(ctx context.Context, id string) (context.Context, func()) {
+	c.lock.Lock()
+	mine, ok := c.changing[id]
+	if !ok {
+		mine = &sync.Mutex{}
+		c.changing[id] = mine
+	}
+	c.lock.Unlock()
+	mine.Lock()
+	ctx, cancel := context.WithTimeout(ctx, changeTimeout)
+	return ctx, func() {
+		cancel()
+		mine.Unlock()
+	}
 }
 
 var uuidPattern = regexp.MustCompile(`^[0-9a-f-]{36}$`)
 
 func (c *containers) put(ctx context.Context, id string, spec machineSpec) (bool, error) {
 	if !uuidPattern.MatchString(id) {
-		return false, fmt.Errorf("%q is no UUID of a server", id)
+		return false, fmt.Errorf("%q is not a server UUID", id)
 	}
 	version := spec.ImageProperties["kube_version"]
 	if version == "" {
 		return false, fmt.Errorf("image %s of %s has no property kube_version, by which its container image is found", spec.Image, spec.Name)
 	}
-	c.change.Lock()
-	defer c.change.Unlock()
+	ctx, end := c.begin(ctx, id)
+	defer end()
 	created, err := c.create(ctx, id, spec, nodeImage+":v"+strings.TrimPrefix(version, "v"))
-	if err != nil || !created && c.attached(ctx, id) {
+	if err != nil || !created && c.complete(ctx, id) {
 		return false, err
 	}
 	if err = c.start(ctx, id, spec); err != nil && created {
@@ -128,13 +150,13 @@ func hosts(spec machineSpec) []string {
 	return found
 }
 
-// attached reports whether a server runs that this program has started.
-func (c *containers) attached(ctx context.Context, id string) bool {
+// complete reports whether a server runs with all its interfaces.
+func (c *containers) complete(ctx context.Context, id string) bool {
 	c.lock.Lock()
-	_, known := c.servers[id]
+	attached := c.attached[id]
 	c.lock.Unlock()
 	found, err := c.engine.ContainerInspect(ctx, id, client.ContainerInspectOptions{})
-	return known && err == nil && found.Container.State.Running
+	return attached && err == nil && found.Container.State.Running
 }
 
 // start boots a server and attaches its interfaces. A server that runs already
@@ -156,12 +178,19 @@ func (c *containers) start(ctx context.Context, id string, spec machineSpec) err
 			return fmt.Errorf("interface %s of %s: %w", i.MAC, spec.Name, err)
 		}
 	}
+	c.setAttached(id, true)
 	klog.InfoS("Server started", "id", id, "name", spec.Name)
 	return nil
 }
 
+func (c *containers) setAttached(id string, attached bool) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.attached[id] = attached
+}
+
 func (c *containers) connect(space netns.NsHandle, n int, i serverInterface) error {
-	s, err := c.net.segment(i.Network)
+	s, err := c.networks.segment(i.Network)
 	if err != nil {
 		return err
 	}
@@ -230,6 +259,9 @@ func powerState(state container.ContainerState) string {
 }
 
 func (c *containers) view(ctx context.Context, id string) (machineView, error) {
+	if !uuidPattern.MatchString(id) {
+		return machineView{}, notFound(id, cerrdefs.ErrNotFound)
+	}
 	found, err := c.engine.ContainerInspect(ctx, id, client.ContainerInspectOptions{})
 	if err != nil {
 		return machineView{}, notFound(id, err)
@@ -254,29 +286,36 @@ func (c *containers) console(ctx context.Context, id string) string {
 }
 
 func (c *containers) power(ctx context.Context, id string, off, on bool) error {
-	c.change.Lock()
-	defer c.change.Unlock()
-	c.lock.Lock()
-	spec, known := c.servers[id]
-	c.lock.Unlock()
-	if !known { // Nova puts it again
+	if !uuidPattern.MatchString(id) {
 		return notFound(id, cerrdefs.ErrNotFound)
 	}
+	ctx, end := c.begin(ctx, id)
+	defer end()
 	if off {
 		seconds := stopSeconds
 		if _, err := c.engine.ContainerStop(ctx, id, client.ContainerStopOptions{Timeout: &seconds}); err != nil {
 			return notFound(id, err)
 		}
+		c.setAttached(id, false)
 	}
-	if !on {
+	if !on || c.complete(ctx, id) {
 		return nil
+	}
+	c.lock.Lock()
+	spec, known := c.servers[id]
+	c.lock.Unlock()
+	if !known { // Nova puts it again, with its interfaces
+		return notFound(id, cerrdefs.ErrNotFound)
 	}
 	return notFound(id, c.start(ctx, id, spec))
 }
 
 func (c *containers) remove(ctx context.Context, id string) error {
-	c.change.Lock()
-	defer c.change.Unlock()
+	if !uuidPattern.MatchString(id) {
+		return nil
+	}
+	ctx, end := c.begin(ctx, id)
+	defer end()
 	return c.erase(ctx, id)
 }
 
@@ -288,15 +327,24 @@ func (c *containers) erase(ctx context.Context, id string) error {
 	}
 	c.lock.Lock()
 	delete(c.servers, id)
-	inUse := map[string]bool{}
+	delete(c.attached, id)
+	c.lock.Unlock()
+	c.networks.release(c.uses)
+	return os.RemoveAll(c.drive(id))
+}
+
+// uses reports whether a server has an interface in a network.
+func (c *containers) uses(network string) bool {
+	c.lock.Lock()
+	defer c.lock.Unlock()
 	for _, spec := range c.servers {
 		for _, i := range spec.Interfaces {
-			inUse[i.Network] = true
+			if i.Network == network {
+				return true
+			}
 		}
 	}
-	c.lock.Unlock()
-	c.net.release(func(network string) bool { return inUse[network] })
-	return os.RemoveAll(c.drive(id))
+	return false
 }
 
 func (c *containers) drive(id string) string { return filepath.Join(c.folder, id) }

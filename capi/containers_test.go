@@ -53,7 +53,7 @@ func TestServersThatCannotBeContainers(t *testing.T) {
 		id   string
 		spec machineSpec
 	}{
-		"is no UUID":               {"../x", machineSpec{ImageProperties: map[string]string{"kube_version": "v1.36.5"}}},
+		"is not a server UUID":     {"../x", machineSpec{ImageProperties: map[string]string{"kube_version": "v1.36.5"}}},
 		"no property kube_version": {serverID, machineSpec{Name: "s", Image: "i"}},
 		"is not below the drive": {serverID, machineSpec{ImageProperties: map[string]string{"kube_version": "v1.36.5"},
 			ConfigDrive: map[string][]byte{"../../etc/passwd": nil}}},

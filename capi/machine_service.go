@@ -151,17 +151,26 @@ func (s *machineService) handler() http.Handler {
 }
 
 // forwarded adds PUT and DELETE for objects that are forwarding's.
-func forwarded[T any](mux *http.ServeMux, name string, b *balancers, of func(*forwarding) map[string]T) {
+func forwarded[T interface{ check(*balancers) error }](mux *http.ServeMux, name string, b *balancers, of func(*forwarding) map[string]T) {
 	mux.HandleFunc("PUT /"+name+"/{id}", func(rw http.ResponseWriter, r *http.Request) {
 		var object T
-		if err := readJSON(r, &object); err != nil {
+		err := readJSON(r, &object)
+		if err == nil {
+			err = object.check(b)
+		}
+		if err != nil {
 			writeJSON(rw, http.StatusBadRequest, map[string]string{"message": err.Error()})
 			return
 		}
-		finish(rw, b.change(func(f *forwarding) { of(f)[r.PathValue("id")] = object }))
+		id := r.PathValue("id")
+		finish(rw, b.change(id, func(f *forwarding) {
+			of(f)[id] = object
+			f.deduplicate(id)
+		}))
 	})
 	mux.HandleFunc("DELETE /"+name+"/{id}", func(rw http.ResponseWriter, r *http.Request) {
-		finish(rw, b.change(func(f *forwarding) { delete(of(f), r.PathValue("id")) }))
+		id := r.PathValue("id")
+		finish(rw, b.change(id, func(f *forwarding) { delete(of(f), id) }))
 	})
 }
 

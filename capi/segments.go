@@ -4,12 +4,14 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
@@ -30,16 +32,20 @@ const bridgeName = "br0"
 type segment struct {
 	space netns.NsHandle
 	link  *netlink.Handle
+
+	dialing sync.RWMutex // held for writing to close it
+	closed  bool
 }
 
-func newSegment(floating netip.Prefix) (*segment, error) {
+// newSegment makes the segment of a network, floating IPs being local in it.
+func newSegment(network string, floating netip.Prefix) (*segment, error) {
 	s := &segment{}
 	var err error
 	if s.space, err = newSpace(); err != nil {
 		return nil, err
 	}
 	if s.link, err = netlink.NewHandleAt(s.space); err == nil {
-		err = s.setUp(floating)
+		err = s.setUp(network, floating)
 	}
 	if err != nil {
 		s.close()
@@ -48,13 +54,17 @@ func newSegment(floating netip.Prefix) (*segment, error) {
 	return s, nil
 }
 
-func (s *segment) setUp(floating netip.Prefix) error {
+func (s *segment) setUp(network string, floating netip.Prefix) error {
 	lo, err := s.link.LinkByName("lo")
 	if err != nil {
 		return err
 	}
 	attributes := netlink.NewLinkAttrs()
 	attributes.Name = bridgeName
+	// Otherwise it would change with the ports, and servers would send to an
+	// old one.
+	sum := sha256.Sum256([]byte(network))
+	attributes.HardwareAddr = append(net.HardwareAddr{2}, sum[:5]...)
 	bridge := &netlink.Bridge{LinkAttrs: attributes}
 	return inOrder(
 		func() error { return s.link.LinkSetUp(lo) },
@@ -110,11 +120,12 @@ func (s *segment) addGateway(i serverInterface) error {
 	return nil
 }
 
-// firstIndex is the index of a server's first interface. It is the same after
-// every attachment: flannel restores its routes by index.
-const firstIndex = 100
+// firstIndex is the index of a server's first interface, far from those of its
+// pods. It is the same after every attachment: flannel restores its routes by
+// index.
+const firstIndex = 1 << 16
 
-// attach connects a server to the segment. Its n-th interface is new.
+// attach connects a server to the segment: a new interface becomes its ethN.
 func (s *segment) attach(inside netns.NsHandle, n int, i serverInterface) error {
 	mac, err := net.ParseMAC(i.MAC)
 	if err != nil {
@@ -134,8 +145,13 @@ func (s *segment) attach(inside netns.NsHandle, n int, i serverInterface) error 
 		// Of a container that has just ended; it disappears in the background.
 		_ = s.link.LinkDel(old)
 	}
+	name := fmt.Sprintf("eth%d", n)
+	if old, err := server.LinkByName(name); err == nil {
+		// Of a segment that has just ended.
+		_ = server.LinkDel(old)
+	}
 	attributes := netlink.NewLinkAttrs()
-	attributes.Name, attributes.Index, attributes.HardwareAddr = fmt.Sprintf("eth%d", n), firstIndex+n, mac
+	attributes.Name, attributes.Index, attributes.HardwareAddr = name, firstIndex+n, mac
 	if i.MTU > 0 {
 		attributes.MTU = i.MTU
 	}
@@ -176,14 +192,24 @@ func configure(server *netlink.Handle, own netlink.Link, i serverInterface) erro
 
 // dial connects to a server of the segment.
 func (s *segment) dial(ctx context.Context, address netip.AddrPort) (conn net.Conn, err error) {
-	failed := within(s.space, func() error {
-		conn, err = (&net.Dialer{}).DialContext(ctx, "tcp", address.String())
-		return nil
+	s.dialing.RLock()
+	defer s.dialing.RUnlock()
+	if s.closed {
+		return nil, net.ErrClosed
+	}
+	err = within(s.space, func() error {
+		var err error
+		conn, err = (&net.Dialer{KeepAliveConfig: keepAlive}).DialContext(ctx, "tcp", address.String())
+		return err
 	})
-	return conn, errors.Join(failed, err)
+	return conn, err
 }
 
+// close waits for connections that are being made.
 func (s *segment) close() {
+	s.dialing.Lock()
+	defer s.dialing.Unlock()
+	s.closed = true
 	if s.link != nil {
 		s.link.Close()
 	}
@@ -209,7 +235,8 @@ func newSpace() (space netns.NsHandle, err error) {
 // within runs f in a network namespace. A socket stays in the namespace in
 // which it was created, whichever thread uses it.
 func within(space netns.NsHandle, f func() error) error {
-	return onThread(func() error {
+	var failed error
+	err := onThread(func() error {
 		own, err := netns.Get()
 		if err != nil {
 			return err
@@ -218,12 +245,10 @@ func within(space netns.NsHandle, f func() error) error {
 		if err := netns.Set(space); err != nil {
 			return err
 		}
-		failed := f()
-		if err := netns.Set(own); err != nil {
-			return err
-		}
-		return failed
+		failed = f()
+		return netns.Set(own)
 	})
+	return errors.Join(err, failed)
 }
 
 // localRoute makes every address of a network local.

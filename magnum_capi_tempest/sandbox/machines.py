@@ -79,6 +79,9 @@ def up(directory, record, supervisor, progress) -> str | None:
         # when it starts itself. Otherwise no cluster could be deleted until
         # the next resync after 10 minutes: its load balancer is missing.
         supervisor.stop('capi')
+        if record.infrastructure == infrastructure.OPENSTACK:
+            # When Nova starts, it boots the servers that have gone with it.
+            supervisor.stop('nova')
     access = engine.up(progress)
     new = lacking(access, wanted)
     progress.info(needs(new))

@@ -98,7 +98,7 @@ class MachineDriver(driver.ComputeDriver):
     def _list(self):
         try:
             return machines.Machines(CONF.sandbox.machines, 1).list()
-        except machines.Unreachable as e:
+        except (machines.Refused, machines.Unreachable) as e:
             # nova-compute must survive this; it asks again later.
             LOG.warning('%s', e)
             return []
@@ -201,17 +201,24 @@ class MachineDriver(driver.ComputeDriver):
 
     def power_on(self, context, instance, network_info,
                  block_device_info=None, accel_info=None, share_info=None):
-        self._act(instance, 'start')
+        if not self._machines.act(instance.uuid, 'start'):
+            # The service has restarted since, and does not know it.
+            self._put(instance, network_info)
 
     def plug_vifs(self, instance, network_info):
         """Attach a container again that has outlived the machine service.
 
         Nova asks for it when it starts. In memory there is nothing to plug.
         """
-        if CONF.sandbox.containers:
+        if not CONF.sandbox.containers:
+            return
+        try:
             found = self._machines.get(instance.uuid)
             if found and found['state'] == 'running':
                 self._put(instance, network_info)
+        except (machines.Refused, machines.Unreachable) as e:
+            # Nova starts without this server.
+            raise exception.VirtualInterfacePlugException(str(e)) from e
 
     def unplug_vifs(self, instance, network_info):
         """The interfaces go with the server."""

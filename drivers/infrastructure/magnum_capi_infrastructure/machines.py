@@ -15,8 +15,8 @@ import json
 import socket
 import time
 
-#: Seconds for a response.
-TIMEOUT = 30
+#: Seconds for a response: a container has 20 to stop.
+TIMEOUT = 60
 
 #: Seconds to wait for a service that restarts.
 PATIENCE = 30
