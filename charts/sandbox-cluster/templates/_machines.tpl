@@ -148,8 +148,6 @@ two versions may have the same image. Same arguments. */}}
 {{- if eq $ctx.Values.infrastructure "openstack" -}}
 {{- /* Filled in by cloud-init. */ -}}
 {{- $_ := set $names "name" "{{ local_hostname }}" -}}
-{{- end -}}
-{{- if eq $ctx.Values.infrastructure "openstack" -}}
 {{- $_ := set $args "cloud-provider" "external" -}}
 {{- end -}}
 {{- if not (include "sandbox.containers" $ctx) -}}
