@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/netip"
 	"os"
@@ -60,11 +61,12 @@ type forwarding struct {
 // may have been missed.
 func (f *forwarding) deduplicate(id string) {
 	newer, ok := f.FloatingIPs[id]
-	for other, ip := range f.FloatingIPs {
-		if ok && other != id && ip.Address == newer.Address {
-			delete(f.FloatingIPs, other)
-		}
+	if !ok {
+		return
 	}
+	maps.DeleteFunc(f.FloatingIPs, func(other string, ip floatingIP) bool {
+		return other != id && ip.Address == newer.Address
+	})
 }
 
 // balancers forwards TCP connections like amphorae, in this process. Each load
@@ -122,7 +124,7 @@ func newBalancers(ctx context.Context, file string, e *endpoints) (*balancers, e
 	}
 	b.lock.Lock()
 	defer b.lock.Unlock()
-	b.apply("")
+	_ = b.apply("")
 	return b, nil
 }
 
@@ -162,7 +164,7 @@ func (b *balancers) segment(network string) (*segment, error) {
 	defer b.lock.Unlock()
 	s, err := b.ensure(network)
 	if err == nil {
-		b.apply("")
+		_ = b.apply("")
 	}
 	return s, err
 }
@@ -203,12 +205,12 @@ func (b *balancers) release(inUse func(network string) bool) {
 }
 
 // apply opens and closes sockets; the caller holds the lock. It returns what is
-// wrong with one object, a load balancer or floating IP; the problems of others
-// are theirs, and are only logged.
+// wrong with one object, a load balancer or floating IP, or "" for none; the
+// problems of others are theirs, and are only logged.
 func (b *balancers) apply(id string) error {
 	var failed error
 	fail := func(of string, err error) {
-		if of == id {
+		if of == id && id != "" {
 			failed = errors.Join(failed, err)
 		} else {
 			klog.ErrorS(err, "Not forwarded", "id", of)

@@ -41,6 +41,20 @@ func testForwarding(t *testing.T) (*balancers, *endpoints, string) {
 	return b, e, file
 }
 
+// restarted ends load balancers and returns those of the next process.
+func restarted(t *testing.T, b *balancers, file string, e *endpoints) *balancers {
+	t.Helper()
+	b.release(func(string) bool { return false })
+	for _, f := range b.listening {
+		_ = f.listener.Close()
+	}
+	again, err := newBalancers(t.Context(), file, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return again
+}
+
 // testServer is a namespace attached to a network, with a program that says its
 // name.
 func testServer(t *testing.T, b *balancers, network, name, mac, address string) (netns.NsHandle, io.Closer) {
@@ -136,14 +150,7 @@ func TestLoadBalancersForward(t *testing.T) {
 		check(t, "the other member", said(t, host, "203.0.113.20:6443"), "red two")
 	}
 	// and a new process forwards the same
-	b.release(func(string) bool { return false })
-	for _, f := range b.listening {
-		_ = f.listener.Close()
-	}
-	again, err := newBalancers(t.Context(), file, e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := restarted(t, b, file, e)
 	check(t, "sockets", len(again.listening), 3)
 
 	// when the floating IP and then the load balancer go
@@ -263,14 +270,7 @@ func TestAnAddressThatCannotBeUsedDoesNotStopOthers(t *testing.T) {
 		t.Error(err)
 	}
 	// and a new process starts
-	b.release(func(string) bool { return false })
-	for _, f := range b.listening {
-		_ = f.listener.Close()
-	}
-	again, err := newBalancers(t.Context(), file, e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := restarted(t, b, file, e)
 	if again.listening[socket{"red", netip.MustParseAddrPort("192.0.2.99:80")}] == nil {
 		t.Error("the good one does not listen")
 	}

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -143,7 +144,7 @@ func (r *cloudControllers) run(key client.ObjectKey, cluster string, files map[s
 	r.lock.Lock()
 	old, ok := r.running[key]
 	r.lock.Unlock()
-	if ok && equalFiles(old.files, files) {
+	if ok && maps.EqualFunc(old.files, files, bytes.Equal) {
 		return nil
 	}
 	r.end(key)
@@ -170,15 +171,6 @@ func (r *cloudControllers) run(key client.ObjectKey, cluster string, files map[s
 		}
 	}()
 	return nil
-}
-
-func equalFiles(a, b map[string][]byte) bool {
-	for name, content := range a {
-		if !bytes.Equal(content, b[name]) {
-			return false
-		}
-	}
-	return len(a) == len(b)
 }
 
 // process runs the program until it ends or the context does. It opens no ports.

@@ -218,16 +218,9 @@ func (s *segment) close() {
 
 // newSpace makes a network namespace, which ends with its handle.
 func newSpace() (space netns.NsHandle, err error) {
-	err = onThread(func() error {
-		own, err := netns.Get()
-		if err != nil {
-			return err
-		}
-		defer own.Close()
-		if space, err = netns.New(); err != nil { // and enters it
-			return err
-		}
-		return netns.Set(own)
+	err = elsewhere(func() (err error) {
+		space, err = netns.New() // and enters it
+		return err
 	})
 	return space, err
 }
@@ -235,6 +228,17 @@ func newSpace() (space netns.NsHandle, err error) {
 // within runs f in a network namespace. A socket stays in the namespace in
 // which it was created, whichever thread uses it.
 func within(space netns.NsHandle, f func() error) error {
+	return elsewhere(func() error {
+		if err := netns.Set(space); err != nil {
+			return err
+		}
+		return f()
+	})
+}
+
+// elsewhere runs f, which may enter another network namespace, and then returns
+// to that of this process.
+func elsewhere(f func() error) error {
 	var failed error
 	err := onThread(func() error {
 		own, err := netns.Get()
@@ -242,9 +246,6 @@ func within(space netns.NsHandle, f func() error) error {
 			return err
 		}
 		defer own.Close()
-		if err := netns.Set(space); err != nil {
-			return err
-		}
 		failed = f()
 		return netns.Set(own)
 	})
