@@ -12,6 +12,7 @@ from magnum_capi import progress
 from magnum_capi_tempest.cli import driver_report
 from magnum_capi_tempest.cli import sandbox as box_commands
 from magnum_capi_tempest.cli import tempest
+from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest import paths
 from magnum_capi_tempest import promises
 from magnum_capi_tempest import report as reports
@@ -36,7 +37,8 @@ class Test(base.Judging):
 
     If it is interrupted by Ctrl-C, SIGTERM or a closed terminal, the report
     covers the tests that have run so far. Exit code: 0 all core promises are
-    kept, 1 some are not, 3 the driver could not be tested.
+    kept, 1 some are not, or something was left behind in the sandbox, 3 the
+    driver could not be tested.
     """
 
     def get_parser(self, prog_name):
@@ -63,6 +65,7 @@ class Test(base.Judging):
         parser.add_argument(
             '--magnum', metavar='RELEASE',
             help='Release of Magnum, as for "sandbox up".')
+        box_commands.add_nodes(parser)
         parser.add_argument(
             '--keep', action='store_true',
             help='Do not take the sandbox down afterwards.')
@@ -95,13 +98,20 @@ class Test(base.Judging):
                 'driver, --cloud, or --directory')
         if args.cloud and not (args.image and args.driver):
             raise errors.UsageError('--cloud requires --image and --driver')
+        if not args.what and (args.nodes or args.infrastructure):
+            raise errors.UsageError(
+                '--nodes and --infrastructure are for a new sandbox')
         folder = (args.folder or paths.state() / 'results' / time.strftime(
             'driver-%Y%m%dT%H%M%S', time.gmtime())).absolute()
         ended = _Ended()
-        found = (of_cloud if args.cloud else of_sandbox)(args, folder, ended)
+        found, left = (of_cloud if args.cloud else of_sandbox)(
+            args, folder, ended)
         driver_report.publish(found, folder)
         ended.go_on()
-        return 0 if found.verdict == judge.PASSED else 1
+        if left:
+            print(left)
+        return int(found.verdict != judge.PASSED
+                   or bool(left and left.leaks))
 
 
 class _Ended:
@@ -128,9 +138,11 @@ class _Ended:
             raise self._by
 
 
-def of_sandbox(args, folder, ended) -> report.Report:
-    """Run the suite in a sandbox."""
+def of_sandbox(args, folder, ended
+               ) -> tuple[report.Report, model.Left | None]:
+    """Run the suite in a sandbox, and see what it leaves there."""
     stream = folder / tempest_run.STREAM
+    left = None
     with _box(args) as box:
         made = versions.made(box)
         usable = usable_drivers.drivers(box)
@@ -139,7 +151,7 @@ def of_sandbox(args, folder, ended) -> report.Report:
                      or usable_drivers.description(box, name))
         asked = _asked(args, described)
         with ended.run(stream):
-            tempest_run.run(box, tempest_run.Order(
+            *_, left = box_commands.run(box, tempest_run.Order(
                 regex=regex(args, asked), driver=name, results=folder,
                 concurrency=args.concurrency, promise='driver', options=(
                     *usable_drivers.clashing(usable), *args.option)))
@@ -148,7 +160,7 @@ def of_sandbox(args, folder, ended) -> report.Report:
     if name in made.drivers:
         about['distribution'] = ' '.join(made.drivers[name])
     return judged(stream, about, described, made.versions, _NODES[kind],
-                  asked, ended)
+                  asked, ended), left
 
 
 @contextlib.contextmanager
@@ -160,7 +172,9 @@ def _box(args):
     box = sandbox.Sandbox(paths.state() / 'driver-test')
     say = progress.Progress()
     try:
-        box.up(sandbox.Spec(install=(args.what,), magnum=args.magnum), say)
+        box.up(sandbox.Spec(
+            install=(args.what,), magnum=args.magnum, nodes=args.nodes,
+            infrastructure=args.infrastructure), say)
         yield box
     finally:
         if args.keep:
@@ -185,8 +199,8 @@ def _only(args, made, usable):
              'a driver cannot be used')
 
 
-def of_cloud(args, folder, ended) -> report.Report:
-    """Run the suite on a cloud."""
+def of_cloud(args, folder, ended) -> tuple[report.Report, None]:
+    """Run the suite on a cloud, which others may use at the same time."""
     described = driver_report.description(args.description, args.driver)
     asked = _asked(args, described)
     options = {} if not described else {
@@ -204,7 +218,7 @@ def of_cloud(args, folder, ended) -> report.Report:
     return judged(
         stream, report.of_driver(described, args.driver), described,
         {'magnum': f'microversion {choice.microversions[1]}'}, 'server',
-        asked, ended)
+        asked, ended), None
 
 
 def _asked(args, described):

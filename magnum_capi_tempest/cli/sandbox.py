@@ -73,11 +73,7 @@ class Up(_OfSandbox, base.Command):
             '--clash', action='store_true',
             help='install drivers that conflict with magnum-capi-helm, for '
                  'tests of driver discovery')
-        parser.add_argument(
-            '--nodes', choices=nodes.KINDS,
-            help='kind of cluster nodes: simulated in memory, ready at once '
-                 'and without pods, or containers of a separate engine, which '
-                 f'needs root and image archives (default: {nodes.MEMORY})')
+        add_nodes(parser)
         parser.add_argument(
             '--images', type=pathlib.Path, metavar='DIR',
             help='folder with image archives of "magnum-capi images build", '
@@ -93,13 +89,6 @@ class Up(_OfSandbox, base.Command):
             const=magnum_wheel.PATCHED,
             help=f'use {releases.NEWEST.name} from PyPI with the patches of '
                  'upstream/magnum, in a virtual environment of its own')
-        parser.add_argument(
-            '--infrastructure', choices=infrastructure.KINDS,
-            help='infrastructure of the clusters: machines and networks '
-                 'simulated in memory, or servers, ports and load balancers '
-                 'of a real Nova, Neutron and Octavia, with only the '
-                 f'hypervisor replaced (default: {infrastructure.MEMORY}, '
-                 'unless a driver needs more services)')
         parser.add_argument(
             '--rate-limiting', action='store_true',
             help='limit the controllers of Cluster API to one reconcile a '
@@ -345,6 +334,22 @@ class Tempest(_OfSandbox, base.Command):
             arguments=tuple(args.arguments), results=args.results))
 
 
+def add_nodes(parser):
+    """Add the options for where clusters run."""
+    parser.add_argument(
+        '--nodes', choices=nodes.KINDS,
+        help='kind of cluster nodes: simulated in memory, ready at once and '
+             'without pods, or containers of a separate engine, which needs '
+             f'root and image archives (default: {nodes.MEMORY})')
+    parser.add_argument(
+        '--infrastructure', choices=infrastructure.KINDS,
+        help='infrastructure of the clusters: machines and networks simulated '
+             'in memory, or servers, ports and load balancers of a real Nova, '
+             'Neutron and Octavia, with only the hypervisor replaced '
+             f'(default: {infrastructure.MEMORY}, unless a driver needs more '
+             'services)')
+
+
 def _lines(word):
     """The word, or the lines of standard input if it is "-"."""
     return [word] if word != '-' else [
@@ -373,14 +378,20 @@ def option(text):
 
 def tempest(box, order) -> int:
     """Run Tempest, show the result; return 0 if everything has passed."""
-    before = snapshot(box)
-    stream, facts = tempest_run.run(box, order)
-    left = leaks.compare(before, snapshot(box),
-                         stream.parent / tempest_run.ARTEFACTS, strict=True)
+    stream, facts, left = run(box, order)
     ok = report.summarise(stream, stream.parent, 'tempest run', facts).ok
     print(left)
     # Leftovers of third-party tests are shown, but are not our failure.
     return 0 if ok and (order.third_party or not left.leaks) else 1
+
+
+def run(box, order):
+    """Run Tempest; return its stream, facts for a report, and what it left."""
+    before = snapshot(box)
+    stream, facts = tempest_run.run(box, order)
+    return stream, facts, leaks.compare(
+        before, snapshot(box), stream.parent / tempest_run.ARTEFACTS,
+        strict=True)
 
 
 def snapshot(box):

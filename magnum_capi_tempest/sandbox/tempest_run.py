@@ -143,8 +143,8 @@ def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
 def _durations(record, order):
     """File with the durations of the last such run of the whole suite."""
     driver = urllib.parse.quote(order.driver or 'default', safe='')
-    return (paths.cache() / 'durations'
-            / f'{record.profile}-{driver}.subunit')
+    where = f'{record.profile}-{record.infrastructure}-{record.nodes.kind}'
+    return paths.cache() / 'durations' / f'{where}-{driver}.subunit'
 
 
 def _clashing(box, additions, order):

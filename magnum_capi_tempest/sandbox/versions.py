@@ -10,6 +10,7 @@ import yaml
 
 from magnum_capi import processes
 from magnum_capi_tempest.sandbox import drivers
+from magnum_capi_tempest.sandbox import infrastructure
 from magnum_capi_tempest.sandbox import record as records
 from magnum_capi_tempest.toolchain import pins
 
@@ -48,10 +49,14 @@ def made(box) -> Made:
     chart = yaml.safe_load(
         (pathlib.Path(record.chart) / 'Chart.yaml').read_text())
     programs = pins.load().programs
+    where = record.infrastructure
+    if where == infrastructure.OPENSTACK:
+        where = f'cluster-api-provider-openstack {programs["capo"].version}'
     return Made({
         'magnum': found['magnum'],
         'profile': record.profile,
         'cluster_api': programs['clusterctl'].version,
+        'infrastructure': where,
         'kube_apiserver': programs['kube-apiserver'].version,
         'chart': f'{chart["name"]} {chart["version"]}',
     }, {name: (whose, version)

@@ -14,6 +14,7 @@ import testtools
 from magnum_capi_tempest.cli import driver_report
 from magnum_capi_tempest.cli import driver_test
 from magnum_capi_tempest.cli import report
+from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest import promises
 from magnum_capi_tempest.sandbox import drivers
 from magnum_capi_tempest.sandbox import nodes
@@ -39,7 +40,10 @@ class DriverTestCase(testtools.TestCase):
         self.patch(driver_test.usable_drivers, 'description',
                    return_value=None)
         self.patch(driver_test.records, 'require_ready',
-                   return_value=types.SimpleNamespace(nodes=nodes.Nodes()))
+                   return_value=types.SimpleNamespace(
+                       nodes=nodes.Nodes(), infrastructure='memory'))
+        self.exists = self.patch(driver_test.box_commands.leaks, 'take',
+                                 return_value=model.Snapshot())
 
     def patch(self, *where, **how):
         return self.useFixture(
@@ -74,6 +78,30 @@ class DriverTestTest(DriverTestCase):
         self.assertEqual('23.0.0', found['versions']['magnum'])
         self.assertEqual([mock.call(mock.ANY)],
                          self.box.down.call_args_list)
+
+    def test_what_is_left_behind_is_told(self):
+        self.run_of(CORE)
+        kinds = frozenset((model.PORT,))
+        self.exists.side_effect = [
+            model.Snapshot(kinds=kinds),
+            model.Snapshot(frozenset((model.Thing(model.PORT, 'p'),)), kinds)]
+
+        code, out, _ = test_tempest.call(
+            driver_test.Test, '--folder', self.folder, 'magnum-x', '--core')
+
+        self.assertEqual(1, code)
+        self.assertIn('k8s_x passes core', out)
+        self.assertIn('1 left behind:\n  port p', out)
+
+    def test_where_clusters_run(self):
+        self.run_of(CORE)
+        where = ('--nodes', 'docker', '--infrastructure', 'openstack')
+
+        self.assertEqual(0, self.call('magnum-x', *where)[0])
+        spec = self.box.up.call_args.args[0]
+        self.assertEqual(('docker', 'openstack'),
+                         (spec.nodes, spec.infrastructure))
+        self.assertEqual(2, self.call('--directory', 'box', *where)[0])
 
     def test_one_that_failed(self):
         self.run_of(CORE, 'fail')

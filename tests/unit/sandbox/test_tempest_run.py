@@ -114,7 +114,8 @@ class RunTest(_Base):
         self.assertIn('without --clash', str(refused))
 
     def test_a_whole_run_keeps_durations_and_later_ones_use_them(self):
-        path = paths.cache() / 'durations' / 'embedded-k8s%2Fx.subunit'
+        path = (paths.cache() / 'durations'
+                / 'embedded-memory-memory-k8s%2Fx.subunit')
 
         workspace, told, kept = self.durations_of(driver='k8s/x')
 
