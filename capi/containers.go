@@ -23,6 +23,7 @@ import (
 	"golang.org/x/sys/unix"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/keymutex"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
@@ -57,32 +58,28 @@ type containers struct {
 	lock     sync.Mutex
 	servers  map[string]machineSpec // that have been put since this program started
 	attached map[string]bool        // whose interfaces are complete
-	changing map[string]*sync.Mutex // one change of a server at a time
+	changing keymutex.KeyMutex      // one change of a server at a time
 }
+
+// changeLocks is the number of locks that all servers share.
+const changeLocks = 256
 
 // changeTimeout is the limit for a change of a server.
 const changeTimeout = 2 * time.Minute
 
 func newContainers(engine *client.Client, folder string, networks *balancers) *containers {
 	return &containers{engine: engine, folder: folder, networks: networks, servers: map[string]machineSpec{},
-		attached: map[string]bool{}, changing: map[string]*sync.Mutex{}}
+		attached: map[string]bool{}, changing: keymutex.NewHashed(changeLocks)}
 }
 
 // begin starts a change of a server, once others of it have ended. The caller
 // calls the function at its end.
 func (c *containers) begin(ctx context.Context, id string) (context.Context, func()) {
-	c.lock.Lock()
-	mine, ok := c.changing[id]
-	if !ok {
-		mine = &sync.Mutex{}
-		c.changing[id] = mine
-	}
-	c.lock.Unlock()
-	mine.Lock()
+	c.changing.LockKey(id)
 	ctx, cancel := context.WithTimeout(ctx, changeTimeout)
 	return ctx, func() {
 		cancel()
-		mine.Unlock()
+		_ = c.changing.UnlockKey(id)
 	}
 }
 
@@ -90,11 +87,11 @@ var uuidPattern = regexp.MustCompile(`^[0-9a-f-]{36}$`)
 
 func (c *containers) put(ctx context.Context, id string, spec machineSpec) (bool, error) {
 	if !uuidPattern.MatchString(id) {
-		return false, fmt.Errorf("%q is not a server UUID", id)
+		return false, badRequest(fmt.Errorf("%q is not a server UUID", id))
 	}
 	version := spec.ImageProperties["kube_version"]
 	if version == "" {
-		return false, fmt.Errorf("image %s of %s has no property kube_version, by which its container image is found", spec.Image, spec.Name)
+		return false, badRequest(fmt.Errorf("image %s of %s has no property kube_version, by which its container image is found", spec.Image, spec.Name))
 	}
 	ctx, end := c.begin(ctx, id)
 	defer end()
@@ -266,23 +263,20 @@ func (c *containers) view(ctx context.Context, id string) (machineView, error) {
 	if err != nil {
 		return machineView{}, notFound(id, err)
 	}
-	console := c.console(ctx, id)
-	return machineView{ID: id, Name: found.Container.Config.Hostname,
-		State: powerState(found.Container.State.Status), Console: &console}, nil
+	return machineView{ID: id, Name: found.Container.Config.Hostname, State: powerState(found.Container.State.Status)}, nil
 }
 
-// console returns the last lines of a server's console.
-func (c *containers) console(ctx context.Context, id string) string {
+func (c *containers) console(ctx context.Context, id string) (string, error) {
+	if !uuidPattern.MatchString(id) {
+		return "", notFound(id, cerrdefs.ErrNotFound)
+	}
 	logs, err := c.engine.ContainerLogs(ctx, id, client.ContainerLogsOptions{ShowStdout: true, ShowStderr: true, Tail: consoleLines})
 	if err != nil {
-		return err.Error()
+		return "", notFound(id, err)
 	}
 	defer logs.Close()
 	text, err := io.ReadAll(io.LimitReader(logs, maxMachineBytes))
-	if err != nil {
-		return err.Error()
-	}
-	return string(text)
+	return string(text), err
 }
 
 func (c *containers) power(ctx context.Context, id string, off, on bool) error {

@@ -27,10 +27,9 @@ const maxMachineBytes = 4 << 20
 
 // machineView is the service's representation of a machine.
 type machineView struct {
-	ID      string  `json:"id"`
-	Name    string  `json:"name"`
-	State   string  `json:"state"`
-	Console *string `json:"console,omitempty"`
+	ID    string `json:"id"`
+	Name  string `json:"name"`
+	State string `json:"state"`
 }
 
 // machineService answers on a unix socket that only this user can open.
@@ -120,6 +119,14 @@ func (s *machineService) handler() http.Handler {
 		}
 		writeJSON(rw, http.StatusOK, view)
 	})
+	mux.HandleFunc("GET /machines/{id}/console", func(rw http.ResponseWriter, r *http.Request) {
+		text, err := s.hypervisor.console(r.Context(), r.PathValue("id"))
+		if err != nil {
+			writeProblem(rw, err)
+			return
+		}
+		writeJSON(rw, http.StatusOK, map[string]string{"console": text})
+	})
 	mux.HandleFunc("PUT /machines/{id}", func(rw http.ResponseWriter, r *http.Request) {
 		var spec machineSpec
 		created, err := false, readJSON(r, &spec)
@@ -128,7 +135,7 @@ func (s *machineService) handler() http.Handler {
 		}
 		switch {
 		case err != nil:
-			writeJSON(rw, http.StatusBadRequest, map[string]string{"message": err.Error()})
+			writeProblem(rw, err)
 		case created:
 			writeJSON(rw, http.StatusCreated, map[string]string{})
 		default:
@@ -159,7 +166,7 @@ func forwarded[T interface{ check(*balancers) error }](mux *http.ServeMux, name 
 			err = object.check(b)
 		}
 		if err != nil {
-			writeJSON(rw, http.StatusBadRequest, map[string]string{"message": err.Error()})
+			writeProblem(rw, badRequest(err))
 			return
 		}
 		id := r.PathValue("id")
@@ -179,8 +186,14 @@ func readJSON(r *http.Request, into any) error {
 	if err != nil {
 		return err
 	}
-	return json.Unmarshal(body, into)
+	if err := json.Unmarshal(body, into); err != nil {
+		return badRequest(err)
+	}
+	return nil
 }
+
+// badRequest returns an error of the caller.
+func badRequest(err error) error { return apierrors.NewBadRequest(err.Error()) }
 
 func finish(rw http.ResponseWriter, err error) {
 	if err != nil {
@@ -192,8 +205,11 @@ func finish(rw http.ResponseWriter, err error) {
 
 func writeProblem(rw http.ResponseWriter, err error) {
 	code := http.StatusInternalServerError
-	if apierrors.IsNotFound(err) {
+	switch {
+	case apierrors.IsNotFound(err):
 		code = http.StatusNotFound
+	case apierrors.IsBadRequest(err):
+		code = http.StatusBadRequest
 	}
 	writeJSON(rw, code, map[string]string{"message": err.Error()})
 }
@@ -215,6 +231,15 @@ func (s *machines) view(_ context.Context, id string) (machineView, error) {
 	}
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	console := strings.Join(m.messages, "\n")
-	return machineView{ID: m.id, Name: m.spec.Name, State: m.state, Console: &console}, nil
+	return machineView{ID: m.id, Name: m.spec.Name, State: m.state}, nil
+}
+
+func (s *machines) console(_ context.Context, id string) (string, error) {
+	m, err := s.get(id)
+	if err != nil {
+		return "", err
+	}
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	return strings.Join(m.messages, "\n"), nil
 }

@@ -118,14 +118,14 @@ func (s *machines) put(_ context.Context, id string, spec machineSpec) (created 
 	if len(spec.UserData) > 0 {
 		m.config, err = parseUserData(spec.UserData, instanceData(id, spec.Name, m.address()))
 		if err != nil {
-			return false, fmt.Errorf("user data of %s: %w", spec.Name, err)
+			return false, badRequest(fmt.Errorf("user data of %s: %w", spec.Name, err))
 		}
 	}
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	if old, ok := s.byID[id]; ok {
 		if !reflect.DeepEqual(old.spec, spec) {
-			return false, fmt.Errorf("server %s exists with another specification", id)
+			return false, badRequest(fmt.Errorf("server %s exists with another specification", id))
 		}
 		return false, nil
 	}

@@ -279,7 +279,7 @@ func TestAClusterBootsFromUserDataAlone(t *testing.T) {
 		t.Fatal(code, answer)
 	}
 	c.eventually("it says what it waits for", func() bool {
-		_, answer := c.ask(http.MethodGet, "/w", nil)
+		_, answer := c.ask(http.MethodGet, "/w/console", nil)
 		return strings.Contains(fmt.Sprint(answer["console"]), "kubeadm join: no API server")
 	})
 	// when the control plane boots

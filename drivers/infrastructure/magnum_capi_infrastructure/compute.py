@@ -136,7 +136,10 @@ class MachineDriver(driver.ComputeDriver):
             internal_id=instance.uuid)
 
     def get_console_output(self, context, instance):
-        return self._require(instance).get('console') or ''
+        text = self._machines.console(instance.uuid)
+        if text is None:
+            raise exception.InstanceNotFound(instance_id=instance.uuid)
+        return text
 
     # What happens.
 
@@ -153,12 +156,13 @@ class MachineDriver(driver.ComputeDriver):
             self._put(instance, network_info, injected_files, admin_password)
             if not power_on:
                 self._machines.act(instance.uuid, 'stop')
+        except (machines.Failed, machines.Unreachable) as e:
+            # Nova tries other hosts.
+            raise exception.InstanceDeployFailure(reason=str(e)) from e
         except machines.Refused as e:
             # No other host would understand it either.
             raise exception.BuildAbortException(
                 instance_uuid=instance.uuid, reason=str(e)) from e
-        except machines.Unreachable as e:
-            raise exception.InstanceDeployFailure(reason=str(e)) from e
 
     def _build(self, context, instance, seconds):
         """Take this long, unless the server is deleted meanwhile."""

@@ -2,8 +2,9 @@
 """Client of the machine service: HTTP with JSON over a unix socket.
 
 ``PUT /machines/ID`` creates a machine and may be repeated, ``GET`` describes
-it, ``POST /machines/ID/stop``, ``start`` and ``reboot`` change it, and
-``DELETE`` removes it if it exists.
+it, ``GET /machines/ID/console`` returns its console, ``POST
+/machines/ID/stop``, ``start`` and ``reboot`` change it, and ``DELETE`` removes
+it if it exists.
 
 If machines are containers the service also forwards packets to them: ``PUT
 /balancers/ID`` and ``PUT /floating-ips/ID`` say what an address forwards and
@@ -26,7 +27,11 @@ BALANCERS, FLOATING_IPS = 'balancers', 'floating-ips'
 
 
 class Refused(Exception):
-    """The service refused; the message says why."""
+    """The service has not done it; the message says why."""
+
+
+class Failed(Refused):
+    """The request is right, but the service failed; it may work later."""
 
 
 class Unreachable(Exception):
@@ -61,13 +66,19 @@ class Machines:
         :param machine: dict with name, user_data, addresses, flavor, image
             and metadata; for a container also config_drive, base64 by path,
             and interfaces.
-        :raises Refused: its user data is not understood.
+        :raises Refused: its description is not understood.
+        :raises Failed: it cannot be made now.
         """
         self._ask('PUT', f'/machines/{uuid}', machine)
 
     def get(self, uuid):
-        """The machine with its state and console, None if there is none."""
+        """The machine with its state, None if there is none."""
         return self._ask('GET', f'/machines/{uuid}', missing=None)
+
+    def console(self, uuid):
+        """The last lines of a machine's console, None if there is none."""
+        found = self._ask('GET', f'/machines/{uuid}/console', missing=None)
+        return found and found['console']
 
     def list(self):
         """All machines: dicts with id, name and state."""
@@ -120,8 +131,8 @@ class Machines:
         except ValueError:
             answer = {}
         if status >= 300:
-            raise Refused(answer.get('message') or
-                          f'{method} {path}: HTTP {status}')
+            raise (Refused if status < 500 else Failed)(
+                answer.get('message') or f'{method} {path}: HTTP {status}')
         return answer
 
     def _once(self, method, path, body):

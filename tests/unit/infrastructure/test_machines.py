@@ -40,6 +40,18 @@ class ForwardTest(testtools.TestCase):
         self.assertRaises(machines.Refused, self.service.forward,
                           machines.BALANCERS, 'x', {})
 
+    def test_a_service_that_failed(self):
+        self.answer = (500, b'{"message": "no engine"}')
+        e = self.assertRaises(machines.Failed, self.service.put, 'u', {})
+        self.assertEqual('no engine', str(e))
+
+    def test_console(self):
+        for self.answer, text in (((200, b'{"console": "login:"}'), 'login:'),
+                                  ((404, b'{"message": "none"}'), None)):
+            self.assertEqual(text, self.service.console('u'))
+        self.assertEqual([('GET', '/machines/u/console', None)] * 2,
+                         self.asked)
+
     def test_forget_what_there_may_be(self):
         for self.answer in ((204, b''), (404, b'{"message": "none"}')):
             self.service.forget(machines.FLOATING_IPS, 'y')
