@@ -27,17 +27,27 @@ DEFAULTS = {
 _VALUES = 'values.yaml'
 
 
-def check(chart: pathlib.Path):
+def check(chart: pathlib.Path, kind: str):
     """Check that a chart can make clusters of real nodes.
 
+    :param kind: one of :data:`.infrastructure.KINDS`.
     :raises UsageError: it lacks the values for that.
     """
-    needed = DEFAULTS[infrastructure.MEMORY]
-    if not set(needed).issubset(_values(chart)):
+    missing = list(_missing(_values(chart), DEFAULTS[kind]))
+    if missing:
         raise errors.UsageError(
             'This chart does not support containers as machines (its '
-            f'{_VALUES} lacks {" or ".join(needed)})', where=chart,
+            f'{_VALUES} lacks {" and ".join(missing)})', where=chart,
             hint='Use charts/sandbox-cluster, which is the default')
+
+
+def _missing(values, needed, path=''):
+    """Names of needed values that a chart does not have."""
+    for name, value in needed.items():
+        if name not in values:
+            yield path + name
+        elif isinstance(value, dict):
+            yield from _missing(values[name] or {}, value, f'{path}{name}.')
 
 
 def used(directory: pathlib.Path, record) -> pathlib.Path:

@@ -103,7 +103,7 @@ def nodes(wanted) -> nodes_.Nodes:
     :raises EnvironmentProblem: this machine cannot run such nodes.
     """
     if wanted.nodes == nodes_.DOCKER:
-        charts.check(chart(wanted.chart))
+        charts.check(chart(wanted.chart), infrastructure_of(wanted))
     return nodes_.wanted(wanted.nodes, wanted.images)
 
 

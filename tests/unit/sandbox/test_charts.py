@@ -71,16 +71,30 @@ class ChartTest(testtools.TestCase):
         for text in ('controlPlane: {}\n', '- a list\n'):
             (self.directory / 'values.yaml').write_text(text)
             e = self.assertRaises(errors.UsageError, charts.check,
-                                  self.directory)
-            self.assertIn('lacks infrastructure or docker', str(e))
+                                  self.directory, infrastructure.MEMORY)
+            self.assertIn('lacks infrastructure and docker)', str(e))
+
+    def test_a_chart_without_containers_as_servers_is_refused(self):
+        (self.directory / 'values.yaml').write_text(
+            'infrastructure: openstack\ndocker: {openStackMirror: false}\n')
+        charts.check(self.directory, infrastructure.MEMORY)
+        e = self.assertRaises(errors.UsageError, charts.check,
+                              self.directory, infrastructure.OPENSTACK)
+        self.assertIn('lacks docker.servers)', str(e))
 
     def test_values_that_cannot_be_read(self):
-        self.assertRaises(errors.UsageError, charts.check, self.directory)
+        self.unread()
         (self.directory / 'values.yaml').write_text('{')
-        self.assertRaises(errors.UsageError, charts.check, self.directory)
+        self.unread()
+
+    def unread(self):
+        e = self.assertRaises(errors.UsageError, charts.check,
+                              self.directory, infrastructure.MEMORY)
+        self.assertIn('cannot be read', str(e))
 
     def test_ours_can(self):
-        charts.check(OURS)
+        for kind in infrastructure.KINDS:
+            charts.check(OURS, kind)
 
     def test_merged(self):
         self.assertEqual(
