@@ -44,8 +44,8 @@ from magnum_capi.driver import reconcile
 from magnum_capi.driver import settings as settings_module
 from magnum_capi.driver import watch
 from magnum_capi.kube import access
+from magnum_capi.kube import cached_kube
 from magnum_capi.kube import kube as kube_module
-from magnum_capi.kube import remembered
 from magnum_capi.kube import rest
 from magnum_capi import waiting
 from tests.functional import real_api
@@ -174,7 +174,7 @@ def served(client):
     found = kube_module.Kube(client)
     with contextlib.suppress(rest.KubeError):
         return all(found.list(kind, 'default') == [] for kind in (
-            *remembered.KINDS, 'HelmRelease', 'MachineSet'))
+            *cached_kube.KINDS, 'HelmRelease', 'MachineSet'))
     return False
 
 
@@ -186,7 +186,7 @@ class Conductor:
         client = rest.Rest(access.load(args.kubeconfig))
         self.rest = client
         self.kube = kube_module.Kube(client)
-        self.looks = None if args.direct else remembered.Remembered(
+        self.looks = None if args.direct else cached_kube.CachedKube(
             client, names.CLUSTER_UUID)
         self.runtime = reconcile.Runtime(
             settings(), self.kube, None, self.kube.now, {}, looks=self.looks)

@@ -92,7 +92,7 @@ def get(name: str) -> Promise:
     raise LookupError(f'There is no promise {name}')
 
 
-def strangers(names: collections.abc.Iterable[str]) -> list[str]:
+def unknown_names(names: collections.abc.Iterable[str]) -> list[str]:
     """Return the names that belong to no promise."""
     return sorted({*names} - {name for one in known().values()
                               for name in (one.id, *one.aliases)})

@@ -227,7 +227,7 @@ def _asked(args, described):
     :raises UsageError: the description names unknown promises, which would
         exclude nothing.
     """
-    wrong = described and promises.strangers(
+    wrong = described and promises.unknown_names(
         (*described.unsupported, *described.known_issues))
     if wrong:
         raise errors.UsageError(

@@ -10,7 +10,7 @@ import threading
 import time
 
 
-def together(sources, seconds, clock=time):
+def run_in_parallel(sources, seconds, clock=time):
     """Call functions in parallel and return their results.
 
     A call that hangs is left in its own daemon thread, which ends with the

@@ -92,7 +92,7 @@ def files(kubeconfig, folder):
         yield client.ApiClient(configuration)
 
 
-def to(server, ca, certificate):
+def client_for(server, ca, certificate):
     """Return an ``ApiClient`` for a server, whose key is not copied.
 
     It does not retry, and uses no proxy.

@@ -297,7 +297,7 @@ class Endpoint(Client):
         self.server = server.rstrip('/')
         self._timeout = timeout
         self._connect = functools.partial(
-            connection.to, self.server, ca, certificate)
+            connection.client_for, self.server, ca, certificate)
 
     @functools.cached_property
     def _api(self):

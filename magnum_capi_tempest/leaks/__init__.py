@@ -23,7 +23,7 @@ def take(name=None, kubeconfig=None, *, clouds=None, real_nodes=False):
     seen = cloud.Cloud(name, clouds)
     found = listing.of_cloud(seen.get, (seen.user,), real_nodes=real_nodes)
     if kubeconfig:
-        found = found.and_also(listing.of_management(
+        found = found.union(listing.of_management(
             capi.ManagementCluster(str(kubeconfig))))
     return found
 

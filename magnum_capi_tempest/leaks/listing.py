@@ -126,7 +126,7 @@ def of_cloud(get, users=(), *, real_nodes=False):
     found = _read(get, (*_MAGNUM, *_OF_CLOUD,
                         *(_REAL if real_nodes else ())), '', everywhere=True)
     for user in users:
-        found = found.and_also(_read(get, _OF_USER[:1], user))
+        found = found.union(_read(get, _OF_USER[:1], user))
     return found
 
 

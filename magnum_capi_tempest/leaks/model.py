@@ -61,7 +61,7 @@ class Snapshot:
     kinds: frozenset[str] = frozenset()
     unread: typing.Mapping[str, str] = dataclasses.field(default_factory=dict)
 
-    def and_also(self, other):
+    def union(self, other):
         """Return the union of both."""
         return Snapshot(self.things | other.things, self.kinds | other.kinds,
                         {**self.unread, **other.unread})

@@ -25,7 +25,8 @@ def from_kubeconfig(path, timeout=kube.READ) -> kube.Client:
     return kube.Client(path, timeout=timeout)
 
 
-def to(server, ca=None, certificate=None, timeout=kube.READ) -> kube.Endpoint:
+def endpoint_for(server, ca=None, certificate=None,
+                 timeout=kube.READ) -> kube.Endpoint:
     """A client for one of our programs, see :class:`kube.Endpoint`."""
     return kube.Endpoint(server, ca, certificate, timeout)
 

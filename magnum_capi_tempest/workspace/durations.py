@@ -53,7 +53,8 @@ def tell(workspace, path):
     with contextlib.suppress(errors.MagnumCapiError):
         # With --subunit the exit code does not reflect failed tests.
         processes.run(
-            [runs.beside('stestr'), 'load', '--force-init', '--subunit', path],
+            [runs.program_path('stestr'), 'load', '--force-init', '--subunit',
+             path],
             cwd=workspace, timeout=120, binary=True)
 
 

@@ -46,7 +46,7 @@ def run(workspace, arguments, stream, *, etc, env=None) -> pathlib.Path:
     :raises SystemExit: the same for SIGTERM.
     """
     workspace = pathlib.Path(workspace)
-    command = [beside('tempest'), 'run', *map(str, arguments)]
+    command = [program_path('tempest'), 'run', *map(str, arguments)]
     env = {**(os.environ if env is None else env),
            'TEMPEST_CONFIG_DIR': str(pathlib.Path(etc).absolute()),
            'PYTHON': f'{sys.executable} -m {_WORKER}'}
@@ -66,7 +66,7 @@ def run(workspace, arguments, stream, *, etc, env=None) -> pathlib.Path:
             'Tempest did not run any test',
             where=' '.join(map(str, command)), hint='See its message above')
     # The repository's own files use version 1 of the protocol.
-    recorded = processes.run([beside('stestr'), 'last', '--subunit'],
+    recorded = processes.run([program_path('stestr'), 'last', '--subunit'],
                              cwd=workspace, timeout=120, binary=True)
     _keep(recorded, stream, etc)
     return stream
@@ -110,10 +110,11 @@ def make_repository(workspace):
     :raises EnvironmentProblem: Tempest is not installed.
     """
     if not (pathlib.Path(workspace) / '.stestr').exists():
-        processes.run([beside('stestr'), 'init'], cwd=workspace, timeout=120)
+        processes.run([program_path('stestr'), 'init'], cwd=workspace,
+                      timeout=120)
 
 
-def beside(name) -> pathlib.Path:
+def program_path(name) -> pathlib.Path:
     """A program of this Python environment.
 
     :raises EnvironmentProblem: it is not there.

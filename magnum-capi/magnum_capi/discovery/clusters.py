@@ -29,7 +29,7 @@ def create(exchange: exchange_.Exchange) -> webob.Response:
             # itself, which depends on the microversion.
             return exchange.forward()
         return e.answer
-    _judge(exchange, stored.create(template, exchange.catalog))
+    _judge(exchange, stored.check_create(template, exchange.catalog))
     exchange.body['cluster_template_id'] = template['uuid']
     return exchange.forward()
 
@@ -49,7 +49,7 @@ def upgrade(exchange: exchange_.Exchange) -> webob.Response:
             'The uuid or name of a template is needed.')
     cluster, current = exchange.served_cluster(exchange.route.ident)
     new = exchange.stored('clustertemplates', exchange_.path_part(ident))
-    _judge(exchange, stored.upgrade(current, new, exchange.catalog))
+    _judge(exchange, stored.check_upgrade(current, new, exchange.catalog))
     exchange.body['cluster_template'] = new['uuid']
     return exchange.forward(cluster)
 

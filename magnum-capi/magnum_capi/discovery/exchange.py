@@ -61,7 +61,7 @@ class Exchange:
         self._start = time.perf_counter()
 
     @property
-    def own(self) -> float:
+    def filter_seconds(self) -> float:
         """Seconds that the filter itself has taken so far."""
         return (time.perf_counter() - self._start - self.glance
                 - self._magnum)

@@ -198,8 +198,8 @@ def tell_template(template: stored.Template,
     """Whether new clusters of a stored template are accepted, and by whom."""
     magnum = unmodified.without_broken(catalog)
     accepted = unmodified.create_cluster(magnum, stored.cluster_type(template))
-    serving = stored.taken(template, magnum)
-    verdict = stored.create(template, catalog)
+    serving = stored.unmodified_driver(template, magnum)
+    verdict = stored.check_create(template, catalog)
     return StoredStory(
         _subject('template', template),
         (_names(template), *_reasons(verdict)), verdict,
@@ -214,7 +214,8 @@ def tell_template(template: stored.Template,
 def tell_cluster(cluster: stored.Template, template: stored.Template,
                  catalog: model.Catalog) -> StoredStory:
     """The driver of an existing cluster; a refusal: it has none."""
-    answer = stored.taken(template, unmodified.without_broken(catalog))
+    answer = stored.unmodified_driver(
+        template, unmodified.without_broken(catalog))
     driver = answer.driver
     about = [f'It is of the {_subject("template", template)}. '
              f'{_names(template)}']
@@ -234,8 +235,8 @@ def tell_cluster(cluster: stored.Template, template: stored.Template,
 def tell_upgrade(cluster: stored.Template, current: stored.Template,
                  new: stored.Template, catalog: model.Catalog) -> StoredStory:
     """Whether a cluster may be upgraded to a template."""
-    verdict = stored.upgrade(current, new, catalog)
-    taken = stored.taken(new, unmodified.without_broken(catalog))
+    verdict = stored.check_upgrade(current, new, catalog)
+    taken = stored.unmodified_driver(new, unmodified.without_broken(catalog))
     return StoredStory(
         f'an upgrade of {_subject("cluster", cluster)} to '
         f'{_subject("template", new)}',

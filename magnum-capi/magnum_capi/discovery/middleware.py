@@ -144,7 +144,7 @@ class Filter:
             log = LOG.warning if exchange.by_name else LOG.info
             log('%s', request_log.decided(
                 route.what, request_id, exchange.decisions, outcome,
-                exchange.own, exchange.glance))
+                exchange.filter_seconds, exchange.glance))
 
 
 def factory(global_conf: collections.abc.Mapping[str, str],

@@ -176,7 +176,7 @@ class Catalog:
         """Names of the usable drivers that provide a type, sorted."""
         return self._providers.get(cluster_type, ())
 
-    def waiting(self, cluster_type: ClusterType) -> tuple[str, ...]:
+    def beta_providers(self, cluster_type: ClusterType) -> tuple[str, ...]:
         """Names of beta drivers that would provide a type if enabled."""
         return self._waiting.get(cluster_type, ())
 

@@ -109,7 +109,7 @@ def installed() -> tuple[metadata.EntryPoint, ...]:
     try:
         return tuple(metadata.entry_points(group=GROUP))
     except Exception:
-        LOG.debug('One by one, because of', exc_info=True)
+        LOG.debug('Reading each distribution separately', exc_info=True)
     found: dict[str, list[metadata.EntryPoint]] = {}
     for distribution in metadata.distributions():
         name = None

@@ -157,7 +157,7 @@ def _offer_instead(cluster_type: model.ClusterType,
 def _not_supported(cluster_type: model.ClusterType,
                    catalog: model.Catalog) -> model.Refusal:
     hint = f'On offer: {catalog.offered}.'
-    waiting = catalog.waiting(cluster_type)
+    waiting = catalog.beta_providers(cluster_type)
     if waiting:
         hint += (f' It would be provided by {model.listed(waiting)} (beta), '
                  'if in [drivers]enabled_beta_drivers.')

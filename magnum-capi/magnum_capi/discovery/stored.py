@@ -56,7 +56,8 @@ def decided(template: Template, catalog: model.Catalog) -> model.Decision:
         cluster_type(template), template.get('driver'), catalog)
 
 
-def taken(template: Template, catalog: model.Catalog) -> unmodified.Answer:
+def unmodified_driver(template: Template,
+                      catalog: model.Catalog) -> unmodified.Answer:
     """The driver that Magnum gives the clusters of a template.
 
     It ignores the default: without a name, the provider that was loaded last
@@ -66,8 +67,8 @@ def taken(template: Template, catalog: model.Catalog) -> unmodified.Answer:
         catalog, cluster_type(template), named(template))
 
 
-def create(template: Template, catalog: model.Catalog) -> Verdict:
-    """The one driver that a template's new clusters may have."""
+def check_create(template: Template, catalog: model.Catalog) -> Verdict:
+    """Check a creation: the one driver that the cluster may have."""
     decision = decided(template, catalog)
     refusal = None
     if decision.refusal:
@@ -78,7 +79,7 @@ def create(template: Template, catalog: model.Catalog) -> Verdict:
                    f'{model.shown(template["uuid"])} cannot be used. {hint}'
                    f'{_CURE}')
     elif not named(template):
-        other = taken(template, catalog).driver
+        other = unmodified_driver(template, catalog).driver
         if other not in (None, decision.driver):
             refusal = (
                 f'The template {model.shown(template["uuid"])} names no '
@@ -90,13 +91,13 @@ def create(template: Template, catalog: model.Catalog) -> Verdict:
 
 def serving(template: Template, catalog: model.Catalog) -> Verdict:
     """The driver that serves a template's clusters, enabled or not."""
-    driver = named(template) or taken(template, catalog).driver
-    return Verdict(driver) if driver else create(template, catalog)
+    driver = named(template) or unmodified_driver(template, catalog).driver
+    return Verdict(driver) if driver else check_create(template, catalog)
 
 
-def upgrade(current: Template, new: Template,
-            catalog: model.Catalog) -> Verdict:
-    """The driver of a cluster that is upgraded: it must not change."""
+def check_upgrade(current: Template, new: Template,
+                  catalog: model.Catalog) -> Verdict:
+    """Check an upgrade: the cluster's driver, which must not change."""
     if new['uuid'] == current['uuid']:
         return Verdict(named(current))
     before = serving(current, catalog)
@@ -110,7 +111,8 @@ def upgrade(current: Template, new: Template,
             None if mismatch else before.driver,
             str(refused) if mismatch else None,
             (decision,)).after(before)
-    after = (create if named(new) else serving)(new, catalog).after(before)
+    judge = check_create if named(new) else serving
+    after = judge(new, catalog).after(before)
     if after.refusal or after.driver == before.driver:
         return after
     return dataclasses.replace(after, driver=None, refusal=(

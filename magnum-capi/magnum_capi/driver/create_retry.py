@@ -48,7 +48,7 @@ class Creation:
     def run(self) -> None:
         """Reconcile with the lock held; again whenever the lock is lost.
 
-        :raises failures.Stopped: the cluster is no longer being created.
+        :raises failures.ClusterGone: the cluster is no longer being created.
         :raises lock.LockLost: for good, or there is a credential, so that the
             periodic status can continue.
         """
@@ -93,11 +93,12 @@ class Creation:
         cluster = reconciler.cluster
         if (reconciler.store.status(cluster) != _STATUS
                 or reconciler.is_deleting()):
-            raise failures.Stopped('The cluster is not being created any more')
+            raise failures.ClusterGone(
+                'The cluster is not being created any more')
         LOG.warning('Cluster %s: its creation is tried again: %s',
                     cluster.uuid, error)
         cluster.status_reason = (f'Will be tried again, try {self._tries + 1}'
-                                 f': {failures.told(error)}')
+                                 f': {failures.owner_message(error)}')
         reconciler.store.save(cluster)
         return error
 

@@ -60,7 +60,7 @@ class Answer:
             except BaseException as e:
                 result.set_exception(e)
                 if self._left:
-                    LOG.info('After the answer to a request: %s', e)
+                    LOG.info('Failed after the caller was answered: %s', e)
 
         threading.Thread(target=run, name='magnum-capi-upgrade',
                          daemon=True).start()

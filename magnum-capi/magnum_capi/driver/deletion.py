@@ -80,7 +80,7 @@ class Deletion:
                 store.admin_cloud().services, self._reconciler.release)
         except services.CloudUnreachable as e:
             row.status_reason = ('Waiting for the removal of the server '
-                                 f'groups: {failures.told(e)}')
+                                 f'groups: {failures.owner_message(e)}')
             store.save(row)
             return False
         except services.CloudError as e:
@@ -139,7 +139,7 @@ class Deletion:
                       'there: %s', cluster.uuid, e)
             cluster.status_reason = (
                 'Waiting for the removal of the application credential: '
-                f'{failures.told(e)}')
+                f'{failures.owner_message(e)}')
             reconciler.store.save(cluster)
             return False
         if not (self._drop_server_groups() and self._drop_leftovers(state)):

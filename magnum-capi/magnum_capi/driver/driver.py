@@ -163,7 +163,7 @@ class Driver(driver.Driver):
         return reconcile.Runtime(
             settings, kube, helm.Helm(settings, kube.kubeconfig), kube.now,
             shared.sightings,
-            looks=shared.looks(settings, names.CLUSTER_UUID))
+            looks=shared.cached(settings, names.CLUSTER_UUID))
 
     def _store(self, context: typing.Any) -> store.Store:
         return store.Store(context, _settings())
@@ -191,10 +191,11 @@ def _told() -> collections.abc.Iterator[None]:
         yield
     except failures.NotViable as e:
         raise exception.NotSupported(_plain(
-            f'The upgrade is not possible: {failures.told(e)}')) from None
+            f'The upgrade is not possible: {failures.owner_message(e)}'
+        )) from None
     except errors.MagnumCapiError as e:
         raise exception.MagnumException(
-            _plain(failures.told(e))) from None
+            _plain(failures.owner_message(e))) from None
 
 
 def _plain(text: str) -> str:

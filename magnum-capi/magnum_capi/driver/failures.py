@@ -17,20 +17,20 @@ from magnum_capi.kube import lock
 from magnum_capi.kube import rest
 
 #: Transient errors, after which the same request is retried.
-PASSING = (
+TRANSIENT = (
     rest.Unreachable, helm_errors.HelmUnreachable, helm_errors.HelmDisturbed,
     helm_errors.HelmKilled, helm_errors.HelmTimeout, helm_errors.HelmBusy,
     releases.ReleasePending, lock.LockBusy, lock.LockLost,
     services.CloudUnreachable)
 
 #: A deletion retries after any error of helm, which often gives no reason.
-PASSING_DELETION = (*PASSING, helm_errors.HelmFailed)
+TRANSIENT_DELETION = (*TRANSIENT, helm_errors.HelmFailed)
 
 _UNEXPECTED = ('an unexpected error of the driver; see the log of '
                'magnum-conductor')
 
 
-class Stopped(errors.MagnumCapiError):
+class ClusterGone(errors.MagnumCapiError):
     """The cluster is being deleted, or no longer in Magnum."""
 
 
@@ -42,7 +42,7 @@ class NotViable(Failed):
     """Refused before anything was changed."""
 
 
-def told(error: BaseException) -> str:
+def owner_message(error: BaseException) -> str:
     """The text of an error for the owner of a cluster."""
     if isinstance(error, helm_errors.HelmFailed):
         text = error.reason

@@ -187,7 +187,7 @@ def plan(rows: rows_module.Rows, cloud: Cloud,
     if pins.values is None and cloud.services.has('compute'):
         unplaced = placement.missing(placement.wanted(
             found, labels, rules, features, layers), pins.server_groups)
-    found = placement.placed(found, pins.server_groups)
+    found = placement.with_group_ids(found, pins.server_groups)
     computed = values_module.values(
         found, labels, features, overlays=layers, policy=rules,
         scale_from_zero=settings.scale_from_zero, batch=batch)

@@ -75,7 +75,7 @@ class Operations:
             # Refuse before the status makes other processes read the rows.
             with self._noted(remove, group, resize):
                 self._in_progress()
-                with self._reconciler.forgetting():
+                with self._reconciler.dropping_marks_on_failure():
                     self._reconciler.reconcile(
                         joining={group.uuid} if group else ())
 
@@ -88,7 +88,7 @@ class Operations:
         written: Magnum removes the row next, and anything new would remain.
         """
         settings = self._runtime.settings
-        with self._failing(delete=True, passing=failures.PASSING_DELETION):
+        with self._failing(delete=True, passing=failures.TRANSIENT_DELETION):
             self._stop_if_deleted()
             self._leave()
             with self._reconciler.held(settings.lock_timeout) as lock:
@@ -121,7 +121,7 @@ class Operations:
                     state, credentials.rotate(state.record))
                 reconciler.vault.write_state(state)
                 lock.check()
-                reconciler.rotation().bring_in(state, new=True)
+                reconciler.rotation().ensure_credential(state, new=True)
                 cluster.user_id = user_id
                 self._in_progress()
 
@@ -129,7 +129,7 @@ class Operations:
         """Try to get a valid credential; the deletion continues anyway."""
         try:
             self._reconciler.replace_refused_credential(state)
-        except failures.PASSING:
+        except failures.TRANSIENT:
             raise
         except errors.MagnumCapiError as e:
             LOG.warning('Cluster %s: it is deleted without a valid '
@@ -137,7 +137,7 @@ class Operations:
 
     def _stop_if_deleted(self) -> None:
         if self._store.status(self._cluster) == 'DELETE_COMPLETE':
-            raise failures.Stopped('The cluster has been deleted')
+            raise failures.ClusterGone('The cluster has been deleted')
 
     def _leave(self) -> None:
         """Mark every row as being deleted."""
@@ -168,12 +168,12 @@ class Operations:
                     self._runtime.settings.lock_timeout))
                 self._reconciler.stop_if_deleting()
                 self._note(nodes, group, resize)
-            except failures.PASSING as e:
+            except failures.TRANSIENT as e:
                 if not nodes:
                     raise
                 raise failures.Failed(
                     'The nodes to remove could not be recorded, so nothing '
-                    f'was changed: {failures.told(e)}') from e
+                    f'was changed: {failures.owner_message(e)}') from e
             yield
 
     def _note(self, nodes: collections.abc.Collection[str],
@@ -214,7 +214,7 @@ class Operations:
 
     @contextlib.contextmanager
     def _failing(self, create: bool = False, delete: bool = False,
-                 passing: tuple[type[Exception], ...] = failures.PASSING
+                 passing: tuple[type[Exception], ...] = failures.TRANSIENT
                  ) -> collections.abc.Iterator[None]:
         """Report failures to the owner; leave transient ones to the status.
 
@@ -224,7 +224,7 @@ class Operations:
         try:
             self._reconciler.refuse_foreign()
             yield
-        except failures.Stopped as e:
+        except failures.ClusterGone as e:
             LOG.info('Nothing more to do for %s: %s', cluster.uuid, e)
         except Exception as e:
             if isinstance(e, errors.MagnumCapiError):
@@ -238,7 +238,7 @@ class Operations:
             if can_wait and isinstance(e, passing):
                 self._later(e, create, delete)
                 return
-            reason = failures.told(e)
+            reason = failures.owner_message(e)
             if create:
                 self._fail_groups(reason)
             cluster.status_reason = reason
@@ -253,7 +253,7 @@ class Operations:
         elif not create:
             cluster.status = 'UPDATE_IN_PROGRESS'
         cluster.status_reason = ('Will be tried again: '
-                                 f'{failures.told(error)}')
+                                 f'{failures.owner_message(error)}')
         self._store.save(cluster)
 
     def _fail_groups(self, reason: str) -> None:

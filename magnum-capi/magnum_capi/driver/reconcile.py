@@ -37,9 +37,9 @@ from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver.keys import vault
 from magnum_capi.driver import settings as settings_module
 from magnum_capi import errors
+from magnum_capi.kube import cached_kube
 from magnum_capi.kube import kube as kube_module
 from magnum_capi.kube import lock as lock_module
-from magnum_capi.kube import remembered
 from magnum_capi import waiting
 
 LOG = logging.getLogger(__name__)
@@ -72,7 +72,7 @@ class Store(typing.Protocol):
     def save(self, row: typing.Any) -> None:
         """Write the changes of a row.
 
-        :raises failures.Stopped: it no longer exists.
+        :raises failures.ClusterGone: it no longer exists.
         """
 
     def destroy(self, row: typing.Any) -> None:
@@ -124,7 +124,7 @@ class Runtime:
     now: collections.abc.Callable[[], datetime.datetime]
     sightings: lock_module.Sightings = dataclasses.field(default_factory=dict)
     clock: waiting.Clock = time
-    looks: remembered.Remembered | None = None
+    looks: cached_kube.CachedKube | None = None
 
 
 class Reconciler:
@@ -157,7 +157,7 @@ class Reconciler:
         """Hold the lock of the cluster, with its present row.
 
         :param timeout: seconds to wait for the lock.
-        :raises failures.Stopped: the row no longer exists.
+        :raises failures.ClusterGone: the row no longer exists.
         :raises lock.LockBusy: another process holds it.
         :raises UsageError: the cluster belongs to another driver.
         """
@@ -169,7 +169,7 @@ class Reconciler:
         with self.lock.hold(timeout):
             self.had = True
             if not self.store.reload(self.cluster):
-                raise failures.Stopped('The cluster is not in Magnum')
+                raise failures.ClusterGone('The cluster is not in Magnum')
             # The operator may have returned it in the meantime.
             self.refuse_foreign()
             yield self.lock
@@ -240,10 +240,10 @@ class Reconciler:
     def stop_if_deleting(self) -> None:
         """Stop if the deletion of the cluster has been requested.
 
-        :raises failures.Stopped: it has, or the row no longer exists.
+        :raises failures.ClusterGone: it has, or the row no longer exists.
         """
         if not self.store.reload(self.cluster) or self.is_deleting():
-            raise failures.Stopped('The cluster is being deleted')
+            raise failures.ClusterGone('The cluster is being deleted')
 
     def is_deleting(self) -> bool:
         """Whether its deletion was requested, or it no longer exists.
@@ -252,7 +252,8 @@ class Reconciler:
         """
         status = self.store.status(self.cluster)
         return (status is None or status.startswith('DELETE_')
-                or rows_module.leaving(self.store.groups(self.cluster)))
+                or rows_module.is_deletion_requested(
+                    self.store.groups(self.cluster)))
 
     def plan(self, state: state_module.State, *, creating: bool,
              joining: collections.abc.Container[str] | None) -> gather.Plan:
@@ -268,9 +269,9 @@ class Reconciler:
                 applied=state.applied, batch=state.batch, held=state.held,
                 defaults=self.store.defaults(), pins=pins,
                 creating=creating, joining=joining)
-        return self.placed(made, self.pins(state))
+        return self.with_server_groups(made, self.pins(state))
 
-    def placed(self, plan: collections.abc.Callable[
+    def with_server_groups(self, plan: collections.abc.Callable[
             [pins_module.Pins], gather.Plan],
             pins: pins_module.Pins) -> gather.Plan:
         """A plan whose server groups exist.
@@ -337,8 +338,8 @@ class Reconciler:
 
         :param lost: resume a request that may have been half done.
         :param joining: see validation.check.
-        :raises failures.Stopped: the cluster is being deleted.
-        :raises MagnumCapiError: ``failures.told`` has the text.
+        :raises failures.ClusterGone: the cluster is being deleted.
+        :raises MagnumCapiError: ``failures.owner_message`` has the text.
         """
         operation = self.rows().operation
         state = self.vault.state()
@@ -353,7 +354,7 @@ class Reconciler:
         self.vault.write_registries(plan.registries)
         self.vault.write_state(state)
         if operation == 'CREATE' or not credentials.in_use(state.record):
-            state = self.rotation().bring_in(state)
+            state = self.rotation().ensure_credential(state)
             self.lock.check()
             self.vault.write_authorities(self.store.authorities(self.cluster))
             self.vault.ensure_service_account_key()
@@ -363,7 +364,7 @@ class Reconciler:
         for name in state.marked:
             self.runtime.kube.mark_for_deletion(self.namespace, name)
         self.apply(plan)
-        state = self.taken(self._sized(state))
+        state = self.record_move_applied(self._sized(state))
         applied = state.applied | {
             group.uuid for group in self.rows().live(state.applied)
             if not group.is_default}
@@ -397,7 +398,7 @@ class Reconciler:
             state, credentials.rotate(state.record))
         self.vault.write_state(state)
         self.lock.check()
-        state = self.rotation().bring_in(state, new=True)
+        state = self.rotation().ensure_credential(state, new=True)
         self.cluster.user_id = user.id
         self.store.save(self.cluster)
         return state
@@ -417,7 +418,8 @@ class Reconciler:
         self.vault.write_state(state)
         return state
 
-    def taken(self, state: state_module.State) -> state_module.State:
+    def record_move_applied(self, state: state_module.State
+                            ) -> state_module.State:
         """Record that Helm has applied an operator's move.
 
         :returns: as written to the Secret.
@@ -440,15 +442,16 @@ class Reconciler:
         return state
 
     @contextlib.contextmanager
-    def forgetting(self) -> collections.abc.Iterator[None]:
-        """After a failure, drop marks of machines and sizes to set.
+    def dropping_marks_on_failure(self) -> collections.abc.Iterator[None]:
+        """If the block fails for good, drop what was recorded for it.
 
-        Also a chart that Helm refused. Transient errors keep all of them for
-        the next try.
+        These are marks of Machines to remove first, sizes still to be set, and
+        a move that Helm refused. After a transient error they all stay for the
+        next try.
         """
         try:
             yield
-        except (failures.Stopped, *failures.PASSING):
+        except (failures.ClusterGone, *failures.TRANSIENT):
             raise
         except Exception:
             state = self.vault.state()
@@ -489,7 +492,7 @@ class Reconciler:
             if obj and obj['kind'] in _OVERWRITTEN:
                 obj['metadata']['namespace'] = self.namespace
                 self.runtime.kube.apply(obj)
-        releases.taken_over(
+        releases.finish_takeover(
             self.runtime.kube, self.namespace, self.release, revision)
 
     def apply(self, plan: gather.Plan) -> None:

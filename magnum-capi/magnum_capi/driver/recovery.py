@@ -81,7 +81,7 @@ def recover(reconciler: reconcile.Reconciler, rows: rows_module.Rows,
     try:
         with reconciler.held(0) as lock:
             _take_up(reconciler, lock)
-    except (lock_module.LockBusy, failures.Stopped,
+    except (lock_module.LockBusy, failures.ClusterGone,
             errors.UsageError) as e:
         LOG.debug('Cluster %s: %s', reconciler.cluster.uuid, e)
 

@@ -74,7 +74,7 @@ def keep(reconciler: reconcile.Reconciler, rows: rows_module.Rows,
     try:
         with reconciler.held(0):
             _keep(reconciler, reconciler.rows(), snapshot)
-    except (lock_module.LockBusy, failures.Stopped) as e:
+    except (lock_module.LockBusy, failures.ClusterGone) as e:
         LOG.debug('Cluster %s: %s', reconciler.cluster.uuid, e)
 
 

@@ -151,7 +151,7 @@ class Store:
         try:
             row.save()
         except (exception.ClusterNotFound, exception.NodeGroupNotFound):
-            raise failures.Stopped(
+            raise failures.ClusterGone(
                 'The cluster is not in Magnum') from None
 
     def destroy(self, row: typing.Any) -> None:

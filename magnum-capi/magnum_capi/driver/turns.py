@@ -11,10 +11,10 @@ from magnum_capi.driver import observer
 from magnum_capi.driver import reconcile
 
 
-def kept(reconciler: reconcile.Reconciler,
-         groups: collections.abc.Iterable[typing.Any],
-         image_of: collections.abc.Callable[[typing.Any], str]
-         ) -> dict[str, tuple[str, str]]:
+def current_images(reconciler: reconcile.Reconciler,
+                   groups: collections.abc.Iterable[typing.Any],
+                   image_of: collections.abc.Callable[[typing.Any], str]
+                   ) -> dict[str, tuple[str, str]]:
     """What the machines of node groups are made of now.
 
     Their image may no longer be in Glance.

@@ -83,9 +83,9 @@ class Upgrade:
                          self._cluster.uuid)
         except failures.Failed:
             raise
-        except failures.Stopped as e:
+        except failures.ClusterGone as e:
             # For any other error Magnum would save UPDATE_FAILED.
-            raise failures.NotViable(failures.told(e)) from None
+            raise failures.NotViable(failures.owner_message(e)) from None
         except answer_module.TooLate as e:
             raise failures.NotViable(
                 f'it could not be checked in {e.elapsed:.0f} s, because the '
@@ -94,7 +94,8 @@ class Upgrade:
         except errors.MagnumCapiError as e:
             # A transient error before anything was changed.
             raise failures.NotViable(
-                f'it cannot be checked now: {failures.told(e)}') from None
+                f'it cannot be checked now: {failures.owner_message(e)}'
+            ) from None
 
     def _locked(self) -> None:
         with self._reconciler.held(min(LOCK_TIMEOUT,
@@ -114,19 +115,19 @@ class Upgrade:
             _facts(group) for group in rows.groups])
         followers = self._move(rows)
         try:
-            plan = reconciler.placed(lambda pins: gather.plan(
+            plan = reconciler.with_server_groups(lambda pins: gather.plan(
                 dataclasses.replace(rows, template=self._template),
                 self._store.cloud, self._runtime.settings,
                 applied=state.applied, joining=followers, batch=batch,
                 held=held, defaults=self._store.defaults(), pins=pins),
-                self._pins.moved())
+                self._pins.kept_in_upgrade())
         except errors.MagnumCapiError as e:
             self._store.reload(self._cluster)
-            raise failures.NotViable(failures.told(e)) from None
+            raise failures.NotViable(failures.owner_message(e)) from None
         self._answer.commit()
         try:
             if reconciler.is_deleting():
-                raise failures.Stopped('The cluster is being deleted')
+                raise failures.ClusterGone('The cluster is being deleted')
             for row in (*rows.groups, self._cluster):
                 self._store.save(row)
             # Otherwise Magnum would save this later, when it may be wrong.
@@ -139,7 +140,7 @@ class Upgrade:
             reconciler.vault.write_state(begun)
             reconciler.replace_refused_credential(begun)
             reconciler.apply(plan)
-        except failures.Stopped:
+        except failures.ClusterGone:
             raise
         except Exception as e:
             self._failed(e, before, rows.groups, state)
@@ -148,26 +149,26 @@ class Upgrade:
         try:
             return rollout.batch(self._batch)
         except errors.UsageError as e:
-            raise failures.NotViable(failures.told(e)) from None
+            raise failures.NotViable(failures.owner_message(e)) from None
 
     def _failed(self, e: Exception, before: _Steps, groups: _Groups,
                 state: state_module.State) -> None:
         """Handle a failure after rows were changed."""
         awaited = self._answer.keep()
-        if isinstance(e, failures.PASSING):
+        if isinstance(e, failures.TRANSIENT):
             self._later(e, awaited)
         elif awaited:
             self._restore(before, groups, state)
-            raise failures.Failed(failures.told(e)) from e
+            raise failures.Failed(failures.owner_message(e)) from e
         else:
-            self._fail(failures.told(e), before, groups, state)
+            self._fail(failures.owner_message(e), before, groups, state)
 
     def _later(self, e: Exception, awaited: bool) -> None:
         LOG.info('Cluster %s: its upgrade will be tried again: %s',
                  self._cluster.uuid, e)
         if awaited:
             self._cluster.status_reason = (
-                f'Will be tried again: {failures.told(e)}')
+                f'Will be tried again: {failures.owner_message(e)}')
             self._store.save(self._cluster)
 
     def _fail(self, reason: str, before: _Steps, groups: _Groups,
@@ -236,7 +237,7 @@ class Upgrade:
         :returns: see state.State.
         :raises failures.NotViable: the image of one is unknown.
         """
-        return turns.kept(self._reconciler, (
+        return turns.current_images(self._reconciler, (
             group for group in rows.live(state.applied)
             if self._follows(group, rows)),
             lambda group: self._looked_up(group, rows))
@@ -269,7 +270,7 @@ class Upgrade:
             vault.write_state(dataclasses.replace(
                 state, record=now.record, secrets=now.secrets,
                 pins=self._pins))
-        except failures.PASSING as e:
+        except failures.TRANSIENT as e:
             # Groups then wait for their turn without changing.
             LOG.warning('Cluster %s: the upgrade that failed is still noted: '
                         '%s', self._cluster.uuid, e)

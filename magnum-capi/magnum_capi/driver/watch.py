@@ -57,7 +57,7 @@ _KEPT = 600
 
 
 @dataclasses.dataclass
-class Memory:
+class CheckCache:
     """What one process keeps between two checks of a cluster.
 
     :param state: without secrets; None when it must be read.
@@ -81,27 +81,27 @@ class Memory:
                    datetime.datetime | None] = (None, None)
 
 
-_memories: dict[str, Memory] = {}
-_memories_lock = threading.Lock()
+_caches: dict[str, CheckCache] = {}
+_caches_lock = threading.Lock()
 
 
-def memory(uuid: str, now: float) -> Memory:
-    """This process's Memory of a cluster; drops expired ones of others.
+def cache_of(uuid: str, now: float) -> CheckCache:
+    """This process's CheckCache of a cluster; drops expired ones of others.
 
     :param now: monotonic time in seconds.
     """
-    with _memories_lock:
-        for other, kept in list(_memories.items()):
+    with _caches_lock:
+        for other, kept in list(_caches.items()):
             if now - kept.used_at >= _KEPT and not kept.looking.locked():
-                del _memories[other]
-        found = _memories.setdefault(uuid, Memory())
+                del _caches[other]
+        found = _caches.setdefault(uuid, CheckCache())
         found.used_at = now
         return found
 
 
 def forget(uuid: str) -> None:
-    with _memories_lock:
-        _memories.pop(uuid, None)
+    with _caches_lock:
+        _caches.pop(uuid, None)
 
 
 class Watch:
@@ -118,7 +118,7 @@ class Watch:
         self._cluster = cluster
         self._reconciler = reconcile.Reconciler(runtime, store, cluster)
         self._deletion = deletion.Deletion(self._reconciler)
-        self._memory = memory(cluster.uuid, runtime.clock.monotonic())
+        self._cache = cache_of(cluster.uuid, runtime.clock.monotonic())
         self._state = state_module.State()
 
     def update(self) -> None:
@@ -127,14 +127,14 @@ class Watch:
         Magnum starts each check in a new thread without waiting for the last
         one; a second thread leaves the cluster to the first.
         """
-        if not self._memory.looking.acquire(blocking=False):
+        if not self._cache.looking.acquire(blocking=False):
             LOG.debug('Cluster %s: another thread looks at it',
                       self._cluster.uuid)
             return
         try:
             self._look()
         finally:
-            self._memory.looking.release()
+            self._cache.looking.release()
 
     def _look(self) -> None:
         if not self._store.reload(self._cluster):
@@ -145,7 +145,7 @@ class Watch:
         except errors.UsageError as e:
             LOG.error('Cluster %s: %s', self._cluster.uuid, e)
             return
-        rows = self._rows(self._memory.template)
+        rows = self._rows(self._cache.template)
         if not rows.in_progress:
             forget(self._cluster.uuid)
             return
@@ -153,25 +153,25 @@ class Watch:
             self._update(rows)
         except lock_module.LockBusy as e:
             LOG.debug('Cluster %s: %s', self._cluster.uuid, e)
-        except failures.Stopped:
+        except failures.ClusterGone:
             pass
-        except failures.PASSING as e:
+        except failures.TRANSIENT as e:
             LOG.warning('Cluster %s: no status now: %s', self._cluster.uuid, e)
             if isinstance(e, rest.NotServed):
-                self._tell(rows, f'Waiting: {failures.told(e)}')
+                self._tell(rows, f'Waiting: {failures.owner_message(e)}')
         except errors.MagnumCapiError as e:
             LOG.error('Cluster %s: no status: %s', self._cluster.uuid, e)
 
     def _update(self, rows: rows_module.Rows) -> None:
         # An UPDATE right after an UPDATE is recognized under the lock.
-        if self._memory.state is None or self._memory.key != rows.operation:
+        if self._cache.state is None or self._cache.key != rows.operation:
             self._read_state()
-            self._memory.key = rows.operation
+            self._cache.key = rows.operation
         else:
-            self._state = self._memory.state
+            self._state = self._cache.state
         snapshot = self._glance(self._runtime.looks)
         busy = observer.is_busy(snapshot.cluster)
-        thorough = self._memory.attention.next(
+        thorough = self._cache.attention.next(
             snapshot.cluster, rows.operation == 'DELETE' or not busy)
         # A short look must not end an operation.
         wanted = self._wanted(rows)
@@ -186,7 +186,7 @@ class Watch:
             rows, wanted, snapshot, busy, thorough)
         left = progress.left(snapshot, wanted) if thorough else {}
         if thorough:
-            self._memory.attention.found(
+            self._cache.attention.found(
                 restless=bool(verdict.failing or verdict.action))
         if rows.operation == 'DELETE' and thorough:
             self._deletion.free_network(snapshot)
@@ -218,7 +218,8 @@ class Watch:
                     self._reconciler.vault.write_state(self._state)
             self._act(rows, snapshot, verdict)
 
-    def _is_nothing_new(self, rows: rows_module.Rows, wanted: goal.Wanted,
+    def _is_nothing_new(self, rows: rows_module.Rows,
+                        wanted: goal.DesiredCluster,
                         snapshot: snapshot_module.Snapshot) -> bool:
         """Whether a short look changes nothing."""
         verdict = status.judge(snapshot, wanted, self._runtime.now())
@@ -234,7 +235,7 @@ class Watch:
         self._state = state
         # Without secrets: the process that ends the operation cannot make
         # others forget.
-        self._memory.state = dataclasses.replace(state, secrets={})
+        self._cache.state = dataclasses.replace(state, secrets={})
 
     def _tell(self, rows: rows_module.Rows, reason: str) -> None:
         """Report why there is no status now, unless another process does."""
@@ -245,7 +246,7 @@ class Watch:
                 if digest(self._rows()) == digest(rows):
                     self._cluster.status_reason = reason
                     self._store.save(self._cluster)
-        except (failures.Stopped, *failures.PASSING) as e:
+        except (failures.ClusterGone, *failures.TRANSIENT) as e:
             LOG.debug('Cluster %s: %s', self._cluster.uuid, e)
 
     def _glance(self, kube: kube_module.Kube | None = None
@@ -257,16 +258,16 @@ class Watch:
 
     def _rows(self, template: typing.Any = None) -> rows_module.Rows:
         rows = self._reconciler.rows(template)
-        self._memory.template = rows.template
+        self._cache.template = rows.template
         return rows
 
-    def _wanted(self, rows: rows_module.Rows) -> goal.Wanted:
+    def _wanted(self, rows: rows_module.Rows) -> goal.DesiredCluster:
         settings = self._runtime.settings
         return rows.wanted(self._state,
                            patience=settings.failure_patience,
                            limit=settings.progress_timeout)
 
-    def _judged(self, rows: rows_module.Rows, wanted: goal.Wanted,
+    def _judged(self, rows: rows_module.Rows, wanted: goal.DesiredCluster,
                 snapshot: snapshot_module.Snapshot, busy: bool, thorough: bool
                 ) -> tuple[snapshot_module.Snapshot, verdicts.Verdict]:
         """A snapshot with all parts that the verdict needs, and that."""
@@ -351,13 +352,13 @@ class Watch:
         """Repeat delete requests; those that fail are retried next time."""
         try:
             self._deletion.ask_again(snapshot)
-        except (failures.Stopped, lock_module.LockLost):
+        except (failures.ClusterGone, lock_module.LockLost):
             raise
         except errors.MagnumCapiError as e:
             LOG.warning('Cluster %s: its deletion is tried again: %s',
                         self._cluster.uuid, e)
             return dataclasses.replace(verdict, reason=(
-                f'Will be tried again: {failures.told(e)}. '
+                f'Will be tried again: {failures.owner_message(e)}. '
                 f'{verdict.reason}'))
         return verdict
 
@@ -374,10 +375,10 @@ class Watch:
         try:
             self._reconciler.reconcile(lost=True, joining=()
                                        if rows.operation != 'CREATE' else None)
-        except (failures.Stopped, lock_module.LockLost):
+        except (failures.ClusterGone, lock_module.LockLost):
             raise
-        except failures.PASSING as e:
-            reason = f'Will be tried again: {failures.told(e)}'
+        except failures.TRANSIENT as e:
+            reason = f'Will be tried again: {failures.owner_message(e)}'
             if cluster.status_reason != reason:
                 cluster.status_reason = reason
                 self._store.save(cluster)
@@ -386,7 +387,7 @@ class Watch:
             # Reconciling may have written it: a new credential, or pins.
             self._read_state()
             self._keep(state_module.not_moved(self._state))
-            self._fail(rows, failures.told(e))
+            self._fail(rows, failures.owner_message(e))
         else:
             if not cluster.stack_id:
                 cluster.stack_id = self._reconciler.release
@@ -400,9 +401,9 @@ class Watch:
         """
         cluster, now = self._cluster, self._runtime.now()
         stamp = cluster.updated_at or cluster.created_at
-        known, since = self._memory.written
+        known, since = self._cache.written
         if since is None or known != stamp:
-            self._memory.written = stamp, now
+            self._cache.written = stamp, now
             return 0.0
         return (now - since).total_seconds()
 

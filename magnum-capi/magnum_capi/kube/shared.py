@@ -13,9 +13,9 @@ import threading
 import typing
 
 from magnum_capi.kube import access
+from magnum_capi.kube import cached_kube
 from magnum_capi.kube import kube as kube_module
 from magnum_capi.kube import lock
-from magnum_capi.kube import remembered
 from magnum_capi.kube import rest
 
 #: See lock.Lock.
@@ -30,7 +30,7 @@ class _Made:
     kube: kube_module.Kube
     files: tuple[pathlib.Path, ...]
     stamp: access.Stamp
-    looks: remembered.Remembered | None = None
+    looks: cached_kube.CachedKube | None = None
 
 
 _shared: dict[tuple[pathlib.Path | None, rest.Limits], _Made] = {}
@@ -69,15 +69,15 @@ def kube(settings: Settings) -> kube_module.Kube:
         return _made(settings).kube
 
 
-def looks(settings: Settings, secrets: str) -> remembered.Remembered:
+def cached(settings: Settings, secrets: str) -> cached_kube.CachedKube:
     """Return this process's client for checks; otherwise like :func:`kube`.
 
-    :param secrets: see remembered.Remembered.
+    :param secrets: see cached_kube.CachedKube.
     """
     with _shared_lock:
         made = _made(settings)
         if made.looks is None:
-            made.looks = remembered.Remembered(made.connection, secrets)
+            made.looks = cached_kube.CachedKube(made.connection, secrets)
         return made.looks
 
 

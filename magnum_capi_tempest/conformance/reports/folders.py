@@ -25,7 +25,7 @@ _FIELDS = ('kubernetes', 'name', 'driver', 'cni', 'image')
 
 
 @dataclasses.dataclass(frozen=True)
-class Told:
+class ReportNotes:
     """What the report beside a record says.
 
     :param cluster: its fields are empty if the report does not say.
@@ -69,7 +69,7 @@ def is_tree(path: pathlib.Path) -> bool:
                 or len(list(path.glob(f'*{_ARCHIVE}'))) == 1)
 
 
-def told(record: pathlib.Path) -> Told:
+def read_report_notes(record: pathlib.Path) -> ReportNotes:
     """What the report beside a record says about its cluster.
 
     An unreadable report is ignored: it only adds to a record.
@@ -77,13 +77,13 @@ def told(record: pathlib.Path) -> Told:
     path = (record if record.is_dir() else record.parent) / REPORT
     try:
         if path.stat().st_size > _BYTES:
-            return Told()
+            return ReportNotes()
         said = json.loads(path.read_bytes())['conformance']
         known = {field: said['cluster'].get(field) for field in _FIELDS}
     except (OSError, ValueError, LookupError, TypeError, AttributeError,
             RecursionError):
-        return Told()
-    return Told(
+        return ReportNotes()
+    return ReportNotes(
         model.Cluster(**{field: value[:_NAME] for field, value
                          in known.items() if isinstance(value, str)}),
         said.get('stand_in_images') is True)

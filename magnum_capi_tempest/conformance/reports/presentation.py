@@ -188,7 +188,7 @@ def harness(result) -> list[str]:
     return lines
 
 
-def again(labels):
+def rerun_section(labels):
     """The rerun failures as a :class:`~..report.model.Section`."""
     return report.Section('Failures that were rerun', tuple(
         f'{one.outcome}: {one.spec.name}' for one in labels))
@@ -196,7 +196,7 @@ def again(labels):
 
 def ended(rerun_ended):
     """Sections for a :class:`~.rerun.Ended`."""
-    yield again(rerun_ended.again)
+    yield rerun_section(rerun_ended.again)
     for title, lines in (
             ('Not exactly these specs ran', rerun_ended.deviations),
             ('Errors of the harness, not of the cluster',
@@ -232,7 +232,7 @@ def _sections(result, verdict, reruns):
         yield report.Section('Errors of the harness, not of the cluster',
                              tuple(lines))
     if reruns:
-        yield again(rerun.label(result, reruns))
+        yield rerun_section(rerun.label(result, reruns))
 
 
 def _called_off(spec):

@@ -33,7 +33,7 @@ _AGAIN, _INCOMPLETE, _HARNESS = (verdicts.EXIT_CODES[outcome] for outcome in (
 
 
 @dataclasses.dataclass(frozen=True)
-class Again:
+class RerunSpec:
     """The reruns of one failure of the first run.
 
     :param outcome: FLAKY, FAILED_AGAIN or NOT_RERUN.
@@ -54,7 +54,7 @@ class Ended:
     :param broken: reasons of runs that the harness did not complete.
     """
 
-    again: tuple[Again, ...]
+    again: tuple[RerunSpec, ...]
     deviations: tuple[str, ...] = ()
     broken: tuple[str, ...] = ()
 
@@ -165,7 +165,7 @@ def deviations(names, results) -> tuple[str, ...]:
     return tuple(found)
 
 
-def label(result, reruns) -> tuple[Again, ...]:
+def label(result, reruns) -> tuple[RerunSpec, ...]:
     """The later statuses of each failure of a result.
 
     A failure is a flake only if it passed each time it was rerun to its
@@ -182,5 +182,5 @@ def label(result, reruns) -> tuple[Again, ...]:
             outcome = FLAKY
         else:
             outcome = FAILED_AGAIN
-        found.append(Again(spec, outcome, statuses))
+        found.append(RerunSpec(spec, outcome, statuses))
     return tuple(found)

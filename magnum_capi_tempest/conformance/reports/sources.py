@@ -66,7 +66,7 @@ def load(given, *, title=None, store=None) -> comparison.Judged:
     path = pathlib.Path(name)
     version = about.pop('kubernetes', '')
     if path.exists():
-        told = folders.told(path)
+        told = folders.read_report_notes(path)
         # An archive is the best source for its version.
         result = reading.find(
             path, kubernetes=version or told.cluster.kubernetes)

@@ -98,7 +98,7 @@ def follow(record, driven, reader, runtime, go_on) -> outcome.Outcome:
         try:
             driven.run(record.plan, folder, go_on)
         except errors.CommandFailed as e:
-            said = hydrophone.spoken(e.output) or e.what
+            said = hydrophone.failure_message(e.output) or e.what
             return outcome.of_nothing(
                 record, f'Hydrophone ended without results: {said}')
     record = dataclasses.replace(record, stage=runs.ENDED,
@@ -132,7 +132,7 @@ def delete(record, driven, reader, runtime, lenient=False):
                 driven.delete()
     except (errors.CommandFailed, errors.EnvironmentProblem,
             kube.KubeError) as e:
-        said = (sonobuoy.spoken(e.output)
+        said = (sonobuoy.failure_message(e.output)
                 if isinstance(e, errors.CommandFailed) else e.what)
         if not lenient:
             raise errors.EnvironmentProblem(

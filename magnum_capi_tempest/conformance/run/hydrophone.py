@@ -131,7 +131,7 @@ class Hydrophone:
         processes.run(self.commands.delete(), timeout=_CLEANUP, merge=True)
 
 
-def spoken(output: str) -> str:
+def failure_message(output: str) -> str:
     """The message of a failed call on one line, without its successes."""
     lines = [line for line in output.splitlines()
              if not re.match(r'\d\d:\d\d:\d\d INF ', line)]

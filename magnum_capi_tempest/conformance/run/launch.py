@@ -94,7 +94,7 @@ def create(record, driven, runtime):
         try:
             driven.run(record.plan)
         except errors.CommandFailed as e:
-            said = sonobuoy.spoken(e.output)
+            said = sonobuoy.failure_message(e.output)
             with contextlib.suppress(errors.CommandFailed):
                 driven.delete()
                 runtime.store.save(dataclasses.replace(

@@ -313,4 +313,4 @@ def _answer(driven):
     except errors.CommandFailed as e:
         raise errors.EnvironmentProblem(
             'Sonobuoy does not report the state of the run',
-            last_seen=sonobuoy.spoken(e.output)) from None
+            last_seen=sonobuoy.failure_message(e.output)) from None

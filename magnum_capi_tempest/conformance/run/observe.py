@@ -110,7 +110,7 @@ class Observer:
         try:
             text = self._program.status()
         except errors.CommandFailed as e:
-            said = sonobuoy.spoken(e.output) or str(e.what)
+            said = sonobuoy.failure_message(e.output) or str(e.what)
             gone = any(mark in e.output for mark in _GONE) \
                 and self._really_gone()
             return None, '', said, gone

@@ -118,7 +118,8 @@ def _once(program, tarball, part, number):
     try:
         program.retrieve(part, name)
     except errors.CommandFailed as e:
-        return Try(number, fault=sonobuoy.spoken(e.output) or str(e.what))
+        return Try(number, fault=(sonobuoy.failure_message(e.output)
+                                  or str(e.what)))
     # The aggregator sends every archive it has; the hash identifies ours.
     faults = []
     for file in sorted(part.iterdir()):

@@ -113,7 +113,7 @@ _LOGGED = re.compile(r'time="[^"]*" level=(\w+) msg="((?:[^"\\]|\\.)*)"'
                      r'(?: error="((?:[^"\\]|\\.)*)")?')
 
 
-def spoken(output: str, most=300) -> str:
+def failure_message(output: str, most=300) -> str:
     """The message of a failed call on one line, without its warnings.
 
     :param most: characters.

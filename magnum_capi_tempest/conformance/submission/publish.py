@@ -97,7 +97,7 @@ def publish(source, folder, *, full=False) -> Published:
 
 def _read(source):
     """The result, completed from the report beside its record."""
-    told = folders.told(source)
+    told = folders.read_report_notes(source)
     result = reading.find(source, kubernetes=told.cluster.kubernetes)
     return dataclasses.replace(
         result, stand_in_images=result.stand_in_images or told.stand_in,

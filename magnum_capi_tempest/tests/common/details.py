@@ -104,7 +104,7 @@ def collect(sources, cluster_ids, seconds, since=0):
     """
     magnum = sources.magnum
     chosen = cluster_ids[-CLUSTERS:]
-    found = gather.together(
+    found = gather.run_in_parallel(
         {f'cluster of {uuid}':
          lambda uuid=uuid: dict(magnum.clusters.show_cluster(uuid))
          for uuid in chosen}, seconds / 2)
@@ -126,7 +126,7 @@ def collect(sources, cluster_ids, seconds, since=0):
     found['requests'] = _lines(requests, 'none')
     words = [*(r.request_id for r in requests), *names, *sources.users]
     asked.update(_of_logs(sources, words, seconds / 2))
-    return found | gather.together(asked, seconds / 2)
+    return found | gather.run_in_parallel(asked, seconds / 2)
 
 
 def _of_cluster(sources, uuid, cluster, stack_id):
@@ -175,7 +175,7 @@ def _workload(magnum, cluster):
     with access.private_folder() as folder:
         path = os.path.join(folder.path, 'kubeconfig')
         access.write_kubeconfig(magnum.certificates, cluster, path)
-        found = gather.together({
+        found = gather.run_in_parallel({
             'nodes': lambda: str(access.look(path)),
             'pods': lambda: _lines(workload.pods(path), 'none'),
         }, 30)

@@ -49,7 +49,7 @@ def texts(value):
         return
 
 
-def told(text, secrets_) -> list[str]:
+def find_secrets(text, secrets_) -> list[str]:
     """Return the places of the secrets that a text contains, sorted.
 
     :param secrets_: see :func:`secrets`. One that is base64-encoded once more

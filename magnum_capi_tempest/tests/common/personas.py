@@ -33,10 +33,10 @@ _READERS = ALL - {OTHER}
 class Rule:
     """Who may perform an operation.
 
-    :param allowed: personas; all others are denied, except
-    :param untold: personas for whom nothing is specified: an admin of another
-        project, where Magnum 23 looks in the own project first; those whose
-        request would destroy the resource.
+    :param allowed: personas for whom it succeeds.
+    :param unspecified: personas for whom any answer is accepted: an admin of
+        another project, where Magnum 23 looks in the own project first; those
+        whose request would destroy the resource. All others are denied.
     :param denied: statuses of a denial. A persona that must not know about a
         resource gets the answer for one that does not exist.
     :param refused: statuses of a request that Magnum refuses even to allowed
@@ -44,7 +44,7 @@ class Rule:
     """
 
     allowed: frozenset
-    untold: frozenset = frozenset()
+    unspecified: frozenset = frozenset()
     denied: frozenset = frozenset((403, 404))
     refused: frozenset = frozenset()
 
@@ -52,7 +52,7 @@ class Rule:
         """Return what is wrong with an answer, or None."""
         if status >= 500 or status == 401:
             return f'{persona}: {status} is not an answer'
-        if persona in self.untold:
+        if persona in self.unspecified:
             return None
         if persona in self.allowed:
             if status in (403, 404):

@@ -67,7 +67,7 @@ class ObjectsTest(remediation.BaseManagementTest,
             timeout=REPAIRED, pace=self.pace(), describe='; '.join,
             what=f'Cluster API to repair {len(before)} objects of '
                  f'{self.stack_id}')
-        self.assert_unimpressed(
+        self.assert_unaffected(
             self.cluster, CONF.magnum_capi.master_count,
             CONF.magnum_capi.node_count)
 

@@ -41,7 +41,7 @@ class WorkersTest(remediation.BaseManagementTest,
     def assert_replaced(self, lost, before):
         came = self.wait_for_replacement(self.cluster, lost, before)
         self.assertNotEqual(lost.node, came.node)
-        self.assert_unimpressed(self.cluster, self.masters, self.workers)
+        self.assert_unaffected(self.cluster, self.masters, self.workers)
 
     @decorators.attr(type=['slow', 'life'])
     @flags.promise('resilience.machine.comes-back')
@@ -165,9 +165,9 @@ class ControlPlaneTest(remediation.BaseManagementTest):
         lost, before = self.a_machine(cluster, control_plane=True)
         self.fail_until_noticed(cluster, lost)
         self.wait_for_replacement(cluster, lost, before)
-        self.assert_unimpressed(cluster, 3, workers)
+        self.assert_unaffected(cluster, 3, workers)
 
         lost, before = self.a_machine(cluster, control_plane=True)
         self.cluster_api.delete(lost.path)
         self.wait_for_replacement(cluster, lost, before)
-        self.assert_unimpressed(cluster, 3, workers)
+        self.assert_unaffected(cluster, 3, workers)

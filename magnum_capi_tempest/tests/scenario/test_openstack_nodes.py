@@ -90,8 +90,8 @@ class OpenStackNodesTest(remediation.BaseWorkloadTest):
             timeout=CONF.magnum_capi.build_timeout, pace=self.pace(),
             what=f'node {lost.name} to go with its server {lost.server}',
             describe=str)
-        self.assert_unimpressed(self.cluster, CONF.magnum_capi.master_count,
-                                CONF.magnum_capi.node_count)
+        self.assert_unaffected(self.cluster, CONF.magnum_capi.master_count,
+                               CONF.magnum_capi.node_count)
 
     @decorators.attr(type=['slow', 'life'])
     @flags.promised('cloud_provider')

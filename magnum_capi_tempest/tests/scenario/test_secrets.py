@@ -60,7 +60,7 @@ class SecretsTest(remediation.BaseManagementTest,
               for group in groups)]
 
         for answer in answers:
-            self.assertEqual([], disclosure.told(
+            self.assertEqual([], disclosure.find_secrets(
                 json.dumps(answer), self.secrets))
 
     @decorators.attr(type=['slow', 'life'])
@@ -80,7 +80,7 @@ class SecretsTest(remediation.BaseManagementTest,
                         f'Nothing of the cluster is in {sorted(logs)}')
         secrets = self.secrets | self.read_secrets()
         for path, text in logs.items():
-            self.assertEqual([], disclosure.told(text, secrets), path)
+            self.assertEqual([], disclosure.find_secrets(text, secrets), path)
 
 
 @flags.promise('lifecycle.credential.proxy-passwords')

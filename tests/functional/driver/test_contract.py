@@ -115,7 +115,7 @@ class DriverContractTest(testtools.TestCase):
         self.assertEqual({'aware': True, 'moved': True}, answers()['alive'])
 
     def test_row_that_is_gone(self):
-        self.assertEqual([False, None, 'Stopped'], answers()['gone'])
+        self.assertEqual([False, None, 'ClusterGone'], answers()['gone'])
 
     def test_missing_kubeconfig_is_told(self):
         found = answers()['unconfigured']

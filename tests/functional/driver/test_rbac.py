@@ -28,10 +28,10 @@ from magnum_capi.driver import settings
 from magnum_capi.driver import watch
 from magnum_capi import errors as errors_module
 from magnum_capi.kube import access
+from magnum_capi.kube import cached_kube
 from magnum_capi.kube import kinds
 from magnum_capi.kube import kube as kube_module
 from magnum_capi.kube import lock
-from magnum_capi.kube import remembered
 from magnum_capi.kube import rest
 from magnum_capi import waiting
 from tests.functional import boxes
@@ -125,7 +125,7 @@ class Life:
             namespace_prefix=prefix)
         self.namespace = names.namespace(small_world.PROJECT, prefix)
         self.kube = kube_module.Kube(limited)
-        self.looks = remembered.Remembered(limited, names.CLUSTER_UUID)
+        self.looks = cached_kube.CachedKube(limited, names.CLUSTER_UUID)
         self.store = small_world.Store(small_world.Cloud())
         self.runtime = reconcile.Runtime(
             options, self.kube, real_helm.of(kubeconfig), self.kube.now, {},

@@ -89,12 +89,12 @@ class RunningTest(_Base):
 
     def test_others_of_this_machine_are_refused(self):
         layout = self.plane.layout
-        stranger = client.to(layout.url('kube-apiserver'),
-                             layout.pki / 'ca.crt')
+        stranger = client.endpoint_for(layout.url('kube-apiserver'),
+                                       layout.pki / 'ca.crt')
         e = self.assertRaises(kube.KubeError, stranger.ask, 'GET',
                               '/version')
         self.assertEqual(401, e.status)
-        etcd = client.to(layout.url('etcd'), layout.pki / 'ca.crt')
+        etcd = client.endpoint_for(layout.url('etcd'), layout.pki / 'ca.crt')
         self.assertRaises(kube.KubeError, etcd.ask, 'GET', '/version')
 
     def test_files_are_private(self):

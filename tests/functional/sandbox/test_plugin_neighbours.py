@@ -61,8 +61,8 @@ class NeighboursTest(testtools.TestCase):
             'HOME': str(self.workspace)}
 
     def tempest(self, *argv):
-        return processes.run([runs.beside('tempest'), *argv], timeout=600,
-                             cwd=self.workspace, env=self.env)
+        return processes.run([runs.program_path('tempest'), *argv],
+                             timeout=600, cwd=self.workspace, env=self.env)
 
     def test_both_are_plugins(self):
         found = re.findall(r'(\w+)\.plugin:', self.tempest('list-plugins'))

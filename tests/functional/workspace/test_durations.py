@@ -33,7 +33,7 @@ class DurationsTest(testtools.TestCase):
         durations.keep(recorded, known)
         durations.tell(workspace, known)
 
-        shown = processes.run([runs.beside('stestr'), 'slowest'],
+        shown = processes.run([runs.program_path('stestr'), 'slowest'],
                               cwd=workspace, timeout=600)
         self.assertRegex(shown, r'test_a\[id-1,slow\] +40\.0')
         self.assertRegex(shown, r'test_b\[id-2\] +20\.0')
@@ -47,7 +47,7 @@ class DurationsTest(testtools.TestCase):
 
         durations.tell_typical(workspace)
 
-        shown = processes.run([runs.beside('stestr'), 'slowest'],
+        shown = processes.run([runs.program_path('stestr'), 'slowest'],
                               cwd=workspace, timeout=600)
         test, seconds = max(rows, key=lambda row: int(row[1]))
         self.assertIn(f'{test} ', shown)

@@ -40,7 +40,7 @@ folder = pathlib.Path(sys.argv[-1])
 sandbox.snapshot = tempest_run.records.require_ready = mock.MagicMock()
 tempest_run.prepare = lambda *args: folder
 access.of_nodes = lambda *args: {}
-runs.beside = lambda name: folder / 'bin' / name
+runs.program_path = lambda name: folder / 'bin' / name
 sys.exit(main.main())
 """
 

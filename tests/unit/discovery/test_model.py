@@ -123,8 +123,8 @@ class CatalogTest(testtools.TestCase):
 
         self.assertEqual(('a', 'z'), catalog.providers(UBUNTU))
         self.assertEqual(('a',), catalog.providers(ROCKY))
-        self.assertEqual(('beta',), catalog.waiting(UBUNTU))
-        self.assertEqual((), catalog.waiting(ROCKY))
+        self.assertEqual(('beta',), catalog.beta_providers(UBUNTU))
+        self.assertEqual((), catalog.beta_providers(ROCKY))
 
     def test_nobody_provides_what_is_written_otherwise(self):
         catalog = model.Catalog([model.Offer('a', (UBUNTU,))])

@@ -59,14 +59,14 @@ def recorded(moment, version, **kwargs):
 
 
 def group(**kwargs):
-    """Default worker group as GroupWanted."""
-    return goal.GroupWanted(**as_read({
+    """Default worker group as DesiredGroup."""
+    return goal.DesiredGroup(**as_read({
         'key': 'default-worker', 'name': 'default-worker', 'role': 'worker',
         'status': 'CREATE_IN_PROGRESS', 'count': 2, **kwargs}))
 
 
 def master(**kwargs):
-    """Default master group as GroupWanted."""
+    """Default master group as DesiredGroup."""
     return group(**{'key': 'default-master', 'name': 'default-master',
                     'role': 'master', 'count': 1, **kwargs})
 
@@ -74,7 +74,7 @@ def master(**kwargs):
 def wanted(*groups, **kwargs):
     """Wanted, of groups given or of the default ones, begun a minute ago."""
     status = kwargs.get('status', 'CREATE_IN_PROGRESS')
-    return goal.Wanted(**as_read({
+    return goal.DesiredCluster(**as_read({
         'name': NAME, 'status': status, 'kube_version': 'v1.34.2',
         'groups': groups or (master(status=status), group(status=status)),
         'since': ago(minutes=1), 'timeout': 60, **kwargs}))

@@ -123,7 +123,7 @@ class Store:
 
     def save(self, row):
         if row._key not in row._table:
-            raise failures.Stopped('gone')
+            raise failures.ClusterGone('gone')
         if row._changed and row._table is self.clusters:
             row.updated_at = self.now()
         row.write()
@@ -428,7 +428,7 @@ class Helm:
             self.put(plural, obj, name)
             if plural == 'machinedeployments':
                 self.join(name, obj['spec']['replicas'], release)
-        return helm.Done(len(self.upgrades), 'deployed')
+        return helm.UpgradeResult(len(self.upgrades), 'deployed')
 
     def replicas(self, release, group):
         """Machines that a MachineDeployment is asked for, None: no such."""

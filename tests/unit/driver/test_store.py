@@ -93,7 +93,7 @@ class RowsTest(StoreTestCase):
         self.magnum.clusters.clear()
         self.magnum.groups.clear()
         for row in (self.cluster, group):
-            self.assertRaises(failures.Stopped, self.store.save, row)
+            self.assertRaises(failures.ClusterGone, self.store.save, row)
 
     def test_destroy(self):
         self.store.destroy(self.magnum.group('g'))

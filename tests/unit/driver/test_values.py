@@ -66,7 +66,7 @@ MODULES = (
     placement, registries)
 
 #: What a process keeps between two looks, and only one thread has.
-KEPT = (watch.Memory, attention.Attention)
+KEPT = (watch.CheckCache, attention.Attention)
 
 
 class ValuesTest(testtools.TestCase):

@@ -10,8 +10,8 @@ from magnum_capi.driver.desired import names
 from magnum_capi.driver.observed import attention
 from magnum_capi.driver import reconcile
 from magnum_capi.driver import watch
+from magnum_capi.kube import cached_kube
 from magnum_capi.kube import informer
-from magnum_capi.kube import remembered
 from tests.unit.driver import api_server
 from tests.unit.driver import base
 from tests.unit.driver import gate
@@ -236,7 +236,7 @@ class MemoryTest(base.TestCase):
         self.look()
 
     def kept(self):
-        return watch.memory(
+        return watch.cache_of(
             small_world.CLUSTER, self.clock.monotonic()).state
 
     def look_at_another(self):
@@ -290,7 +290,7 @@ class RememberedTest(base.TestCase):
     def setUp(self):
         super().setUp()
         self.patch(informer, '_WATCH', (3.0, 3.0))
-        self.looks = remembered.Remembered(
+        self.looks = cached_kube.CachedKube(
             self.api.rest(), names.CLUSTER_UUID)
         self.addCleanup(self.looks.stop)
         self.w.runtime = dataclasses.replace(

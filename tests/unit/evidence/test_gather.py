@@ -11,14 +11,14 @@ from magnum_capi_tempest.evidence import gather
 class TogetherTest(testtools.TestCase):
 
     def test_values_come_by_their_names(self):
-        self.assertEqual({'a': 1, 'b': [2]}, gather.together(
+        self.assertEqual({'a': 1, 'b': [2]}, gather.run_in_parallel(
             {'a': lambda: 1, 'b': lambda: [2]}, 5))
 
     def test_any_error_is_said_in_its_place(self):
         def fail():
             raise RuntimeError('broken')
 
-        found = gather.together({'bad': fail, 'good': lambda: 1}, 5)
+        found = gather.run_in_parallel({'bad': fail, 'good': lambda: 1}, 5)
 
         self.assertEqual({'bad': 'not available: RuntimeError: broken',
                           'good': 1}, found)
@@ -28,7 +28,7 @@ class TogetherTest(testtools.TestCase):
         self.addCleanup(release.set)
         begin = time.monotonic()
 
-        found = gather.together(
+        found = gather.run_in_parallel(
             {'hangs': release.wait, 'too': release.wait, 'good': lambda: 1},
             0.5)
 
@@ -39,9 +39,9 @@ class TogetherTest(testtools.TestCase):
     def test_they_run_side_by_side(self):
         both = threading.Barrier(2, timeout=60)
 
-        found = gather.together({'a': both.wait, 'b': both.wait}, 60)
+        found = gather.run_in_parallel({'a': both.wait, 'b': both.wait}, 60)
 
         self.assertEqual({0, 1}, set(found.values()))
 
     def test_nothing_is_asked(self):
-        self.assertEqual({}, gather.together({}, 1))
+        self.assertEqual({}, gather.run_in_parallel({}, 1))

@@ -4,8 +4,8 @@
 
 import testtools
 
+from magnum_capi.kube import cached_kube
 from magnum_capi.kube import informer
-from magnum_capi.kube import remembered
 from magnum_capi import waiting
 from tests.unit.driver import api_server
 
@@ -29,7 +29,7 @@ class Base(testtools.TestCase):
         self.patch(informer, '_WATCH', (3.0, 3.0))
         self.api.put(ONE, {'kind': 'Cluster', **of('c1')})
         self.api.put(MACHINE, of('c1'))
-        self.looks = remembered.Remembered(self.api.rest(), LABEL)
+        self.looks = cached_kube.CachedKube(self.api.rest(), LABEL)
         self.addCleanup(self.looks.stop)
 
     def until(self, value, poll):

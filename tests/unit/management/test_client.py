@@ -103,7 +103,7 @@ class ClientTest(testtools.TestCase):
         self.pki = self.folder / 'pki'
         pki.make(self.pki, ADDRESS, 'https://unused')
         self.server = self.useFixture(ApiServer(self.pki))
-        self.client = client.to(
+        self.client = client.endpoint_for(
             self.server.url, self.pki / 'ca.crt',
             (self.pki / 'admin.crt', self.pki / 'admin.key'), timeout=60)
 
@@ -134,18 +134,19 @@ class ClientTest(testtools.TestCase):
         self.assertFalse(self.client.answers('/livez'))
 
     def test_no_server(self):
-        lost = client.to('https://127.210.0.1:1', self.pki / 'ca.crt')
+        lost = client.endpoint_for(
+            'https://127.210.0.1:1', self.pki / 'ca.crt')
         self.assertFalse(lost.answers('/readyz'))
         e = self.assertRaises(kube.KubeError, lost.ask, 'GET', '/x')
         self.assertIn('did not answer', str(e))
 
     def test_without_certificate(self):
-        stranger = client.to(self.server.url, self.pki / 'ca.crt')
+        stranger = client.endpoint_for(self.server.url, self.pki / 'ca.crt')
         self.assertFalse(stranger.answers('/readyz'))
 
     def test_server_of_another_authority(self):
         pki.make(self.folder / 'other', ADDRESS, 'https://unused')
-        wary = client.to(
+        wary = client.endpoint_for(
             self.server.url, self.folder / 'other/ca.crt',
             (self.pki / 'admin.crt', self.pki / 'admin.key'))
         e = self.assertRaises(kube.KubeError, wary.ask, 'GET', '/x')

@@ -54,16 +54,16 @@ class ToldTest(testtools.TestCase):
     SECRETS = {'one-that-nobody-may-read': 'there'}
 
     def test_a_text_without(self):
-        self.assertEqual([], disclosure.told('nothing', self.SECRETS))
+        self.assertEqual([], disclosure.find_secrets('nothing', self.SECRETS))
 
     def test_a_text_with_one(self):
-        self.assertEqual(['there'], disclosure.told(
+        self.assertEqual(['there'], disclosure.find_secrets(
             'its secret is "one-that-nobody-may-read"', self.SECRETS))
 
     def test_one_that_is_encoded(self):
         for before in ('', 'x', 'xy', 'xyz'):
             text = f'{before}{CLOUDS}'.encode()
-            self.assertEqual(['there'], disclosure.told(
+            self.assertEqual(['there'], disclosure.find_secrets(
                 base64.b64encode(text).decode(), self.SECRETS))
 
 

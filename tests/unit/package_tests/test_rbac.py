@@ -65,11 +65,11 @@ class TableTest(testtools.TestCase):
     def test_nobody_is_allowed_and_untold(self):
         for operation, rule in personas.RULES.items():
             self.assertEqual(
-                frozenset(), rule.allowed & rule.untold, operation)
+                frozenset(), rule.allowed & rule.unspecified, operation)
 
     def test_somebody_is_denied_or_everybody_is_allowed(self):
         for operation, rule in personas.RULES.items():
-            denied = personas.ALL - rule.allowed - rule.untold
+            denied = personas.ALL - rule.allowed - rule.unspecified
             self.assertTrue(
                 denied or rule.allowed == personas.ALL, operation)
 

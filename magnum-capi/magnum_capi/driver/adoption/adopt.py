@@ -236,7 +236,7 @@ class Adoption:
         timeout = self._runtime.settings.lock_timeout
         stack.enter_context(reconciler.lock.hold(timeout))
         if not reconciler.store.reload(reconciler.cluster):
-            raise failures.Stopped('The cluster is not in Magnum')
+            raise failures.ClusterGone('The cluster is not in Magnum')
         return self._judge(reconciler, undo)
 
     def _take(self, reconcilers: list[reconcile.Reconciler],

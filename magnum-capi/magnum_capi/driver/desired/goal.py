@@ -30,7 +30,7 @@ class Progress(typing.Protocol):
 
 
 @dataclasses.dataclass(frozen=True)
-class GroupWanted:
+class DesiredGroup:
     """The desired state of a node group.
 
     :param key: its name in Kubernetes (``names.node_group``); anything
@@ -60,7 +60,7 @@ class GroupWanted:
 
 
 @dataclasses.dataclass(frozen=True)
-class Wanted:
+class DesiredCluster:
     """The desired state of a cluster, and its progress as known so far.
 
     :param name: of the Cluster and of the release (``names.cluster``).
@@ -85,7 +85,7 @@ class Wanted:
     name: str
     status: str
     kube_version: str | None
-    groups: tuple[GroupWanted, ...]
+    groups: tuple[DesiredGroup, ...]
     since: datetime.datetime | None = None
     timeout: float | None = None
     patience: float = 0.0

@@ -70,15 +70,15 @@ class Pins:
     server_groups: typing.Mapping[str, str] | None = None
     values: typing.Mapping[str, typing.Any] | None = None
 
-    def unconfigured(self) -> 'Pins':
+    def kept_in_move(self) -> 'Pins':
         """The pins that stay when an operator moves a cluster: its cloud."""
         return dataclasses.replace(
             self, chart=None, overlays=None, default_labels=None,
             volumes=None, registries=None, values=None)
 
-    def moved(self) -> 'Pins':
+    def kept_in_upgrade(self) -> 'Pins':
         """The pins that stay in an upgrade: networks and flavors."""
-        return dataclasses.replace(self.unconfigured(), images={},
+        return dataclasses.replace(self.kept_in_move(), images={},
                                    proxies_in_secret=None,
                                    server_groups=None)
 

@@ -89,8 +89,8 @@ def decided(spec: spec_model.ClusterSpec,
         if key not in undecided}, **(known or {})}
 
 
-def placed(spec: spec_model.ClusterSpec,
-           ids: Ids | None) -> spec_model.ClusterSpec:
+def with_group_ids(spec: spec_model.ClusterSpec,
+                   ids: Ids | None) -> spec_model.ClusterSpec:
     """The cluster with the ids of its server groups."""
     ids = ids or {}
     return dataclasses.replace(

@@ -105,7 +105,7 @@ class Rows:
     @property
     def operation(self) -> str:
         """CREATE, UPDATE, DELETE; anything else is an UPDATE."""
-        if leaving(self.groups):
+        if is_deletion_requested(self.groups):
             return 'DELETE'
         kind = (self.cluster.status or '').partition('_')[0]
         return kind if kind in ('CREATE', 'DELETE') else 'UPDATE'
@@ -180,14 +180,14 @@ class Rows:
             node_group(group), own, scale_from_zero=self.scale_from_zero)
 
     def limit(self, minutes: float) -> float:
-        """How long the operation may take without progress: goal.Wanted."""
+        """Limit for the operation without progress: goal.DesiredCluster."""
         return minutes if self.operation == 'UPDATE' else 0.0
 
     def wanted(self, state: State, *, patience: float = 0.0,
-               limit: float = 0.0) -> goal.Wanted:
+               limit: float = 0.0) -> goal.DesiredCluster:
         """The desired state to compare a snapshot with.
 
-        :param patience, limit: see goal.Wanted.
+        :param patience, limit: see goal.DesiredCluster.
         """
         cluster = self.cluster
         deleting = self.operation == 'DELETE'
@@ -196,7 +196,7 @@ class Rows:
             status = 'DELETE_IN_PROGRESS'
         # Times in rows are by their writers' clocks.
         same = state.operation == self.operation
-        return goal.Wanted(
+        return goal.DesiredCluster(
             name=self.naming.release, status=status,
             kube_version=None,
             groups=tuple(
@@ -213,9 +213,9 @@ class Rows:
             digest=None if deleting else self.digest(
                 state.applied, state.held, state.pins))
 
-    def _group(self, group: typing.Any, state: State) -> goal.GroupWanted:
+    def _group(self, group: typing.Any, state: State) -> goal.DesiredGroup:
         asked = state.sizes.get(group.uuid)
-        return goal.GroupWanted(
+        return goal.DesiredGroup(
             key=self.naming.node_group(group.uuid), name=group.name,
             role=group.role, status=group.status or 'UPDATE_COMPLETE',
             count=group.node_count if asked is None else asked,
@@ -223,7 +223,7 @@ class Rows:
             held=group.uuid in state.held)
 
 
-def leaving(groups: typing.Iterable[typing.Any]) -> bool:
+def is_deletion_requested(groups: typing.Iterable[typing.Any]) -> bool:
     """Whether the deletion of the whole cluster was requested.
 
     The row of the control plane records this permanently. The cluster's own

@@ -117,7 +117,7 @@ def sweep() -> None:
 
 
 @dataclasses.dataclass(frozen=True)
-class Done:
+class UpgradeResult:
     """Result of an upgrade.
 
     :param revision: number of the release's new revision.
@@ -187,11 +187,12 @@ class Helm:
 
     def upgrade(self, release: str, chart: Chart, values: Values,
                 namespace: str, *, overlays: _Overlays = (),
-                digest: str | None = None, found: bool = False) -> Done:
+                digest: str | None = None,
+                found: bool = False) -> UpgradeResult:
         """Install a release or change it; see :func:`upgrade_argv`."""
         done = self._upgrade(release, chart, values, namespace,
                              overlays=overlays, digest=digest, found=found)
-        return Done(done['version'], done['info']['status'])
+        return UpgradeResult(done['version'], done['info']['status'])
 
     def preview(self, release: str, chart: Chart, values: Values,
                 namespace: str) -> str:

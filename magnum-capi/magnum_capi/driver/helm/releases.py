@@ -31,7 +31,7 @@ from magnum_capi.kube import rest
 DIGEST = 'magnum-digest'
 
 #: Label of a revision that adopted objects without a record in Helm, until
-#: they match what it rendered; see :func:`taken_over`.
+#: they match what it rendered; see :func:`finish_takeover`.
 FOUND = 'magnum-found'
 
 
@@ -140,8 +140,8 @@ def deployed(kube: kube_module.Kube, namespace: str,
     return found
 
 
-def taken_over(kube: kube_module.Kube, namespace: str, release: str,
-               revision: int) -> None:
+def finish_takeover(kube: kube_module.Kube, namespace: str, release: str,
+                    revision: int) -> None:
     """Record that adopted objects now match what Helm rendered."""
     kube.label('Secret', namespace,
                f'sh.helm.release.v1.{release}.v{revision}', {FOUND: None})

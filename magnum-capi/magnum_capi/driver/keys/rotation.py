@@ -101,8 +101,8 @@ class Rotation:
         self._gone: frozenset[str] = frozenset()
         self._tries = 0
 
-    def bring_in(self, state: state_module.State,
-                 new: bool = False) -> state_module.State:
+    def ensure_credential(self, state: state_module.State,
+                          new: bool = False) -> state_module.State:
         """Take steps until the cluster has a credential to use.
 
         :param new: until it has the one that was requested last.

@@ -26,7 +26,7 @@ from magnum_capi.kube import kube as kube_module
 #: ClusterSecretType).
 CAPI = 'cluster.x-k8s.io/secret'
 #: Label for "clusterctl move" to include what no Cluster owns.
-MOVE = 'clusterctl.cluster.x-k8s.io/move'
+CLUSTERCTL_MOVE = 'clusterctl.cluster.x-k8s.io/move'
 
 CLOUDS = 'clouds.yaml'
 CACERT = 'cacert'
@@ -154,7 +154,7 @@ class Vault:
                 'name': name, 'namespace': self._namespace,
                 'labels': {**self._marks.labels,
                            names.CAPI_CLUSTER_NAME: self._release,
-                           MOVE: ''},
+                           CLUSTERCTL_MOVE: ''},
                 'annotations': dict(self._marks.annotations)},
             'type': type_,
             'data': {key: base64.b64encode(text.encode()).decode()

@@ -88,10 +88,10 @@ class Move:
 
         :returns: None when the cluster matches the options.
         :raises Refused: it cannot be moved now.
-        :raises MagnumCapiError: ``failures.told`` has the text.
+        :raises MagnumCapiError: ``failures.owner_message`` has the text.
         """
         if not self._store.reload(self._cluster):
-            raise failures.Stopped('The cluster is not in Magnum')
+            raise failures.ClusterGone('The cluster is not in Magnum')
         self._reconciler.refuse_foreign()
         return self._preview(self._reconciler.rows(),
                              self._reconciler.vault.state())
@@ -104,8 +104,8 @@ class Move:
         :raises Refused: it cannot be moved now.
         :raises Pending: Helm has not applied it yet.
         :raises failures.Failed: Helm refused it.
-        :raises MagnumCapiError: ``failures.told`` has the text. Nothing was
-            changed.
+        :raises MagnumCapiError: ``failures.owner_message`` has the text.
+            Nothing was changed.
         """
         with self._reconciler.held(self._runtime.settings.lock_timeout):
             rows = self._reconciler.rows()
@@ -138,7 +138,8 @@ class Move:
         now = releases.applied(
             self._runtime.kube, reconciler.namespace, reconciler.release)
         if now is None:
-            raise Refused('It is not moved: Helm has deployed nothing of it')
+            raise Refused('It cannot be moved: its Helm release has no '
+                          'deployed revision')
         plan = self._plan(rows, state, made_of, target)
         then = self._runtime.helm.preview(
             reconciler.release, plan.chart, plan.values, reconciler.namespace)
@@ -155,7 +156,7 @@ class Move:
             rows, self._store.cloud, self._runtime.settings,
             applied=state.applied, joining=(), held=held or {},
             defaults=self._store.defaults(), pins=dataclasses.replace(
-                made_of.unconfigured(), chart=target.chart))
+                made_of.kept_in_move(), chart=target.chart))
 
     def _named(self, rows: rows_module.Rows,
                rollouts: collections.abc.Iterable[replacement.Rollout]
@@ -172,7 +173,7 @@ class Move:
         store, cluster = self._store, self._cluster
         reconciler = self._reconciler
         groups = rows.live(state.applied)
-        held = {**state.held, **turns.kept(reconciler, (
+        held = {**state.held, **turns.current_images(reconciler, (
             group for group in groups
             if self._is_replaced(group, found)),
             lambda group: self._image(group, rows, found.plan.pins))}
@@ -193,12 +194,12 @@ class Move:
         reconciler.vault.write_state(begun)
         try:
             reconciler.apply(plan)
-            reconciler.taken(begun)
-        except failures.Stopped:
+            reconciler.record_move_applied(begun)
+        except failures.ClusterGone:
             raise
-        except failures.PASSING as e:
+        except failures.TRANSIENT as e:
             raise Pending('The next conductor that checks it will try again: '
-                          f'{failures.told(e)}') from e
+                          f'{failures.owner_message(e)}') from e
         except Exception as e:
             self._failed(e, before, state)
 
@@ -209,10 +210,10 @@ class Move:
             row.status, row.status_reason = status, reason
             self._store.save(row)
         self._cluster.status = 'UPDATE_FAILED'
-        self._cluster.status_reason = failures.told(e)
+        self._cluster.status_reason = failures.owner_message(e)
         self._store.save(self._cluster)
         self._reconciler.vault.write_state(state)
-        raise failures.Failed(failures.told(e)) from e
+        raise failures.Failed(failures.owner_message(e)) from e
 
     def _is_replaced(self, group: typing.Any, found: Preview) -> bool:
         return group.role != rows_module.MASTER and any(

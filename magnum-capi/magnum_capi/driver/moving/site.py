@@ -138,7 +138,7 @@ class Site:
             kind = {move_module.Refused: REFUSED,
                     move_module.Pending: PENDING,
                     lock.LockBusy: REFUSED,
-                    failures.Stopped: REFUSED}.get(type(e), FAILED)
+                    failures.ClusterGone: REFUSED}.get(type(e), FAILED)
             why = said(e)
         return Outcome(cluster, kind, why, *previews)
 

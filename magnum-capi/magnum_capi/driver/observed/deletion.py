@@ -18,7 +18,7 @@ from magnum_capi.driver.observed import verdicts
 from magnum_capi.kube import kinds
 
 
-def judge(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
+def judge(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
           now: datetime.datetime) -> verdicts.Verdict:
     """Judge a deletion: done when nothing is left.
 

@@ -69,8 +69,8 @@ class _Found(typing.TypedDict):
     drift: bool
 
 
-def observe(snapshot: snapshot_module.Snapshot, group: goal.GroupWanted,
-            wanted: goal.Wanted) -> Observation:
+def observe(snapshot: snapshot_module.Snapshot, group: goal.DesiredGroup,
+            wanted: goal.DesiredCluster) -> Observation:
     """Judge one node group."""
     if group.role == goal.MASTER:
         return _control_plane(snapshot, group, wanted)
@@ -84,8 +84,9 @@ def same_version(one: str | None, other: str | None) -> bool:
     return (one or '').removeprefix('v') == (other or '').removeprefix('v')
 
 
-def _control_plane(snapshot: snapshot_module.Snapshot, group: goal.GroupWanted,
-                   wanted: goal.Wanted) -> Observation:
+def _control_plane(snapshot: snapshot_module.Snapshot,
+                   group: goal.DesiredGroup,
+                   wanted: goal.DesiredCluster) -> Observation:
     if not snapshot.seen('control_plane'):
         return _waiting('control plane: not checked',
                         unseen=frozenset(('control_plane',)))
@@ -116,8 +117,8 @@ def _control_plane(snapshot: snapshot_module.Snapshot, group: goal.GroupWanted,
                    found)
 
 
-def _workers(snapshot: snapshot_module.Snapshot, group: goal.GroupWanted,
-             wanted: goal.Wanted) -> Observation:
+def _workers(snapshot: snapshot_module.Snapshot, group: goal.DesiredGroup,
+             wanted: goal.DesiredCluster) -> Observation:
     label = f'node group {group.name}'
     if not snapshot.seen('machine_deployments'):
         return _waiting(f'{label}: not checked',
@@ -137,7 +138,7 @@ def _workers(snapshot: snapshot_module.Snapshot, group: goal.GroupWanted,
         drift += _differs('machines', counts.wanted, group.count)
     found: _Found = {'count': counts.wanted, 'drift': bool(drift)}
     if group.held:
-        # Healthy or not: the upgrade may cure it.
+        # Its failures do not count before its turn: the upgrade may repair it.
         return Observation(State.HELD, f'{label}: waits for its turn', **found)
     own = machines.of_group(snapshot, group, wanted)
     failures = _failures(label, 'machine_deployments', deployment, own,
@@ -198,8 +199,8 @@ def _failed(failures: dict[str, str], drift: bool,
                        count, failures=failures)
 
 
-def _removal(snapshot: snapshot_module.Snapshot, group: goal.GroupWanted,
-             wanted: goal.Wanted) -> Observation:
+def _removal(snapshot: snapshot_module.Snapshot, group: goal.DesiredGroup,
+             wanted: goal.DesiredCluster) -> Observation:
     label = f'node group {group.name}'
     unseen = frozenset(part for part in ('machine_deployments', 'machines')
                        if not snapshot.seen(part))
@@ -233,8 +234,8 @@ def _differs(what: str, there: int | None, wanted: int) -> list[str]:
     return [f'requests {there} {what} instead of {wanted}']
 
 
-def _version_differs(there: str | None, wanted: goal.Wanted,
-                     group: goal.GroupWanted) -> list[str]:
+def _version_differs(there: str | None, wanted: goal.DesiredCluster,
+                     group: goal.DesiredGroup) -> list[str]:
     version = group.kube_version or wanted.kube_version
     if version is None or same_version(there, version):
         return []
@@ -242,7 +243,7 @@ def _version_differs(there: str | None, wanted: goal.Wanted,
 
 
 def _bounds_differ(deployment: kinds.Object,
-                   group: goal.GroupWanted) -> list[str]:
+                   group: goal.DesiredGroup) -> list[str]:
     notes = conditions.metadata(deployment).get('annotations') or {}
     return [
         f'is autoscaled to {side} {notes.get(f"{_AUTOSCALER}-{side}-size")} '

@@ -42,7 +42,7 @@ def unanswered() -> tuple[str, dict[str, str]]:
     return UNKNOWN, {'api': 'the management cluster does not answer'}
 
 
-def health(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
+def health(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
            now: datetime.datetime,
            refused: bool = False) -> tuple[str, dict[str, str]]:
     """Judge the health of a cluster.
@@ -104,7 +104,7 @@ def _infrastructure(cluster: kinds.Object) -> str:
 
 
 def _control_plane(snapshot: snapshot_module.Snapshot,
-                   wanted: goal.Wanted) -> str:
+                   wanted: goal.DesiredCluster) -> str:
     plane = snapshot.get('control_plane', None)
     if plane is None:
         return (OK if wanted.creating or not snapshot.seen('control_plane')
@@ -126,7 +126,7 @@ def _control_plane(snapshot: snapshot_module.Snapshot,
 
 
 def _machines(snapshot: snapshot_module.Snapshot,
-              wanted: goal.Wanted) -> kinds.Objects:
+              wanted: goal.DesiredCluster) -> kinds.Objects:
     """Machines that count: of node groups that exist and stay."""
     going = [machine for group in wanted.groups if group.deleting
              for machine in machines.of_group(snapshot, group, wanted)]
@@ -164,7 +164,7 @@ def _machine(machine: kinds.Object, failure: str, expected: bool,
 
 
 def _expected(machine: kinds.Object, snapshot: snapshot_module.Snapshot,
-              wanted: goal.Wanted) -> bool:
+              wanted: goal.DesiredCluster) -> bool:
     """Whether new machines are expected in this machine's part."""
     if wanted.in_progress:
         return True
@@ -178,7 +178,7 @@ def _age(machine: kinds.Object, now: datetime.datetime) -> float | None:
     return (now - begun).total_seconds() if begun else None
 
 
-def _groups(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
+def _groups(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
             found: dict[str, str]) -> bool:
     """Add missing groups to ``found``; return whether one is missing."""
     if not snapshot.seen('machine_deployments'):

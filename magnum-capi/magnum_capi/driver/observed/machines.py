@@ -21,8 +21,8 @@ CONTROL_PLANE = 'cluster.x-k8s.io/control-plane'
 _GIVEN_UP = ('InstanceStateError', 'InstanceDeleted', 'InvalidMachineSpec')
 
 
-def of_group(snapshot: snapshot_module.Snapshot, group: goal.GroupWanted,
-             wanted: goal.Wanted) -> kinds.Objects:
+def of_group(snapshot: snapshot_module.Snapshot, group: goal.DesiredGroup,
+             wanted: goal.DesiredCluster) -> kinds.Objects:
     """The existing machines of a node group of workers."""
     name = f'{wanted.name}-{group.key}'
     return [machine for machine in snapshot.get('machines')

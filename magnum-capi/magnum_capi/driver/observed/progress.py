@@ -81,7 +81,7 @@ def is_over(progress: goal.Progress | None, now: datetime.datetime,
 
 
 def left(snapshot: snapshot_module.Snapshot,
-         wanted: goal.Wanted) -> dict[str, tuple[str, int]]:
+         wanted: goal.DesiredCluster) -> dict[str, tuple[str, int]]:
     """What is left to do in an operation, for parts where this is known.
 
     :returns: see Progress.
@@ -113,8 +113,8 @@ def _target(obj: kinds.Object) -> str:
     return f'{metadata.get("uid", "")}/{metadata.get("generation", "")}'
 
 
-def _of_group(snapshot: snapshot_module.Snapshot, group: goal.GroupWanted,
-              wanted: goal.Wanted) -> dict[str, tuple[str, int]]:
+def _of_group(snapshot: snapshot_module.Snapshot, group: goal.DesiredGroup,
+              wanted: goal.DesiredCluster) -> dict[str, tuple[str, int]]:
     key = f'groups/{group.key}'
     if group.role == goal.MASTER:
         plane = snapshot.get('control_plane', None)

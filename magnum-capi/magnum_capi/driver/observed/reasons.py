@@ -35,7 +35,7 @@ def cut(text: str, limit: int) -> str:
     return text[:limit - len(_CUT)].rstrip() + _CUT
 
 
-def readable(text: str, wanted: goal.Wanted) -> str:
+def readable(text: str, wanted: goal.DesiredCluster) -> str:
     """A text with names of objects shortened to what Magnum's users know.
 
     ``<cluster>-<key>-x7k2p`` becomes ``<node group's name>-x7k2p``, and
@@ -86,7 +86,7 @@ def warnings(events: collections.abc.Iterable[kinds.Object],
 
 
 def text(headline: str, blockers: collections.abc.Iterable[str],
-         wanted: goal.Wanted,
+         wanted: goal.DesiredCluster,
          events: collections.abc.Iterable[kinds.Object] = ()) -> str:
     """One readable text, at most LIMIT characters.
 

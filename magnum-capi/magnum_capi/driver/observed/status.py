@@ -58,7 +58,7 @@ _Observed: typing.TypeAlias = collections.abc.Mapping[
 _IN_VAIN = 3
 
 
-def judge(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
+def judge(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
           now: datetime.datetime) -> Verdict:
     """Judge a cluster.
 
@@ -98,7 +98,7 @@ def judge(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
         turn)
 
 
-def overdue(wanted: goal.Wanted, now: datetime.datetime) -> str:
+def overdue(wanted: goal.DesiredCluster, now: datetime.datetime) -> str:
     """Why the time of an operation is over; empty while it is not."""
     age = verdicts.age(wanted, now)
     if wanted.timeout and age is not None and age >= wanted.timeout * 60:
@@ -108,7 +108,7 @@ def overdue(wanted: goal.Wanted, now: datetime.datetime) -> str:
     return ''
 
 
-def _applied(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
+def _applied(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
              observed: _Observed) -> tuple[str, list[str]]:
     """What must be done first, and why."""
     release = snapshot.release
@@ -133,7 +133,7 @@ def _applied(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
     return NOTHING, []
 
 
-def _failures(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
+def _failures(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
               observed: _Observed) -> dict[str, str]:
     """What controllers report as failed: texts by keys of Verdict.failing."""
     found = {}
@@ -150,7 +150,7 @@ def _failures(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
     return found
 
 
-def _since(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
+def _since(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
            failures: collections.abc.Iterable[str],
            now: datetime.datetime) -> dict[str, datetime.datetime]:
     """When each failure was first seen.
@@ -202,7 +202,7 @@ def _blockers(snapshot: snapshot_module.Snapshot,
     return found + [f'Cluster: {text}' for text in told]
 
 
-def _rest(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
+def _rest(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
           observed: _Observed) -> tuple[list[str], frozenset[str]]:
     """Blockers among the remaining parts, and parts that were not read."""
     unseen = frozenset().union(*(group.unseen for group in observed.values()))
@@ -224,11 +224,13 @@ def _rest(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
     return waiting, unseen
 
 
-def _has_progress(wanted: goal.Wanted, since: datetime.datetime) -> bool:
+def _has_progress(wanted: goal.DesiredCluster,
+                  since: datetime.datetime) -> bool:
     return wanted.progress is not None and wanted.progress.at > since
 
 
-def _is_lasting(wanted: goal.Wanted, failures: collections.abc.Collection[str],
+def _is_lasting(wanted: goal.DesiredCluster,
+                failures: collections.abc.Collection[str],
                 failing: collections.abc.Mapping[str, datetime.datetime],
                 now: datetime.datetime) -> bool:
     """Whether self-healing has had enough time for something that failed.
@@ -245,9 +247,9 @@ def _is_lasting(wanted: goal.Wanted, failures: collections.abc.Collection[str],
         failures and len(vain) >= _IN_VAIN and lasts(min(vain)))
 
 
-def _outcome(wanted: goal.Wanted, now: datetime.datetime, failures: list[str],
-             lasting: bool, blockers: list[str], unseen: frozenset[str],
-             turn: str) -> tuple[str, str, list[str]]:
+def _outcome(wanted: goal.DesiredCluster, now: datetime.datetime,
+             failures: list[str], lasting: bool, blockers: list[str],
+             unseen: frozenset[str], turn: str) -> tuple[str, str, list[str]]:
     """Status of the cluster, headline and texts of the reason.
 
     :param lasting: whether self-healing has had enough time for one of the
@@ -271,8 +273,8 @@ def _outcome(wanted: goal.Wanted, now: datetime.datetime, failures: list[str],
     return wanted.status, 'Waiting for', told
 
 
-def _group(group: goal.GroupWanted, seen: node_groups.Observation,
-           cluster_status: str, wanted: goal.Wanted) -> GroupVerdict:
+def _group(group: goal.DesiredGroup, seen: node_groups.Observation,
+           cluster_status: str, wanted: goal.DesiredCluster) -> GroupVerdict:
     """Verdict about a node group, given that of its cluster."""
     operation = group.status.partition('_')[0]
     complete = group.status.endswith('_COMPLETE')

@@ -24,7 +24,7 @@ from magnum_capi.driver.observed import machines
 from magnum_capi.driver.observed import snapshot as snapshot_module
 
 
-def turn(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
+def turn(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
          observed: collections.abc.Mapping[str, node_groups.Observation]
          ) -> tuple[str, frozenset[str]]:
     """The node group that is upgraded next.
@@ -50,7 +50,7 @@ def turn(snapshot: snapshot_module.Snapshot, wanted: goal.Wanted,
 
 
 def _has_its_version(snapshot: snapshot_module.Snapshot,
-                     wanted: goal.Wanted) -> bool:
+                     wanted: goal.DesiredCluster) -> bool:
     """Whether each Machine of the control plane is a node of its version.
 
     The control plane's own status lags behind.

@@ -58,7 +58,8 @@ class Verdict:
         verdict. Empty when what was read is sufficient.
     :param failing: failures, and when each was first seen: aware datetimes by
         ``<part of the snapshot>/<name>``. A lasting failure ends the
-        operation, so the caller must keep this (``goal.Wanted.failing``).
+        operation, so the caller must keep this
+        (``goal.DesiredCluster.failing``).
 
     ``DELETE_COMPLETE`` means that the management cluster has nothing left; the
     driver removes credentials and Secrets before it reports this.
@@ -82,7 +83,7 @@ class Verdict:
         return self.action in (APPLY, REPAIR)
 
 
-def age(wanted: goal.Wanted, now: datetime.datetime) -> float | None:
+def age(wanted: goal.DesiredCluster, now: datetime.datetime) -> float | None:
     """Seconds since the operation began, None when unknown."""
     if wanted.since is None:
         return None

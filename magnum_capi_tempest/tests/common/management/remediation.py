@@ -20,7 +20,7 @@ CONF = config.CONF
 
 #: Seconds without a change after which a cluster is at rest: Magnum polls its
 #: status every 10, and a driver may check it thoroughly every third time.
-COMES_TO_REST = 35
+REST_SECONDS = 35
 
 
 class BaseWorkloadTest(operations.BaseOperationsTest):
@@ -53,7 +53,7 @@ class BaseWorkloadTest(operations.BaseOperationsTest):
             timeout=timeout or CONF.magnum_capi.build_timeout,
             pace=cls.pace(), what=what, describe=str)
 
-    def assert_unimpressed(self, cluster, masters, workers):
+    def assert_unaffected(self, cluster, masters, workers):
         """Assert that Magnum shows the cluster unchanged, and it works."""
         look = self.waiter.until_settled(
             cluster['uuid'], operations.WORKERS)
@@ -175,7 +175,7 @@ class BaseManagementTest(BaseWorkloadTest):
 
         waiting.wait_for(
             unrest, timeout=CONF.magnum_capi.build_timeout, pace=self.pace(),
-            done=lambda _: time.monotonic() - since >= COMES_TO_REST,
+            done=lambda _: time.monotonic() - since >= REST_SECONDS,
             what=f'{stack_id} to come to rest', describe='; '.join)
         before = last
         self.assert_holds(

@@ -134,7 +134,7 @@ def _said(error):
 
 def not_promised(cloud) -> str | None:
     """Report unknown ids, which would silently exclude nothing."""
-    wrong = promises.strangers(cloud.options.not_promised)
+    wrong = promises.unknown_names(cloud.options.not_promised)
     if wrong:
         return (f'not_promised: there is no promise {", ".join(wrong)}. All '
                 'of them are in the documentation of the suite')

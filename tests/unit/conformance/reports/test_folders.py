@@ -79,7 +79,7 @@ class ToldTest(_Base):
                     kubernetes='v1.35.8')
 
         for record in (path, path.parent):
-            found = folders.told(record)
+            found = folders.read_report_notes(record)
 
             self.assertEqual((True, model.Cluster(
                 'v1.35.8', driver='capi', cni='calico')),
@@ -91,7 +91,8 @@ class ToldTest(_Base):
             if content is not None:
                 (self.top / folders.REPORT).write_text(content)
 
-            self.assertEqual(folders.Told(), folders.told(self.top))
+            self.assertEqual(folders.ReportNotes(),
+                             folders.read_report_notes(self.top))
             (self.top / folders.REPORT).unlink(missing_ok=True)
 
     def test_hostile_values(self):
@@ -99,7 +100,7 @@ class ToldTest(_Base):
             'cluster': {'driver': 'x' * 9999, 'cni': ['a'], 'other': 'b'}}}))
 
         self.assertEqual(model.Cluster(driver='x' * 200),
-                         folders.told(self.top).cluster)
+                         folders.read_report_notes(self.top).cluster)
 
 
 class MatrixTest(_Base):

@@ -156,11 +156,12 @@ class TestCalls(testtools.TestCase):
         self.assertRaises(errors.CommandFailed, program.status)
 
     def test_what_it_said_is_without_its_warnings(self):
-        self.assertEqual('boom: \\"x\\" not found EOF', sonobuoy.spoken(
-            'time="t" level=warning msg="never mind"\n'
-            'time="t" level=error msg="boom: \\"x\\" not found"\nEOF\n'))
+        self.assertEqual(
+            'boom: \\"x\\" not found EOF', sonobuoy.failure_message(
+                'time="t" level=warning msg="never mind"\n'
+                'time="t" level=error msg="boom: \\"x\\" not found"\nEOF\n'))
         # Better a warning than nothing.
-        self.assertIn('mind', sonobuoy.spoken(
+        self.assertIn('mind', sonobuoy.failure_message(
             'time="t" level=warning msg="never mind"'))
 
     def test_it_refuses_options_of_the_other_backend(self):

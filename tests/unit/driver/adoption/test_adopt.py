@@ -316,7 +316,7 @@ class LifeTest(Base):
 
         def die(row):
             if getattr(row, 'status', '') == 'DELETE_COMPLETE':
-                raise failures.Stopped('killed')
+                raise failures.ClusterGone('killed')
             save(row)
         self.w.store.save = die
         self.look(3)

@@ -81,7 +81,7 @@ class KnownTest(testtools.TestCase):
         self.assertEqual({}, placement.missing(wanted(), known))
         # An upgrade decides anew.
         self.assertEqual({PLANE}, set(placement.missing(
-            wanted(), pins.load({}).moved().server_groups)))
+            wanted(), pins.load({}).kept_in_upgrade().server_groups)))
 
     def test_pins_are_read_as_they_were_written(self):
         made = pins.Pins(server_groups={PLANE: 'id', WORKER: ''})
@@ -101,6 +101,7 @@ class KnownTest(testtools.TestCase):
                              PLANE: 'id', 'gone': 'g'}))
 
     def test_ids_are_in_the_cluster(self):
-        spec = placement.placed(test_values.SPEC, {PLANE: 'a', WORKER: ''})
+        spec = placement.with_group_ids(
+            test_values.SPEC, {PLANE: 'a', WORKER: ''})
         self.assertEqual(('a', None), (
             spec.server_group, spec.node_groups[0].server_group))

@@ -89,7 +89,7 @@ class RunTest(_Base):
 
     def test_upgrade(self):
         self.script(f"echo '{DONE}'")
-        self.assertEqual(helm.Done(4, 'deployed'), self.upgrade())
+        self.assertEqual(helm.UpgradeResult(4, 'deployed'), self.upgrade())
 
     def test_preview_is_what_an_upgrade_would_apply(self):
         said = json.dumps({'manifest': 'kind: A',
@@ -172,7 +172,7 @@ class RunTest(_Base):
         self.script('echo "I1121 18:24:26.7 1 x.go:1] note" >&2; kill -9 $$')
         e = self.assertRaises(helm_errors.HelmKilled, self.upgrade)
         self.assertEqual('helm was killed', e.reason)
-        self.assertIsInstance(e, failures.PASSING)
+        self.assertIsInstance(e, failures.TRANSIENT)
 
     def test_answer_that_is_no_json(self):
         self.script('echo ok')

@@ -105,7 +105,7 @@ class PreviewTest(Base):
         self.assert_unchanged()
 
     def test_deletion_whose_status_was_written_over(self):
-        # See rows.leaving.
+        # See rows.is_deletion_requested.
         self.w.store.node_groups[small_world.MASTERS][
             'status'] = 'DELETE_IN_PROGRESS'
         self.assertRaises(move.Refused, self.run_it)
@@ -253,7 +253,7 @@ class AmongOthersTest(Base):
         def delete(preview):
             self.w.store.clusters[small_world.CLUSTER][
                 'status'] = 'DELETE_IN_PROGRESS'
-        self.assertRaises(failures.Stopped, one.run, delete)
+        self.assertRaises(failures.ClusterGone, one.run, delete)
         self.assert_unchanged()
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
 
@@ -307,7 +307,7 @@ class FailureTest(Base):
 
         def die(state):
             raise KeyboardInterrupt()
-        one._reconciler.taken = die
+        one._reconciler.record_move_applied = die
         self.assertRaises(KeyboardInterrupt, one.run, self.shown.append)
         self.look(2)
         self.assertEqual(('UPDATE_COMPLETE', '0.27.0', None), (

@@ -128,7 +128,7 @@ class WatchTest(base.TestCase):
         def delete():
             self.w.store.clusters[small_world.CLUSTER]['status'] = (
                 'DELETE_IN_PROGRESS')
-            raise failures.Stopped('deleted')
+            raise failures.ClusterGone('deleted')
         self.w.helm.before = delete
         self.look()
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)

@@ -89,18 +89,18 @@ class RestTest(testtools.TestCase):
         self.assert_rests(1, 4, 7)
 
         self.assertGreaterEqual(
-            self.clock.now, 7 + remediation.COMES_TO_REST + 30)
+            self.clock.now, 7 + remediation.REST_SECONDS + 30)
 
     def test_what_the_third_look_of_a_driver_writes_is_waited_for(self):
         self.assert_rests(1, 30)
 
         self.assertGreaterEqual(
-            self.clock.now, 30 + remediation.COMES_TO_REST + 30)
+            self.clock.now, 30 + remediation.REST_SECONDS + 30)
 
     def test_one_write_later_is_found(self):
         error = self.assertRaises(
             errors.WaitAborted, self.assert_rests, 1,
-            remediation.COMES_TO_REST + 23)
+            remediation.REST_SECONDS + 23)
 
         self.assertIn('Cluster c1 was written', str(error))
 
