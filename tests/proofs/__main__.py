@@ -23,6 +23,7 @@ from tests.proofs import tables
 PROOFS = {
     'broken-clusters': 'conformance runs on broken clusters say what is '
                        'broken',
+    'cloud-defects': 'the Tempest suite sees what drivers leave in OpenStack',
     'discovery': 'the tests of driver discovery fail where they must',
     'driver-faults': 'the driver loses and leaks nothing by faults',
     'driver-mutants': 'known bugs of drivers are seen by the tests of ours',

@@ -30,13 +30,17 @@ class AuthorityHalfRotated(parts.Seeded):
         raise exception.NotSupported(self_repair.ROTATION_REFUSED)
 
 
-class _Generous(rotation.Rotation):
+class _WithRoles(rotation.Rotation):
+
+    def roles(self):
+        """Names of the roles of a credential."""
+        raise NotImplementedError
 
     def _make(self, entry, state):
         made = self._cloud.services.proxy(
             'identity').create_application_credential(
             entry.user_id, entry.name, unrestricted=False,
-            roles=[{'name': role} for role in self._user.roles])
+            roles=[{'name': role} for role in self.roles()])
         return self._write(
             state, credentials.made(state.record, entry, made.id),
             **{entry.name: made.secret})
@@ -45,15 +49,29 @@ class _Generous(rotation.Rotation):
 class AllRoles(parts.Seeded):
     """Clusters may do in the cloud whatever their owner may."""
 
+    class Rotation(_WithRoles):
+
+        def roles(self):
+            return self._user.roles
+
     def _operations(self, context, cluster):
         found = super()._operations(context, cluster)
         reconciler = found._reconciler
-        reconciler.rotation = lambda: _Generous(
+        reconciler.rotation = lambda: self.Rotation(
             cluster, reconciler.vault, reconciler.runtime.settings,
             reconciler.store.cloud, reconciler.store.user,
             reconciler.store.access, reconciler.runtime.now,
             reconciler.store.admin_cloud)
         return found
+
+
+class ReaderOnly(AllRoles):
+    """Clusters may only read in the cloud."""
+
+    class Rotation(_WithRoles):
+
+        def roles(self):
+            return ['reader']
 
 
 class RefusedCredentialKept(parts.OwnReconciler):

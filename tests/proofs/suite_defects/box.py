@@ -31,8 +31,8 @@ class Box(boxes.Box):
     :param work: proof.Work.
     """
 
-    def __init__(self, work):
-        super().__init__(work, install=(
+    def __init__(self, work, infrastructure):
+        super().__init__(work, infrastructure=infrastructure, install=(
             str(resources.find('drivers/k8s_capi_v1')),
             str(resources.find('drivers/defects'))))
         self._patience = work.args.patience
@@ -40,7 +40,7 @@ class Box(boxes.Box):
         #: The chosen defects.
         self.defects = tuple(
             case.data for case in work.chosen if not case.control
-        ) or tables.defects()
+        ) or tables.of(infrastructure)
 
     def try_defect(self, defect):
         """Run the test of a defect with its driver; result in :func:`stream`.

@@ -3,6 +3,7 @@
 """One sandbox: the test of each defect, then rounds without a defect."""
 
 from magnum_capi import errors
+from magnum_capi_tempest.sandbox import infrastructure as infrastructures
 from tests.proofs import proof
 from tests.proofs.suite_defects import box as box_module
 from tests.proofs.suite_defects import tables
@@ -22,6 +23,7 @@ class SuiteDefects(proof.Proof):
     port_base = 27000
     #: Most of the time is spent waiting.
     jobs = 4
+    infrastructure = infrastructures.MEMORY
 
     def add_options(self, parser):
         parser.add_argument(
@@ -43,7 +45,8 @@ class SuiteDefects(proof.Proof):
         if args.rounds < 0 or args.patience < 1:
             raise errors.UsageError('patience is 1 or more, rounds 0 or more')
         defects = [proof.Case(defect.name, f'{defect.does} ({defect.short})',
-                              data=defect) for defect in tables.defects()]
+                              data=defect) for defect
+                   in tables.of(self.infrastructure)]
         rounds = [proof.Case(f'{driver}-{turn}', 'without a defect',
                              control=True, data=(driver, turn))
                   for turn in range(1, args.rounds + 1)
@@ -51,7 +54,7 @@ class SuiteDefects(proof.Proof):
         return [*(case for case in defects if not args.only_rounds), *rounds]
 
     def open(self, work):
-        return box_module.Box(work)
+        return box_module.Box(work, self.infrastructure)
 
     def run(self, box, case):
         if case.control:

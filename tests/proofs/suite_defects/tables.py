@@ -7,6 +7,8 @@ import pathlib
 import re
 import tomllib
 
+from magnum_capi_tempest.sandbox import infrastructure as infrastructures
+
 #: Prefix of the names of tests.
 TESTS = 'magnum_capi_tempest.tests'
 
@@ -29,6 +31,7 @@ class Defect:
     :param test: id of unittest, below TESTS.
     :param says: regular expression for the message of the failure.
     :param options: of [magnum_capi]; they win over TIMEOUTS.
+    :param infrastructure: of the sandbox in which it can be seen.
     """
 
     name: str
@@ -36,6 +39,7 @@ class Defect:
     test: str
     says: str
     options: dict = dataclasses.field(default_factory=dict)
+    infrastructure: str = infrastructures.MEMORY
 
     @property
     def driver(self):
@@ -78,6 +82,12 @@ def defects(path=_HERE / 'defects.toml') -> tuple[Defect, ...]:
         except re.error as e:
             raise ValueError(f'{defect.name}: says: {e}') from e
     return found
+
+
+def of(infrastructure) -> tuple[Defect, ...]:
+    """The defects that are seen with one infrastructure."""
+    return tuple(defect for defect in defects()
+                 if defect.infrastructure == infrastructure)
 
 
 def tests(found) -> tuple[str, ...]:

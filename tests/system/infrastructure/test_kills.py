@@ -97,6 +97,10 @@ class KillsTest(clouds.TestCase):
     def test_keystone(self):
         self.life('keystone')
 
+    def test_capo(self):
+        """Kill Cluster API Provider OpenStack."""
+        self.life('capo')
+
     def test_capi(self):
         """Kill the controllers, and with them the host of all servers.
 

@@ -11,6 +11,7 @@ import testtools
 
 from magnum_capi import errors
 from magnum_capi_tempest.report import model
+from tests.proofs.cloud_defects import proof as cloud_defects
 from tests.proofs import proof as proof_module
 from tests.proofs.suite_defects import box as box_module
 from tests.proofs.suite_defects import proof
@@ -87,7 +88,14 @@ class CasesTest(testtools.TestCase):
     def test_rounds_come_after_the_defects(self):
         self.assertEqual(['k8s_capi_v1-1', 'k8s_capi_helm_v1-1'],
                          self.names()[-2:])
-        self.assertEqual(len(tables.defects()), len(self.names(rounds=0)))
+        self.assertEqual(len(tables.of('memory')), len(self.names(rounds=0)))
+
+    def test_each_defect_is_a_case_of_one_proof(self):
+        cases = [case.name for one in (proof.PROOF, cloud_defects.PROOF)
+                 for case in one.cases(argparse.Namespace(
+                     rounds=0, only_rounds=False, patience=1.0))]
+        self.assertEqual(sorted(d.name for d in tables.defects()),
+                         sorted(cases))
 
     def test_only_rounds(self):
         self.assertEqual(4, len(self.names(rounds=2, only_rounds=True)))

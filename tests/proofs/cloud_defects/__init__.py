@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The Tempest suite sees what drivers do wrong in a real OpenStack."""
