@@ -120,11 +120,12 @@ tests() {
     # The terminal gets a summary of the recorded stream. A non-zero exit code
     # is data, not an error of this wrapper.
     OS_TEST_PATH=$folder python - "$3" "$name tests" "$known" "$repository" \
-        "$stream" bash -c '
+        "$stream" "$log" bash -c '
         stestr --repo-url "$1" run --concurrency "$2" --subunit \
             > "$3" 2> "$4"
         echo $? > "$4.code"
         ' stestr "$repository" "$2" "$stream" "$log" << 'EOF'
+import pathlib
 import signal
 import sys
 
@@ -136,22 +137,27 @@ from magnum_capi_tempest.workspace import durations
 # A shell ignores Ctrl-C in background commands, and their children would
 # inherit that, including programs whose handling of Ctrl-C is tested.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-timeout, what, known, repository, stream, *command = sys.argv[1:]
+timeout, what, known, repository, stream, log, *command = sys.argv[1:]
 try:
     with progress.Progress(patience=15).step(what):
         durations.tell(repository, known)
         processes.run(command, timeout=float(timeout))
-    durations.keep(stream, known)
+    # Otherwise a test module cannot be imported, or a worker has died.
+    if pathlib.Path(f'{log}.code').read_text().strip() == '0':
+        durations.keep(stream, known)
 except errors.CommandFailed as e:
     sys.exit(f'The tests did not finish within {e.elapsed:.0f} s')
 except KeyboardInterrupt:
     sys.exit(130)
 EOF
     summary "$stream" "${stream%/*}" "$name tests"
-    # A dead worker leaves no failed test, only an exit code.
-    if [[ $failed -eq $begin_failed && $(cat "$log.code") != 0 ]]; then
+    # A module that cannot be imported, or a dead worker, leaves no failed
+    # test, only an exit code.
+    if [[ $(cat "$log.code") != 0 ]]; then
+        # stestr writes what it cannot import in place of the stream.
+        [[ -e ${stream%/*}/report.json ]] || log=$stream
         tail -n 25 "$log"
-        count 0 1
+        [[ $failed -gt $begin_failed ]] || count 0 1
     fi
     [[ $failed -eq $begin_failed ]]
 }
@@ -167,7 +173,7 @@ summary() {
 # add FILE: add the counts of a report to the totals, at least one.
 add() {
     local counts
-    counts=$(python - "$1" << 'EOF'
+    counts=$(python - "$1" 2> /dev/null << 'EOF'
 import json
 import sys
 
@@ -175,7 +181,7 @@ with open(sys.argv[1]) as stream:
     run = json.load(stream)
 print(run['passed'], run['failed'] or int(not run['ok']))
 EOF
-    ) 2> /dev/null || counts='0 1'
+    ) || counts='0 1'
     # shellcheck disable=SC2086  # two numbers
     count $counts
 }
