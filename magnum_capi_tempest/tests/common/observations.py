@@ -70,6 +70,13 @@ class Look:
         return (self.cluster or {}).get('status_reason')
 
     @property
+    def reasons(self):
+        """The reasons for status and health, one text."""
+        health = (self.cluster or {}).get('health_status_reason') or {}
+        return ' '.join(map(str, filter(
+            None, (self.status_reason, *health.values()))))
+
+    @property
     def stack_id(self):
         # Microversion 1.13 renamed the field.
         cluster = self.cluster or {}

@@ -76,17 +76,10 @@ class CloudQuotasTest(remediation.BaseWorkloadTest):
         return self.request_cluster(
             self.template, keypair=self.create_keypair())
 
-    def reasons(self, look):
-        """Magnum's reasons for the state of a cluster, one text."""
-        cluster = look.cluster
-        return ' '.join(map(str, filter(None, (
-            cluster['status_reason'],
-            *(cluster.get('health_status_reason') or {}).values()))))
-
     def assert_named(self, service, what):
         uuid = self.request_without_room(service, what)
         look = self.until(
-            uuid, lambda look: 'quota' in self.reasons(look).lower(),
+            uuid, lambda look: 'quota' in look.reasons.lower(),
             f'a reason of cluster {uuid} to mention a quota')
         self.assertFalse(observations.is_complete(look.status), look)
 

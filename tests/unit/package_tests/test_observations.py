@@ -244,3 +244,11 @@ class LookTest(testtools.TestCase):
     def test_update_without_a_sign_says_so(self):
         self.assertIn('no sign that the update ever began',
                       str(play((U, U, 1, 'a'), (U, U, 2, 'a'))))
+
+    def test_reasons(self):
+        self.assertEqual('no room 1 of 2', observations.Look({
+            'status_reason': 'no room',
+            'health_status_reason': {'a': '1 of 2', 'b': None}}).reasons)
+        # Magnum cannot show a cluster without node groups.
+        for nothing in (None, {}, {'health_status_reason': None}):
+            self.assertEqual('', observations.Look(nothing).reasons)
