@@ -32,6 +32,12 @@ class OpenStackNodesTest(remediation.BaseWorkloadTest):
         cls.cluster = cls.create_class_cluster(cls.create_class_template(
             labels={**CONF.magnum_capi.labels,
                     **CONF.magnum_capi.volume_labels}))
+        # Cluster API replaces a server only after it has learned of it. Some
+        # drivers report complete clusters before that.
+        cls.until(
+            cls.cluster['uuid'], lambda look: look.cluster and (
+                look.cluster.get('health_status') != 'UNHEALTHY'),
+            f'cluster {cls.cluster["uuid"]} not to be UNHEALTHY')
 
     def setUp(self):
         super().setUp()
