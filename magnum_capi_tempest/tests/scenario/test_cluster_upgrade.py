@@ -4,6 +4,7 @@
 
 from tempest import config
 from tempest.lib import decorators
+import testtools
 
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import factories
@@ -54,6 +55,10 @@ class RememberTest(operations.BaseOperationsTest):
     required_options = (*base.TEMPLATE_OPTIONS, 'upgrade_image_id')
     required_flags = ('resize',)
 
+    @testtools.skipIf(
+        CONF.magnum_capi_feature_enabled.real_nodes,
+        '[magnum_capi_feature_enabled] real_nodes is true: servers cannot '
+        'boot from the image that this test makes')
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('0f3d9a61-6e3c-4b3a-8d0a-57b1c2e94f86')
     def test_image_with_another_version_later(self):
