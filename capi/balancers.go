@@ -131,14 +131,14 @@ func newBalancers(ctx context.Context, file string, e *endpoints) (*balancers, e
 // check refuses what could not be forwarded.
 func (l balancer) check(*balancers) error {
 	if l.Network == "" || !l.Address.IsValid() {
-		return errors.New("a load balancer needs a network and an address")
+		return badRequest(errors.New("a load balancer needs a network and an address"))
 	}
 	return nil
 }
 
 func (ip floatingIP) check(b *balancers) error {
 	if !b.floating.Contains(ip.Address) {
-		return fmt.Errorf("floating IP %s is not in %s", ip.Address, b.floating)
+		return badRequest(fmt.Errorf("floating IP %s is not in %s", ip.Address, b.floating))
 	}
 	return nil
 }

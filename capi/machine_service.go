@@ -105,27 +105,15 @@ func (s *machineService) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /machines", func(rw http.ResponseWriter, r *http.Request) {
 		views, err := s.hypervisor.list(r.Context())
-		if err != nil {
-			writeProblem(rw, err)
-			return
-		}
-		writeJSON(rw, http.StatusOK, map[string]any{"machines": views})
+		show(rw, map[string]any{"machines": views}, err)
 	})
 	mux.HandleFunc("GET /machines/{id}", func(rw http.ResponseWriter, r *http.Request) {
 		view, err := s.hypervisor.view(r.Context(), r.PathValue("id"))
-		if err != nil {
-			writeProblem(rw, err)
-			return
-		}
-		writeJSON(rw, http.StatusOK, view)
+		show(rw, view, err)
 	})
 	mux.HandleFunc("GET /machines/{id}/console", func(rw http.ResponseWriter, r *http.Request) {
 		text, err := s.hypervisor.console(r.Context(), r.PathValue("id"))
-		if err != nil {
-			writeProblem(rw, err)
-			return
-		}
-		writeJSON(rw, http.StatusOK, map[string]string{"console": text})
+		show(rw, map[string]string{"console": text}, err)
 	})
 	mux.HandleFunc("PUT /machines/{id}", func(rw http.ResponseWriter, r *http.Request) {
 		var spec machineSpec
@@ -166,7 +154,7 @@ func forwarded[T interface{ check(*balancers) error }](mux *http.ServeMux, name 
 			err = object.check(b)
 		}
 		if err != nil {
-			writeProblem(rw, badRequest(err))
+			writeProblem(rw, err)
 			return
 		}
 		id := r.PathValue("id")
@@ -183,10 +171,10 @@ func forwarded[T interface{ check(*balancers) error }](mux *http.ServeMux, name 
 
 func readJSON(r *http.Request, into any) error {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxMachineBytes))
-	if err != nil {
-		return err
+	if err == nil {
+		err = json.Unmarshal(body, into)
 	}
-	if err := json.Unmarshal(body, into); err != nil {
+	if err != nil {
 		return badRequest(err)
 	}
 	return nil
@@ -194,6 +182,15 @@ func readJSON(r *http.Request, into any) error {
 
 // badRequest returns an error of the caller.
 func badRequest(err error) error { return apierrors.NewBadRequest(err.Error()) }
+
+// show answers with an object, or with what is wrong.
+func show(rw http.ResponseWriter, object any, err error) {
+	if err != nil {
+		writeProblem(rw, err)
+		return
+	}
+	writeJSON(rw, http.StatusOK, object)
+}
 
 func finish(rw http.ResponseWriter, err error) {
 	if err != nil {

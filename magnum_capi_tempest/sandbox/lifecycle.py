@@ -97,11 +97,11 @@ class Sandbox:
             if record:
                 progress.info('Cleaning up after an interrupted start')
                 self._remove()
-            nodes = spec.nodes(wanted)
+            kind = spec.infrastructure_of(wanted)
+            nodes = spec.nodes(wanted, kind)
             self._check_room()
             if profile.broker:
                 backends.check()
-            kind = spec.infrastructure_of(wanted)
             programs = toolchain.ensure(_tools(kind, nodes), progress)
             venvs = environment.both(progress, release, kind)
             base = wanted.port_base or layouts.DEFAULT_PORT_BASE

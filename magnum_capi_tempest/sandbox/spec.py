@@ -96,14 +96,15 @@ def chart(path) -> pathlib.Path:
     return path
 
 
-def nodes(wanted) -> nodes_.Nodes:
+def nodes(wanted, kind) -> nodes_.Nodes:
     """The kind of nodes of a new sandbox.
 
+    :param kind: its infrastructure, see :func:`infrastructure_of`.
     :raises UsageError: the wishes contradict each other.
     :raises EnvironmentProblem: this machine cannot run such nodes.
     """
     if wanted.nodes == nodes_.DOCKER:
-        charts.check(chart(wanted.chart), infrastructure_of(wanted))
+        charts.check(chart(wanted.chart), kind)
     return nodes_.wanted(wanted.nodes, wanted.images)
 
 

@@ -132,14 +132,12 @@ class MachineDriver(driver.ComputeDriver):
 
     def get_info(self, instance, use_cache=True):
         return hardware.InstanceInfo(
-            state=_STATES[self._require(instance)['state']],
+            state=_STATES[_found(
+                instance, self._machines.get(instance.uuid))['state']],
             internal_id=instance.uuid)
 
     def get_console_output(self, context, instance):
-        text = self._machines.console(instance.uuid)
-        if text is None:
-            raise exception.InstanceNotFound(instance_id=instance.uuid)
-        return text
+        return _found(instance, self._machines.console(instance.uuid))
 
     # What happens.
 
@@ -201,7 +199,7 @@ class MachineDriver(driver.ComputeDriver):
             self._put(instance, network_info)
 
     def power_off(self, instance, timeout=0, retry_interval=0):
-        self._act(instance, 'stop')
+        _found(instance, self._machines.act(instance.uuid, 'stop'))
 
     def power_on(self, context, instance, network_info,
                  block_device_info=None, accel_info=None, share_info=None):
@@ -241,16 +239,6 @@ class MachineDriver(driver.ComputeDriver):
                 f'interfaces: cannot detach port {vif["id"]}',
                 instance_uuid=instance.uuid)
 
-    def _require(self, instance):
-        found = self._machines.get(instance.uuid)
-        if found is None:
-            raise exception.InstanceNotFound(instance_id=instance.uuid)
-        return found
-
-    def _act(self, instance, action):
-        if not self._machines.act(instance.uuid, action):
-            raise exception.InstanceNotFound(instance_id=instance.uuid)
-
     def _put(self, instance, network_info, files=None, password=None):
         described = machine(instance, network_info)
         if CONF.sandbox.containers:
@@ -260,6 +248,16 @@ class MachineDriver(driver.ComputeDriver):
                                              password),
             }
         self._machines.put(instance.uuid, described)
+
+
+def _found(instance, answer):
+    """The answer of the machine service, unless it has no such machine.
+
+    :raises InstanceNotFound: the answer is None or False.
+    """
+    if answer is None or answer is False:
+        raise exception.InstanceNotFound(instance_id=instance.uuid)
+    return answer
 
 
 def config_drive(instance, network_info, files=None, password=None):
