@@ -42,7 +42,7 @@ from magnum_capi.driver import operations
 from magnum_capi.driver import options
 from magnum_capi.driver import reconcile
 from magnum_capi.driver import settings as settings_module
-from magnum_capi.driver import watch
+from magnum_capi.driver import status_check
 from magnum_capi.kube import access
 from magnum_capi.kube import cached_kube
 from magnum_capi.kube import kube as kube_module
@@ -91,7 +91,8 @@ def model():
         row = world.store.row()
         row.ca_cert_ref = 'ca'
         operations.Operations(world.runtime, world.store, row).create(60)
-        watch.Watch(world.runtime, world.store, world.store.row()).update()
+        status_check.StatusCheck(
+            world.runtime, world.store, world.store.row()).update()
         assert world.cluster.status == 'CREATE_COMPLETE', world.cluster
         return {path: obj for path, obj in api.objects.items()
                 if '/leases/' not in path and 'templates/' not in path
@@ -216,7 +217,8 @@ class Conductor:
 
     def poll_status(self, store):
         cluster, = store.clusters
-        watch.Watch(self.runtime, store, store.row(cluster)).update()
+        status_check.StatusCheck(
+            self.runtime, store, store.row(cluster)).update()
 
     def run(self, pool, work, seconds):
         """Have all of it done, as often as Magnum does."""

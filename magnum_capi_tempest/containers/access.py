@@ -18,13 +18,13 @@ class Access:
 
     :param socket: of its API.
     :param pid: a process in its network.
-    :param plan: its networks.
+    :param network: its own network.
     :param data: folder of its images.
     """
 
     socket: pathlib.Path
     pid: int
-    plan: networks.Plan
+    network: networks.EngineNetwork
     data: pathlib.Path
 
     @property
@@ -37,7 +37,7 @@ class Access:
         """Variables for programs that use the engine or reach its nodes."""
         direct = ','.join(filter(None, [
             os.environ.get('NO_PROXY') or os.environ.get('no_proxy'),
-            str(self.plan.whole)]))
+            str(self.network.whole)]))
         return {'DOCKER_HOST': self.docker_host, 'NO_PROXY': direct,
                 'no_proxy': direct}
 
@@ -49,12 +49,12 @@ class Access:
     @property
     def subnet(self) -> ipaddress.IPv4Network:
         """Subnet of the container network "kind", which has the nodes."""
-        return self.plan.kind
+        return self.network.kind
 
     @property
     def minikube_subnet(self) -> ipaddress.IPv4Network:
         """For ``minikube start --subnet``; the host has a route to it."""
-        return self.plan.minikube
+        return self.network.minikube
 
     def run_in(self, args) -> list[str]:
         """The command line that runs another one in the engine's network.

@@ -88,7 +88,7 @@ class Engine:
                     self.supervisor.launch([program], timeout, progress)
             self.layout.socket.chmod(0o600)
             found = self.access()
-            self._furnish(found)
+            self._prepare_networks(found)
             undo.pop_all()
         return found
 
@@ -98,7 +98,7 @@ class Engine:
         if record is None or pid is None or not _answers(self.layout.socket):
             return None
         return access.Access(self.layout.socket, pid,
-                             networks.plan(record['network']),
+                             networks.parse(record['network']),
                              self.layout.data)
 
     def status(self) -> list:
@@ -137,17 +137,17 @@ class Engine:
         if host.lacks_resource():
             runtime = toolchain.ensure(
                 ['runc-nores'], progress)['runc-nores']
-        plan = networks.choose(_taken())
+        network = networks.choose(_taken())
         for folder in (layout.directory, layout.store):
             folders.make(folder)
         for limit in kernel.lift():
             progress.info(f'Several nodes may not start here: {limit}')
         outfile.write_private(
-            layout.record, json.dumps({'network': str(plan.whole)}))
+            layout.record, json.dumps({'network': str(network.whole)}))
         outfile.write_private(
-            layout.configuration, settings.daemon(layout, plan, runtime))
+            layout.configuration, settings.daemon(layout, network, runtime))
         cgroups.make(layout.cgroup)
-        argv = settings.command(layout, plan, host.programs(),
+        argv = settings.command(layout, network, host.programs(),
                                 host_record.entry(layout.key))
         return supervision.Program(
             name=settings.PROGRAM, argv=tuple(argv),
@@ -175,17 +175,18 @@ class Engine:
             file.truncate(0)
             file.write(f'{self.layout.directory}\n')
 
-    def _furnish(self, found):
+    def _prepare_networks(self, found):
         """Remove containers of a killed run, and make the nodes' network."""
-        def furnish(client):
+        def prepare(client):
             import docker
             store.sweep(client)
+            subnet = found.network.kind
             pool = docker.types.IPAMPool(
-                subnet=str(found.plan.kind), gateway=str(found.plan.kind[1]))
+                subnet=str(subnet), gateway=str(subnet[1]))
             client.networks.create(
                 settings.NETWORK, driver='bridge', check_duplicate=True,
                 ipam=docker.types.IPAMConfig(pool_configs=[pool]))
-        _with_client(found, furnish)
+        _with_client(found, prepare)
 
     def _record(self):
         try:

@@ -19,7 +19,7 @@ NUMBERS = range(213, 240)
 
 
 @dataclasses.dataclass(frozen=True)
-class Plan:
+class EngineNetwork:
     """The network of one engine.
 
     :param whole: a /16; the host has a route to it.
@@ -62,12 +62,12 @@ class Plan:
         return self.link[2]
 
 
-def plan(text) -> Plan:
-    """The plan of a network in CIDR notation."""
-    return Plan(ipaddress.IPv4Network(text))
+def parse(text) -> EngineNetwork:
+    """The network of a text in CIDR notation."""
+    return EngineNetwork(ipaddress.IPv4Network(text))
 
 
-def choose(taken) -> Plan:
+def choose(taken) -> EngineNetwork:
     """The first network that overlaps none of the host's.
 
     :param taken: networks of the host's addresses and routes, in CIDR
@@ -79,7 +79,7 @@ def choose(taken) -> Plan:
     for number in NUMBERS:
         mine = ipaddress.IPv4Network(f'10.{number}.0.0/16')
         if not any(mine.overlaps(other) for other in others):
-            return Plan(mine)
+            return EngineNetwork(mine)
     raise errors.EnvironmentProblem(
         'No network is free for containers',
         where=f'10.{NUMBERS[0]}.0.0/16 to 10.{NUMBERS[-1]}.0.0/16',

@@ -28,11 +28,11 @@ _PATH = ('/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin',
 _NAMESPACE = pathlib.Path(__file__).with_name('namespace.sh')
 
 
-def daemon(layout, plan, runtime=None) -> str:
+def daemon(layout, network, runtime=None) -> str:
     """dockerd's configuration file.
 
     :param layout: :class:`..layout.Layout`.
-    :param plan: :class:`..networks.Plan`.
+    :param network: :class:`..networks.EngineNetwork`.
     :param runtime: path of a runc for hosts that lack capabilities.
     """
     settings = {
@@ -50,7 +50,7 @@ def daemon(layout, plan, runtime=None) -> str:
         'iptables': False,
         'ip6tables': False,
         'ip-masq': False,
-        'default-address-pools': [{'base': str(plan.pool), 'size': 24}],
+        'default-address-pools': [{'base': str(network.pool), 'size': 24}],
         # A systemd of the host does not know the containers' processes.
         'exec-opts': ['native.cgroupdriver=cgroupfs'],
         'cgroup-parent': f'/{layout.cgroup}',
@@ -68,7 +68,7 @@ def environment() -> dict[str, str]:
     return {'PATH': ':'.join(_PATH)}
 
 
-def command(layout, plan, programs, entry) -> list[str]:
+def command(layout, network, programs, entry) -> list[str]:
     """The command line that becomes dockerd in its own namespaces.
 
     flock locks the engine's entry in the host's record and the store; its
@@ -77,12 +77,13 @@ def command(layout, plan, programs, entry) -> list[str]:
     :param programs: path of each of :data:`..host.PROGRAMS`, by name.
     :param entry: see :func:`..host_record.entry`.
     """
-    prefix = plan.link.prefixlen
+    prefix = network.link.prefixlen
     return [str(a) for a in (
         programs['flock'], '--shared', '--no-fork', entry,
         programs['flock'], '--exclusive', '--nonblock', '--no-fork',
         '--conflict-exit-code', STORE_TAKEN, layout.lock,
         '/bin/sh', _NAMESPACE, 'outside', layout.link,
-        f'{plan.host_address}/{prefix}', f'{plan.engine_address}/{prefix}',
-        plan.whole, programs['tini'], '--', programs['dockerd'],
+        f'{network.host_address}/{prefix}',
+        f'{network.engine_address}/{prefix}', network.whole,
+        programs['tini'], '--', programs['dockerd'],
         '--config-file', layout.configuration)]

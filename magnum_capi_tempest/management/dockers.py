@@ -24,7 +24,7 @@ _SOCKET = 'unix:///var/run/docker.sock'
 
 
 @dataclasses.dataclass(frozen=True)
-class Machine:
+class HostDocker:
     """This machine's Docker.
 
     :param host: as in DOCKER_HOST.
@@ -96,7 +96,7 @@ class Machine:
             docker.DockerClient(base_url=self.host, timeout=timeout))
 
 
-def machine() -> Machine | None:
+def machine() -> HostDocker | None:
     """This machine's Docker, None when it does not answer."""
     host = os.environ.get('DOCKER_HOST') or _SOCKET
     try:
@@ -105,7 +105,7 @@ def machine() -> Machine | None:
                       env={**os.environ, 'DOCKER_HOST': host})
     except (errors.CommandFailed, errors.EnvironmentProblem):
         return None
-    return Machine(host)
+    return HostDocker(host)
 
 
 def engine(directory) -> containers.Engine:

@@ -11,15 +11,15 @@ from cryptography.hazmat.primitives import serialization
 from cryptography import x509
 from cryptography.x509 import oid
 
+from magnum_capi.driver import status_check
 from magnum_capi.driver import store
-from magnum_capi.driver import watch
 from magnum_capi_defects import parts
 
 
 class NeverCompletes(parts.Seeded):
     """Clusters stay in CREATE_IN_PROGRESS forever."""
 
-    class Watch(parts.Telling):
+    class StatusCheck(parts.FalseVerdict):
 
         def told(self, rows, verdict):
             if verdict.status != 'CREATE_COMPLETE':
@@ -30,7 +30,7 @@ class NeverCompletes(parts.Seeded):
 class CompletesEarly(parts.Seeded):
     """A cluster is complete as soon as its API answers."""
 
-    class Watch(parts.Telling):
+    class StatusCheck(parts.FalseVerdict):
 
         def told(self, rows, verdict):
             early = (rows.operation == 'CREATE' and verdict.api_address
@@ -46,7 +46,7 @@ class CompletesEarly(parts.Seeded):
 class ResizesEarly(parts.Seeded):
     """A change is complete as soon as it is requested."""
 
-    class Watch(parts.Telling):
+    class StatusCheck(parts.FalseVerdict):
 
         def told(self, rows, verdict):
             early = rows.operation == 'UPDATE' and not verdict.action
@@ -56,7 +56,7 @@ class ResizesEarly(parts.Seeded):
 class NoAddress(parts.Seeded):
     """Magnum never learns where the API of a cluster is."""
 
-    class Watch(parts.Telling):
+    class StatusCheck(parts.FalseVerdict):
 
         def told(self, rows, verdict):
             return dataclasses.replace(verdict, api_address=None)
@@ -65,7 +65,7 @@ class NoAddress(parts.Seeded):
 class NoVersion(parts.Seeded):
     """Magnum never learns which Kubernetes a cluster has."""
 
-    class Watch(parts.Telling):
+    class StatusCheck(parts.FalseVerdict):
 
         def told(self, rows, verdict):
             return dataclasses.replace(verdict, coe_version=None)
@@ -74,7 +74,7 @@ class NoVersion(parts.Seeded):
 class FailureHidden(parts.Seeded):
     """A failure is reported as complete."""
 
-    class Watch(parts.Telling):
+    class StatusCheck(parts.FalseVerdict):
 
         def told(self, rows, verdict):
             failed = verdict.status.endswith('_FAILED')
@@ -84,7 +84,7 @@ class FailureHidden(parts.Seeded):
 class FailureUnexplained(parts.Seeded):
     """A failure is reported without a reason."""
 
-    class Watch(parts.Telling):
+    class StatusCheck(parts.FalseVerdict):
 
         def told(self, rows, verdict):
             failed = verdict.status.endswith('_FAILED')
@@ -94,7 +94,7 @@ class FailureUnexplained(parts.Seeded):
 class TimeoutIgnored(parts.Seeded):
     """The create_timeout has no effect."""
 
-    class Watch(watch.Watch):
+    class StatusCheck(status_check.StatusCheck):
 
         def _wanted(self, rows):
             return dataclasses.replace(super()._wanted(rows), timeout=None)

@@ -104,7 +104,7 @@ class SecretLogged(parts.Seeded):
 class SecretTold(parts.Seeded):
     """status_reason contains the application credential of a cluster."""
 
-    class Watch(parts.Telling):
+    class StatusCheck(parts.FalseVerdict):
 
         def told(self, rows, verdict):
             if not verdict.status.endswith('_COMPLETE'):

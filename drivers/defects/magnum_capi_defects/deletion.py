@@ -8,7 +8,7 @@ import time
 from magnum_capi.driver import deletion
 from magnum_capi.driver.helm import helm
 from magnum_capi.driver.observed import verdicts
-from magnum_capi.driver import watch
+from magnum_capi.driver import status_check
 from magnum_capi_defects import parts
 
 #: Additional seconds of a slow deletion.
@@ -25,7 +25,7 @@ class _RemovesNothing:
 class CredentialLeft(parts.Seeded):
     """The application credential outlives its cluster."""
 
-    class Watch(watch.Watch):
+    class StatusCheck(status_check.StatusCheck):
 
         class _Deletion(deletion.Deletion):
 
@@ -41,7 +41,7 @@ class CredentialLeft(parts.Seeded):
 class SecretsLeft(parts.Seeded):
     """The Secrets of a cluster outlive it in the management cluster."""
 
-    class Watch(watch.Watch):
+    class StatusCheck(status_check.StatusCheck):
 
         def __init__(self, *args):
             super().__init__(*args)
@@ -51,7 +51,7 @@ class SecretsLeft(parts.Seeded):
 class DeletesSlowly(parts.Seeded):
     """Magnum learns much later that a cluster is gone."""
 
-    class Watch(parts.Telling):
+    class StatusCheck(parts.FalseVerdict):
 
         _gone = {}
 
@@ -76,7 +76,7 @@ class MachinesLeft(parts.Seeded):
         def uninstall(self, release, namespace):
             return False
 
-    class Watch(parts.Telling):
+    class StatusCheck(parts.FalseVerdict):
 
         def told(self, rows, verdict):
             if rows.operation != 'DELETE':
@@ -89,7 +89,7 @@ class DeletionLost(parts.Seeded):
 
     _lost = set()
 
-    class Watch(watch.Watch):
+    class StatusCheck(status_check.StatusCheck):
 
         def update(self):
             if self._cluster.uuid not in DeletionLost._lost:

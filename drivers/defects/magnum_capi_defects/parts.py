@@ -13,8 +13,8 @@ from magnum_capi.driver.helm import helm
 from magnum_capi.driver.observed import verdicts
 from magnum_capi.driver import reconcile
 from magnum_capi.driver import settings
+from magnum_capi.driver import status_check
 from magnum_capi.driver import store
-from magnum_capi.driver import watch
 from magnum_capi.kube import shared
 
 #: Key of the control plane among the sizes of node groups.
@@ -28,12 +28,13 @@ class Seeded(driver.Driver):
     #: own drivers are not affected.
     provides = ()
 
-    Watch = watch.Watch
+    StatusCheck = status_check.StatusCheck
     Helm = helm.Helm
     Store = store.Store
 
     def update_cluster_status(self, context, cluster, use_admin_ctx=False):
-        self.Watch(self._runtime(), self._store(admin()), cluster).update()
+        self.StatusCheck(
+            self._runtime(), self._store(admin()), cluster).update()
 
     def _runtime(self, settings_=None):
         settings_ = settings_ or options()
@@ -69,8 +70,8 @@ def admin():
     return contexts.make_admin_context(all_tenants=True)
 
 
-class Telling(watch.Watch):
-    """A Watch that reports another verdict to Magnum than it found."""
+class FalseVerdict(status_check.StatusCheck):
+    """A status check that reports another verdict to Magnum than it found."""
 
     def told(self, rows, verdict):
         """Return the verdict to report instead.
@@ -110,9 +111,9 @@ def counting(counts):
     :param counts: function of the name of the release and a dict, number of
         machines by name of the node group (MASTER: the control plane), that
         returns such a dict; omitted groups stay unchanged.
-    :returns: classes for Seeded.Watch and Seeded.Helm.
+    :returns: classes for Seeded.StatusCheck and Seeded.Helm.
     """
-    class Watch(watch.Watch):
+    class StatusCheck(status_check.StatusCheck):
 
         def _wanted(self, rows):
             wanted = super()._wanted(rows)
@@ -141,7 +142,7 @@ def counting(counts):
                     for group in groups]}
             return super().upgrade(release, chart, values, *args, **kwargs)
 
-    return Watch, Helm
+    return StatusCheck, Helm
 
 
 def valued(change):

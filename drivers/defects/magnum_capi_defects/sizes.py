@@ -28,7 +28,7 @@ def _as_it_was(release, counts):
 class ResizeIgnored(parts.Seeded):
     """A resize is complete without any change of nodes."""
 
-    Watch, Helm = parts.counting(_as_it_was)
+    StatusCheck, Helm = parts.counting(_as_it_was)
 
 
 def _mixed_up(_release, counts):
@@ -41,19 +41,20 @@ def _mixed_up(_release, counts):
 class WrongGroup(parts.Seeded):
     """A resize changes the wrong node group."""
 
-    Watch, Helm = parts.counting(_mixed_up)
+    StatusCheck, Helm = parts.counting(_mixed_up)
 
 
 class OneMaster(parts.Seeded):
     """Every cluster has one control plane node."""
 
-    Watch, Helm = parts.counting(lambda _release, _counts: {parts.MASTER: 1})
+    StatusCheck, Helm = parts.counting(
+        lambda _release, _counts: {parts.MASTER: 1})
 
 
 class NeverEmpty(parts.Seeded):
     """Every group of workers has at least one node."""
 
-    Watch, Helm = parts.counting(lambda _release, counts: {
+    StatusCheck, Helm = parts.counting(lambda _release, counts: {
         key: max(count, 1) for key, count in counts.items()})
 
 
@@ -118,7 +119,7 @@ class NodeCountIgnored(parts.Seeded):
     """An update of node_count is complete without any change of nodes."""
 
     _sizes = _Held()
-    Watch, Helm = parts.counting(_sizes)
+    StatusCheck, Helm = parts.counting(_sizes)
 
     def update_cluster(self, context, cluster, scale_manager=None,
                        rollback=False):
@@ -136,7 +137,7 @@ class ResizeLost(parts.Seeded):
     _sizes, _busy, _guard = _Held(), set(), threading.Lock()
     _Watch, Helm = parts.counting(_sizes)
 
-    class Watch(_Watch):
+    class StatusCheck(_Watch):
 
         def _end(self, *args):
             super()._end(*args)
@@ -155,7 +156,7 @@ class ResizeLost(parts.Seeded):
 class GroupUnfinished(parts.Seeded):
     """A cluster is complete, but its node group is in progress forever."""
 
-    class Watch(parts.Telling):
+    class StatusCheck(parts.FalseVerdict):
 
         def told(self, rows, verdict):
             if verdict.status != 'UPDATE_COMPLETE':
@@ -181,7 +182,7 @@ class GroupKept(parts.Seeded):
                 release, chart, values | {'nodeGroups': list(known.values())},
                 *args, **kwargs)
 
-    class Watch(parts.Telling):
+    class StatusCheck(parts.FalseVerdict):
 
         def _wanted(self, rows):
             wanted = super()._wanted(rows)

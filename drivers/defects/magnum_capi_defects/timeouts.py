@@ -5,7 +5,7 @@ import dataclasses
 import datetime
 
 from magnum_capi.driver.observed import verdicts
-from magnum_capi.driver import watch
+from magnum_capi.driver import status_check
 from magnum_capi_defects import parts
 
 #: How far the observer's clock is ahead: more than Magnum's create_timeout.
@@ -15,7 +15,7 @@ AHEAD = datetime.timedelta(hours=2)
 class UpdatesByAge(parts.Seeded):
     """The create_timeout of a cluster ends its updates, too."""
 
-    class Watch(watch.Watch):
+    class StatusCheck(status_check.StatusCheck):
 
         def _wanted(self, rows):
             return dataclasses.replace(
@@ -25,7 +25,7 @@ class UpdatesByAge(parts.Seeded):
 class DeletesByAge(parts.Seeded):
     """The create_timeout of a cluster ends its deletion, too."""
 
-    class Watch(parts.Telling):
+    class StatusCheck(parts.FalseVerdict):
 
         def told(self, rows, verdict):
             age = verdicts.age(self._wanted(rows), self._runtime.now())
@@ -44,7 +44,7 @@ class DeletesByAge(parts.Seeded):
 class FailedForEver(parts.Seeded):
     """A failed operation stays failed, even after it recovered."""
 
-    class Watch(watch.Watch):
+    class StatusCheck(status_check.StatusCheck):
 
         def _end(self, rows=None, failed=''):
             super()._end(rows)
@@ -53,7 +53,7 @@ class FailedForEver(parts.Seeded):
 class FailsAtOnce(parts.Seeded):
     """The time for self-healing counts from the beginning of an operation."""
 
-    class Watch(watch.Watch):
+    class StatusCheck(status_check.StatusCheck):
 
         def _wanted(self, rows):
             wanted = super()._wanted(rows)
@@ -67,6 +67,6 @@ class ClockAhead(parts.Seeded):
 
     def update_cluster_status(self, context, cluster, use_admin_ctx=False):
         runtime = self._runtime()
-        self.Watch(dataclasses.replace(runtime, now=lambda: (
+        self.StatusCheck(dataclasses.replace(runtime, now=lambda: (
             runtime.now() + AHEAD)), self._store(parts.admin()),
             cluster).update()

@@ -4,9 +4,9 @@
 
 from magnum_capi.driver.desired import pins
 from magnum_capi.driver import driver
+from magnum_capi.driver import status_check
 from magnum_capi.driver import store
 from magnum_capi.driver import upgrading
-from magnum_capi.driver import watch
 from magnum_capi_defects import parts
 
 #: Values of the chart that determine the version of all machines.
@@ -96,7 +96,7 @@ class AllAtOnce(_Upgrading):
 class GroupsAtOnce(parts.Seeded):
     """All node groups are replaced at the same time."""
 
-    class Watch(watch.Watch):
+    class StatusCheck(status_check.StatusCheck):
 
         def _advance(self, rows, verdict):
             for group in rows.groups:

@@ -9,8 +9,9 @@ cluster in a management cluster, the Kubernetes API shows their state
 state; both are pure. :mod:`magnum_capi.kube`, :mod:`helm` and :mod:`cloud` are
 thin adapters with timeouts. :mod:`keys` has rules and adapters for a cluster's
 secrets. The modules here act: Magnum calls :mod:`driver`; :mod:`operations`
-and :mod:`upgrading` carry out requests, :mod:`watch` and :mod:`monitor` run
-periodically, and all of them end in :mod:`reconcile`. :mod:`gitops` renders
-clusters outside of Magnum, :mod:`moving` changes the charts of clusters, and
-:mod:`adoption` takes over clusters of magnum-capi-helm.
+and :mod:`upgrading` carry out requests, :mod:`status_check` and
+:mod:`monitor` run periodically, and all of them end in :mod:`reconcile`.
+:mod:`gitops` renders clusters outside of Magnum, :mod:`moving` changes the
+charts of clusters, and :mod:`adoption` takes over clusters of
+magnum-capi-helm.
 """

@@ -27,8 +27,8 @@ class TooLate(errors.MagnumCapiError):
     """The caller no longer waits, and nothing was changed yet."""
 
 
-class Answer:
-    """The answer to one request.
+class Deadline:
+    """The deadline for the answer to one request.
 
     :param seconds: how long the caller waits.
     """
@@ -38,7 +38,7 @@ class Answer:
         self._lock = threading.Lock()
         self._committed = self._kept = self._left = False
 
-    def of(self, work: collections.abc.Callable[[], None]) -> bool:
+    def run(self, work: collections.abc.Callable[[], None]) -> bool:
         """Run some work, and wait for its end as long as there is time.
 
         :param work: calls :meth:`commit` before it changes anything. Its
@@ -50,7 +50,7 @@ class Answer:
         asked = time.monotonic()
         current = context.get_current()
 
-        def run() -> None:
+        def worker() -> None:
             if current is not None:
                 # For the request id in the log.
                 current.update_store()
@@ -62,7 +62,7 @@ class Answer:
                 if self._left:
                     LOG.info('Failed after the caller was answered: %s', e)
 
-        threading.Thread(target=run, name='magnum-capi-upgrade',
+        threading.Thread(target=worker, name='magnum-capi-upgrade',
                          daemon=True).start()
         self._wait_for(result)
         with self._lock:

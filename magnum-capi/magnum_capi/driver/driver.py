@@ -27,9 +27,9 @@ from magnum_capi.driver import operations
 from magnum_capi.driver import reconcile
 from magnum_capi.driver import self_repair
 from magnum_capi.driver import settings as settings_module
+from magnum_capi.driver import status_check
 from magnum_capi.driver import store
 from magnum_capi.driver import upgrading
-from magnum_capi.driver import watch
 from magnum_capi import errors
 from magnum_capi.kube import shared
 
@@ -106,7 +106,7 @@ class Driver(driver.Driver):
 
     def delete_nodegroup(self, context: typing.Any, cluster: typing.Any,
                          nodegroup: typing.Any) -> None:
-        # The row goes when the machines are gone; see ``watch``.
+        # The row goes when the machines are gone; see ``status_check``.
         with _told():
             self._operations(context, cluster).change(nodegroup)
 
@@ -127,7 +127,7 @@ class Driver(driver.Driver):
                               use_admin_ctx: bool = False) -> None:
         admin = contexts.make_admin_context(all_tenants=True)
         settings = _settings_of_looks()
-        watch.Watch(
+        status_check.StatusCheck(
             self._runtime(settings),
             store.Store(admin, settings, cluster.project_id),
             cluster).update()

@@ -4,9 +4,9 @@
 """Users' requests: each operation writes rows, then runs the reconciler.
 
 Rows are written first and hold the desired state, so the periodic status
-(``watch``) finds and resumes a request that was lost. It also retries after
-transient errors; what cannot work fails here, with a reason for the owner of
-the cluster.
+(``status_check``) finds and resumes a request that was lost. It also retries
+after transient errors; what cannot work fails here, with a reason for the
+owner of the cluster.
 """
 
 import collections.abc

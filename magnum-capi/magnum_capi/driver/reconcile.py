@@ -465,7 +465,7 @@ class Reconciler:
         for name in machines:
             self.runtime.kube.unmark_for_deletion(self.namespace, name)
 
-    def _is_found(self) -> bool:
+    def _is_adopted(self) -> bool:
         """Whether the cluster exists without Helm having a record of it.
 
         This is the case after "clusterctl move", which leaves Helm's Secrets
@@ -474,11 +474,11 @@ class Reconciler:
         kube = self.runtime.kube
         left = releases.revisions(kube, self.namespace, self.release)
         if left:
-            return left[-1].found
+            return left[-1].adopted
         return kube.get('Cluster', self.namespace, self.release) is not None
 
     def _write_over(self, revision: int) -> None:
-        """Write what Helm has rendered over objects that it found.
+        """Write what Helm has rendered over objects that it adopted.
 
         Helm assumes that they are up to date: for custom resources it compares
         the old manifest with the new one, and here it has only one (helm 3,
@@ -510,11 +510,11 @@ class Reconciler:
                         'left pending', self.release)
         if plan.proxies and plan.proxies.secret:
             self.vault.write_proxies(plan.proxies)
-        found = self._is_found()
+        adopted = self._is_adopted()
         done = runtime.helm.upgrade(
             self.release, plan.chart, plan.values, self.namespace,
-            digest=plan.digest, found=found)
-        if found:
+            digest=plan.digest, adopted=adopted)
+        if adopted:
             self._write_over(done.revision)
         # The chart has no value for these annotations, and Helm keeps what it
         # did not write.

@@ -17,7 +17,7 @@ from oslo_log import log as logging
 
 from magnum_capi.driver.cloud import openstack
 from magnum_capi.driver.cloud import services
-from magnum_capi.driver import deadline as answer_module
+from magnum_capi.driver import deadline as deadline_module
 from magnum_capi.driver.desired import pins as pins_module
 from magnum_capi.driver.desired import rollout
 from magnum_capi.driver.desired import rows as rows_module
@@ -67,7 +67,8 @@ class Upgrade:
         self._group = group
         self._only = None if group.is_default else group.uuid
         self._batch = batch
-        self._answer = answer_module.Answer(runtime.settings.answer_timeout)
+        self._deadline = deadline_module.Deadline(
+            runtime.settings.answer_timeout)
         self._reconciler = reconcile.Reconciler(runtime, store, cluster)
         self._pins = pins_module.Pins()
 
@@ -78,7 +79,7 @@ class Upgrade:
         :raises failures.Failed: it failed, everything is as before.
         """
         try:
-            if not self._answer.of(self._locked):
+            if not self._deadline.run(self._locked):
                 LOG.info('Cluster %s: its upgrade continues after the answer',
                          self._cluster.uuid)
         except failures.Failed:
@@ -86,7 +87,7 @@ class Upgrade:
         except failures.ClusterGone as e:
             # For any other error Magnum would save UPDATE_FAILED.
             raise failures.NotViable(failures.owner_message(e)) from None
-        except answer_module.TooLate as e:
+        except deadline_module.TooLate as e:
             raise failures.NotViable(
                 f'it could not be checked in {e.elapsed:.0f} s, because the '
                 'cloud or the management cluster is slow now; nothing was '
@@ -124,7 +125,7 @@ class Upgrade:
         except errors.MagnumCapiError as e:
             self._store.reload(self._cluster)
             raise failures.NotViable(failures.owner_message(e)) from None
-        self._answer.commit()
+        self._deadline.commit()
         try:
             if reconciler.is_deleting():
                 raise failures.ClusterGone('The cluster is being deleted')
@@ -154,7 +155,7 @@ class Upgrade:
     def _failed(self, e: Exception, before: _Steps, groups: _Groups,
                 state: state_module.State) -> None:
         """Handle a failure after rows were changed."""
-        awaited = self._answer.keep()
+        awaited = self._deadline.keep()
         if isinstance(e, failures.TRANSIENT):
             self._later(e, awaited)
         elif awaited:

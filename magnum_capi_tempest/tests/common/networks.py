@@ -47,15 +47,15 @@ def connect(manager, cleanup, subnet: str, external: str, name: str) -> None:
             client.remove_router_interface, router['id'], subnet_id=subnet)
 
 
-def means(parameter, thing):
-    """Return whether a parameter of the provider means a network or subnet.
+def refers_to(parameter, thing):
+    """Return whether a parameter of the provider refers to a network.
 
     It is an id or a filter (NetworkParam and SubnetParam,
     https://cluster-api-openstack.sigs.k8s.io); v1alpha7 has the fields of
     both on one level.
 
     :param parameter: dict or None.
-    :param thing: dict of Neutron.
+    :param thing: network or subnet, a dict of Neutron.
     """
     parameter = parameter or {}
     flat = {**parameter, **(parameter.get('filter') or {})}

@@ -126,7 +126,7 @@ class NetworksTest(BaseNetworksTest, remediation.BaseManagementTest):
     @decorators.idempotent_id('476301eb-3b6b-432a-a8ea-52abe465ef6f')
     def test_internal_network(self):
         self.assertTrue(
-            networks.means(self.spec.get('network'), self.network),
+            networks.refers_to(self.spec.get('network'), self.network),
             self.spec.get('network'))
 
     @decorators.attr(type=['slow', 'life'])
@@ -135,7 +135,7 @@ class NetworksTest(BaseNetworksTest, remediation.BaseManagementTest):
         found = self.spec.get('subnets') or []
 
         self.assertEqual(
-            [True], [networks.means(one, self.subnet) for one in found],
+            [True], [networks.refers_to(one, self.subnet) for one in found],
             found)
         # Then no other one may be created.
         self.assertFalse(self.spec.get('managedSubnets'))
@@ -144,7 +144,8 @@ class NetworksTest(BaseNetworksTest, remediation.BaseManagementTest):
     @decorators.idempotent_id('c22b6700-48c2-4a6e-bcdb-620089526cc7')
     def test_external_network(self):
         self.assertTrue(
-            networks.means(self.spec.get('externalNetwork'), self.external),
+            networks.refers_to(
+                self.spec.get('externalNetwork'), self.external),
             self.spec.get('externalNetwork'))
 
     @decorators.attr(type=['slow', 'life'])
@@ -155,7 +156,7 @@ class NetworksTest(BaseNetworksTest, remediation.BaseManagementTest):
                  for port in spec['template']['spec'].get('ports') or ()]
 
         self.assertTrue(any(
-            networks.means(port.get('network'), self.extra)
+            networks.refers_to(port.get('network'), self.extra)
             for port in ports), ports)
 
     @decorators.attr(type=['slow', 'life'])

@@ -25,7 +25,7 @@ from magnum_capi.driver import observer
 from magnum_capi.driver import operations
 from magnum_capi.driver import reconcile
 from magnum_capi.driver import settings
-from magnum_capi.driver import watch
+from magnum_capi.driver import status_check
 from magnum_capi import errors as errors_module
 from magnum_capi.kube import access
 from magnum_capi.kube import cached_kube
@@ -130,14 +130,15 @@ class Life:
         self.runtime = reconcile.Runtime(
             options, self.kube, real_helm.of(kubeconfig), self.kube.now, {},
             looks=self.looks)
-        watch.forget(small_world.CLUSTER)
+        status_check.forget(small_world.CLUSTER)
 
     def operations(self):
         return operations.Operations(
             self.runtime, self.store, self.store.row())
 
     def look(self):
-        watch.Watch(self.runtime, self.store, self.store.row()).update()
+        status_check.StatusCheck(
+            self.runtime, self.store, self.store.row()).update()
 
     def steps(self):
         """Parts of the life, in order."""

@@ -103,7 +103,7 @@ class RestoredTest(testtools.TestCase):
         self.assertEqual(addons, {
             kind: set(self.objects(kind)) for kind in LEFT})
         record, = self.helms()
-        self.assertNotIn(releases.FOUND, self.life.admin.get(
+        self.assertNotIn(releases.ADOPTED, self.life.admin.get(
             'Secret', self.life.namespace, record)['metadata']['labels'])
         deployment = self.life.kube.get(
             'MachineDeployment', self.life.namespace,

@@ -224,7 +224,7 @@ class RunningTest(_Base):
         self.addCleanup(shutil.rmtree, self.folder / 'more')
         self.addCleanup(other.down)
         access = other.up(progress.Silent())
-        self.assertNotEqual(self.access.plan, access.plan)
+        self.assertNotEqual(self.access.network, access.network)
         access.load([self.archive], progress.Silent())
         self.assertEqual('1', self.ask(
             self.run_container(access))['Pid'].strip())

@@ -31,21 +31,22 @@ class ChooseTest(testtools.TestCase):
 class PlanTest(testtools.TestCase):
 
     def test_parts_do_not_overlap(self):
-        plan = networks.plan('10.213.0.0/16')
-        parts = [plan.kind, plan.minikube, plan.pool, plan.link]
+        network = networks.parse('10.213.0.0/16')
+        parts = [network.kind, network.minikube, network.pool, network.link]
         for one, other in itertools.combinations(parts, 2):
             self.assertFalse(one.overlaps(other), (one, other))
         for part in parts:
-            self.assertTrue(part.subnet_of(plan.whole))
+            self.assertTrue(part.subnet_of(network.whole))
 
     def test_ends_of_the_link(self):
-        plan = networks.plan('10.213.0.0/16')
+        network = networks.parse('10.213.0.0/16')
         self.assertEqual(
-            {plan.host_address, plan.engine_address},
-            set(plan.link.hosts()))
+            {network.host_address, network.engine_address},
+            set(network.link.hosts()))
 
     def test_minikube_takes_a_private_network(self):
-        self.assertEqual(24, networks.plan('10.213.0.0/16').minikube.prefixlen)
+        network = networks.parse('10.213.0.0/16')
+        self.assertEqual(24, network.minikube.prefixlen)
         self.assertTrue(ipaddress.ip_network('10.213.64.0/24').is_private)
 
 

@@ -12,7 +12,7 @@ from magnum_capi_tempest.containers import networks
 from magnum_capi_tempest.containers import settings
 
 LAYOUT = layouts.Layout(pathlib.Path('/state/run'), pathlib.Path('/images'))
-PLAN = networks.plan('10.213.0.0/16')
+NETWORK = networks.parse('10.213.0.0/16')
 
 
 class LayoutTest(testtools.TestCase):
@@ -38,7 +38,7 @@ class LayoutTest(testtools.TestCase):
 class DaemonTest(testtools.TestCase):
 
     def daemon(self, **kwargs):
-        return json.loads(settings.daemon(LAYOUT, PLAN, **kwargs))
+        return json.loads(settings.daemon(LAYOUT, NETWORK, **kwargs))
 
     def test_listens_at_its_socket_only(self):
         self.assertEqual(
@@ -65,7 +65,7 @@ class CommandTest(testtools.TestCase):
 
     def test_takes_the_store_then_the_namespaces_then_becomes_dockerd(self):
         argv = settings.command(
-            LAYOUT, PLAN, {name: f'/bin/{name}' for name in host.PROGRAMS},
+            LAYOUT, NETWORK, {name: f'/bin/{name}' for name in host.PROGRAMS},
             pathlib.Path('/run/x.engine'))
         self.assertEqual(
             ['/bin/flock', '--shared', '--no-fork', '/run/x.engine',

@@ -12,7 +12,7 @@ from magnum_capi.driver.keys import vault
 from magnum_capi.driver import operations
 from magnum_capi.driver import options
 from magnum_capi.driver import settings
-from magnum_capi.driver import watch
+from magnum_capi.driver import status_check
 from tests.unit.driver import api_server
 from tests.unit.driver import small_world
 
@@ -33,7 +33,7 @@ class TestCase(testtools.TestCase):
             lock_timeout=0, failure_patience=0, retry_time=0,
             credential_settle=0, credential_bound=60)
         self.w = small_world.World(self.api, settings.Settings.of(conf))
-        watch.forget(small_world.CLUSTER)
+        status_check.forget(small_world.CLUSTER)
         self.useFixture(fixtures.MockPatchObject(
             rotation, 'check', self.w.cloud.check))
         # A new one takes longer than all the rest of a test.
@@ -59,7 +59,8 @@ class TestCase(testtools.TestCase):
             for _time in range(times):
                 if small_world.CLUSTER in self.w.store.clusters:
                     row = self.w.store.row()
-                    watch.Watch(self.w.runtime, self.w.store, row).update()
+                    status_check.StatusCheck(
+                        self.w.runtime, self.w.store, row).update()
         finally:
             self.w.store.user = user
 

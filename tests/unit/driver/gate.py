@@ -19,7 +19,7 @@ class Gate(fixtures.Fixture):
         self._opened = threading.Event()
         self.addCleanup(self.open)
         self.useFixture(fixtures.MockPatchObject(
-            deadline.Answer, '_wait_for', self._until_reached))
+            deadline.Deadline, '_wait_for', self._until_reached))
 
     def _until_reached(self, result):
         # Work that fails before it comes here has ended, too.

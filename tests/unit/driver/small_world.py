@@ -375,13 +375,13 @@ class Helm:
         return yaml.safe_dump_all(found)
 
     def upgrade(self, release, chart, values, namespace, *, digest=None,
-                found=False):
+                adopted=False):
         self.before()
         self.upgrades.append(values)
         self.charts.append(chart)
         self.record(len(self.upgrades), digest, chart=chart,
                     manifest=self.manifest(release, chart, values),
-                    release=release, values=values, found=found)
+                    release=release, values=values, adopted=adopted)
         found = json.loads(json.dumps([
             objects.cluster(),
             objects.control_plane(
@@ -474,7 +474,7 @@ class Helm:
         return f'# {release} in {namespace}'
 
     def record(self, revision, digest, status='deployed', chart=None,
-               manifest='', release=RELEASE, values=None, found=False):
+               manifest='', release=RELEASE, values=None, adopted=False):
         """Helm's Secret of a revision."""
         content = gzip.compress(json.dumps({
             'name': release, 'manifest': manifest, 'config': values,
@@ -485,8 +485,8 @@ class Helm:
                   'version': str(revision)}
         if digest:
             labels[releases.DIGEST] = digest
-        if found:
-            labels[releases.FOUND] = 'true'
+        if adopted:
+            labels[releases.ADOPTED] = 'true'
         self._api.put(
             f'/api/v1/namespaces/{NAMESPACE}/secrets/'
             f'sh.helm.release.v1.{release}.v{revision}',

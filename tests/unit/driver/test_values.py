@@ -49,7 +49,7 @@ from magnum_capi.driver.observed import verdicts
 from magnum_capi.driver import other_options
 from magnum_capi.driver import reconcile
 from magnum_capi.driver import settings
-from magnum_capi.driver import watch
+from magnum_capi.driver import status_check
 from magnum_capi.kube import access
 from magnum_capi.kube import kinds
 from magnum_capi.kube import rest
@@ -61,12 +61,12 @@ MODULES = (
     app_credentials, credentials, rotation, state, access, helm, kinds,
     releases, rest, attention, conditions, groups, progress, snapshot,
     verdicts, settings, charts, goal, label_registry, label_types, labels,
-    names, pins, rows, spec, upgrade, watch, move, site, standing,
+    names, pins, rows, spec, upgrade, status_check, move, site, standing,
     node_files, replacement, adopt, rules, other_options,
     placement, registries)
 
 #: What a process keeps between two looks, and only one thread has.
-KEPT = (watch.CheckCache, attention.Attention)
+KEPT = (status_check.CheckCache, attention.Attention)
 
 
 class ValuesTest(testtools.TestCase):

@@ -334,7 +334,7 @@ class DockersTest(testtools.TestCase):
 
     def test_docker_of_this_machine_comes_first(self):
         self.assertEqual(dockers.MACHINE, self.kind(
-            dockers.Machine('unix:///s'), 'not root'))
+            dockers.HostDocker('unix:///s'), 'not root'))
         self.assertEqual(dockers.OWN, self.kind(None, None))
 
     def test_neither_is_told_in_one_line(self):
@@ -344,8 +344,8 @@ class DockersTest(testtools.TestCase):
 
     def test_engine_on_another_machine(self):
         self.assertEqual(pathlib.Path('/s'),
-                         dockers.Machine('unix:///s').socket)
-        docker = dockers.Machine('tcp://there:2376')
+                         dockers.HostDocker('unix:///s').socket)
+        docker = dockers.HostDocker('tcp://there:2376')
         e = self.assertRaises(errors.UsageError, lambda: docker.socket)
         self.assertIn('tcp://there:2376', str(e))
 

@@ -130,9 +130,9 @@ class MeansTest(testtools.TestCase):
     def test_what_means_it(self):
         for parameter in ({'id': '1'}, {'filter': {'name': 'public'}},
                           {'filter': {'id': '1'}}, {'name': 'public'}):
-            self.assertTrue(networks.means(parameter, PUBLIC), parameter)
+            self.assertTrue(networks.refers_to(parameter, PUBLIC), parameter)
 
     def test_what_does_not(self):
         for parameter in (None, {}, {'id': '2'}, {'filter': {}},
                           {'filter': {'tags': 'public'}}):
-            self.assertFalse(networks.means(parameter, PUBLIC), parameter)
+            self.assertFalse(networks.refers_to(parameter, PUBLIC), parameter)

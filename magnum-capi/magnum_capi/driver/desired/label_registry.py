@@ -44,7 +44,7 @@ class Scope(enum.Enum):
     NODE_GROUP = 'template, cluster, node group'
 
 
-def _label(kind: label_types.Kind, default: typing.Any, text: str,
+def _label(kind: label_types.LabelType, default: typing.Any, text: str,
            scope: Scope = Scope.CLUSTER) -> typing.Any:
     return dataclasses.field(default=default, metadata={
         'kind': kind, 'text': text, 'scope': scope})

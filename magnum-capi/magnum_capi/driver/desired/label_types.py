@@ -35,8 +35,8 @@ _YAML_WORDS = frozenset((
     'true', 'false', 'yes', 'no', 'on', 'off', 'null', 'y', 'n'))
 
 
-class Kind(typing.Protocol):
-    """A kind of label."""
+class LabelType(typing.Protocol):
+    """The type of a label's values."""
 
     @property
     def form(self) -> str:

@@ -190,7 +190,7 @@ def _of_node_group(name: str) -> bool:
 
 
 def _read(name: str, text: str) -> typing.Any:
-    kind: label_types.Kind = REGISTRY[name].metadata['kind']
+    kind: label_types.LabelType = REGISTRY[name].metadata['kind']
     try:
         return kind.read(str(text))
     except ValueError as e:

@@ -129,14 +129,14 @@ class UpgradeResult:
 
 def upgrade_argv(release: str, chart: Chart, namespace: str, *,
                  history: int, timeout: int, overlays: _Overlays = (),
-                 digest: str | None = None, found: bool = False,
+                 digest: str | None = None, adopted: bool = False,
                  dry: bool = False) -> list[str]:
     """The command that installs a release or changes it.
 
     :param timeout: seconds.
     :param overlays: paths of values files that override standard input.
     :param digest: label of the revision, at most 63 characters.
-    :param found: label the revision with releases.FOUND.
+    :param adopted: label the revision with releases.ADOPTED.
     :param dry: only show what would be done, checked by the management
         cluster.
     """
@@ -145,7 +145,7 @@ def upgrade_argv(release: str, chart: Chart, namespace: str, *,
         '--namespace', namespace, '--history-max', str(history),
         '--timeout', f'{timeout}s', '--output', 'json',
         *(['--labels', f'{releases.DIGEST}={digest}'] if digest else []),
-        *(['--labels', f'{releases.FOUND}=true'] if found else []),
+        *(['--labels', f'{releases.ADOPTED}=true'] if adopted else []),
         *(['--dry-run=server'] if dry else []),
         *_values_argv(overlays)]
 
@@ -188,10 +188,10 @@ class Helm:
     def upgrade(self, release: str, chart: Chart, values: Values,
                 namespace: str, *, overlays: _Overlays = (),
                 digest: str | None = None,
-                found: bool = False) -> UpgradeResult:
+                adopted: bool = False) -> UpgradeResult:
         """Install a release or change it; see :func:`upgrade_argv`."""
         done = self._upgrade(release, chart, values, namespace,
-                             overlays=overlays, digest=digest, found=found)
+                             overlays=overlays, digest=digest, adopted=adopted)
         return UpgradeResult(done['version'], done['info']['status'])
 
     def preview(self, release: str, chart: Chart, values: Values,

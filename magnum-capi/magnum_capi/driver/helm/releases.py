@@ -32,7 +32,7 @@ DIGEST = 'magnum-digest'
 
 #: Label of a revision that adopted objects without a record in Helm, until
 #: they match what it rendered; see :func:`finish_takeover`.
-FOUND = 'magnum-found'
+ADOPTED = 'magnum-found'
 
 
 @dataclasses.dataclass(frozen=True, order=True)
@@ -42,7 +42,7 @@ class Revision:
     :param created: seconds since 1970, by the clock of the server.
     :param secret: name of its Secret.
     :param version: resourceVersion of the Secret.
-    :param found: see :data:`FOUND`.
+    :param adopted: see :data:`ADOPTED`.
     """
 
     number: int
@@ -51,7 +51,7 @@ class Revision:
     secret: str
     version: str
     digest: str | None = None
-    found: bool = False
+    adopted: bool = False
 
     @property
     def is_pending(self) -> bool:
@@ -75,7 +75,7 @@ def revisions(kube: kube_module.Kube, namespace: str,
         found.append(Revision(
             int(labels['version']), labels['status'], created.timestamp(),
             metadata['name'], metadata['resourceVersion'],
-            labels.get(DIGEST), FOUND in labels))
+            labels.get(DIGEST), ADOPTED in labels))
     return sorted(found)
 
 
@@ -144,7 +144,7 @@ def finish_takeover(kube: kube_module.Kube, namespace: str, release: str,
                     revision: int) -> None:
     """Record that adopted objects now match what Helm rendered."""
     kube.label('Secret', namespace,
-               f'sh.helm.release.v1.{release}.v{revision}', {FOUND: None})
+               f'sh.helm.release.v1.{release}.v{revision}', {ADOPTED: None})
 
 
 def repair(kube: kube_module.Kube, namespace: str, release: str,

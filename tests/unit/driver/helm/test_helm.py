@@ -36,7 +36,7 @@ class ArgvTest(testtools.TestCase):
              '--values', '-', '--values', '/o/gpu.yaml'],
             helm.upgrade_argv('c1', CHART, 'n', history=10, timeout=120,
                               overlays=['/o/gpu.yaml'], digest='abc',
-                              found=True))
+                              adopted=True))
 
     def test_oci_chart(self):
         argv = helm.template_argv(

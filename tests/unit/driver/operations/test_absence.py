@@ -14,7 +14,7 @@ from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver import monitor
 from magnum_capi.driver.observed import health
-from magnum_capi.driver import watch
+from magnum_capi.driver import status_check
 from tests.unit.driver import api_server
 from tests.unit.driver import base
 from tests.unit.driver import objects
@@ -29,7 +29,7 @@ class Base(base.TestCase):
 
     def restart(self):
         """Magnum starts again: nothing is remembered."""
-        watch.forget(small_world.CLUSTER)
+        status_check.forget(small_world.CLUSTER)
         self.w.restart()
 
     def deleting(self):
@@ -342,7 +342,7 @@ class LeftTest(Base):
         # A creation that gave the lock back after the look.
         self.deleting()
         self.remove_all()
-        looking = watch.Watch(
+        looking = status_check.StatusCheck(
             self.w.runtime, self.w.store, self.w.store.row())
         held = looking._reconciler.held
 

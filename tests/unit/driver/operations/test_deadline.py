@@ -33,49 +33,49 @@ class AnswerTest(testtools.TestCase):
         self.assertTrue(self.ended.wait(gate.PATIENCE))
 
     def test_work_that_ends_in_time(self):
-        made = deadline.Answer(gate.PATIENCE)
+        made = deadline.Deadline(gate.PATIENCE)
 
-        self.assertTrue(made.of(made.commit))
+        self.assertTrue(made.run(made.commit))
 
     def test_work_does_not_keep_a_conductor_that_ends(self):
         found = []
-        deadline.Answer(gate.PATIENCE).of(
+        deadline.Deadline(gate.PATIENCE).run(
             lambda: found.append(threading.current_thread().daemon))
         self.assertEqual([True], found)
 
     def test_its_error_is_the_askers(self):
         self.assertRaises(
-            KeyError, deadline.Answer(gate.PATIENCE).of, lambda: {}['x'])
+            KeyError, deadline.Deadline(gate.PATIENCE).run, lambda: {}['x'])
 
     def test_nobody_waits_longer_than_the_seconds(self):
-        made, never = deadline.Answer(0.05), threading.Event()
+        made, never = deadline.Deadline(0.05), threading.Event()
         self.addCleanup(never.set)
 
         e = self.assertRaises(
-            deadline.TooLate, made.of, lambda: never.wait(gate.PATIENCE))
+            deadline.TooLate, made.run, lambda: never.wait(gate.PATIENCE))
 
         self.assertGreaterEqual(e.elapsed, 0.05)
         self.assertLess(e.elapsed, gate.PATIENCE)
 
     def test_what_is_committed_goes_on(self):
-        made = deadline.Answer(1)
+        made = deadline.Deadline(1)
 
-        self.assertFalse(made.of(self.slow(made.commit)))
+        self.assertFalse(made.run(self.slow(made.commit)))
 
         self.assertFalse(self.ended.is_set())
         self.finish()
 
     def test_what_is_not_committed_in_time_is_refused_and_stops(self):
-        made, changed = deadline.Answer(1), []
+        made, changed = deadline.Deadline(1), []
         work = self.slow(after=lambda: (made.commit(), changed.append(1)))
 
-        self.assertRaises(deadline.TooLate, made.of, work)
+        self.assertRaises(deadline.TooLate, made.run, work)
 
         self.finish()
         self.assertEqual([], changed)
 
     def test_an_end_that_is_near_is_waited_for(self):
-        made, kept = deadline.Answer(1), []
+        made, kept = deadline.Deadline(1), []
 
         def fail():
             raise KeyError
@@ -83,14 +83,14 @@ class AnswerTest(testtools.TestCase):
                          after=fail)
         threading.Timer(0.2, self.gate.open).start()
 
-        self.assertRaises(KeyError, made.of, work)
+        self.assertRaises(KeyError, made.run, work)
         self.assertEqual([True], kept)
 
     def test_nobody_waits_for_the_end_of_what_goes_on(self):
-        made, kept = deadline.Answer(1), []
+        made, kept = deadline.Deadline(1), []
         work = self.slow(made.commit, after=lambda: kept.append(made.keep()))
 
-        made.of(work)
+        made.run(work)
 
         self.finish()
         self.assertEqual([False], kept)

@@ -12,7 +12,7 @@ from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver import reconcile
-from magnum_capi.driver import watch
+from magnum_capi.driver import status_check
 from magnum_capi.kube import lock
 from tests.unit.driver import base
 from tests.unit.driver import objects
@@ -230,7 +230,7 @@ class DeleteTest(base.TestCase):
     def test_load_balancers_of_services_go_with_the_cluster(self):
         # B.4.21
         asked = self.deleting()
-        self.look(watch.THOROUGH)
+        self.look(status_check.THOROUGH)
         self.assertEqual([(small_world.RELEASE, small_world.PROJECT)], asked)
 
     def test_load_balancers_stay_unless_the_deletion_was_asked_for(self):
@@ -240,7 +240,7 @@ class DeleteTest(base.TestCase):
             for table in (self.w.store.clusters, self.w.store.node_groups):
                 for row in table.values():
                     row['status'] = status
-            self.look(2 * watch.THOROUGH)
+            self.look(2 * status_check.THOROUGH)
         self.assertEqual([], asked)
 
     def test_load_balancers_stay_when_the_operator_says_so(self):
@@ -248,7 +248,7 @@ class DeleteTest(base.TestCase):
         self.w.runtime = dataclasses.replace(
             self.w.runtime, settings=dataclasses.replace(
                 self.w.runtime.settings, delete_load_balancers=False))
-        self.look(watch.THOROUGH)
+        self.look(status_check.THOROUGH)
         self.assertEqual([], asked)
 
     def test_load_balancers_wait_for_the_machines(self):
@@ -257,7 +257,7 @@ class DeleteTest(base.TestCase):
         machine['metadata']['labels'] = {
             names.CAPI_CLUSTER_NAME: small_world.RELEASE}
         self.w.helm.put('machines', machine)
-        self.look(watch.THOROUGH)
+        self.look(status_check.THOROUGH)
         self.assertEqual([], asked)
 
     def test_cluster_that_never_was(self):

@@ -13,8 +13,8 @@ from magnum_capi.driver.desired import names
 from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.keys import rotation
 from magnum_capi.driver import monitor
+from magnum_capi.driver import status_check
 from magnum_capi.driver import upgrading
-from magnum_capi.driver import watch
 from magnum_capi import errors
 from tests.unit.driver import base
 from tests.unit.driver import objects
@@ -147,7 +147,7 @@ class UpdateTest(Base):
         self.minutes(40)
         self.replaced(12)
         self.minutes(1)
-        watch.forget(small_world.CLUSTER)
+        status_check.forget(small_world.CLUSTER)
         self.minutes(55)
         self.assert_status('UPDATE_IN_PROGRESS')
 
@@ -252,7 +252,8 @@ class RecoveryTest(Base):
     def test_whoever_works_on_it_is_not_disturbed(self):
         self.stalled()
         self.replaced(WORKERS)
-        looking = watch.Watch(self.w.runtime, self.w.store, self.w.store.row())
+        looking = status_check.StatusCheck(
+            self.w.runtime, self.w.store, self.w.store.row())
         with looking._reconciler.held(0):
             self.poll_health()
         self.assert_status('UPDATE_FAILED')

@@ -10,7 +10,7 @@ import fixtures
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver import reconcile
-from magnum_capi.driver import watch
+from magnum_capi.driver import status_check
 from magnum_capi.kube import lock
 from tests.unit.driver import api_server
 from tests.unit.driver import base
@@ -55,7 +55,8 @@ class WatchTest(base.TestCase):
 
     def test_row_that_goes_while_it_is_looked_at_is_no_error(self):
         self.create()
-        looking = watch.Watch(self.w.runtime, self.w.store, self.w.store.row())
+        looking = status_check.StatusCheck(
+            self.w.runtime, self.w.store, self.w.store.row())
         held = looking._reconciler.held
 
         def go(timeout):
@@ -198,7 +199,7 @@ class WatchTest(base.TestCase):
         self.create()
         group = self.w.store.node_groups[small_world.WORKERS]
         row = self.w.store.row()
-        looking = watch.Watch(self.w.runtime, self.w.store, row)
+        looking = status_check.StatusCheck(self.w.runtime, self.w.store, row)
         held = looking._reconciler.held
 
         def change(timeout):

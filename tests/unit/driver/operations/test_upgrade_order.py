@@ -15,8 +15,8 @@ from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver.observed import progress
 from magnum_capi.driver import reconcile
 from magnum_capi.driver import settings
+from magnum_capi.driver import status_check
 from magnum_capi.driver import upgrading
-from magnum_capi.driver import watch
 from tests.unit.driver import base
 from tests.unit.driver import objects
 from tests.unit.driver import small_world
@@ -136,7 +136,7 @@ class UpgradeOrderTest(base.TestCase):
     def test_conductors_that_die_do_not_change_the_order(self):
         def die():
             self.w.helm.before = lambda: None
-            watch.forget(small_world.CLUSTER)
+            status_check.forget(small_world.CLUSTER)
             raise SystemExit
         self.w.helm.before = die
         self.assertRaises(SystemExit, self.upgrade)

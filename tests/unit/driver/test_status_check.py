@@ -9,7 +9,7 @@ import threading
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.observed import attention
 from magnum_capi.driver import reconcile
-from magnum_capi.driver import watch
+from magnum_capi.driver import status_check
 from magnum_capi.kube import cached_kube
 from magnum_capi.kube import informer
 from tests.unit.driver import api_server
@@ -236,14 +236,14 @@ class MemoryTest(base.TestCase):
         self.look()
 
     def kept(self):
-        return watch.cache_of(
+        return status_check.cache_of(
             small_world.CLUSTER, self.clock.monotonic()).state
 
     def look_at_another(self):
         """What Magnum does while only another cluster is in progress."""
         row = self.w.store.row()
         row.uuid = '99999999-3c2d-4899-b017-d2b06c0ccd9f'
-        watch.Watch(self.w.runtime, self.w.store, row).update()
+        status_check.StatusCheck(self.w.runtime, self.w.store, row).update()
 
     def test_operation_that_goes_on_is_remembered(self):
         self.clock.sleep(60)

@@ -104,7 +104,7 @@ def forget(uuid: str) -> None:
         _caches.pop(uuid, None)
 
 
-class Watch:
+class StatusCheck:
     """One check of a cluster.
 
     :param store: Magnum's own.
