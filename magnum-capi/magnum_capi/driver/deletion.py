@@ -3,7 +3,9 @@
 
 """The steps of a deletion that Cluster API does not do, in order."""
 
+import collections.abc
 import dataclasses
+import typing
 
 from oslo_log import log as logging
 
@@ -24,6 +26,10 @@ from magnum_capi import errors
 from magnum_capi.kube import lock
 
 LOG = logging.getLogger(__name__)
+
+#: Deletes what a cluster left in a cloud; returns what one must wait for.
+_Delete: typing.TypeAlias = collections.abc.Callable[
+    [services.Services, str, str], collections.abc.Sequence[str]]
 
 
 class Deletion:
@@ -89,26 +95,38 @@ class Deletion:
         return True
 
     def _drop_leftovers(self, state: state_module.State) -> bool:
-        """Whether nothing of claims and Services remains to wait for."""
+        """Whether nothing of claims and Services remains to wait for.
+
+        Also True for what the cloud refuses to delete: nobody can wait for
+        that. A service that does not answer delays only its own.
+        """
         reconciler, row = self._reconciler, self._reconciler.cluster
         settings = reconciler.runtime.settings
         cloud = reconciler.store.admin_cloud().services
-        left: tuple[str, ...] = ()
-        try:
-            if settings.delete_load_balancers:
-                volumes.delete_security_groups(
-                    cloud, reconciler.release, row.project_id)
-            if settings.delete_volumes and self._reclaims(state):
-                left = volumes.delete(
-                    cloud, reconciler.release, row.project_id)
-        except errors.MagnumCapiError as e:
-            LOG.warning('Cluster %s: volumes or security groups of it are '
-                        'still there: %s', row.uuid, e)
-        if left:
-            row.status_reason = ('Waiting for volumes that are being '
-                                 f'detached: {", ".join(left)}')
+        kinds: dict[str, _Delete] = {}
+        if settings.delete_load_balancers:
+            # Again: nobody may have looked between the end of the last
+            # machine and that of the Cluster.
+            kinds['load balancers'] = loadbalancers.delete
+            kinds['security groups'] = volumes.delete_security_groups
+        if settings.delete_volumes and self._reclaims(state):
+            kinds['volumes'] = volumes.delete
+        waits = []
+        for what, delete in kinds.items():
+            try:
+                left = delete(cloud, reconciler.release, row.project_id)
+                if left:
+                    waits.append(f'{what} that still exist: {", ".join(left)}')
+            except services.CloudUnreachable as e:
+                waits.append(
+                    f'the removal of {what}: {failures.owner_message(e)}')
+            except errors.MagnumCapiError as e:
+                LOG.warning('Cluster %s: its %s are still there: %s',
+                            row.uuid, what, e)
+        if waits:
+            row.status_reason = f'Waiting for {"; ".join(waits)}'
             reconciler.store.save(row)
-        return not left
+        return not waits
 
     def _reclaims(self, state: state_module.State) -> bool:
         """Whether to delete the cluster's volumes with their claims."""

@@ -210,6 +210,9 @@ class Cloud:
         self.server_groups = {}
         #: Status of the volumes that claims of the cluster made, by id.
         self.claimed = {}
+        #: Status of Octavia's load balancers for Services of the cluster, by
+        #: id.
+        self.balancers = {}
         #: How many Nova makes.
         self.quota = 10
 
@@ -267,6 +270,20 @@ class Cloud:
 
     def delete_volume(self, made):
         del self.claimed[made]
+
+    def load_balancers(self, project_id):
+        return [types.SimpleNamespace(
+            id=made, provisioning_status=status, tags=[],
+            name=f'kube_service_{RELEASE}_default_{made}',
+            description=f'Kubernetes external service default/{made} from '
+                        f'cluster {RELEASE}')
+                for made, status in self.balancers.items()]
+
+    def delete_load_balancer(self, made, cascade):
+        self.balancers[made] = 'PENDING_DELETE'
+
+    def ips(self, project_id):
+        return ()
 
     def create_server_group(self, name, policy):
         if self.fault:

@@ -51,13 +51,16 @@ def delete(cloud: services.Services, cluster: str,
 
 
 def delete_security_groups(cloud: services.Services, cluster: str,
-                           project_id: str) -> None:
+                           project_id: str) -> tuple[()]:
     """Delete security groups of Services whose load balancers are gone.
 
     One that a port still uses stays: its load balancer is being deleted.
+
+    :returns: nothing to wait for; a port may belong to a server that is not
+        the cluster's.
     """
     if not cloud.has('network'):
-        return
+        return ()
     neutron = cloud.proxy('network')
     text = re.compile(r'Security Group for \S+ Service LoadBalancer in '
                       r'cluster ' + re.escape(cluster))
@@ -68,3 +71,4 @@ def delete_security_groups(cloud: services.Services, cluster: str,
                     neutron.delete_security_group(group.id)
                 except sdk_exceptions.ConflictException:
                     pass
+    return ()

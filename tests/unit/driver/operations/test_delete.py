@@ -5,6 +5,7 @@
 import dataclasses
 
 import fixtures
+from openstack import exceptions as sdk_exceptions
 
 from magnum_capi.driver.cloud import loadbalancers
 from magnum_capi.driver.cloud import services
@@ -358,8 +359,77 @@ class VolumesTest(base.TestCase):
         self.w.cloud.claimed = {'a': 'detaching'}
         status, _left = self.deleted('Delete')
         self.assertEqual('DELETE_IN_PROGRESS', status)
-        self.assertIn('being detached: a', self.w.cluster.status_reason)
+        self.assertIn('volumes that still exist: a',
+                      self.w.cluster.status_reason)
         self.w.cloud.claimed = {'a': 'available'}
         self.look(2)
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
         self.assertEqual({}, self.w.cloud.claimed)
+
+    def test_cinder_that_does_not_answer_is_waited_for(self):
+        def down(**_kwargs):
+            raise sdk_exceptions.HttpException('down', http_status=503)
+        self.w.cloud.volumes, volumes = down, self.w.cloud.volumes
+        status, _left = self.deleted('Delete')
+        self.assertEqual('DELETE_IN_PROGRESS', status)
+        self.assertIn('No answer about the volumes',
+                      self.w.cluster.status_reason)
+        self.w.cloud.volumes = volumes
+        self.look(2)
+        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
+        self.assertEqual({}, self.w.cloud.claimed)
+
+    def test_neutron_that_does_not_answer_holds_up_no_volumes(self):
+        def down(**_kwargs):
+            raise sdk_exceptions.HttpException('down', http_status=503)
+        self.w.cloud.catalog.add('network')
+        self.w.cloud.security_groups = down
+        self.assertEqual(('DELETE_IN_PROGRESS', {}), self.deleted('Delete'))
+        self.assertIn('No answer about the security groups',
+                      self.w.cluster.status_reason)
+
+
+class LoadBalancersTest(base.TestCase):
+    """Those of a cluster that is gone before anybody looked thoroughly."""
+
+    def setUp(self):
+        super().setUp()
+        self.w.cloud.catalog.add('load-balancer')
+        self.w.cloud.balancers = {'web': 'ACTIVE'}
+
+    def deleted(self):
+        self.created()
+        self.operations().delete()
+        self.look(3)
+        return self.w.cluster.status
+
+    def test_they_are_deleted_and_waited_for(self):
+        self.assertEqual('DELETE_IN_PROGRESS', self.deleted())
+        self.assertEqual({'web': 'PENDING_DELETE'}, self.w.cloud.balancers)
+        self.assertIn('load balancers', self.w.cluster.status_reason)
+        self.assertIn('default_web', self.w.cluster.status_reason)
+        self.w.cloud.balancers.clear()
+        self.look(2)
+        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
+
+    def test_one_that_cannot_be_changed_yet_is_deleted_later(self):
+        self.w.cloud.balancers = {'web': 'PENDING_UPDATE'}
+        self.assertEqual('DELETE_IN_PROGRESS', self.deleted())
+        self.w.cloud.balancers = {'web': 'ACTIVE'}
+        self.look(2)
+        self.assertEqual({'web': 'PENDING_DELETE'}, self.w.cloud.balancers)
+
+    def test_deletion_goes_on_without_the_right_to_it(self):
+        def denied(**_kwargs):
+            raise sdk_exceptions.ForbiddenException('no', http_status=403)
+        self.w.cloud.load_balancers = denied
+        self.assertEqual('DELETE_COMPLETE', self.deleted())
+        self.assertIn('its load balancers are still there',
+                      self.logger.output)
+
+    def test_they_stay_when_the_operator_says_so(self):
+        self.w.runtime = dataclasses.replace(
+            self.w.runtime, settings=dataclasses.replace(
+                self.w.runtime.settings, delete_load_balancers=False))
+        self.assertEqual('DELETE_COMPLETE', self.deleted())
+        self.assertEqual({'web': 'ACTIVE'}, self.w.cloud.balancers)
