@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The recorded tests of the suite and operations of Magnum.
+"""The recorded tests of the suite.
 
 No test is imported: Tempest's tests cannot be imported without a
 configuration, and the requirements of a test must not depend on it. ``python
--m tests.suite_table`` reads both tables from the classes, and a unit test
+-m tests.suite_table`` reads the table from the classes, and a unit test
 compares them.
 """
 
@@ -16,13 +16,6 @@ import pathlib
 PACKAGE = 'magnum_capi_tempest.tests'
 
 TESTS = pathlib.Path(__file__).with_name('tests.csv')
-OPERATIONS = pathlib.Path(__file__).with_name('operations.csv')
-
-#: Flags about the cloud or the test machine, which are no promises.
-OF_THE_PLACE = frozenset((
-    'workload_api', 'template_driver', 'hidden_template_unseen',
-    'failed_cluster_polled', 'image_driver', 'real_nodes',
-    'cloud_provider'))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,7 +27,7 @@ class Test:
         judges Magnum.
     :param required: flags of [magnum_capi_feature_enabled] without which it
         is skipped.
-    :param operations: names of :func:`operations` that it calls, directly or
+    :param operations: methods of Magnum's clients that it calls, directly or
         through shared code; not those in the setup of its class.
     :param stricter: flags without which it is less strict: it may pass
         without them, and then proves nothing about them.
@@ -55,31 +48,12 @@ class Test:
         return self.id.rpartition('.')[0]
 
 
-@dataclasses.dataclass(frozen=True)
-class Operation:
-    """A request to Magnum's REST API.
-
-    :param resource: ``clusters``, the module of its client.
-    :param what: first line of the docstring.
-    """
-
-    name: str
-    resource: str
-    what: str
-
-
 @functools.cache
 def tests() -> tuple[Test, ...]:
     """All tests of the suite, in the order of their modules."""
     return tuple(
         Test(id, promise, *(frozenset(names.split()) for names in columns))
-        for id, promise, *columns in _rows(TESTS))
-
-
-@functools.cache
-def operations() -> tuple[Operation, ...]:
-    """The operations of Magnum: the methods of its clients."""
-    return tuple(Operation(*row) for row in _rows(OPERATIONS))
+        for id, promise, *columns in _rows())
 
 
 def get(test: str) -> Test:
@@ -93,7 +67,7 @@ def get(test: str) -> Test:
     raise LookupError(f'There is no test {test}')
 
 
-def _rows(path):
-    with open(path, newline='', encoding='utf-8') as file:
+def _rows():
+    with open(TESTS, newline='', encoding='utf-8') as file:
         _, *rows = csv.reader(file)
     return rows

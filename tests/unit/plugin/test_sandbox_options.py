@@ -15,7 +15,7 @@ from magnum_capi_tempest import config
 from magnum_capi_tempest import features
 from magnum_capi_tempest.sandbox import access
 from magnum_capi_tempest.sandbox import spec
-from magnum_capi_tempest.scorecard import suite
+from tests import suite_table
 from tests.unit.sandbox import samples
 
 FLAGS = 'magnum_capi_feature_enabled'
@@ -42,7 +42,7 @@ class TempestConfTest(testtools.TestCase):
         conf = self.conf(**wanted)
         # What a release has is no promise.
         return {name for name in conf[FLAGS] if conf.getboolean(FLAGS, name)
-                } - suite.OF_THE_PLACE
+                } - suite_table.OF_THE_PLACE
 
     def test_an_unmodified_magnum_promises_nothing(self):
         self.assertEqual(HERE, self.promised(clash=True))
