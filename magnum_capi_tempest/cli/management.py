@@ -158,15 +158,13 @@ class Check(base.Command):
         return parser
 
     def take_action(self, args):
-        from magnum_capi_tempest.management import client
         from magnum_capi_tempest.management import hosted
         from magnum_capi_tempest.management import inspection
         from magnum_capi_tempest.management import standalone
         directory = standalone.default_directory()
         made = {} if args.kubeconfig else hosted.record(directory) or {}
         report = inspection.inspect(
-            api := client.from_kubeconfig(
-                args.kubeconfig or standalone.kubeconfig(directory)),
+            args.kubeconfig or standalone.kubeconfig(directory),
             args.infrastructure or made.get('infrastructure', 'openstack'),
             not args.no_addon_provider and made.get('addon_provider', True))
         for line in report.providers:
@@ -176,7 +174,7 @@ class Check(base.Command):
         for line in report.problems:
             print(line)
         if not report.problems:
-            print(f'{api.server} serves all {report.seen} kinds')
+            print(f'{report.server} serves all {report.seen} kinds')
         return 1 if report.problems else 0
 
 

@@ -16,21 +16,6 @@ CONNECTIONS = 4
 CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 
 
-def from_kubeconfig(path, timeout=kube.READ) -> kube.Client:
-    """A client for the current context of a kubeconfig.
-
-    :param timeout: seconds.
-    :raises EnvironmentProblem: as :class:`kube.Client`.
-    """
-    return kube.Client(path, timeout=timeout)
-
-
-def endpoint_for(server, ca=None, certificate=None,
-                 timeout=kube.READ) -> kube.Endpoint:
-    """A client for one of our programs, see :class:`kube.Endpoint`."""
-    return kube.Endpoint(server, ca, certificate, timeout)
-
-
 def put_all(api, objects):
     """Create the objects, replace those that exist.
 

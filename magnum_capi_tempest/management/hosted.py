@@ -15,7 +15,7 @@ import shutil
 
 from magnum_capi import errors
 from magnum_capi import folders
-from magnum_capi_tempest.management import client
+from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.management import deployments
 from magnum_capi_tempest.management import dockers
 from magnum_capi_tempest.management import driver_kubeconfig
@@ -155,7 +155,7 @@ def refuse(directory):
 def status(directory) -> list[tuple]:
     """A row for every Deployment, as in :func:`..standalone.status`."""
     try:
-        found = deployments.read(client.from_kubeconfig(
+        found = deployments.read(kube.Client(
             _kubeconfig(directory), timeout=10))
     except errors.MagnumCapiError:
         return []
@@ -206,7 +206,7 @@ def _up(directory, options, before, progress, tools):
 def _running(directory, before, options):
     """The cluster, if nothing is left to do."""
     try:
-        api = client.from_kubeconfig(_kubeconfig(directory), timeout=5)
+        api = kube.Client(_kubeconfig(directory), timeout=5)
         if installation.complete(api, options.wanted):
             return _cluster(directory)
     except errors.MagnumCapiError:
@@ -215,7 +215,7 @@ def _running(directory, before, options):
 
 
 def _cluster(directory):
-    api = client.from_kubeconfig(_kubeconfig(directory))
+    api = kube.Client(_kubeconfig(directory))
     return Cluster(_kubeconfig(directory), tuple(
         str(d) for d in deployments.read(api) if d.stand_in))
 
@@ -264,7 +264,7 @@ def _end_machines(directory, docker):
     Cluster API cannot do it once its own machine is gone.
     """
     with contextlib.suppress(errors.MagnumCapiError):
-        api = client.from_kubeconfig(_kubeconfig(directory), timeout=10)
+        api = kube.Client(_kubeconfig(directory), timeout=10)
         listed = api.get('/apis/cluster.x-k8s.io/v1beta2/clusters') or {}
         docker.remove([o['metadata']['name']
                        for o in listed.get('items', ())])

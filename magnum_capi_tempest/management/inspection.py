@@ -27,22 +27,27 @@ class Report:
     :param providers: lines on providers that were found.
     :param stand_ins: Deployments labelled as not upstream's.
     :param seen: number of kinds that are served.
+    :param server: URL of the API server.
     """
 
     problems: tuple[str, ...]
     providers: tuple[str, ...] = ()
     stand_ins: tuple[str, ...] = ()
     seen: int = 0
+    server: str = ''
 
 
-def inspect(api, infrastructure='openstack', addon_provider=True) -> Report:
+def inspect(kubeconfig, infrastructure='openstack',
+            addon_provider=True) -> Report:
     """Inspect a cluster.
 
-    :param api: :class:`..kubeclient.kube.Client`.
+    :param kubeconfig: path.
     :param infrastructure: "openstack" or "docker".
     :param addon_provider: whether charts need the addon provider.
     :raises KubeError: the cluster does not answer.
+    :raises EnvironmentProblem, UsageError: as :class:`kube.Client`.
     """
+    api = kube.Client(kubeconfig)
     kinds = requirements.of(infrastructure, addon_provider)
     asked = kinds + requirements.RESOURCES
     served = requirements.served(api, asked)
@@ -60,7 +65,8 @@ def inspect(api, infrastructure='openstack', addon_provider=True) -> Report:
         api, requirements.permissions(infrastructure, addon_provider))]
     return Report(
         tuple(problems), tuple(sorted(line(d) for d in found)),
-        tuple(sorted(str(d) for d in running if d.stand_in)), len(kinds))
+        tuple(sorted(str(d) for d in running if d.stand_in)), len(kinds),
+        api.server)
 
 
 def releases(found, served) -> list[str]:

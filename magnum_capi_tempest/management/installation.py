@@ -10,8 +10,8 @@ import dataclasses
 import os
 
 from magnum_capi import processes
+from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.management import certmanager
-from magnum_capi_tempest.management import client
 from magnum_capi_tempest.management import deployments
 from magnum_capi_tempest.management import providers
 from magnum_capi_tempest.management import repository as repositories
@@ -83,7 +83,7 @@ def install(kubeconfig, wanted, repository, tools, progress,
     :raises CommandFailed: a program failed.
     :raises WaitTimeout: something does not start; it says why.
     """
-    api = client.from_kubeconfig(kubeconfig)
+    api = kube.Client(kubeconfig)
     env = {**os.environ, **_VARIABLES, **(env or {})}
 
     def apply(file):

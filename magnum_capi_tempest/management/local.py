@@ -82,7 +82,7 @@ class Processes:
     def client(self, timeout=30) -> kube.Endpoint:
         """A client with the administrator's certificate."""
         folder = self.layout.pki
-        return client.endpoint_for(
+        return kube.Endpoint(
             self.layout.url('kube-apiserver'), folder / 'ca.crt',
             (folder / 'admin.crt', folder / 'admin.key'), timeout=timeout)
 

@@ -10,7 +10,7 @@ import json
 import os
 import types
 
-from magnum_capi_tempest.management import client
+from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import supervision
 
 #: Names of the programs, in the order in which they start.
@@ -77,7 +77,7 @@ def etcd(layout, program, hold=()):
         # With one member, the default of 1 s would only delay the start.
         '--heartbeat-interval=20', '--election-timeout=200',
         '--quota-backend-bytes=2147483648', '--log-level=warn']
-    probe = client.endpoint_for(
+    probe = kube.Endpoint(
         url, pki / 'ca.crt', (pki / 'etcd-client.crt',
                               pki / 'etcd-client.key'), timeout=3)
     return _program(layout, 'etcd', argv, lambda: probe.answers('/health'))
@@ -143,7 +143,7 @@ def kube_controller_manager(layout, program):
     """
     pki = layout.pki
     kubeconfig = pki / 'kube-controller-manager.kubeconfig'
-    probe = client.endpoint_for(
+    probe = kube.Endpoint(
         layout.url('kube-controller-manager'), pki / 'ca.crt', timeout=3)
     return _program(layout, 'kube-controller-manager', [
         program, f'--kubeconfig={kubeconfig}',
@@ -176,7 +176,7 @@ def capi(layout, program, docker_host=None, rate_limiting=False,
         upstream does by default (1.14.0, feature/feature.go).
     """
     health = layout.url('capi-health', 'http')
-    probe = client.endpoint_for(health, timeout=3)
+    probe = kube.Endpoint(health, timeout=3)
     # Real kubelets must not be newer than their API server, so workers have
     # to wait during an upgrade.
     checks = {'MachineSetPreflightChecks': True} if docker_host else {}
@@ -204,7 +204,7 @@ def capi(layout, program, docker_host=None, rate_limiting=False,
 def capo(layout, program):
     """Cluster API Provider OpenStack: its released controllers."""
     health = layout.url('capo-health', 'http')
-    probe = client.endpoint_for(health, timeout=3)
+    probe = kube.Endpoint(health, timeout=3)
     return _program(layout, OPENSTACK, [
         program, f'--kubeconfig={layout.pki}/capi.kubeconfig',
         f'--bind-address={layout.address}',

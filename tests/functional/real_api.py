@@ -12,7 +12,7 @@ import fixtures
 from magnum_capi import errors
 from magnum_capi import progress
 from magnum_capi import waiting
-from magnum_capi_tempest.management import client
+from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.management import layout
 from magnum_capi_tempest.management import network
 from magnum_capi_tempest.management import pki
@@ -51,7 +51,7 @@ class RealApi(fixtures.Fixture):
         tools = toolchain.ensure(['etcd', 'kube-apiserver'],
                                  progress.Silent())
         self.kubeconfig = where.pki / 'admin.kubeconfig'
-        self.api = client.from_kubeconfig(self.kubeconfig)
+        self.api = kube.Client(self.kubeconfig)
         self._start(programs.etcd(where, tools['etcd']))
         self.audit = self.folder / 'audit.log'
         policy = self.folder / 'audit-policy.yaml'

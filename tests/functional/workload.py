@@ -8,7 +8,6 @@ import tempfile
 
 from magnum_capi import waiting
 from magnum_capi_tempest.kubeclient import kube
-from magnum_capi_tempest.management import client
 
 _NAMESPACE = 'default'
 
@@ -87,7 +86,7 @@ def nodes(api, name):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / 'kubeconfig'
         path.write_bytes(base64.b64decode(secret['data']['value']))
-        found = client.from_kubeconfig(path).get('/api/v1/nodes')['items']
+        found = kube.Client(path).get('/api/v1/nodes')['items']
     return {n['metadata']['name']: n['status']['nodeInfo']['kubeletVersion']
             for n in found}
 

@@ -18,7 +18,6 @@ from magnum_capi import waiting
 from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.evidence import workload
 from magnum_capi_tempest.kubeclient import kube
-from magnum_capi_tempest.management import client
 from magnum_capi_tempest import sandbox
 from magnum_capi_tempest import supervision
 from tests.robustness import cloud
@@ -60,7 +59,7 @@ class SandboxTest(unittest.TestCase):
         cls.cloud = cloud.Cloud(cls.box, cls.driver)
         layout = cls.box.layout()
         cls.kubeconfig = layout.kubeconfig
-        cls.api = client.from_kubeconfig(cls.kubeconfig)
+        cls.api = kube.Client(cls.kubeconfig)
 
     @classmethod
     def up(cls):

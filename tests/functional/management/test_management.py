@@ -16,7 +16,6 @@ from magnum_capi import progress
 from magnum_capi import waiting
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import listeners
-from magnum_capi_tempest.management import client
 from magnum_capi_tempest.management import manifests
 from magnum_capi_tempest.management import network
 from magnum_capi_tempest.management import requirements
@@ -59,7 +58,7 @@ class RunningTest(_Base):
 
     def setUp(self):
         super().setUp()
-        self.api = client.from_kubeconfig(self.plane.kubeconfig)
+        self.api = kube.Client(self.plane.kubeconfig)
         self.addOnException(self._attach_logs)
 
     def _attach_logs(self, exc_info):
@@ -89,12 +88,12 @@ class RunningTest(_Base):
 
     def test_others_of_this_machine_are_refused(self):
         layout = self.plane.layout
-        stranger = client.endpoint_for(layout.url('kube-apiserver'),
-                                       layout.pki / 'ca.crt')
+        stranger = kube.Endpoint(layout.url('kube-apiserver'),
+                                 layout.pki / 'ca.crt')
         e = self.assertRaises(kube.KubeError, stranger.ask, 'GET',
                               '/version')
         self.assertEqual(401, e.status)
-        etcd = client.endpoint_for(layout.url('etcd'), layout.pki / 'ca.crt')
+        etcd = kube.Endpoint(layout.url('etcd'), layout.pki / 'ca.crt')
         self.assertRaises(kube.KubeError, etcd.ask, 'GET', '/version')
 
     def test_files_are_private(self):

@@ -15,7 +15,7 @@ import psutil
 
 from magnum_capi import errors
 from magnum_capi import waiting
-from magnum_capi_tempest.management import client
+from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import resources
 from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest.sandbox.cloud import services
@@ -55,7 +55,7 @@ class Box(boxes.Box):
     def prepare(self):
         """Make Magnum use the proxy and our link to helm."""
         self.layout = self.sandbox.layout()
-        self.api = client.from_kubeconfig(self.layout.kubeconfig)
+        self.api = kube.Client(self.layout.kubeconfig)
         kubeconfig = self.folder / 'proxy.kubeconfig'
         self.proxy = proxies.Proxy(self.layout.kubeconfig,
                                    self.layout.address)

@@ -13,6 +13,7 @@ import yaml
 
 from magnum_capi import progress
 from magnum_capi import waiting
+from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.management import client
 from magnum_capi_tempest.management import repository
 from magnum_capi_tempest.management import standalone
@@ -57,7 +58,7 @@ class StandInTest(testtools.TestCase):
         self.addCleanup(standalone.down, directory)
         self.plane = standalone.up(
             directory, progress.Silent(), port_base=PORT_BASE)
-        self.api = client.from_kubeconfig(self.plane.kubeconfig)
+        self.api = kube.Client(self.plane.kubeconfig)
         self.define()
         for mode in ('controller', 'cainjector'):
             self.start(tools['cert-manager'], mode)

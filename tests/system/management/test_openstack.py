@@ -26,7 +26,6 @@ from magnum_capi import progress
 from magnum_capi import waiting
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import listeners
-from magnum_capi_tempest.management import client
 from magnum_capi_tempest.management import standalone
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest import supervision
@@ -64,7 +63,7 @@ class OpenStackTest(testtools.TestCase):
             fixtures.TempDir(rootdir='/tmp')).path) / 'cluster'
         self.addCleanup(standalone.down, self.directory)
         self.plane = self._up()
-        self.api = client.from_kubeconfig(self.plane.kubeconfig)
+        self.api = kube.Client(self.plane.kubeconfig)
         self.supervisor = supervision.Supervisor(
             self.directory / 'supervisor')
         self.addOnException(self._attach_logs)

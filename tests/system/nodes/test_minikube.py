@@ -20,7 +20,7 @@ from magnum_capi import processes
 from magnum_capi import waiting
 from magnum_capi_tempest.containers import layout
 from magnum_capi_tempest import images
-from magnum_capi_tempest.management import client
+from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.management import deployments
 from magnum_capi_tempest import runmarks
 from tests.functional import boxes
@@ -76,7 +76,7 @@ class MinikubeTest(testtools.TestCase):
     def generations(self):
         return {
             str(d): d for d in deployments.read(
-                client.from_kubeconfig(self.kubeconfig))}
+                kube.Client(self.kubeconfig))}
 
     def check(self, infrastructure):
         code, out, _ = self.call(

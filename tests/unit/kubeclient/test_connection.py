@@ -44,7 +44,7 @@ class UnusableTest(_Base):
 
     def test_what_the_file_contains_is_not_in_the_error(self):
         for text in ('client-key-data: hunter2', 'users: {hunter2: ]',
-                     'hunter2', ''):
+                     'hunter2', '', '[]', 'a: [', 'clusters: []'):
             self.assertNotIn('hunter2', str(self.refused(self.write(text))))
 
     def test_what_is_no_certificate_is_not_in_the_error(self):

@@ -8,7 +8,6 @@ import threading
 
 import fixtures
 import testtools
-import yaml
 
 from magnum_capi import errors
 from magnum_capi_tempest.kubeclient import kube
@@ -103,7 +102,7 @@ class ClientTest(testtools.TestCase):
         self.pki = self.folder / 'pki'
         pki.make(self.pki, ADDRESS, 'https://unused')
         self.server = self.useFixture(ApiServer(self.pki))
-        self.client = client.endpoint_for(
+        self.client = kube.Endpoint(
             self.server.url, self.pki / 'ca.crt',
             (self.pki / 'admin.crt', self.pki / 'admin.key'), timeout=60)
 
@@ -134,19 +133,19 @@ class ClientTest(testtools.TestCase):
         self.assertFalse(self.client.answers('/livez'))
 
     def test_no_server(self):
-        lost = client.endpoint_for(
+        lost = kube.Endpoint(
             'https://127.210.0.1:1', self.pki / 'ca.crt')
         self.assertFalse(lost.answers('/readyz'))
         e = self.assertRaises(kube.KubeError, lost.ask, 'GET', '/x')
         self.assertIn('did not answer', str(e))
 
     def test_without_certificate(self):
-        stranger = client.endpoint_for(self.server.url, self.pki / 'ca.crt')
+        stranger = kube.Endpoint(self.server.url, self.pki / 'ca.crt')
         self.assertFalse(stranger.answers('/readyz'))
 
     def test_server_of_another_authority(self):
         pki.make(self.folder / 'other', ADDRESS, 'https://unused')
-        wary = client.endpoint_for(
+        wary = kube.Endpoint(
             self.server.url, self.folder / 'other/ca.crt',
             (self.pki / 'admin.crt', self.pki / 'admin.key'))
         e = self.assertRaises(kube.KubeError, wary.ask, 'GET', '/x')
@@ -182,44 +181,6 @@ class ClientTest(testtools.TestCase):
         served = requirements.served(self.client, [wanted, other])
         self.assertEqual(
             [other], requirements.missing(served, [wanted, other]))
-
-
-class KubeconfigTest(ClientTest):
-    """The same, with the client of a kubeconfig."""
-
-    def setUp(self):
-        super().setUp()
-        self.path = self.folder / 'kubeconfig'
-        config = yaml.safe_load((self.pki / 'admin.kubeconfig').read_text())
-        config['clusters'][0]['cluster']['server'] = self.server.url
-        self.config = config
-        self.write()
-        self.temporary = self.useFixture(fixtures.TempDir()).path
-        self.useFixture(fixtures.MonkeyPatch(
-            'tempfile.tempdir', self.temporary))
-        self.client = client.from_kubeconfig(self.path)
-
-    def write(self):
-        self.path.write_text(yaml.safe_dump(self.config))
-
-    def test_no_key_is_left_in_a_file(self):
-        self.assertEqual([], list(pathlib.Path(self.temporary).iterdir()))
-
-    def test_paths_are_relative_to_the_file(self):
-        self.config['users'][0]['user'] = {
-            'client-certificate': 'pki/admin.crt',
-            'client-key': 'pki/admin.key'}
-        self.write()
-        self.server.objects['/x'] = {}
-        self.assertEqual({}, client.from_kubeconfig(self.path).get('/x'))
-
-    def test_no_kubeconfig(self):
-        for content in ('', '[]', 'a: [', 'clusters: []'):
-            self.path.write_text(content)
-            self.assertRaises(
-                errors.UsageError, client.from_kubeconfig, self.path)
-        self.assertRaises(errors.UsageError, client.from_kubeconfig,
-                          self.folder / 'nowhere')
 
 
 def crd(name, conditions):

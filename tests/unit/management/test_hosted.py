@@ -14,7 +14,7 @@ from magnum_capi import errors
 from magnum_capi import progress
 from magnum_capi_tempest.cli import management as cli
 from magnum_capi_tempest import containers
-from magnum_capi_tempest.management import client
+from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.management import dockers
 from magnum_capi_tempest.management import driver_kubeconfig
 from magnum_capi_tempest.management import folder
@@ -164,7 +164,7 @@ class UpTest(testtools.TestCase):
         self.patch(dockers, 'use', lambda kind, d, p: self.used.append(
             (kind, folder.read(d)['docker'])) or types.SimpleNamespace(
                 minikube_subnet='10.0.0.0/24', socket='/s'))
-        self.patch(client, 'from_kubeconfig', lambda path, timeout=30:
+        self.patch(kube, 'Client', lambda path, timeout=30:
                    test_deployments.Api({}))
 
     def patch(self, where, name, value):

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+from unittest import mock
+
 import testtools
 
 from magnum_capi_tempest.kubeclient import kube
@@ -38,6 +40,11 @@ class Api(test_deployments.Api):
         return {'status': {'allowed': name not in self.forbidden}}
 
 
+def inspect(api, *args, **kwargs):
+    with mock.patch.object(kube, 'Client', return_value=api):
+        return inspection.inspect('/kubeconfig', *args, **kwargs)
+
+
 def provider(label, version, **kwargs):
     return test_deployments.deployment(
         label, label, f'x/manager:{version}', **kwargs)
@@ -46,39 +53,40 @@ def provider(label, version, **kwargs):
 class InspectTest(testtools.TestCase):
 
     def test_complete(self):
-        report = inspection.inspect(Api([provider('cluster-api', 'v1.14.0')]))
+        report = inspect(Api([provider('cluster-api', 'v1.14.0')]))
         self.assertEqual((), report.problems)
         self.assertEqual(
             ('cluster-api v1.14.0 (cluster-api-system/cluster-api)',),
             report.providers)
+        self.assertEqual('https://there', report.server)
 
     def test_processes_have_no_deployments(self):
         for api in (Api(), Api(blind=True)):
-            self.assertEqual((), inspection.inspect(api).problems)
+            self.assertEqual((), inspect(api).problems)
 
     def test_missing_kind_names_who_installs_it(self):
         served = ALL - {('addons.stackhpc.com', 'v1alpha1', 'manifests')}
-        report = inspection.inspect(Api(served=served))
+        report = inspect(Api(served=served))
         self.assertEqual(
             ('missing: manifests.v1alpha1.addons.stackhpc.com '
              '(addon provider)',), report.problems)
-        self.assertEqual((), inspection.inspect(
+        self.assertEqual((), inspect(
             Api(served=served), addon_provider=False).problems)
 
     def test_docker_wants_other_kinds(self):
         served = {k for k in ALL if not k[2].startswith('openstack')}
-        problems = inspection.inspect(
+        problems = inspect(
             Api(served=served), 'docker').problems
         self.assertEqual(3, len(problems))
         self.assertIn('devclusters', problems[0])
 
     def test_denied(self):
-        report = inspection.inspect(Api(forbidden=['patch clusters']))
+        report = inspect(Api(forbidden=['patch clusters']))
         self.assertEqual(('not allowed: patch clusters.cluster.x-k8s.io',),
                          report.problems)
 
     def test_stand_ins_are_told(self):
-        report = inspection.inspect(Api([test_deployments.deployment(
+        report = inspect(Api([test_deployments.deployment(
             'cert-manager', labels={'io.magnum-capi.stand-in': 'true'})]))
         self.assertEqual(('cert-manager-system/cert-manager',),
                          report.stand_ins)
