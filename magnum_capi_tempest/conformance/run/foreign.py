@@ -105,7 +105,7 @@ def record_of(seen: Seen, target: runs.Target) -> runs.Run:
             _plan(seen.plugins), namespace=seen.namespace,
             timeout=timeout + _PATIENCE),
         os.getcwd(), model.SONOBUOY, runs.STARTED,
-        (_time(metadata.get('creationTimestamp'))
+        (documents.moment(metadata.get('creationTimestamp'))
          or datetime.datetime.now(datetime.timezone.utc)).isoformat(),
         keep=True, uid=metadata.get('uid') or '')
 
@@ -181,12 +181,4 @@ def _yaml(text):
     try:
         return yaml.safe_load(text)
     except (yaml.YAMLError, ValueError, RecursionError):
-        return None
-
-
-def _time(text):
-    try:
-        return datetime.datetime.fromisoformat(
-            str(text).replace('Z', '+00:00'))
-    except ValueError:
         return None

@@ -12,7 +12,6 @@ folder; ``run --rerun-failed`` runs everything if nothing failed.
 """
 
 import dataclasses
-import datetime
 import json
 import pathlib
 import re
@@ -64,7 +63,6 @@ class Plugin:
     :param total: specs that it will run, 0 if unknown.
     :param completed: specs that passed so far, as counted by Sonobuoy.
     :param failures: names of the first failed ones, as codenames.
-    :param updated: when the counts were reported, aware; None if never.
     """
 
     name: str
@@ -76,7 +74,6 @@ class Plugin:
     failed: int = 0
     message: str = ''
     failures: tuple[str, ...] = ()
-    updated: datetime.datetime | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -138,23 +135,7 @@ def _plugin(data):
         len(progress.get('failures') or ()),
         str(progress.get('msg') or ''), tuple(
             suite_names.spec(texts.line(str(name), _NAME))
-            for name in (progress.get('failures') or ())[:_FAILURES]),
-        _time(progress.get('timestamp')))
-
-
-def _time(text):
-    # Go writes nanoseconds; Python reads six digits.
-    match = re.fullmatch(r'(\d{4}-.*?)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)',
-                         str(text or ''))
-    if not match or match.group(1).startswith('0001-'):
-        return None
-    fraction = (match.group(2) or '0')[:6].ljust(6, '0')
-    zone = match.group(3).replace('Z', '+00:00')
-    try:
-        return datetime.datetime.fromisoformat(
-            f'{match.group(1)}.{fraction}{zone}')
-    except ValueError:
-        return None
+            for name in (progress.get('failures') or ())[:_FAILURES]))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -13,6 +13,7 @@ import datetime
 import re
 
 from magnum_capi import redact
+from magnum_capi_tempest.conformance.results import documents
 from magnum_capi_tempest import texts
 
 NODE = 'node'
@@ -224,7 +225,7 @@ def _waits(status):
 
 
 def _is_old(metadata, now):
-    created = _time(metadata.get('creationTimestamp'))
+    created = documents.moment(metadata.get('creationTimestamp'))
     return now is None or created is None or (
         now - created).total_seconds() >= _PATIENCE
 
@@ -270,19 +271,12 @@ _LONG_AGO = datetime.datetime.min.replace(tzinfo=datetime.timezone.utc)
 
 def _when(event):
     series = event.get('series') or {}
-    return _time(series.get('lastObservedTime') or event.get('lastTimestamp')
-                 or event.get('eventTime')
-                 or event['metadata'].get('creationTimestamp'))
+    return documents.moment(
+        series.get('lastObservedTime') or event.get('lastTimestamp')
+        or event.get('eventTime')
+        or event['metadata'].get('creationTimestamp'))
 
 
 def _line(text):
     # Events quote output of programs.
     return texts.line(redact.redact(text), _TEXT)
-
-
-def _time(text):
-    try:
-        return datetime.datetime.fromisoformat(
-            (text or '').replace('Z', '+00:00'))
-    except ValueError:
-        return None

@@ -203,11 +203,8 @@ def _since(before, now, holds, unknown):
 
 
 def _mark(status, pods, log, size):
-    """What changes when a run moves; a time stamp alone does not count."""
-    plugins = () if status is None else tuple(
-        (p.name, p.node, p.status, p.result, p.total, p.completed, p.failed,
-         p.message) for p in status.plugins)
-    return (status and status.status, plugins, log, size,
+    """What changes when a run moves."""
+    return (status and (status.status, status.plugins), log, size,
             tuple(sorted((p.name, *p.state) for p in pods)))
 
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The two ends of an e2e log, Sonobuoy's summary, and names of specs."""
+"""The two ends of an e2e log, Sonobuoy's summary, times and names."""
 
+import datetime
 import gzip
 import re
 import tarfile
@@ -9,6 +10,7 @@ import tarfile
 import testtools
 import yaml
 
+from magnum_capi_tempest.conformance.results import documents
 from magnum_capi_tempest.conformance.results import e2elog
 from magnum_capi_tempest.conformance.results import limits
 from magnum_capi_tempest.conformance.results import suite_names
@@ -224,6 +226,19 @@ class LeavesTest(testtools.TestCase):
 
         self.assertEqual({'passed': 19, 'skipped': 10, 'odd': 1},
                          self.the_same(data))
+
+
+class MomentTest(testtools.TestCase):
+
+    def test_go_writes_nanoseconds(self):
+        self.assertEqual(
+            datetime.datetime(2026, 11, 21, 9, 24, 31, 607505,
+                              datetime.timezone.utc),
+            documents.moment('2026-11-21T09:24:31.607505123Z'))
+
+    def test_none(self):
+        for stamp in (None, '', 'yesterday', 7):
+            self.assertIsNone(documents.moment(stamp))
 
 
 class NamesTest(testtools.TestCase):
