@@ -38,7 +38,7 @@ class SigningRequest:
     key: str = dataclasses.field(repr=False)
 
 
-def signing_request(user=USER, group=GROUP):
+def signing_request():
     """Make a key and a certificate request.
 
     RSA with 2048 bits, like python-magnumclient: every Magnum signs it.
@@ -47,8 +47,8 @@ def signing_request(user=USER, group=GROUP):
     """
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     subject = x509.Name([
-        x509.NameAttribute(NameOID.COMMON_NAME, user),
-        x509.NameAttribute(NameOID.ORGANIZATION_NAME, group)])
+        x509.NameAttribute(NameOID.COMMON_NAME, USER),
+        x509.NameAttribute(NameOID.ORGANIZATION_NAME, GROUP)])
     csr = x509.CertificateSigningRequestBuilder(subject).sign(
         key, hashes.SHA256())
     return SigningRequest(

@@ -64,21 +64,20 @@ def parse(text) -> list[Listener]:
     return found
 
 
-def listening(proc='/proc') -> list[Listener]:
+def listening() -> list[Listener]:
     """All listening TCP sockets of this network namespace."""
     found = []
     for name in ('tcp', 'tcp6'):
         with contextlib.suppress(FileNotFoundError):
-            found += parse((pathlib.Path(proc) / 'net' / name).read_text())
+            found += parse(pathlib.Path('/proc/net', name).read_text())
     return found
 
 
-def sockets(pid, proc='/proc') -> set[int]:
+def sockets(pid) -> set[int]:
     """Inodes of the sockets of a process; empty when it cannot be read."""
     found = set()
-    folder = pathlib.Path(proc) / str(pid) / 'fd'
     with contextlib.suppress(OSError):
-        for entry in os.scandir(folder):
+        for entry in os.scandir(f'/proc/{pid}/fd'):
             with contextlib.suppress(OSError):
                 target = os.readlink(entry.path)
                 if target.startswith('socket:['):
@@ -92,10 +91,10 @@ def of_processes(pids) -> list[Listener]:
     return [found for found in listening() if found.inode in mine]
 
 
-def holder(listener, proc='/proc') -> str:
+def holder(listener) -> str:
     """The program that holds a socket, for a message: ``nginx (pid 12)``."""
-    for folder in pathlib.Path(proc).glob('[0-9]*'):
-        if listener.inode in sockets(folder.name, proc):
+    for folder in pathlib.Path('/proc').glob('[0-9]*'):
+        if listener.inode in sockets(folder.name):
             with contextlib.suppress(OSError):
                 name = (folder / 'comm').read_text().strip()
                 return f'{name} (pid {folder.name})'

@@ -53,18 +53,17 @@ class ManagementCluster:
     """A read-only view of a management cluster.
 
     :param kubeconfig: path; its user may list everything, including Secrets.
-    :param reader: function of the path, for tests.
 
     The file is read on first use; every method raises EnvironmentProblem if it
     or the client library is missing.
     """
 
-    def __init__(self, kubeconfig, reader=kube.Client):
-        self._open = functools.partial(reader, kubeconfig)
+    def __init__(self, kubeconfig):
+        self._kubeconfig = kubeconfig
 
     @functools.cached_property
     def _reader(self):
-        return self._open()
+        return kube.Client(self._kubeconfig)
 
     def serves_clusters(self):
         """Return whether Cluster API is installed there."""

@@ -10,7 +10,7 @@ import threading
 import time
 
 
-def run_in_parallel(sources, seconds, clock=time):
+def run_in_parallel(sources, seconds):
     """Call functions in parallel and return their results.
 
     A call that hangs is left in its own daemon thread, which ends with the
@@ -31,11 +31,11 @@ def run_in_parallel(sources, seconds, clock=time):
 
     threads = [threading.Thread(target=ask, args=item, daemon=True)
                for item in sources.items()]
-    end = clock.monotonic() + seconds
+    end = time.monotonic() + seconds
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(max(0, end - clock.monotonic()))
+        thread.join(max(0, end - time.monotonic()))
     # Anything that arrives now is too late; do not mix it in.
     done = dict(found)
     return {name: done.get(

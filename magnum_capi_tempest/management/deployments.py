@@ -86,13 +86,11 @@ def read(api) -> list[Deployment]:
     return parse((api.get(_PATH) or {}).get('items', ()))
 
 
-def wait(api, wanted, timeout, note, pods=None):
+def wait(api, wanted, timeout, note):
     """Wait until Deployments are available.
 
     :param wanted: (namespace, name) pairs.
     :param note: called with the names of those not yet available.
-    :param pods: function that returns a line on the pods of a namespace, for
-        the error; by default it reads them.
     :raises WaitTimeout: names those that are not available, and why.
     """
     def poll():
@@ -106,7 +104,7 @@ def wait(api, wanted, timeout, note, pods=None):
         spaces = sorted({name.split('/')[0] for name in missing})
         return '; '.join([f'{name}: {why}' for name, why
                           in sorted(missing.items())]
-                         + [f'pods of {space}: {(pods or _pods(api))(space)}'
+                         + [f'pods of {space}: {_pods(api, space)}'
                             for space in spaces])
 
     waiting.wait_for(
@@ -149,11 +147,9 @@ def waiting_pods(items) -> str:
     return ', '.join(found) or 'none waits'
 
 
-def _pods(api):
-    def of(namespace):
-        listed = api.get(f'/api/v1/namespaces/{namespace}/pods') or {}
-        return waiting_pods(listed.get('items', ()))
-    return of
+def _pods(api, namespace):
+    listed = api.get(f'/api/v1/namespaces/{namespace}/pods') or {}
+    return waiting_pods(listed.get('items', ()))
 
 
 def _reason(status):

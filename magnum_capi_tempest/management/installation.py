@@ -73,8 +73,7 @@ def complete(api, wanted) -> bool:
         and not lacking(_installed(api), wanted)
 
 
-def install(kubeconfig, wanted, repository, tools, progress,
-            timeout=TIMEOUT, env=None):
+def install(kubeconfig, wanted, repository, tools, progress, env=None):
     """Install everything that is missing, and wait until it runs.
 
     :param repository: :class:`..repository.Repository`.
@@ -92,7 +91,7 @@ def install(kubeconfig, wanted, repository, tools, progress,
              '--server-side', '--force-conflicts', '--filename', file],
             timeout=180, env=env)
 
-    _cert_manager(api, wanted, repository, apply, progress, timeout)
+    _cert_manager(api, wanted, repository, apply, progress)
     if wanted.infrastructure == 'openstack':
         # Before the provider, which does not start without its kinds.
         with progress.step('OpenStack resource controller'):
@@ -103,13 +102,13 @@ def install(kubeconfig, wanted, repository, tools, progress,
                            + ' '.join(p.label for p in missing)):
             processes.run(
                 init(tools['clusterctl'], kubeconfig, repository, missing),
-                timeout=timeout, env=env)
+                timeout=TIMEOUT, env=env)
     if wanted.addon_provider:
         with progress.step('Addon provider'):
-            processes.run(addon(tools['helm'], kubeconfig, timeout),
-                          timeout=timeout + 60, env=env)
+            processes.run(addon(tools['helm'], kubeconfig),
+                          timeout=TIMEOUT + 60, env=env)
     with progress.step('Waiting for the providers') as note:
-        deployments.wait(api, wanted.deployments, timeout, note)
+        deployments.wait(api, wanted.deployments, TIMEOUT, note)
 
 
 def init(clusterctl, kubeconfig, repository, missing) -> list:
@@ -133,24 +132,24 @@ def lacking(installed, wanted) -> list[providers.Provider]:
             if (p.type, p.name) not in installed]
 
 
-def addon(helm, kubeconfig, timeout) -> list:
+def addon(helm, kubeconfig) -> list:
     """The command line that installs the addon provider; pure."""
     url, chart, version = providers.ADDON_PROVIDER
     return [helm, 'upgrade', chart, chart, '--install', '--repo', url,
             '--version', version, '--namespace', _ADDON_NAMESPACE,
             '--create-namespace', '--kubeconfig', kubeconfig,
-            '--wait', '--timeout', f'{timeout}s']
+            '--wait', '--timeout', f'{TIMEOUT}s']
 
 
-def load(wanted, tools, progress, directory=None) -> repositories.Repository:
+def load(wanted, tools, progress) -> repositories.Repository:
     """The repository for the wanted providers."""
     from magnum_capi_tempest.toolchain import go
     return repositories.load(
         wanted.infrastructure, wanted.stand_in, tools, go.module_directory,
-        progress, directory)
+        progress)
 
 
-def _cert_manager(api, wanted, repository, apply, progress, timeout):
+def _cert_manager(api, wanted, repository, apply, progress):
     """Install cert-manager ourselves instead of leaving it to clusterctl.
 
     clusterctl takes existing CRDs for a complete cert-manager. A killed run
@@ -167,7 +166,7 @@ def _cert_manager(api, wanted, repository, apply, progress, timeout):
         what += ' (its stand-in, with self-signed certificates only)'
     with progress.step(what) as note:
         apply(repository.cert_manager)
-        deployments.wait(api, mine, timeout, note)
+        deployments.wait(api, mine, TIMEOUT, note)
 
 
 def _installed(api) -> set[tuple[str, str]]:

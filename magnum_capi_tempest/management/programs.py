@@ -110,7 +110,7 @@ def kube_apiserver(layout, program, admin):
         # The "kubernetes" Service must not have a loopback address.
         '--endpoint-reconciler-type=none',
         '--enable-priority-and-fairness=false', '--profiling=false'],
-        lambda: admin.answers('/readyz'), stop='KILL',
+        lambda: admin.answers('/readyz'),
         # The largest program of a sandbox. A smaller GOGC would save 90 MiB
         # when idle, but cost 2 CPU seconds at the start. The limit matters in
         # the long run.
@@ -158,7 +158,7 @@ def kube_controller_manager(layout, program):
         f'--service-account-private-key-file={pki}/service-account.key',
         '--concurrent-gc-syncs=5', '--leader-elect=false',
         '--profiling=false'],
-        lambda: probe.answers('/healthz'), stop='KILL')
+        lambda: probe.answers('/healthz'))
 
 
 def capi(layout, program, docker_host=None, rate_limiting=False,
@@ -197,7 +197,7 @@ def capi(layout, program, docker_host=None, rate_limiting=False,
           if endpoint_network else ()),
         *([f'--cloud-controller-manager={cloud_controller}']
           if cloud_controller else ())],
-        lambda: probe.answers('/readyz'), stop='KILL',
+        lambda: probe.answers('/readyz'),
         env={'DOCKER_HOST': docker_host} if docker_host else None)
 
 
@@ -211,10 +211,10 @@ def capo(layout, program):
         f'--webhook-port={layout.port("capo-webhook")}',
         f'--webhook-cert-dir={layout.pki}/webhook',
         f'--health-addr={health.removeprefix("http://")}'],
-        lambda: probe.answers('/readyz'), stop='KILL')
+        lambda: probe.answers('/readyz'))
 
 
-def _program(layout, name, argv, ready, stop='KILL', env=None):
+def _program(layout, name, argv, ready, env=None):
     """The common settings of all programs.
 
     They are stopped with SIGKILL: their state is thrown away with the run,
@@ -224,4 +224,4 @@ def _program(layout, name, argv, ready, stop='KILL', env=None):
         name=name, argv=tuple(map(str, argv)), ready=ready, env=env or {},
         listens=tuple((layout.address, layout.port(listener))
                       for listener in LISTENERS[name]),
-        stop_signal=stop)
+        stop_signal='KILL')

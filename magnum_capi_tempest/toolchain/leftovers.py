@@ -20,10 +20,10 @@ from magnum_capi import waiting
 _PATIENCE = 5
 
 
-def end(folder: pathlib.Path, proc=pathlib.Path('/proc')):
+def end(folder: pathlib.Path):
     """Kill this user's process groups that work in a leftover folder."""
     mark = os.fsencode(f'{folder}/')
-    for entry in proc.glob('[0-9]*'):
+    for entry in pathlib.Path('/proc').glob('[0-9]*'):
         pid = int(entry.name)
         with contextlib.suppress(OSError):
             arguments = (entry / 'cmdline').read_bytes().split(b'\0')

@@ -11,7 +11,6 @@ from magnum_capi import errors
 from magnum_capi_tempest import resources
 from magnum_capi_tempest.toolchain import build as build_
 from magnum_capi_tempest.toolchain import cache
-from magnum_capi_tempest.toolchain import disk
 from magnum_capi_tempest.toolchain import download as download_
 from magnum_capi_tempest.toolchain import onpath
 
@@ -39,16 +38,13 @@ class Resolver:
     :param pins: :class:`pins.Pins`.
     :param progress: :class:`progress.Progress`.
     :param hosts: :class:`download.Hosts`.
-    :param free: function of a path, its free bytes.
     """
 
-    def __init__(self, pins, store: cache.Store, progress, *,
-                 hosts=None, free=disk.free):
+    def __init__(self, pins, store: cache.Store, progress, *, hosts=None):
         self._pins = pins
         self._store = store
         self._progress = progress
         self._hosts = hosts or download_.Hosts()
-        self._free = free
 
     def get(self, name) -> pathlib.Path:
         """Path of an intact program, fetched if necessary.
@@ -143,7 +139,7 @@ class Resolver:
                 f'downloading {program.name} {program.version}') as note:
             try:
                 download_.fetch(program.download, part, hosts=self._hosts,
-                                note=note, free=self._free)
+                                note=note)
                 download_.unpack(program.download, part, out)
             except download_.Unavailable as e:
                 # Not fatal while there is another way.
@@ -152,7 +148,7 @@ class Resolver:
             raise failure
 
     def _build(self, program, out, _part):
-        build_.make(program, out, self._progress, free=self._free,
+        build_.make(program, out, self._progress,
                     warm=self._family_built(program.build.family))
 
     def _family_built(self, family):

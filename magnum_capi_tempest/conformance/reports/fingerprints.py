@@ -166,10 +166,10 @@ def excerpt(spec, lines=EXCERPT) -> str:
     return '\n'.join(output[-lines:])
 
 
-def events(spec, most=50) -> tuple[str, ...]:
+def events(spec) -> tuple[str, ...]:
     """Events in the namespace of a failed spec, a line each."""
     found = (_EVENT.search(line) for line in spec.output.splitlines())
-    return tuple(f'{one["at"]} {one["what"]}' for one in found if one)[:most]
+    return tuple(f'{one["at"]} {one["what"]}' for one in found if one)[:50]
 
 
 def nodes_of(spec) -> tuple[str, ...]:

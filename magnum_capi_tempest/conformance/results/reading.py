@@ -18,12 +18,11 @@ from magnum_capi_tempest.conformance.results import limits as bounds
 from magnum_capi_tempest.conformance.results import records
 
 
-def read(path, *, title=None, expect_sha256=None, expect_size=None,
+def read(path, *, expect_sha256=None, expect_size=None,
          verified=False, limits=bounds.DEFAULT):
     """Read a Sonobuoy archive.
 
     :param path: the ``.tar.gz``.
-    :param title: title of the run; the name of the file by default.
     :param expect_sha256: hex digest that the archive must have.
     :param expect_size: size that it must have, in bytes.
     :param verified: the caller has already checked size and digest, when the
@@ -57,7 +56,7 @@ def read(path, *, title=None, expect_sha256=None, expect_size=None,
         raise damage.Damage(
             'The archive does not have the expected SHA-256', where=path,
             last_seen=sha256, hint='Retrieve it again')
-    return record.result(title or _title(path), sha256, whole)
+    return record.result(_title(path), sha256, whole)
 
 
 def read_files(junit_path, e2e_log_path, *, title=None,
@@ -89,7 +88,7 @@ def read_files(junit_path, e2e_log_path, *, title=None,
                          kubernetes)
 
 
-def read_folder(path, *, title=None, limits=bounds.DEFAULT):
+def read_folder(path, *, limits=bounds.DEFAULT):
     """Read an unpacked archive.
 
     Links are not followed. The result is never ``verified``.
@@ -101,7 +100,7 @@ def read_folder(path, *, title=None, limits=bounds.DEFAULT):
     tree = _Tree(path, limits)
     for member in tree:
         record.take(member, tree)
-    return record.result(title or path.resolve().name, '', True)
+    return record.result(path.resolve().name, '', True)
 
 
 class _Tree:
@@ -133,7 +132,7 @@ class _Tree:
             yield from _pieces(stream, self._file, self._limits)
 
 
-def find(path, *, title=None, verified=False, **kwargs):
+def find(path, *, verified=False, **kwargs):
     """Read an archive, or a folder with one or with Hydrophone's files.
 
     The folder may be an unpacked archive.
@@ -145,26 +144,26 @@ def find(path, *, title=None, verified=False, **kwargs):
     """
     path = pathlib.Path(path)
     try:
-        return _find(path, title, verified, kwargs)
+        return _find(path, verified, kwargs)
     except OSError as e:
         raise damage.Damage(f'Cannot read the record: {e.strerror}',
                             where=e.filename or path) from e
 
 
-def _find(path, title, verified, kwargs):
+def _find(path, verified, kwargs):
     if not path.is_dir():
-        return read(path, title=title, verified=verified)
+        return read(path, verified=verified)
     files = path / 'junit_01.xml', path / 'e2e.log'
     if any(file.exists() for file in files):
-        return read_files(*files, title=title, **kwargs)
+        return read_files(*files, **kwargs)
     if (path / 'plugins').is_dir():
-        return read_folder(path, title=title)
+        return read_folder(path)
     archives = sorted(path.glob('*.tar.gz'))
     if len(archives) != 1:
         raise damage.Damage(
             f'The folder has {len(archives)} archives and no JUnit file',
             where=path, hint='Name the archive')
-    return read(archives[0], title=title, verified=verified)
+    return read(archives[0], verified=verified)
 
 
 def _open(path):

@@ -30,7 +30,6 @@ NAMESPACE = 'conformance'
 LOG, JUNIT = 'e2e.log', 'junit_01.xml'
 IMAGE = 'registry.k8s.io/conformance'
 BUSYBOX = 'registry.k8s.io/e2e-test-images/busybox:1.36.1-1'
-POD = 'e2e-conformance-test'
 
 _CLEANUP = 900
 #: Variables for which it has its own options.

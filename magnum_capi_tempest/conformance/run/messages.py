@@ -7,6 +7,9 @@ import datetime
 
 from magnum_capi_tempest.conformance.run import sonobuoy
 
+#: Characters of the bar.
+_BAR = 24
+
 
 def pods(old, new):
     """Changes of a run's pods since the last observation."""
@@ -68,12 +71,11 @@ def trouble(pod):
             + (f': {pod.message}' if pod.message else ''))
 
 
-def line(watch, now: float, width=24) -> str:
+def line(watch, now: float) -> str:
     """The progress of a run, one line: a bar, the counts and their age.
 
     :param watch: :class:`.watch.Watch`.
     :param now: seconds, from the watch's clock.
-    :param width: characters of the bar.
     """
     counts, status = watch.counts, watch.status
     state = status.status if status else 'starting'
@@ -81,8 +83,8 @@ def line(watch, now: float, width=24) -> str:
         state = 'no answer'
     parts = [state]
     if counts.total:
-        full = min(width * counts.done // counts.total, width)
-        parts.append(f'[{"#" * full}{"." * (width - full)}] '
+        full = min(_BAR * counts.done // counts.total, _BAR)
+        parts.append(f'[{"#" * full}{"." * (_BAR - full)}] '
                      f'{counts.done}/{counts.total}')
         parts.append(f'{counts.failed} failed')
         if counts.done or counts.source != 'sonobuoy':

@@ -110,11 +110,8 @@ _LOGGED = re.compile(r'time="[^"]*" level=(\w+) msg="((?:[^"\\]|\\.)*)"'
                      r'(?: error="((?:[^"\\]|\\.)*)")?')
 
 
-def failure_message(output: str, most=300) -> str:
-    """The message of a failed call on one line, without its warnings.
-
-    :param most: characters.
-    """
+def failure_message(output: str) -> str:
+    """The message of a failed call on one line, without its warnings."""
     lines = []
     for line in output.splitlines():
         logged = _LOGGED.match(line)
@@ -122,7 +119,7 @@ def failure_message(output: str, most=300) -> str:
             lines.append(line)
         elif logged[1] not in ('debug', 'info', 'warning'):
             lines.append(' '.join(filter(None, logged.group(2, 3))))
-    return texts.line(' '.join(lines) or output, most)
+    return texts.line(' '.join(lines) or output, 300)
 
 
 def _plugin(data):

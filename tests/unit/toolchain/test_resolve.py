@@ -62,7 +62,7 @@ class TestResolver(base.TestCase):
         self.built = base.TINY
         self.patch(build, 'make', self.make)
 
-    def make(self, program, out, progress, *, warm, free):
+    def make(self, program, out, progress, *, warm):
         self.builds.append(warm)
         if isinstance(self.built, Exception):
             raise self.built

@@ -79,8 +79,8 @@ def skew(moments):
     return list(found)
 
 
-def fewest(moments, control_plane=False):
-    """Return the lowest number of machines in service, by group."""
+def fewest(moments):
+    """Return the lowest number of machines in service, by group of workers."""
     found = {}
     for machines in moments:
         now = groups(machines)
@@ -88,8 +88,7 @@ def fewest(moments, control_plane=False):
             works = sum(m.phase == 'Running' and not m.going
                         for m in now.get(name, ()))
             found[name] = min(works, found.get(name, works))
-    if not control_plane:
-        found.pop(CONTROL_PLANE, None)
+    found.pop(CONTROL_PLANE, None)
     return found
 
 
