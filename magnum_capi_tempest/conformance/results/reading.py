@@ -18,13 +18,12 @@ from magnum_capi_tempest.conformance.results import limits as bounds
 from magnum_capi_tempest.conformance.results import records
 
 
-def read(path, *, expect_sha256=None, expect_size=None,
-         verified=False, limits=bounds.DEFAULT):
+def read(path, *, expect_sha256=None, verified=False,
+         limits=bounds.DEFAULT):
     """Read a Sonobuoy archive.
 
     :param path: the ``.tar.gz``.
     :param expect_sha256: hex digest that the archive must have.
-    :param expect_size: size that it must have, in bytes.
     :param verified: the caller has already checked size and digest, when the
         archive was retrieved: stop after the results of the e2e plugin. Such
         a result is not ``whole`` and not eligible for certification.
@@ -33,11 +32,6 @@ def read(path, *, expect_sha256=None, expect_size=None,
     """
     path = pathlib.Path(path)
     with _open(path) as stream:
-        size = os.fstat(stream.fileno()).st_size
-        if expect_size is not None and size != expect_size:
-            raise damage.Damage(
-                f'The archive has {size} bytes instead of {expect_size}',
-                where=path, hint='Retrieve it again')
         content = archive.Content(stream, path, limits)
         walk = archive.Walk(content, path, limits)
         record = records.Record(path, limits)
