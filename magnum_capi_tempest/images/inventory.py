@@ -81,13 +81,6 @@ class Inventory:
             a for a in self.archives.values() if a.set == name
             and a.kubernetes in (None, kubernetes))
 
-    def reference(self, reference) -> Archive | None:
-        """The archive that has the image of this name."""
-        for archive in self.archives.values():
-            if reference in archive.references:
-                return archive
-        return None
-
     def verify(self) -> dict[str, str]:
         """Read all archives; returns name -> what is wrong with it."""
         faults = {}

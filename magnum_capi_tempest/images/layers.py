@@ -72,27 +72,18 @@ def _make(wanted, file):
         leftovers.remove(work)
 
 
-def known(name) -> bool:
-    """Whether there is a layer of this name."""
-    return name in _layers()
-
-
-def packages(file: pathlib.Path) -> dict[str, str]:
-    """Versions of the Debian packages in a cached layer."""
-    return json.loads(_note(file).read_text())['packages']
-
-
 def _wanted(name):
     try:
-        return _layers()[name]
+        return known()[name]
     except KeyError:
         raise errors.EnvironmentProblem(
             f'There is no layer {name!r}', where=recipes.FOLDER,
-            hint=f'Known are: {", ".join(_layers())}') from None
+            hint=f'Known are: {", ".join(known())}') from None
 
 
 @functools.cache
-def _layers():
+def known() -> dict[str, debian.Debian]:
+    """What each layer is made of, by name."""
     data = _read('layers.toml')
     return {name: debian.Debian(x['suite'], tuple(x['packages']))
             for name, x in {**data, 'machine': _read(MACHINE)}.items()}

@@ -52,11 +52,6 @@ class TestInventory(base.TestCase):
             ['pause', 'proxy-1.33'],
             [a.name for a in self.found.of_set('node', 'v1.33.13')])
 
-    def test_finds_an_image_by_its_name(self):
-        self.assertEqual(self.archive,
-                         self.found.reference('example.org/pause:1'))
-        self.assertIsNone(self.found.reference('example.org/other:1'))
-
     def test_verify_names_what_is_wrong(self):
         self.file.write_bytes(b'abd')
         self.node.path.write_bytes(b'longer')

@@ -2,6 +2,7 @@
 
 
 import io
+import json
 import pathlib
 import shutil
 import tarfile
@@ -83,12 +84,12 @@ class TestLayers(base.TestCase):
         for where, name, value in (
                 (shutil, 'which', {'return_value': '/usr/bin/mmdebstrap'}),
                 (processes, 'run', {'side_effect': self.run_program}),
-                (layers, '_layers', {'return_value': {
+                (layers, 'known', {'return_value': {
                     'debian': WANTED, 'machine': debian.Debian(
                         'bookworm', ('systemd',))}})):
             patcher = mock.patch.object(where, name, **value)
             self.addCleanup(patcher.stop)
-            setattr(self, name.strip('_'), patcher.start())
+            setattr(self, name, patcher.start())
 
     def run_program(self, argv, **_kwargs):
         root_file_system(argv[-2])
@@ -102,7 +103,8 @@ class TestLayers(base.TestCase):
 
         self.assertEqual(first, second)
         self.assertEqual(1, self.run.call_count)
-        self.assertEqual('2.36-9', layers.packages(first.file)['libc6'])
+        note = json.loads(first.file.with_suffix('.json').read_text())
+        self.assertEqual('2.36-9', note['packages']['libc6'])
 
     def test_layers_stay_out_of_each_others_way(self):
         self.ensure()
@@ -113,7 +115,7 @@ class TestLayers(base.TestCase):
 
     def test_other_packages_make_another_and_remove_the_old_one(self):
         old = self.ensure()
-        self.layers.return_value = {'debian': debian.Debian('trixie', ())}
+        self.known.return_value = {'debian': debian.Debian('trixie', ())}
         new = self.ensure()
 
         self.assertFalse(old.file.exists())

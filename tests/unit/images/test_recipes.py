@@ -76,7 +76,7 @@ class TestFiles(base.TestCase):
     def test_layers_builders_and_sources_are_there(self):
         for recipe in self.recipes.values():
             for name in recipe.layers():
-                self.assertTrue(layers.known(name), recipe.name)
+                self.assertIn(name, layers.known(), recipe.name)
             self.assertIn(recipe.builder, (None, *build.BUILDERS))
             for source in recipe.sources:
                 self.assertTrue(resources.find(source).exists())
