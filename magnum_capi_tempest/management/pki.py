@@ -18,7 +18,6 @@ Files below one folder (mode 0700, files 0600)::
     *.kubeconfig                one for every name of CLIENTS
 """
 
-import base64
 import datetime
 import ipaddress
 import pathlib
@@ -33,6 +32,7 @@ from cryptography.x509 import oid
 import yaml
 
 from magnum_capi import outfile
+from magnum_capi_tempest import kubeconfig
 
 #: File name -> common name of clients of the API server. All are in
 #: ``system:masters``, to which kube-apiserver allows everything: Cluster
@@ -140,8 +140,9 @@ def make(directory, address, server_url):
     for name, common_name in CLIENTS.items():
         mine = authority.client(common_name, 'system:masters')
         pair(name, mine)
-        contents[f'{name}.kubeconfig'] = yaml.safe_dump(kubeconfig(
-            server_url, authority.pem[0], *mine)).encode()
+        contents[f'{name}.kubeconfig'] = yaml.safe_dump(kubeconfig.document(
+            server_url, *(pem.decode() for pem in (authority.pem[0], *mine)),
+            name='magnum-capi')).encode()
     scratch = directory.with_name(f'{directory.name}.new')
     for old in (scratch, directory):
         shutil.rmtree(old, ignore_errors=True)
@@ -164,26 +165,6 @@ def usable(directory, address) -> bool:
     return (ipaddress.ip_address(address)
             in names.get_values_for_type(x509.IPAddress)
             and certificate.not_valid_after_utc > tomorrow)
-
-
-def kubeconfig(server_url, ca, certificate, key) -> dict:
-    """A kubeconfig with embedded certificates.
-
-    :param ca: PEM bytes, as are ``certificate`` and ``key``.
-    """
-    def b64(pem):
-        return base64.b64encode(pem).decode()
-
-    name = 'magnum-capi'
-    return {
-        'apiVersion': 'v1', 'kind': 'Config', 'current-context': name,
-        'clusters': [{'name': name, 'cluster': {
-            'server': server_url, 'certificate-authority-data': b64(ca)}}],
-        'users': [{'name': name, 'user': {
-            'client-certificate-data': b64(certificate),
-            'client-key-data': b64(key)}}],
-        'contexts': [{'name': name, 'context': {
-            'cluster': name, 'user': name}}]}
 
 
 def _name(common_name, organization=None):

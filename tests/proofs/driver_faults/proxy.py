@@ -18,10 +18,9 @@ import threading
 import time
 
 import urllib3
-import yaml
 
 from magnum_capi.kube import access
-from magnum_capi import outfile
+from magnum_capi_tempest import kubeconfig
 from magnum_capi_tempest.management import pki
 from tests.proofs.driver_faults import rules
 
@@ -113,9 +112,10 @@ class Proxy:
     def write_kubeconfig(self, path):
         """Write a kubeconfig that uses the proxy."""
         certificate, key = self._authority.client('magnum', 'system:masters')
-        outfile.write_private(path, yaml.safe_dump(pki.kubeconfig(
-            f'https://{self._address}:{self._port}', self._authority.pem[0],
-            certificate, key)).encode())
+        kubeconfig.write(path, kubeconfig.document(
+            f'https://{self._address}:{self._port}',
+            self._authority.pem[0].decode(), certificate.decode(),
+            key.decode()))
 
     def listen(self):
         """Accept connections, on the same port as before."""

@@ -14,6 +14,7 @@ import yaml
 
 from magnum_capi.kube import access
 from magnum_capi import waiting
+from magnum_capi_tempest import kubeconfig
 from magnum_capi_tempest.management import pki
 from tests.proofs.driver_faults import proxy
 from tests.proofs.driver_faults import rules
@@ -116,7 +117,8 @@ class ProxyTest(testtools.TestCase):
     def test_strangers_are_refused(self):
         found = yaml.safe_load(self.kubeconfig.read_text())
         stranger = pki.Authority('stranger').client('x', 'system:masters')
-        found['users'] = pki.kubeconfig('', b'', *stranger)['users']
+        found['users'] = kubeconfig.document(
+            '', '', *(pem.decode() for pem in stranger))['users']
         self.kubeconfig.write_text(yaml.safe_dump(found))
         self.assertRaises(
             urllib3.exceptions.HTTPError, self.client(), 'GET', '/')
