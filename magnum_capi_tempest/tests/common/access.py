@@ -4,6 +4,7 @@
 
 import contextlib
 import dataclasses
+import os
 
 from magnum_capi import scratch
 from magnum_capi import waiting
@@ -20,15 +21,19 @@ def private_folder() -> contextlib.AbstractContextManager:
     return scratch.folder('magnum-capi-key-')
 
 
-def write_kubeconfig(certificates, cluster, path):
-    """Have a certificate signed by Magnum and write a kubeconfig with it.
+@contextlib.contextmanager
+def kubeconfig_of(certificates, cluster):
+    """Have a certificate signed by Magnum; yield the path of a kubeconfig.
 
     :param certificates: CertificatesClient.
     :param cluster: body of the cluster; its api_address must be set.
     """
-    kubeconfig.write(path, kubeconfig.signed(
-        cluster, lambda body: certificates.create_certificate(**body),
-        certificates.show_ca_certificate))
+    with private_folder() as folder:
+        path = os.path.join(folder.path, 'kubeconfig')
+        kubeconfig.write(path, kubeconfig.signed(
+            cluster, lambda body: certificates.create_certificate(**body),
+            certificates.show_ca_certificate))
+        yield path
 
 
 @dataclasses.dataclass(frozen=True)

@@ -4,7 +4,6 @@
 
 import contextlib
 import functools
-import os
 import time
 import unittest
 
@@ -267,9 +266,8 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
         """
         if not CONF.magnum_capi_feature_enabled.workload_api:
             return
-        folder = self.enterContext(access.private_folder()).path
-        path = os.path.join(folder, 'kubeconfig')
-        access.write_kubeconfig(self.magnum.certificates, cluster, path)
+        path = self.enterContext(
+            access.kubeconfig_of(self.magnum.certificates, cluster))
         access.wait_for_nodes(
             path, masters=masters, workers=workers,
             version=cluster['coe_version'],

@@ -76,10 +76,8 @@ class BaseConformanceTest(operations.BaseOperationsTest):
 
     def kubeconfig(self, cluster):
         """Write a kubeconfig for a cluster, for this test; return its path."""
-        path = os.path.join(
-            self.enterContext(access.private_folder()).path, 'kubeconfig')
-        access.write_kubeconfig(self.magnum.certificates, cluster, path)
-        return path
+        return self.enterContext(
+            access.kubeconfig_of(self.magnum.certificates, cluster))
 
     def assert_conforms(self, cluster, when=''):
         """Assert that the conformance tests run in a cluster, and all pass.

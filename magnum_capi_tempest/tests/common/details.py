@@ -9,7 +9,6 @@ A test that passes collects nothing. Every text passes through
 """
 
 import json
-import os
 
 from testtools import content
 
@@ -172,9 +171,7 @@ def _releases(history):
 
 
 def _workload(magnum, cluster):
-    with access.private_folder() as folder:
-        path = os.path.join(folder.path, 'kubeconfig')
-        access.write_kubeconfig(magnum.certificates, cluster, path)
+    with access.kubeconfig_of(magnum.certificates, cluster) as path:
         found = gather.run_in_parallel({
             'nodes': lambda: str(access.look(path)),
             'pods': lambda: _lines(workload.pods(path), 'none'),

@@ -104,6 +104,15 @@ class Look:
         return text
 
 
+def stack_id(cluster):
+    """Return the name of the Cluster API Cluster for a cluster's body.
+
+    :param cluster: of a cluster that has got one.
+    """
+    # Microversion 1.13 renamed the field.
+    return cluster.get('stack_id') or cluster['cluster_id']
+
+
 def is_failed(status):
     return bool(status) and status.endswith('_FAILED')
 

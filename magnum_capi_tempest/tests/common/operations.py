@@ -6,7 +6,6 @@ Nothing here depends on the driver: differences between drivers are behind
 flags of [magnum_capi_feature_enabled].
 """
 
-import os
 import time
 import uuid
 
@@ -24,6 +23,7 @@ from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import images
+from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import waiters
 
 CONF = config.CONF
@@ -198,16 +198,14 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
     @classmethod
     def look_at_nodes(cls, cluster):
         """Return the nodes that the workload API shows: access.NodesLook."""
-        with access.private_folder() as folder:
-            path = os.path.join(folder.path, 'kubeconfig')
-            access.write_kubeconfig(cls.magnum.certificates, cluster, path)
+        with access.kubeconfig_of(cls.magnum.certificates, cluster) as path:
             return access.look(path)
 
     def assert_machines(self, cluster, count):
         """Assert that the management cluster soon has this many Machines."""
         if not self.management:
             return
-        stack_id = cluster.get('stack_id') or cluster['cluster_id']
+        stack_id = observations.stack_id(cluster)
         waiting.wait_for(
             lambda: [found for found in self.management.objects_of(stack_id)
                      if found.kind == 'Machine'],
@@ -221,7 +219,7 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
             return
         # Magnum forgets the cluster once its Cluster object is gone; the
         # garbage collector of Kubernetes takes a moment for dependent objects.
-        stack_id = cluster.get('stack_id') or cluster['cluster_id']
+        stack_id = observations.stack_id(cluster)
         waiting.wait_for(
             lambda: self.management.objects_of(stack_id, cluster['uuid']),
             done=lambda left: not left, timeout=watch.COLLECTED,

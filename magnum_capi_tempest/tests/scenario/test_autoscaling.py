@@ -12,6 +12,7 @@ from magnum_capi import waiting
 from magnum_capi_tempest.tests.common import autoscaler
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
@@ -58,7 +59,7 @@ class AutoscalingTest(operations.BaseOperationsTest):
     def test_node_count_follows_the_autoscaler(self):
         group = self.create_autoscaled_group()
         scaler = autoscaler.Autoscaler(CONF.magnum_capi.management_kubeconfig)
-        stack_id = self.cluster.get('stack_id') or self.cluster['cluster_id']
+        stack_id = observations.stack_id(self.cluster)
         scaled, = [found for found in scaler.groups(stack_id)
                    if found.bounds == (str(LOW), str(HIGH))]
 
@@ -81,7 +82,7 @@ class AutoscalingTest(operations.BaseOperationsTest):
     def test_a_resize_counts_and_the_autoscaler_goes_on(self):
         group = self.create_autoscaled_group()
         scaler = autoscaler.Autoscaler(CONF.magnum_capi.management_kubeconfig)
-        stack_id = self.cluster.get('stack_id') or self.cluster['cluster_id']
+        stack_id = observations.stack_id(self.cluster)
         scaled, = [found for found in scaler.groups(stack_id)
                    if found.bounds == (str(LOW), str(HIGH))]
 
@@ -114,7 +115,7 @@ class AutoscalingTest(operations.BaseOperationsTest):
     def test_bounds_follow_the_node_group(self):
         group = self.create_autoscaled_group()
         scaler = autoscaler.Autoscaler(CONF.magnum_capi.management_kubeconfig)
-        stack_id = self.cluster.get('stack_id') or self.cluster['cluster_id']
+        stack_id = observations.stack_id(self.cluster)
         known = {found.name for found in scaler.groups(stack_id)
                  if found.bounds == (str(LOW), str(HIGH))}
 

@@ -14,6 +14,7 @@ from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.management import graph
 from magnum_capi_tempest.tests.common.management import remediation
+from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
@@ -34,7 +35,7 @@ class ObjectsTest(remediation.BaseManagementTest,
     @classmethod
     def resource_setup(cls):
         super().resource_setup()
-        cls.stack_id = remediation.stack_id(cls.cluster)
+        cls.stack_id = observations.stack_id(cls.cluster)
 
     def objects(self):
         """Return the Cluster API objects, and the Secrets they own."""

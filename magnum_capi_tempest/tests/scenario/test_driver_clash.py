@@ -10,18 +10,14 @@ from magnum_capi_tempest.tests.common import app_credentials
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import discovery
 from magnum_capi_tempest.tests.common import flags
-from magnum_capi_tempest.tests.common import waiters
+from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
 
-WORKERS = waiters.WORKERS
 
-
-class ClashTest(base.BaseMagnumCapiTest):
+class ClashTest(operations.BaseOperationsTest):
     """Clusters of two drivers, in one cloud at the same time."""
 
-    # Node groups came with 1.9.
-    min_microversion = '1.9'
     required_options = (*base.TEMPLATE_OPTIONS, 'clashing_drivers')
     # Two clusters are created, resized and deleted.
     TIMEOUT_SCALING_FACTOR = 4
@@ -40,7 +36,7 @@ class ClashTest(base.BaseMagnumCapiTest):
 
     def resize(self, cluster, workers):
         if CONF.magnum_capi_feature_enabled.resize:
-            self.resize_cluster(cluster, workers, WORKERS)
+            self.resize_cluster(cluster, workers, operations.WORKERS)
             self.assert_usable(
                 cluster, CONF.magnum_capi.master_count, workers)
 
@@ -87,7 +83,8 @@ class ClashTest(base.BaseMagnumCapiTest):
             (template['uuid'], 'CREATE_COMPLETE'),
             (after['cluster_template_id'], after['status']))
         self.resize(cluster, workers + 1)
-        self.upgrade(cluster, of_same)
+        after = self.upgrade_cluster(cluster, of_same)
+        self.assertEqual(of_same['uuid'], after['cluster_template_id'])
 
     def delete_application_credentials(self):
         """Delete leftovers in case the other driver deletes nothing.
@@ -97,20 +94,6 @@ class ClashTest(base.BaseMagnumCapiTest):
         """
         for cluster in self._own_watch.clusters():
             app_credentials.delete_of_cluster(self.os_primary, cluster.ident)
-
-    def request_upgrade(self, cluster, template):
-        # Without max_batch_size Magnum 23.0.0 answers 500: "Cannot convert
-        # Unset to primitive".
-        self.magnum.clusters.upgrade_cluster(
-            cluster['uuid'], cluster_template=template['uuid'],
-            max_batch_size=1)
-
-    def upgrade(self, cluster, template):
-        before = self.waiter.before(cluster['uuid'], WORKERS)
-        self.request_upgrade(cluster, template)
-        after = self.waiter.until_updated(
-            cluster['uuid'], before, before.nodegroup['node_count'])
-        self.assertEqual(template['uuid'], after['cluster_template_id'])
 
 
 class ShadowedDriverTest(discovery.BaseDiscoveryTest):

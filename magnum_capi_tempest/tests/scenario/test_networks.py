@@ -13,6 +13,7 @@ from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.management import remediation
 from magnum_capi_tempest.tests.common import networks
+from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
@@ -110,7 +111,7 @@ class NetworksTest(BaseNetworksTest, remediation.BaseManagementTest):
                 **CONF.magnum_capi.labels,
                 **({'extra_network_names': cls.extra['name']}
                    if not flags.not_promised(EXTRA) else {})}))
-        found = cls.cluster_api.objects(remediation.stack_id(cls.cluster))
+        found = cls.cluster_api.objects(observations.stack_id(cls.cluster))
         cls.specs = {
             kind: [f.body['spec'] for f in found if f.kind == kind]
             for kind in ('OpenStackCluster', 'OpenStackMachineTemplate')}

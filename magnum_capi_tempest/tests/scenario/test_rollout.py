@@ -51,7 +51,7 @@ class BaseRolloutTest(remediation.BaseManagementTest):
         cls.masters = CONF.magnum_capi.master_count
         cls.cluster = cls.create_class_cluster(
             old, node_count=cls.node_count)
-        cls.stack_id = remediation.stack_id(cls.cluster)
+        cls.stack_id = observations.stack_id(cls.cluster)
         with cls.explained([cls.cluster['uuid']]):
             for group in cls.groups:
                 made = cls.magnum.nodegroups.create_nodegroup(

@@ -17,6 +17,7 @@ from magnum_capi_tempest.tests.common import disclosure
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.management import remediation
 from magnum_capi_tempest.tests.common import microversions
+from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
@@ -38,7 +39,7 @@ class SecretsTest(remediation.BaseManagementTest,
     @classmethod
     def read_secrets(cls):
         known = {found.name: found for found in cls.cluster_api.secrets(
-            remediation.stack_id(cls.cluster))}
+            observations.stack_id(cls.cluster))}
         return disclosure.secrets(
             obj for obj in cls.cluster_api.core('secrets')
             if obj['metadata']['name'] in known)
@@ -96,7 +97,7 @@ class ProxyTest(remediation.BaseManagementTest):
         cluster = self.create_cluster(self.create_template(
             http_proxy=f'http://magnum:{password}@192.0.2.3:3128'))
 
-        stack_id = remediation.stack_id(cluster)
+        stack_id = observations.stack_id(cluster)
         told = [str(found) for found in self.cluster_api.objects(stack_id)
                 if password in json.dumps(found.body)]
 

@@ -17,6 +17,7 @@ from magnum_capi_tempest.tests.common import access
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.management import capi_objects
+from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
@@ -114,8 +115,8 @@ class StrangersTest(operations.BaseSharedClusterTest):
                           'management_kubeconfig')
         mine, others = (
             {found.namespace for found in self.management.objects_of(
-                cluster.get('stack_id') or cluster['cluster_id'],
-                cluster['uuid'])} for cluster in (self.cluster, self.other))
+                observations.stack_id(cluster), cluster['uuid'])}
+            for cluster in (self.cluster, self.other))
 
         self.assertNotEqual(set(), mine)
         self.assertEqual(set(), mine & others)

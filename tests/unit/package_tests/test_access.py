@@ -24,13 +24,13 @@ class KubeconfigTest(testtools.TestCase):
         certificates = types.SimpleNamespace(
             create_certificate=lambda **r: asked.update(r) or {'pem': 'C'},
             show_ca_certificate=lambda cluster: {'pem': 'CA'})
-        path = os.path.join(self.useFixture(fixtures.TempDir()).path, 'k')
 
-        access.write_kubeconfig(
-            certificates, {'uuid': 'u', 'api_address': 'https://x'}, path)
+        with access.kubeconfig_of(certificates, {
+                'uuid': 'u', 'api_address': 'https://x'}) as path:
+            with open(path) as f:
+                document = yaml.safe_load(f)
 
-        with open(path) as f:
-            document = yaml.safe_load(f)
+        self.assertFalse(os.path.exists(path))
         self.assertEqual('https://x',
                          document['clusters'][0]['cluster']['server'])
         self.assertEqual('u', asked['cluster_uuid'])

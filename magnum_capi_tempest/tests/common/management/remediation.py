@@ -3,7 +3,6 @@
 """The base of tests that lose machines: management access and waits."""
 
 import functools
-import os
 import time
 
 from tempest import config
@@ -28,10 +27,8 @@ class BaseWorkloadTest(operations.BaseOperationsTest):
 
     def workload(self, cluster):
         """Return a capi_objects.Workload for a cluster."""
-        path = os.path.join(
-            self.enterContext(access.private_folder()).path, 'kubeconfig')
-        access.write_kubeconfig(self.magnum.certificates, cluster, path)
-        return capi_objects.Workload(path)
+        return capi_objects.Workload(self.enterContext(
+            access.kubeconfig_of(self.magnum.certificates, cluster)))
 
     @classmethod
     def until_complete(cls, uuid):
@@ -86,7 +83,7 @@ class BaseManagementTest(BaseWorkloadTest):
             CONF.magnum_capi.management_kubeconfig)
 
     def machines(self, cluster):
-        return self.cluster_api.machines(stack_id(cluster))
+        return self.cluster_api.machines(observations.stack_id(cluster))
 
     def a_machine(self, cluster, control_plane=False):
         """Return a running machine, and the names of all of them.
@@ -182,9 +179,3 @@ class BaseManagementTest(BaseWorkloadTest):
             seconds, look,
             lambda now: '; '.join(graph.changes(before, now)) or None,
             f'nothing to be written to objects of {stack_id}')
-
-
-def stack_id(cluster):
-    """Return the name of the Cluster API Cluster for a cluster's body."""
-    # Microversion 1.13 renamed the field.
-    return cluster.get('stack_id') or cluster['cluster_id']
