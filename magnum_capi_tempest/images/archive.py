@@ -19,6 +19,8 @@ import json
 import pathlib
 import tarfile
 
+from magnum_capi_tempest.toolchain import download
+
 _OCI = 'application/vnd.oci.image'
 
 #: Creation time of every image: a real one would change the digest of equal
@@ -42,9 +44,7 @@ class Layer:
 
 def layer(file: pathlib.Path) -> Layer:
     """Describe a tar file."""
-    with open(file, 'rb') as stream:
-        digest = hashlib.file_digest(stream, 'sha256').hexdigest()
-    return Layer(file, digest, file.stat().st_size)
+    return Layer(file, download.digest(file), file.stat().st_size)
 
 
 def config(recipe, layers, architecture) -> dict:

@@ -28,6 +28,7 @@ from magnum_capi_tempest.images import releases
 from magnum_capi_tempest import resources
 from magnum_capi_tempest import toolchain
 from magnum_capi_tempest.toolchain import disk
+from magnum_capi_tempest.toolchain import download
 from magnum_capi_tempest.toolchain import leftovers
 from magnum_capi_tempest.toolchain import lock
 
@@ -152,7 +153,7 @@ class _Maker:
         made = inventory.Archive(
             recipe.name, path, recipe.references, recipe.kind, recipe.set,
             recipe.kubernetes, recipe.version, image_id,
-            inventory.sha256(out), out.stat().st_size, True, key,
+            download.digest(out), out.stat().st_size, True, key,
             round(time.monotonic() - begin, 1), self._contents(recipe))
         out.replace(path)
         have = inventory.read(self._directory)
@@ -202,13 +203,13 @@ def _sources(recipe):
         for file in files:
             if file.is_file() and '__pycache__' not in file.parts:
                 found[f'file {name} {file.relative_to(top)}'] = \
-                    inventory.sha256(file)
+                    download.digest(file)
     return found
 
 
 @functools.cache
 def _digest(file, mtime_ns):
-    return inventory.sha256(file)
+    return download.digest(file)
 
 
 @functools.cache

@@ -7,7 +7,6 @@ through it, never through file names.
 """
 
 import dataclasses
-import hashlib
 import json
 import os
 import pathlib
@@ -15,6 +14,7 @@ import pathlib
 from magnum_capi import errors
 from magnum_capi import outfile
 from magnum_capi_tempest import paths
+from magnum_capi_tempest.toolchain import download
 
 #: Folder of the archives, if not in the cache.
 VARIABLE = 'MAGNUM_CAPI_IMAGES_DIR'
@@ -86,7 +86,8 @@ class Inventory:
         faults = {}
         for archive in self.archives.values():
             fault = quick_fault(archive)
-            if fault is None and sha256(archive.path) != archive.sha256:
+            if fault is None and download.digest(
+                    archive.path) != archive.sha256:
                 fault = 'its SHA-256 differs from the inventory'
             if fault:
                 faults[archive.name] = fault
@@ -155,12 +156,6 @@ def quick_fault(archive: Archive) -> str | None:
     if size != archive.size:
         return f'it has {size} bytes instead of {archive.size}'
     return None
-
-
-def sha256(file: pathlib.Path) -> str:
-    """Hex digest of a file."""
-    with open(file, 'rb') as stream:
-        return hashlib.file_digest(stream, 'sha256').hexdigest()
 
 
 def _unreadable(file, why):

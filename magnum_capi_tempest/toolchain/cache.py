@@ -16,7 +16,6 @@ writes below its folder: any ``tmp-*`` that it finds there is a leftover.
 
 import contextlib
 import dataclasses
-import hashlib
 import json
 import os
 import pathlib
@@ -25,6 +24,7 @@ import tempfile
 
 from magnum_capi import errors
 from magnum_capi_tempest import paths
+from magnum_capi_tempest.toolchain import download
 from magnum_capi_tempest.toolchain import leftovers
 from magnum_capi_tempest.toolchain import lock
 
@@ -115,7 +115,7 @@ class Store:
         if mark in _seen:
             return None
         if deep or stat.st_mtime_ns != receipt.mtime_ns:
-            if sha256(entry.file) != receipt.sha256:
+            if download.digest(entry.file) != receipt.sha256:
                 return 'its SHA-256 differs from the receipt'
             _seen.add(mark)
         return None
@@ -159,7 +159,7 @@ class Store:
         made.chmod(0o755)
         stat = made.stat()
         receipt = Receipt(
-            entry.version, source, sha256(made), stat.st_size,
+            entry.version, source, download.digest(made), stat.st_size,
             stat.st_mtime_ns, round(seconds, 1))
         (work / _RECEIPT).write_text(
             json.dumps(dataclasses.asdict(receipt), indent=1) + '\n')
@@ -193,9 +193,3 @@ class Store:
                     f'Cannot remove the toolchain cache: {e.strerror}',
                     where=e.filename, hint='Remove it by hand') from e
         return size
-
-
-def sha256(file: pathlib.Path) -> str:
-    """Hex digest of a file."""
-    with open(file, 'rb') as stream:
-        return hashlib.file_digest(stream, 'sha256').hexdigest()

@@ -180,7 +180,7 @@ def _short(error):
         error = inner
 
 
-def digest(file: pathlib.Path, algorithm) -> str:
+def digest(file: pathlib.Path, algorithm='sha256') -> str:
     """Hex digest of a file."""
     with open(file, 'rb') as stream:
         return hashlib.file_digest(stream, algorithm).hexdigest()

@@ -8,6 +8,7 @@ from magnum_capi_tempest.cli import images as cli
 from magnum_capi_tempest.images import build
 from magnum_capi_tempest.images import inventory
 from magnum_capi_tempest.images import recipes
+from magnum_capi_tempest.toolchain import download
 from tests.unit.images import base
 
 
@@ -20,7 +21,7 @@ class TestCommands(base.TestCase):
         path.write_bytes(b'abc')
         self.inventory = inventory.Inventory(self.home, {
             'pause': base.archive('pause', path=path,
-                                  sha256=inventory.sha256(path))})
+                                  sha256=download.digest(path))})
         inventory.write(self.inventory)
         patcher = mock.patch.object(recipes, 'load', return_value={
             'pause': base.recipe('pause'), 'proxy-1.34': base.recipe(

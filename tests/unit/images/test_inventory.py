@@ -9,6 +9,7 @@ from magnum_capi import errors
 from magnum_capi_tempest import images
 from magnum_capi_tempest.images import inventory
 from magnum_capi_tempest.images import recipes
+from magnum_capi_tempest.toolchain import download
 from tests.unit.images import base
 
 
@@ -21,7 +22,7 @@ class TestInventory(base.TestCase):
         self.file.write_bytes(b'abc')
         self.archive = base.archive(
             'pause', path=self.file, size=3,
-            sha256=inventory.sha256(self.file), contents={'pause': '1'})
+            sha256=download.digest(self.file), contents={'pause': '1'})
         self.node = base.archive(
             'node-1.34', path=self.home / 'node-1.34.tar', kind='node',
             set='machine', kubernetes='v1.34.9')

@@ -10,6 +10,7 @@ import threading
 from magnum_capi import errors
 from magnum_capi_tempest.toolchain import cache
 from magnum_capi_tempest.toolchain import disk
+from magnum_capi_tempest.toolchain import download
 from magnum_capi_tempest.toolchain import leftovers
 from magnum_capi_tempest.toolchain import lock
 from tests.unit.toolchain import base
@@ -123,7 +124,7 @@ class TestStore(base.TestCase):
         self.assertEqual(
             {'version': '1.2.3', 'source': 'build', 'seconds': 1.2,
              'size': stat.st_size, 'mtime_ns': stat.st_mtime_ns,
-             'sha256': cache.sha256(file)},
+             'sha256': download.digest(file)},
             json.loads((file.parent / 'receipt.json').read_text()))
 
     def test_truncated(self):
