@@ -16,10 +16,8 @@ from magnum_capi import errors
 from magnum_capi import outfile
 from magnum_capi import redact
 from magnum_capi_tempest.evidence import artefacts
+from magnum_capi_tempest.evidence import logs
 from magnum_capi_tempest.kubeclient import kube
-
-#: Most bytes of each log to keep, from its end.
-TAIL = 32 << 20
 
 #: Names of lists of core kinds, without Secrets.
 _CORE = ('events', 'pods')
@@ -85,9 +83,8 @@ def from_logs(patterns, folder, mode=outfile.PRIVATE) -> list[str]:
             # Logs of the same name in different folders stay separate.
             name = artefacts.file_name(str(path).lstrip('/'))
             try:
-                with path.open('rb') as log:
-                    _write(pathlib.Path(folder) / name,
-                           redact.blocks(_lines(log)), mode)
+                _write(pathlib.Path(folder) / name,
+                       redact.blocks(logs.tail(path)), mode)
             except OSError as e:
                 missed.append(f'{path}: {e.strerror}')
     return missed
@@ -110,15 +107,6 @@ def _short(item):
     metadata = {name: value for name, value in item['metadata'].items()
                 if name != 'managedFields'}
     return {**item, 'metadata': metadata}
-
-
-def _lines(log):
-    size = log.seek(0, 2)
-    log.seek(max(0, size - TAIL))
-    if size > TAIL:
-        log.readline()
-    for line in log:
-        yield line.decode(errors='replace')
 
 
 def _write(path, texts, mode):

@@ -71,9 +71,10 @@ def from_files(patterns, words):
         raise errors.EnvironmentProblem(
             'No log file', where=', '.join(patterns),
             hint='Check [magnum_capi] log_files')
-    return '\n'.join(_shown(os.path.basename(path),
-                            relevant(_tail(path), words))
-                     for path in paths)
+    return '\n'.join(
+        _shown(os.path.basename(path), relevant(
+            (line.rstrip('\n') for line in tail(path)), words))
+        for path in paths)
 
 
 def from_command(command, words, since, timeout):
@@ -100,11 +101,12 @@ def _shown(name, lines):
     return '\n'.join((f'{name}:', *(lines or ['nothing about this test'])))
 
 
-def _tail(path):
+def tail(path):
+    """Yield the last lines of a file, at most :data:`TAIL` bytes."""
     with open(path, 'rb') as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - TAIL))
         if size > TAIL:
             file.readline()
         for line in file:
-            yield line.decode(errors='replace').rstrip('\n')
+            yield line.decode(errors='replace')

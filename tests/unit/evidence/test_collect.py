@@ -8,6 +8,7 @@ import testtools
 
 from magnum_capi import outfile
 from magnum_capi_tempest.evidence import collect
+from magnum_capi_tempest.evidence import logs
 from magnum_capi_tempest.kubeclient import kube
 
 
@@ -111,7 +112,7 @@ class LogsTest(testtools.TestCase):
         self.assertEqual([], self.missed)
 
     def test_the_end_of_a_long_one(self):
-        self.useFixture(fixtures.MockPatchObject(collect, 'TAIL', 12))
+        self.useFixture(fixtures.MockPatchObject(logs, 'TAIL', 12))
         (self.folder / 'b/api.log').write_text('one two three\nfour\nfive\n')
 
         self.assertEqual(['four\nfive\n'], self.collect('b/*'))
