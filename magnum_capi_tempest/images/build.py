@@ -106,7 +106,8 @@ class _Maker:
         for line in _words(todo):
             self._progress.info(line)
         disk.require(todo.size + todo.scratch, [self._directory],
-                     'the image archives')
+                     'the image archives',
+                     f'--directory or {inventory.VARIABLE}')
 
     def _one(self, recipe):
         programs = toolchain.ensure(

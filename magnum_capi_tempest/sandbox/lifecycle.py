@@ -41,6 +41,7 @@ from magnum_capi_tempest.sandbox import releases
 from magnum_capi_tempest.sandbox import spec
 from magnum_capi_tempest import supervision
 from magnum_capi_tempest import toolchain
+from magnum_capi_tempest.toolchain import disk
 
 #: Free space that a running sandbox needs, in bytes.
 ROOM = 2 << 30
@@ -99,7 +100,8 @@ class Sandbox:
                 self._remove()
             kind = spec.infrastructure_of(wanted)
             nodes = spec.nodes(wanted, kind)
-            self._check_room()
+            disk.require(ROOM, [self.directory], 'a sandbox',
+                         '--directory or MAGNUM_CAPI_STATE')
             if profile.broker:
                 backends.check()
             programs = toolchain.ensure(_tools(kind, nodes), progress)
@@ -351,18 +353,6 @@ class Sandbox:
         if not self.supervisor.running():
             return []
         return self.supervisor.status()
-
-    def _check_room(self):
-        folder = self.directory
-        while not folder.exists():
-            folder = folder.parent
-        free = shutil.disk_usage(folder).free
-        if free < ROOM:
-            raise errors.EnvironmentProblem(
-                f'Not enough disk space: {free >> 20} MiB are free, '
-                f'{ROOM >> 20} MiB are needed',
-                where=folder, hint='Free some space, or name another folder '
-                'with --directory or MAGNUM_CAPI_STATE')
 
 
 def _tools(kind, nodes):

@@ -86,7 +86,8 @@ def up(directory, record, supervisor, progress) -> str | None:
     new = lacking(access, wanted)
     progress.info(needs(new))
     disk.require(int(sum(a.size for a in new) * UNPACKED) + CLUSTER,
-                 [engine.layout.store], 'real nodes')
+                 [engine.layout.store], 'real nodes',
+                 'MAGNUM_CAPI_CONTAINERS_DIR')
     access.load(wanted, progress)
     return docker_host(directory)
 

@@ -103,7 +103,8 @@ def make(program, out: pathlib.Path, progress, *, warm=False,
     disk.require(
         WARM if warm else build.family.disk,
         [out.parent, *map(pathlib.Path, caches.values())],
-        f'a build of {program.name} {program.version}', free=free)
+        f'a build of {program.name} {program.version}',
+        'MAGNUM_CAPI_CACHE, GOCACHE and GOMODCACHE', free=free)
     # Next to the result, so that leftovers of a killed build go with it.
     temporary = out.parent / 'go-tmp'
     temporary.mkdir()

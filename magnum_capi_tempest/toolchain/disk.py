@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Checks for disk space before a download or a build starts."""
+"""Checks for disk space before something starts to fill it."""
 
 import pathlib
 import shutil
@@ -15,12 +15,14 @@ def free(path: pathlib.Path) -> int:
     return shutil.disk_usage(path).free
 
 
-def require(need, paths, what, *, free=free):
+def require(need, paths, what, moved_by, *, free=free):
     """Fail early if there is not enough disk space.
 
     :param need: bytes.
     :param paths: the folders that will grow; each must have the space.
     :param what: what needs it, "a build of etcd".
+    :param moved_by: options or variables that name other folders, for the
+        hint.
     :param free: function of a path, its free bytes.
     :raises EnvironmentProblem: one of them has less.
     """
@@ -30,8 +32,7 @@ def require(need, paths, what, *, free=free):
             raise errors.EnvironmentProblem(
                 f'No disk space for {what}', where=path,
                 last_seen=f'{text(there)} free, {text(need)} needed',
-                hint='Free some space, or use another disk with '
-                     'MAGNUM_CAPI_CACHE, GOCACHE and GOMODCACHE')
+                hint=f'Free some space, or use another disk with {moved_by}')
 
 
 def text(size) -> str:

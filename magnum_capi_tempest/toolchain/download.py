@@ -117,7 +117,7 @@ def _transfer(url, part, hosts, session, note, free):
         length = int(response.headers.get('Content-Length') or 0)
         # Twice: for the archive and for the program extracted from it.
         disk.require(2 * length, [part.parent], f'the download of {url}',
-                     free=free)
+                     'MAGNUM_CAPI_CACHE', free=free)
         whole = disk.text(have + length)
         with open(part, 'ab' if more else 'wb') as out:
             for block in response.iter_content(_BLOCK):

@@ -34,7 +34,8 @@ def ensure(pin, store, progress) -> pathlib.Path:
             store.workshop('go') as work:
         if store.fault(entry) is None:
             return entry.file
-        disk.require(pin.disk, [store.root], f'Go {pin.version}')
+        disk.require(pin.disk, [store.root], f'Go {pin.version}',
+                     'MAGNUM_CAPI_CACHE')
         begin = time.monotonic()
         requirements = work / 'requirements.txt'
         requirements.write_text(requirement(pin))

@@ -70,7 +70,8 @@ def fetch(program, tarball: sonobuoy.Tarball, folder: pathlib.Path,
                 last_seen=fault, hint='Move that file away')
         return target
     sweep(folder)
-    disk.require(2 * tarball.size, [folder], f'the archive {tarball.name}')
+    disk.require(2 * tarball.size, [folder], f'the archive {tarball.name}',
+                 '--results')
     with tempfile.TemporaryDirectory(
             prefix=_PART, dir=folder, ignore_cleanup_errors=True) as part, \
             progress.step(f'retrieving {tarball.name} '

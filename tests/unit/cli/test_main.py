@@ -165,7 +165,7 @@ class ErrorsTest(_Base):
             return mock.Mock(free=1 << 20)
 
         self.useFixture(fixtures.MonkeyPatch('shutil.disk_usage', full))
-        self.assertIn('MiB are free', self.assert_one_line(
+        self.assertIn('1.0 MiB free', self.assert_one_line(
             3, 'sandbox', 'up', '--directory', str(self.base / 'x')))
 
     def test_unknown_option(self):

@@ -312,7 +312,7 @@ class MachineTest(_Base):
 
         self.useFixture(fixtures.MockPatchObject(
             lifecycle.shutil, 'disk_usage', disk_usage))
-        self.assertIn('5 MiB are free, 2048 MiB are needed',
+        self.assertIn('5.0 MiB free, 2.0 GiB needed',
                       self.refused(errors.EnvironmentProblem))
         self.assertEqual([self.base], asked)
         self.assertFalse(self.box.directory.exists())

@@ -65,10 +65,10 @@ class MachinesTest(testtools.TestCase):
         self.asked, self.stopped = [], []
         self.supervisor = types.SimpleNamespace(stop=self.stopped.append)
 
-    def require(self, need, paths, what):
+    def require(self, need, paths, what, moved_by):
         self.asked.append(need)
         if need > self.free:
-            raise errors.EnvironmentProblem('No disk space')
+            raise errors.EnvironmentProblem('No disk space', hint=moved_by)
 
     def up(self, kind=nodes.DOCKER):
         return machines.up(self.directory, record.Record(
@@ -96,7 +96,8 @@ class MachinesTest(testtools.TestCase):
 
     def test_nothing_is_loaded_without_room(self):
         self.free = 1 << 30
-        self.assertRaises(errors.EnvironmentProblem, self.up)
+        error = self.assertRaises(errors.EnvironmentProblem, self.up)
+        self.assertEqual('MAGNUM_CAPI_CONTAINERS_DIR', error.hint)
         self.assertEqual(['up'], self.done)
 
     def test_less_room_is_needed_for_images_that_are_there(self):

@@ -256,15 +256,17 @@ class TestLeftovers(base.TestCase):
 class TestDisk(base.TestCase):
 
     def test_enough(self):
-        disk.require(10, [self.folder], 'x', free=lambda path: 10)
+        disk.require(10, [self.folder], 'x', 'y', free=lambda path: 10)
 
     def test_too_little_says_what_where_and_how_much(self):
         error = self.assertRaises(
             errors.EnvironmentProblem, disk.require, 5 << 30, ['/a', '/b'],
-            'a build of etcd', free={'/a': 6 << 30, '/b': 1 << 29}.get)
+            'a build of etcd', 'MAGNUM_CAPI_CACHE',
+            free={'/a': 6 << 30, '/b': 1 << 29}.get)
 
         self.assertIn('No disk space for a build of etcd (/b); last seen: '
                       '512.0 MiB free, 5.0 GiB needed', str(error))
+        self.assertIn('use another disk with MAGNUM_CAPI_CACHE', error.hint)
 
     def test_folder_that_is_not_there_yet(self):
         self.assertGreater(disk.free(self.folder / 'a' / 'b'), 0)

@@ -4,6 +4,7 @@
 import gzip
 import hashlib
 import pathlib
+import types
 
 import fixtures
 import testtools
@@ -105,6 +106,17 @@ class TestFetch(testtools.TestCase):
     def test_what_is_not_ready_is_not_fetched(self):
         self.assertRaises(errors.UsageError, self.fetch, GOOD,
                           tarball=sonobuoy.Tarball('x', 'ab', 0))
+
+    def test_no_room(self):
+        self.useFixture(fixtures.MonkeyPatch(
+            'shutil.disk_usage', lambda _: types.SimpleNamespace(free=5)))
+
+        error = self.assertRaises(
+            errors.EnvironmentProblem, self.fetch, GOOD)
+
+        self.assertIn('5 B free', str(error))
+        self.assertEqual('Free some space, or use another disk with '
+                         '--results', error.hint)
 
     def test_the_rest_of_a_killed_retrieval_is_removed(self):
         (self.folder / '.part-killed').mkdir()
