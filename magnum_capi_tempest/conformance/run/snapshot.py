@@ -5,7 +5,6 @@
 
 import dataclasses
 import datetime
-import re
 
 from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
@@ -173,18 +172,13 @@ def _node(obj, pods):
                   if a.get('type') == 'InternalIP'))
 
 
-_SUFFIXES = {'': 1, 'm': 1e-3, 'u': 1e-6, 'n': 1e-9,
-             'k': 1e3, 'M': 1e6, 'G': 1e9, 'T': 1e12, 'P': 1e15, 'E': 1e18,
-             **{f'{p}i': 1 << (10 * (n + 1))
-                for n, p in enumerate('KMGTPE')}}
-
-
 def quantity(text) -> float:
     """A Kubernetes quantity as a number: "500m" is 0.5, "2Gi" 2147483648.
 
     0 if malformed: free resources only matter for warnings.
     """
-    match = re.fullmatch(r'([0-9.]+(?:e[+-]?\d+)?)([A-Za-z]*)', str(text))
-    if not match or match.group(2) not in _SUFFIXES:
+    from kubernetes import utils
+    try:
+        return float(utils.parse_quantity(text))
+    except ValueError:
         return 0.0
-    return float(match.group(1)) * _SUFFIXES[match.group(2)]
