@@ -16,6 +16,11 @@ time. The state belongs to what is running.
 import os
 import pathlib
 
+from magnum_capi import errors
+
+# sockaddr_un.sun_path has 108 bytes, the last one is zero (unix(7)).
+_LONGEST_SOCKET_PATH = 107
+
 
 def _base(own, xdg, fallback):
     if os.environ.get(own):
@@ -35,3 +40,12 @@ def cache() -> pathlib.Path:
 def state() -> pathlib.Path:
     """Folder for the state of what is running."""
     return _base('MAGNUM_CAPI_STATE', 'XDG_STATE_HOME', '.local/state')
+
+
+def check_socket(path):
+    """:raises UsageError: the path is too long for a socket."""
+    if len(os.fsencode(path)) > _LONGEST_SOCKET_PATH:
+        raise errors.UsageError(
+            'The path is too long for a socket '
+            f'(over {_LONGEST_SOCKET_PATH} bytes)', where=path,
+            hint='Choose a shorter folder')

@@ -8,9 +8,7 @@ import os
 import pathlib
 
 from magnum_capi import errors
-
-# sockaddr_un.sun_path has 108 bytes, the last one is zero (unix(7)).
-_LONGEST_SOCKET_PATH = 107
+from magnum_capi_tempest import paths
 
 #: Here the engine has its own file system.
 _HIDDEN = pathlib.Path('/run')
@@ -74,11 +72,7 @@ def check(layout):
     :raises UsageError: a path is too long, or hidden by the engine's own
         files.
     """
-    if len(os.fsencode(layout.socket)) > _LONGEST_SOCKET_PATH:
-        raise errors.UsageError(
-            'The path is too long for a socket '
-            f'(over {_LONGEST_SOCKET_PATH} bytes)', where=layout.socket,
-            hint='Choose a shorter folder')
+    paths.check_socket(layout.socket)
     for folder in (layout.directory, layout.store):
         if folder.is_relative_to(_HIDDEN) \
                 or folder.is_relative_to('/var/run'):

@@ -6,14 +6,11 @@ cuts lines where a comment may begin. Values that it would misread are refused.
 """
 
 import configparser
-import os
 import re
 import shlex
 
 from magnum_capi import errors
-
-# sockaddr_un.sun_path has 108 bytes, the last one is zero (unix(7)).
-_LONGEST_SOCKET_PATH = 107
+from magnum_capi_tempest import paths
 
 _UNFIT = re.compile(r'[%*?\[\n]| [;#]')
 _COMMENT = re.compile(r' [;#]|\n')
@@ -24,11 +21,7 @@ def check(directory, socket):
 
     :raises UsageError: its path is too long or has an unsuitable character.
     """
-    if len(os.fsencode(socket)) > _LONGEST_SOCKET_PATH:
-        raise errors.UsageError(
-            'The path is too long for a socket '
-            f'(over {_LONGEST_SOCKET_PATH} bytes)', where=socket,
-            hint='Choose a shorter folder')
+    paths.check_socket(socket)
     if _UNFIT.search(str(directory)):
         raise errors.UsageError(
             'supervisord cannot use a folder whose path has one of % * ? [ " '
