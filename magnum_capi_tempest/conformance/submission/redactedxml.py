@@ -8,88 +8,68 @@ again.
 """
 
 import collections
-from xml.parsers import expat
 from xml.sax import saxutils
 
 from magnum_capi import redact
-from magnum_capi_tempest.conformance.results import damage
+from magnum_capi_tempest.conformance.results import bounded_xml
+from magnum_capi_tempest.conformance.results import limits
 
 _IN_TEXT = {'\r': '&#13;'}
 _IN_VALUE = {'"': '&quot;', '\n': '&#10;', '\r': '&#13;', '\t': '&#9;'}
 
 
-def copy(pieces, stream, where, token=1 << 20) -> collections.Counter:
+def copy(pieces, stream, where) -> collections.Counter:
     """Copy a JUnit file.
 
     :param pieces: iterable of bytes.
     :param stream: binary file to write.
     :param where: name of the file, for errors.
-    :param token: most bytes of a tag.
     :returns: number of secrets by kind.
     :raises Damage: it is not XML, or not safe to read.
     """
-    writer = _Writer(stream, where)
-    fed = 0
-    try:
-        for piece in pieces:
-            writer.parser.Parse(bytes(piece), False)
-            fed += len(piece)
-            if fed - writer.parser.CurrentByteIndex > token:
-                raise damage.Damage(
-                    f'The JUnit file holds a tag of more than {token} bytes',
-                    where=where)
-        writer.parser.Parse(b'', True)
-    except expat.ExpatError as e:
-        raise damage.Damage('The JUnit file is not well-formed XML',
-                            where=where, last_seen=str(e)) from e
+    writer = _Writer(stream)
+    document = bounded_xml.Stream('The JUnit file', where, limits.DEFAULT,
+                                  writer.start, writer.end)
+    document.listen(writer.text.append)
+    for piece in pieces:
+        document.feed(piece)
+    document.close()
     stream.write(b'\n')
     return writer.counts
 
 
 class _Writer:
 
-    def __init__(self, stream, where):
+    def __init__(self, stream):
         self._stream = stream
-        self._where = where
-        self._text = []
+        self.text = []
         self.counts = collections.Counter()
-        self.parser = expat.ParserCreate('UTF-8')
-        self.parser.ordered_attributes = True
-        self.parser.StartDoctypeDeclHandler = self._doctype
-        self.parser.EntityDeclHandler = self._doctype
-        self.parser.StartElementHandler = self._start
-        self.parser.EndElementHandler = self._end
-        self.parser.CharacterDataHandler = self._text.append
         self._write('<?xml version="1.0" encoding="UTF-8"?>\n')
 
-    def _doctype(self, *args):
-        raise damage.Damage('The JUnit file holds a document type',
-                            where=self._where)
-
-    def _start(self, name, attributes):
+    def start(self, name, attributes):
         self._flush()
-        pairs = dict(zip(attributes[::2], attributes[1::2]))
         if name == 'property':
-            self._property(pairs)
+            attributes = self._property(attributes)
         self._write('<' + name + ''.join(
             f' {key}="{saxutils.escape(self._clean(value), _IN_VALUE)}"'
-            for key, value in pairs.items()) + '>')
+            for key, value in attributes.items()) + '>')
 
-    def _property(self, pairs):
+    def _property(self, attributes):
         """A name and its value are in two attributes."""
         found = redact.examine(
-            f'{pairs.get("name", "")}: {pairs.get("value", "")}')
-        if found.counts:
-            self.counts.update(found.counts)
-            pairs['value'] = redact.MARK
+            f'{attributes.get("name", "")}: {attributes.get("value", "")}')
+        if not found.counts:
+            return attributes
+        self.counts.update(found.counts)
+        return {**attributes, 'value': redact.MARK}
 
-    def _end(self, name):
+    def end(self, name):
         self._flush()
         self._write(f'</{name}>')
 
     def _flush(self):
-        text = ''.join(self._text)
-        self._text.clear()
+        text = ''.join(self.text)
+        self.text.clear()
         if text:
             self._write(saxutils.escape(self._clean(text), _IN_TEXT))
 
