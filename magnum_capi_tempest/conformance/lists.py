@@ -17,7 +17,6 @@ import yaml
 
 from magnum_capi import errors
 from magnum_capi import outfile
-from magnum_capi import processes
 from magnum_capi import progress as progress_
 from magnum_capi_tempest.conformance import required
 from magnum_capi_tempest.conformance.results import suite_names
@@ -26,8 +25,6 @@ from magnum_capi_tempest.toolchain import pins
 
 MODULE = 'k8s.io/kubernetes'
 SOURCE = 'test/conformance/testdata/conformance.yaml'
-#: Timeout for the list of versions, in seconds.
-_ASK = 60
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,10 +66,8 @@ def unseen() -> list[str]:
     :raises CommandFailed: the proxy does not answer.
     """
     program = go.find_go()
-    told = json.loads(processes.run(
-        [program, 'list', '-m', '-versions', '-json', MODULE], timeout=_ASK,
-        cwd='/', env=go.environment(program), hint=go.NETWORK))
-    return [version for version in told.get('Versions', ())
+    listed = go.versions(program, MODULE, go.environment(program))
+    return [version for version in listed
             if '-' not in version and (found := required.of(version))
             and found.remark]
 

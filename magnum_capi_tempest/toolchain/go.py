@@ -20,8 +20,8 @@ from magnum_capi_tempest.toolchain import cache
 from magnum_capi_tempest.toolchain import gobin
 from magnum_capi_tempest.toolchain import pins
 
-#: Seconds for ``go env``, and for the download of one module.
-_ASK, _DOWNLOAD = 30, 600
+#: Seconds for ``go env``, a list of versions, the download of one module.
+_ASK, _LIST, _DOWNLOAD = 30, 60, 600
 
 #: How Go reports that a proxy does not have a module.
 _NOT_SERVED = re.compile(
@@ -160,13 +160,7 @@ def module_directory(path: str, version: str,
     go = find_go(progress)
     # The pinned hash is checked instead, see pins.toml.
     env = without_sumdb(environment(go), path)
-    module = f'{path}@{version}'
-    try:
-        found = download(go, module, {**env, 'GOPROXY': 'off'}, timeout=_ASK)
-    except errors.CommandFailed:
-        with progress.step(f'Go module {path} {version}'):
-            found = download(go, module, env)
-    return check_module(pin, found)
+    return check_module(pin, _kept(go, f'{path}@{version}', env, progress))
 
 
 def without_sumdb(env: dict[str, str], path: str) -> dict[str, str]:
@@ -228,11 +222,25 @@ def family_module(family, module: str, progress=None) -> pathlib.Path:
     progress = progress or progress_.Progress()
     go = find_go(progress)
     env = environment(go)
-    folder = resources.find(family.folder)
+    return pathlib.Path(_kept(
+        go, module, env, progress, resources.find(family.folder))['Dir'])
+
+
+def _kept(go, module, env, progress, cwd='/'):
+    """Like :func:`download`, but without the network if it is cached."""
     try:
-        found = download(go, module, {**env, 'GOPROXY': 'off'}, cwd=folder,
-                         timeout=_ASK)
+        return download(go, module, {**env, 'GOPROXY': 'off'}, cwd=cwd,
+                        timeout=_ASK)
     except errors.CommandFailed:
         with progress.step(f'Go module {module}'):
-            found = download(go, module, env, cwd=folder)
-    return pathlib.Path(found['Dir'])
+            return download(go, module, env, cwd=cwd)
+
+
+def versions(go, module: str, env: dict[str, str]) -> list[str]:
+    """The versions of a module that the proxy lists; it may serve others.
+
+    :raises CommandFailed: the proxy does not answer.
+    """
+    return json.loads(processes.run(
+        [go, 'list', '-m', '-versions', '-json', module], timeout=_LIST,
+        cwd='/', env=env, hint=NETWORK)).get('Versions', [])

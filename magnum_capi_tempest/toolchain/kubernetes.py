@@ -34,8 +34,8 @@ _LINE = re.compile(r'(?m)^\t(\S+) (v\S+)(?: //.*)?$')
 _OURS = 'opendev.org/x/magnum-capi-tempest/tools/go'
 _SAMPLE = 'k8s.io/sample-apiserver'
 _VERSION = re.compile(r'1\.\d{1,3}\.\d{1,3}')
-#: Seconds for some fifty modules, and for the list of versions.
-_DOWNLOAD, _ASK = 1200, 60
+#: Seconds for some fifty modules.
+_DOWNLOAD = 1200
 
 
 class Sum(typing.NamedTuple):
@@ -215,11 +215,9 @@ def documents(text: str) -> list[dict]:
 def _not_served(program, env, version, why):
     minor = version.rpartition('.')[0]
     try:
-        listed = json.loads(processes.run(
-            [program, 'list', '-m', '-versions', '-json', MODULE],
-            timeout=_ASK, cwd='/', env=env)).get('Versions', ())
+        listed = go.versions(program, MODULE, env)
     except (errors.CommandFailed, ValueError):
-        listed = ()
+        listed = []
     known = [one for one in listed
              if one.startswith(f'v{minor}.') and '-' not in one]
     return errors.UsageError(
