@@ -8,11 +8,9 @@ are for buildroot and Ubuntu (pkg/provision of kubernetes/minikube), so
 os-release says Ubuntu.
 """
 
-from magnum_capi_tempest.images import archive
 from magnum_capi_tempest.images import layer
 from magnum_capi_tempest.images import machine
 from magnum_capi_tempest.images import node
-from magnum_capi_tempest.toolchain import pins
 
 #: Images that kubeadm and minikube start, beyond those of management clusters.
 NEEDED = ('coredns', 'etcd', 'kube-apiserver', 'kube-controller-manager',
@@ -32,24 +30,14 @@ _NO_KEYS = tuple(f'/etc/ssh/.wh.ssh_host_{kind}_key{end}'
                  for kind in ('ecdsa', 'ed25519', 'rsa')
                  for end in ('', '.pub'))
 
-_ENTRYPOINT = ['/usr/local/bin/entrypoint', '/sbin/init']
-
 
 def make(order, out, progress) -> None:
     """Write the archive of minikube's machine.
 
     :param order: see :mod:`.build`.
     """
-    base = order.layers('machine')
-    upper = order.work / 'kicbase.tar'
-    layer.write(upper, entries(order.recipe, order.programs, base))
-    images = order.work / 'images.tar'
-    layer.write(images, machine.bake(
-        base, [a for a in order.archives if wanted(a)], order.work,
-        progress))
-    layers = [archive.layer(f) for f in (base, upper, images)]
-    archive.write(out, config(order.recipe, layers), layers,
-                  order.recipe.references)
+    machine.make(order, [a for a in order.archives if wanted(a)], entries,
+                 machine.config, out, progress)
 
 
 def wanted(one) -> bool:
@@ -88,12 +76,3 @@ def user(there) -> list[layer.Entry]:
                         _MODES.get(path, 0o644))
             for path, line in _USER.items()] + [
         layer.Entry('/home/docker/.ssh', mode=0o700)]
-
-
-def config(recipe, layers) -> dict:
-    """The image's configuration; pure."""
-    found = archive.config(recipe, layers, pins.architecture())
-    found['config'].update(
-        Entrypoint=_ENTRYPOINT, StopSignal=machine.STOP_SIGNAL)
-    found['config']['Env'].append('container=docker')
-    return found

@@ -12,8 +12,10 @@ import pathlib
 import stat
 
 from magnum_capi import processes
+from magnum_capi_tempest.images import archive
 from magnum_capi_tempest.images import layer
 from magnum_capi_tempest import resources
+from magnum_capi_tempest.toolchain import pins
 
 #: Placeholder for the pods' sandbox image in "tools/images/<name>/files".
 SANDBOX = b'@SANDBOX_IMAGE@'
@@ -34,8 +36,10 @@ MASKED = (
     'systemd-timesyncd.service', 'systemd-udev-trigger.service',
     'systemd-udevd.service')
 
+_ENTRYPOINT = ['/usr/local/bin/entrypoint', '/sbin/init']
+
 #: The signal for an orderly shutdown, see systemd(1).
-STOP_SIGNAL = 'SIGRTMIN+3'
+_STOP_SIGNAL = 'SIGRTMIN+3'
 
 _UNITS = '/etc/systemd/system'
 
@@ -74,6 +78,34 @@ done
 kill $!
 wait $! || true
 '''
+
+
+def make(order, archives, entries, config, out, progress) -> None:
+    """Write the archive of a machine's image.
+
+    :param order: see :mod:`.build`.
+    :param archives: of the images to bake in, objects with ``path``.
+    :param entries: function of a recipe, its programs and the tar file of
+        Debian: the other files.
+    :param config: function of a recipe and its layers, :func:`config`.
+    """
+    base = order.layers('machine')
+    upper = order.work / 'upper.tar'
+    layer.write(upper, entries(order.recipe, order.programs, base))
+    images = order.work / 'images.tar'
+    layer.write(images, bake(base, archives, order.work, progress))
+    layers = [archive.layer(f) for f in (base, upper, images)]
+    archive.write(out, config(order.recipe, layers), layers,
+                  order.recipe.references)
+
+
+def config(recipe, layers) -> dict:
+    """The image's configuration; pure."""
+    found = archive.config(recipe, layers, pins.architecture())
+    found['config'].update(Entrypoint=_ENTRYPOINT, StopSignal=_STOP_SIGNAL)
+    # Tells systemd that it is in a container.
+    found['config']['Env'].append('container=docker')
+    return found
 
 
 def files(name, replace=None) -> list[layer.Entry]:

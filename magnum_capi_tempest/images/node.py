@@ -8,17 +8,13 @@ keeps everything that users of such an image rely on: the entrypoint,
 (images/base and images/node of kubernetes-sigs/kind).
 """
 
-from magnum_capi_tempest.images import archive
 from magnum_capi_tempest.images import layer
 from magnum_capi_tempest.images import machine
-from magnum_capi_tempest.toolchain import pins
 
 #: Network plugins of pods, from the package containernetworking-plugins.
 PLUGINS = ('bandwidth', 'bridge', 'dhcp', 'firewall', 'host-device',
            'host-local', 'ipvlan', 'loopback', 'macvlan', 'portmap', 'ptp',
            'sbr', 'static', 'tuning', 'vlan', 'vrf')
-
-_ENTRYPOINT = ['/usr/local/bin/entrypoint', '/sbin/init']
 
 
 def make(order, out, progress) -> None:
@@ -26,15 +22,7 @@ def make(order, out, progress) -> None:
 
     :param order: see :mod:`.build`.
     """
-    base = order.layers('machine')
-    upper = order.work / 'node.tar'
-    layer.write(upper, entries(order.recipe, order.programs, base))
-    images = order.work / 'images.tar'
-    layer.write(images, machine.bake(
-        base, order.archives, order.work, progress))
-    layers = [archive.layer(f) for f in (base, upper, images)]
-    archive.write(out, config(order.recipe, layers), layers,
-                  order.recipe.references)
+    machine.make(order, order.archives, entries, config, out, progress)
 
 
 def entries(recipe, programs, base) -> list[layer.Entry]:
@@ -62,10 +50,6 @@ def plugins() -> list[layer.Entry]:
 
 def config(recipe, layers) -> dict:
     """The image's configuration; pure."""
-    found = archive.config(recipe, layers, pins.architecture())
-    found['config'].update(
-        Entrypoint=_ENTRYPOINT, StopSignal=machine.STOP_SIGNAL,
-        Volumes={'/var': {}})
-    # Tells systemd that it is in a container.
-    found['config']['Env'].append('container=docker')
+    found = machine.config(recipe, layers)
+    found['config']['Volumes'] = {'/var': {}}
     return found
