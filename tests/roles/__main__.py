@@ -25,13 +25,13 @@ from tests.unit.docs import pages
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 
-#: A paste file as that of Magnum 23, as far as the filter is concerned.
 #: As in Zuul, whose command module has one stream for both.
 PROGRAM = '''\
 #!/bin/sh
 exec {program} "$@" 2>&1
 '''
 
+#: A paste file as that of Magnum 23, as far as the filter is concerned.
 PASTE = '''\
 [pipeline:api]
 pipeline = request_id authtoken api_v1
