@@ -59,7 +59,7 @@ class Magnum:
 
 def wait(magnum, ids, over):
     """Wait until ``over(status or None)`` for all; returns the statuses."""
-    last = {}
+    last = dict.fromkeys(ids, 'not seen')
 
     def poll():
         statuses = magnum.statuses()
