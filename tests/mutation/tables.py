@@ -102,11 +102,9 @@ def write(found: Row, score: record.Score, folder: pathlib.Path = _DOCS):
         r.file for r in score.results} | set(rooms.files(found.part))
     rows = [one for one in _read(folder / SURVIVORS)
             if one[0] not in gone and (one[0], *one[2:4]) not in tried]
-    _write(folder / SURVIVORS, (
-        'File', 'In', 'Before', 'After', 'Why it is equivalent'), [
-        *rows, *([r.file, r.function, _code(r.before), _code(r.after),
-                  score.proof(r)]
-                 for r in score.results if not r.killed)])
+    _write(folder / SURVIVORS, ('File', 'In', 'Before', 'After'), [
+        *rows, *([r.file, r.function, _code(r.before), _code(r.after)]
+                 for r in score.survivors)])
 
 
 def _code(text):

@@ -203,6 +203,18 @@ class TablesTest(testtools.TestCase):
             lines = (folder / tables.SURVIVORS).read_text().splitlines()
             self.assertEqual(left, len(lines) - 1)
 
+    def test_who_is_equivalent_is_no_survivor(self):
+        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        score = record.Score(
+            tuple(result(n, pool.SURVIVED) for n in range(2)),
+            (record.Equivalent('discovery/a.py', '0 == 1', '0 != 1', 'so'),))
+
+        tables.write(tables.row('discovery', score, (), 2, 1), score, folder)
+
+        self.assertEqual(
+            ['File,In,Before,After', 'discovery/a.py,f,``1 == 1``,``1 != 1``'],
+            (folder / tables.SURVIVORS).read_text().splitlines())
+
     def assertStartsWith(self, start, text):
         self.assertEqual(start, text[:len(start)])
 
