@@ -52,6 +52,16 @@ quietly() {
     return 1
 }
 
+# trap_finish: call finish, a function of the script, when the script ends, by
+# a signal as well.
+trap_finish() {
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
+    trap 'exit 129' HUP
+    trap 'exit 141' PIPE
+    trap finish EXIT
+}
+
 find_python() {
     local name
     for name in "${PYTHON:-python3}" python3.13 python3.12 python3.11; do

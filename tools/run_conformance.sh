@@ -94,11 +94,6 @@ if ((EUID != 0)); then
         'tools/run_sandbox.sh works without root'
 fi
 
-# phase WHAT: announce a phase and its cost. Measured on 2 cores.
-phase() {
-    say "Phase: $1"
-}
-
 started=
 # shellcheck disable=SC2317  # called by the trap
 finish() {
@@ -114,17 +109,14 @@ finish() {
     fi
     exit "$code"
 }
-trap 'exit 130' INT
-trap 'exit 143' TERM
-trap 'exit 129' HUP
-trap 'exit 141' PIPE
-trap finish EXIT
+trap_finish
 
 STATE=${MAGNUM_CAPI_STATE:-${XDG_STATE_HOME:-$HOME/.local/state}/magnum-capi}
 box=$STATE/conformance-sandbox
 results=$(realpath -m "${results:-$STATE/results/conformance-$(date -u +%Y%m%dT%H%M%S)}")
 
-phase 'this machine: Python packages 1 GB and 1 min, Debian packages'
+# Measured on 2 cores.
+say 'Phase: this machine: Python packages 1 GB and 1 min, Debian packages'
 prepare run
 packages nodes
 problem=$(python -c 'from magnum_capi_tempest import containers
@@ -141,13 +133,13 @@ done
 if ((${#images[@]})); then
     build+=(--directory "${images[1]}")
 fi
-phase 'image archives; takes seconds if they exist'
+say 'Phase: image archives; takes seconds if they exist'
 "${build[@]}"
 
-phase 'Sonobuoy, built from its Go module; takes seconds if it exists'
+say 'Phase: Sonobuoy, built from its Go module; takes seconds if it exists'
 magnum-capi toolchain fetch sonobuoy > /dev/null
 
-phase 'sandbox with real nodes'
+say 'Phase: sandbox with real nodes'
 started=yes
 magnum-capi sandbox up --directory "$box" --nodes docker "${images[@]}" \
     --install "$TOP/drivers/k8s_capi_v1"
@@ -158,7 +150,7 @@ for option in "${options[@]}"; do
     arguments+=(--option "$option")
 done
 for driver in "${drivers[@]}"; do
-    phase "$mode with the driver $driver"
+    say "Phase: $mode with the driver $driver"
     magnum-capi sandbox tempest --directory "$box" --driver "$driver" \
         --concurrency 1 --regex "test_conformance\.$test_class" \
         --results "$results/$driver" "${arguments[@]}" \

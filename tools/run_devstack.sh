@@ -463,11 +463,7 @@ step() {
 
 prepare run
 packages devstack
-trap 'exit 130' INT
-trap 'exit 143' TERM
-trap 'exit 129' HUP
-trap 'exit 141' PIPE
-trap finish EXIT
+trap_finish
 [[ ! $new && -e $folder/made ]] || make_root
 configure
 boot

@@ -84,11 +84,7 @@ finish() {
     fi
     exit "$code"
 }
-trap 'exit 130' INT
-trap 'exit 143' TERM
-trap 'exit 129' HUP
-trap 'exit 141' PIPE
-trap finish EXIT
+trap_finish
 
 prepare run
 profiles=()

@@ -70,11 +70,7 @@ finish() {
     [[ -z $work ]] || rm -rf "$work"
     exit "$code"
 }
-trap 'exit 130' INT
-trap 'exit 143' TERM
-trap 'exit 129' HUP
-trap 'exit 141' PIPE
-trap finish EXIT
+trap_finish
 
 # count OK BAD: add to the totals.
 count() {

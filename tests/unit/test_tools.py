@@ -99,6 +99,25 @@ class StartsTest(testtools.TestCase):
         self.assertEqual('#!/bin/sh\nexit 101\n', self.policy.read_text())
 
 
+class FinishTest(testtools.TestCase):
+    """A script cleans up and keeps its exit code, however it ends."""
+
+    def test_exit_codes(self):
+        for end, code in (('exit 3', 3), ('false', 1), ('kill -INT $$', 130),
+                          ('kill -TERM $$', 143), ('kill -HUP $$', 129),
+                          ('kill -PIPE $$', 141)):
+            # A shell cannot trap what its parent, as nohup, ignores.
+            ended = subprocess.run(
+                ['env', '--default-signal', 'bash', '-c',
+                 f'set -e; source {LIBRARY}\n'
+                 'finish() { echo "finish $?"; }\n'
+                 f'trap_finish\n{end}\necho not reached'],
+                capture_output=True, text=True, check=False)
+
+            self.assertEqual((code, f'finish {code}\n'),
+                             (ended.returncode, ended.stdout), end)
+
+
 class UsageTest(testtools.TestCase):
     """A word that a script does not know is refused at once."""
 
