@@ -12,6 +12,7 @@ from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import runs
 from tests.functional.conformance import base as base
 from tests.functional.conformance import scripted_cluster as scripted
+from tests.unit import fake_clock
 
 
 class TestRetrieve(base.BaseTest):
@@ -29,7 +30,7 @@ class TestRetrieve(base.BaseTest):
             runner.Plan(mode=model.QUICK), str(self.base / 'results'),
             stage=runs.STARTED, started='2026-11-21T09:24:00+00:00'))
         return lifecycle.retrieve('r1', dataclasses.replace(
-            self.runtime, clock=Hasty()))
+            self.runtime, clock=fake_clock.FakeClock()))
 
     def attempts(self):
         return [line for line in self.progress.lines
@@ -70,15 +71,3 @@ class TestRetrieve(base.BaseTest):
             error = self.assertRaises(errors.UsageError, self.retrieve,
                                       self.sent(base.QUICK), announced=early)
             self.assertIn('not ready', str(error))
-
-
-class Hasty:
-    """A clock that does not wait between attempts."""
-
-    now = 0.0
-
-    def monotonic(self):
-        return self.now
-
-    def sleep(self, seconds):
-        self.now += seconds

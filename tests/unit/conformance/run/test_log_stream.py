@@ -6,6 +6,7 @@ import testtools
 
 from magnum_capi_tempest.conformance.run import log_stream
 from magnum_capi_tempest.kubeclient import kube
+from tests.unit import fake_clock
 
 ENDED = {'status': {'containerStatuses': [
     {'name': 'e2e', 'state': {'terminated': {'exitCode': 0}}}]}}
@@ -17,17 +18,6 @@ def at(second, text):
     return f'2026-11-23T10:00:{second:02}.000000000Z {text}\n'.encode()
 
 
-class Clock:
-
-    now = 0
-
-    def monotonic(self):
-        return self.now
-
-    def sleep(self, seconds):
-        self.now += seconds
-
-
 class Reader:
     """A log of several connections, each of pieces and perhaps an error.
 
@@ -35,7 +25,7 @@ class Reader:
     """
 
     def __init__(self, connections, pods=()):
-        self.clock, self.queries = Clock(), []
+        self.clock, self.queries = fake_clock.FakeClock(), []
         self._connections = iter(connections)
         self._pods = itertools.chain(pods, itertools.repeat(ENDED))
 
