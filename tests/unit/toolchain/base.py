@@ -5,10 +5,8 @@
 import dataclasses
 import hashlib
 import http.server
-import io
 import pathlib
 import stat
-import tarfile
 import tempfile
 import threading
 
@@ -16,6 +14,7 @@ import testtools
 
 from magnum_capi import progress
 from magnum_capi_tempest.toolchain import pins
+from tests.unit.conformance import archives
 
 
 class Recorder(progress.Progress):
@@ -124,13 +123,7 @@ TINY = b'#!/bin/sh\necho tiny v1.2.3\n'
 
 def archive(member, content):
     """A tar.gz with a member, and one more that nobody wants."""
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode='w:gz') as tar:
-        for name, data in ((member, content), ('LICENSE', b'text')):
-            info = tarfile.TarInfo(name)
-            info.size = len(data)
-            tar.addfile(info, io.BytesIO(data))
-    return out.getvalue()
+    return archives.by_library({member: content, 'LICENSE': b'text'})
 
 
 def release(url, content, member=None, algorithm='sha256'):

@@ -3,10 +3,8 @@
 """A cluster that is made up, and runs in it whose programs are played."""
 
 import hashlib
-import io
 import json
 import pathlib
-import tarfile
 from unittest import mock
 
 import fixtures
@@ -20,6 +18,7 @@ from magnum_capi_tempest.conformance.run import lifecycle
 from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.kubeclient import kube
+from tests.unit.conformance import archives
 from tests.unit import fake_clock
 from tests.unit import own_folders
 
@@ -33,21 +32,8 @@ NODE = {'metadata': {'name': 'n1'}, 'status': {
     'allocatable': {'pods': '110', 'cpu': '2', 'memory': '4Gi'}}}
 REFUSED = errors.CommandFailed(['sonobuoy'], 1, 'forbidden')
 
-
-def small_archive():
-    """An archive with one spec, which failed; a real one takes longer."""
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode='w:gz') as archive:
-        for name, content in (
-                ('plugins/e2e/results/global/e2e.log', LOG),
-                ('plugins/e2e/results/global/junit_01.xml', JUNIT)):
-            member = tarfile.TarInfo(name)
-            member.size = len(content)
-            archive.addfile(member, io.BytesIO(content))
-    return out.getvalue()
-
-
-ARCHIVE = small_archive()
+#: An archive with one spec, which failed; a real one takes longer.
+ARCHIVE = archives.by_library({archives.LOG: LOG, archives.JUNIT: JUNIT})
 COMPLETE = json.dumps({'status': 'complete', 'plugins': [], 'tar-info': {
     'name': 'x.tar.gz', 'size': len(ARCHIVE),
     'sha256': hashlib.sha256(ARCHIVE).hexdigest()}})

@@ -12,6 +12,7 @@ import testtools
 from magnum_capi import errors
 from magnum_capi_tempest.conformance.run import salvage
 from magnum_capi_tempest.kubeclient import kube
+from tests.unit.conformance import archives
 
 PODS = [
     {'metadata': {'name': 'sonobuoy',
@@ -22,15 +23,9 @@ PODS = [
      'status': {'phase': 'Running'}}]
 
 
-def tar(**files):
-    """An archive; names with __ for a dot."""
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode='w:gz') as archive:
-        for name, content in files.items():
-            member = tarfile.TarInfo(name.replace('__', '.'))
-            member.size = len(content)
-            archive.addfile(member, io.BytesIO(content))
-    return out.getvalue()
+def held(files):
+    """What a worker holds: the archive of its tests, in another one."""
+    return archives.by_library({'e2e.tar.gz': archives.by_library(files)})
 
 
 class Reader:
@@ -67,8 +62,8 @@ class TestSave(testtools.TestCase):
         return salvage.save(self.reader, 'sonobuoy', self.folder)
 
     def test_the_log_and_what_the_worker_holds(self):
-        saved = self.save(packed=tar(e2e__tar__gz=tar(
-            e2e__log=b'x', junit_01__xml=b'<testsuites/>')))
+        saved = self.save(packed=held(
+            {'e2e.log': b'x', 'junit_01.xml': b'<testsuites/>'}))
 
         self.assertEqual(('Will run 1', '<testsuites/>', ()), (
             saved.log.read_text(), saved.junit.read_text(), saved.notes))
@@ -90,7 +85,7 @@ class TestSave(testtools.TestCase):
                 ({'packed': kube.KubeError('no exec')}, 'no JUnit of e2e-job: '
                  'no exec'),
                 ({'packed': b'no gzip'}, 'no JUnit of e2e-job'),
-                ({'packed': tar(e2e__tar__gz=tar(e2e__log=b'x'))},
+                ({'packed': held({'e2e.log': b'x'})},
                  'the tests have not written it'),
                 ({'pods': [PODS[0], ended], 'packed': kube.KubeError('x')},
                  'no JUnit of e2e-job: it has handed its results to the '
