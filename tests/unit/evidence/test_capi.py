@@ -6,6 +6,7 @@ from magnum_capi import errors
 from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.evidence import conditions
 from tests.unit.evidence import fake_kube
+from tests.unit.evidence import test_conditions
 
 CORE = '/apis/cluster.x-k8s.io/v1beta1'
 
@@ -13,11 +14,6 @@ CORE = '/apis/cluster.x-k8s.io/v1beta1'
 def obj(name, namespace='magnum-1', status=None, **metadata):
     return {'metadata': {'name': name, 'namespace': namespace, **metadata},
             'status': status}
-
-
-def condition(type_, status, reason=None, message=None):
-    return {'type': type_, 'status': status, 'reason': reason,
-            'message': message}
 
 
 class ManagementClusterTest(testtools.TestCase):
@@ -98,7 +94,8 @@ class ManagementClusterTest(testtools.TestCase):
         self.assertIsNone(self.cluster.spec('Machine', 'c2'))
 
     def test_conditions_are_of_this_cluster_only(self):
-        bad = {'conditions': [condition('Ready', 'False', 'Why')]}
+        bad = {'conditions': [test_conditions.condition(
+            'Ready', 'False', 'Why')]}
         self.kube.serve(f'{CORE}/machines', obj('c1-0', status=bad),
                         obj('other-0', status=bad))
 

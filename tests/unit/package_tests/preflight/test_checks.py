@@ -12,6 +12,7 @@ import urllib3.exceptions
 from magnum_capi_tempest.tests.common.preflight import checks
 from tests.unit.package_tests.management import test_capi_objects
 from tests.unit.package_tests.preflight import clouds
+from tests.unit.package_tests import test_base
 
 OPTIONS = {
     'catalog_type': 'container-infra', 'endpoint_type': 'public',
@@ -24,12 +25,6 @@ OPTIONS = {
 }
 
 OPTIONS |= clouds.OPTIONS
-
-
-class Options(dict):
-    """Options as oslo.config gives them: by attribute and by name."""
-
-    __getattr__ = dict.__getitem__
 
 
 class FakeMagnum(clouds.Magnum):
@@ -128,8 +123,8 @@ class PreflightTest(testtools.TestCase):
                  roles_enforced=True, reader=None, **options):
         conf = types.SimpleNamespace(
             resource_name_prefix='tempest', config_file=self.config_file,
-            magnum_capi=Options(OPTIONS, **options),
-            magnum_capi_feature_enabled=Options(
+            magnum_capi=test_base.Options(OPTIONS, **options),
+            magnum_capi_feature_enabled=test_base.Options(
                 workload_api=True, real_nodes=self.manager.real_nodes,
                 template_driver=template_driver, image_driver=image_driver,
                 roles_enforced=roles_enforced))

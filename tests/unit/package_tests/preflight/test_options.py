@@ -17,6 +17,7 @@ from magnum_capi_tempest.tests.common.preflight import checks
 from magnum_capi_tempest.tests.common.preflight import options
 from magnum_capi_tempest.tests.common.preflight import quotas
 from tests.unit.package_tests.preflight import test_checks
+from tests.unit.package_tests import test_base
 
 NEWER = {'id': 'j', 'name': 'newer', 'os_distro': 'ubuntu',
          'kube_version': 'v1.35.1'}
@@ -130,7 +131,7 @@ class TemplateTest(_Base):
     def cloud(self, **options):
         conf = types.SimpleNamespace(
             resource_name_prefix='tempest', magnum_capi=(
-                test_checks.Options(test_checks.OPTIONS, **options)))
+                test_base.Options(test_checks.OPTIONS, **options)))
         return types.SimpleNamespace(
             conf=conf, options=conf.magnum_capi, magnum=self.magnum)
 
