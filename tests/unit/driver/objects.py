@@ -17,6 +17,7 @@ import json
 import pathlib
 
 from magnum_capi.driver.desired import goal
+from magnum_capi.driver.desired import merging
 from magnum_capi.driver.desired import spec
 from magnum_capi.driver.observed import snapshot
 
@@ -49,9 +50,16 @@ def as_read(value):
     return value if value is snapshot.UNSEEN else copy.deepcopy(value)
 
 
+def _recorded(moment, version):
+    """What a file has; "as" names the moment that all else is of."""
+    parts = json.loads((DATA / f'{moment}-{version}.json').read_text())
+    like = parts.pop('as', None)
+    return merging.merged(_recorded(like, version), parts) if like else parts
+
+
 def recorded(moment, version, **kwargs):
     """A Snapshot of a recorded moment."""
-    parts = json.loads((DATA / f'{moment}-{version}.json').read_text())
+    parts = _recorded(moment, version)
     for part in ('machine_sets', 'machines', 'addons', 'events'):
         if part in parts:
             parts[part] = tuple(parts[part])
