@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A TLS server that wants a client certificate, and a CA for both."""
+"""A TLS server with a CA of its own, also for client certificates."""
 
 import base64
 import datetime
@@ -24,10 +24,11 @@ class TlsServer(fixtures.Fixture):
     ``ca`` and ``certificate`` are PEM text, ``key`` too: one key for all.
 
     :param name: what the server's certificate is for, an address by default.
+    :param handler: what answers instead, and to anybody.
     """
 
-    def __init__(self, name=None):
-        self._name = name
+    def __init__(self, name=None, handler=None):
+        self._name, self._handler = name, handler
 
     def _setUp(self):
         key = ec.generate_private_key(ec.SECP256R1())
@@ -39,13 +40,15 @@ class TlsServer(fixtures.Fixture):
         path = os.path.join(self.useFixture(fixtures.TempDir()).path, 'pem')
         with open(path, 'w') as f:
             f.write(self.key + self.ca)
-        server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), _Answers)
+        server = http.server.ThreadingHTTPServer(
+            ('127.0.0.1', 0), self._handler or _Answers)
         server.daemon_threads = True
         # A refused handshake is what tests want, not news for the terminal.
         server.handle_error = lambda *args: None
         context = ssl.create_default_context(
             ssl.Purpose.CLIENT_AUTH, cadata=self.ca)
-        context.verify_mode = ssl.CERT_REQUIRED
+        context.verify_mode = (
+            ssl.CERT_NONE if self._handler else ssl.CERT_REQUIRED)
         context.load_cert_chain(path)
         server.socket = context.wrap_socket(
             server.socket, server_side=True, do_handshake_on_connect=False)

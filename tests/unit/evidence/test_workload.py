@@ -1,23 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
-import datetime
 import http.server
-import ipaddress
-import os
-import ssl
 
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives import serialization
-from cryptography import x509
-from cryptography.x509.oid import NameOID
-import fixtures
 import testtools
 
 from magnum_capi_tempest.evidence import workload
 from magnum_capi_tempest.kubeclient import kube
+from tests.unit.driver import tls_server
 from tests.unit.evidence import fake_kube
-from tests.unit import loopback
 
 MASTER = {
     'metadata': {'name': 'c1-cp', 'labels': {
@@ -78,39 +68,6 @@ class NodesTest(testtools.TestCase):
         self.assertEqual(401, error.status)
 
 
-class TlsServer(fixtures.Fixture):
-    """Answers 401 with a certificate of a CA of its own, ``ca``."""
-
-    def _setUp(self):
-        self._key = ec.generate_private_key(ec.SECP256R1())
-        self.ca = self._certificate(x509.BasicConstraints(True, None))
-        folder = self.useFixture(fixtures.TempDir()).path
-        path = os.path.join(folder, 'server.pem')
-        with open(path, 'w') as f:
-            f.write(self._key.private_bytes(
-                serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8,
-                serialization.NoEncryption()).decode() + self.ca)
-        server = http.server.HTTPServer(('127.0.0.1', 0), Refuses)
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(path)
-        server.socket = context.wrap_socket(server.socket, server_side=True)
-        self.url = f'https://127.0.0.1:{server.server_port}'
-        loopback.serve(self, server)
-
-    def _certificate(self, constraints):
-        name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, 'ca')])
-        now = datetime.datetime.now(datetime.timezone.utc)
-        day = datetime.timedelta(days=1)
-        return x509.CertificateBuilder(
-            name, name, self._key.public_key(),
-            x509.random_serial_number(), now - day, now + day
-        ).add_extension(constraints, True).add_extension(
-            x509.SubjectAlternativeName([
-                x509.IPAddress(ipaddress.ip_address('127.0.0.1'))]), False
-        ).sign(self._key, hashes.SHA256()).public_bytes(
-            serialization.Encoding.PEM).decode()
-
-
 class Refuses(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
@@ -125,14 +82,14 @@ class StrangerTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.server = self.useFixture(TlsServer())
+        self.server = self.useFixture(tls_server.TlsServer(handler=Refuses))
 
     def test_status(self):
         self.assertEqual(401, workload.status_without_certificate(
             self.server.url, self.server.ca))
 
     def test_refusal_of_another_server_does_not_count(self):
-        other = self.useFixture(TlsServer())
+        other = self.useFixture(tls_server.TlsServer())
 
         error = self.assertRaises(
             kube.KubeError, workload.status_without_certificate,
