@@ -2,6 +2,7 @@
 """Serves scripted answers from a thread, until a fixture or test ends."""
 
 import http.server
+import json
 import threading
 
 import fixtures
@@ -33,6 +34,34 @@ def start(owner, handler) -> str:
     return f'http://127.0.0.1:{server.server_port}'
 
 
+class Handler(http.server.BaseHTTPRequestHandler):
+    """Says nothing in the terminal; a class of it has do_GET and so on."""
+
+    def log_message(self, *args):
+        pass
+
+    def body(self) -> bytes:
+        return self.rfile.read(int(self.headers.get('Content-Length') or 0))
+
+    def answer(self, status, body=None, **headers):
+        """Answer a request.
+
+        :param body: bytes, or what is sent as JSON; None and 204: nothing.
+        """
+        data = body
+        if body is None or status == 204:
+            data = b''
+        elif not isinstance(body, bytes):
+            data = json.dumps(body).encode()
+            headers = {'Content-Type': 'application/json', **headers}
+        self.send_response(status)
+        self.send_header('Content-Length', str(len(data)))
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(data)
+
+
 class Stranger(fixtures.Fixture):
     """Somebody else's server: it answers everything, and keeps all it hears.
 
@@ -49,22 +78,14 @@ class Stranger(fixtures.Fixture):
     def _setUp(self):
         heard = self.heard
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Anything(Handler):
 
-            def answer(self):
-                size = int(self.headers.get('Content-Length', 0))
-                heard.append((self.command, self.path, self.rfile.read(size)))
-                self.send_response(200)
-                self.send_header('X-Subject-Token', 'taken')
-                self.send_header('Content-Length', '2')
-                self.end_headers()
-                self.wfile.write(b'{}')
+            def do_GET(self):
+                heard.append((self.command, self.path, self.body()))
+                self.answer(200, {}, **{'X-Subject-Token': 'taken'})
 
-            do_GET = do_HEAD = do_POST = answer
+            do_HEAD = do_POST = do_GET
 
-            def log_message(self, *arguments):
-                pass
-
-        server = http.server.ThreadingHTTPServer(self._where, Handler)
+        server = http.server.ThreadingHTTPServer(self._where, Anything)
         self.port = server.server_port
         serve(self, server)

@@ -15,7 +15,6 @@ import contextlib
 import dataclasses
 import datetime
 import functools
-import http.server
 import json
 import pathlib
 import re
@@ -151,13 +150,10 @@ def exec_server() -> pathlib.Path:
     return out
 
 
-class _Handler(http.server.BaseHTTPRequestHandler):
+class _Handler(loopback.Handler):
 
     protocol_version = 'HTTP/1.1'
     cluster = None
-
-    def log_message(self, *args):
-        pass
 
     def handle(self):
         # Tests may kill a client in the middle of a request.
@@ -179,13 +175,13 @@ class _Handler(http.server.BaseHTTPRequestHandler):
                 self.cluster.objects:
             self._status()
         else:
-            self._json(*self._answer(path, query))
+            self.answer(*self._answer(path, query))
 
     def _watch(self, path, query):
         """Send one event, then nothing until the client disconnects."""
         if 'sendInitialEvents' in query:
             # Like a server without WatchList, for which clients use a list.
-            self._json(422, _failure(422, 'Invalid', 'sendInitialEvents'))
+            self.answer(422, _failure(422, 'Invalid', 'sendInitialEvents'))
             return
         name = query.get('fieldSelector', '').partition('=')[2]
         self.send_response(200)
@@ -211,10 +207,11 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def _log(self):
         if self.cluster.log is None:
-            self._json(400, _failure(400, 'BadRequest',
-                                     'container is waiting to start'))
+            self.answer(400, _failure(400, 'BadRequest',
+                                      'container is waiting to start'))
         else:
-            self._send(200, self.cluster.log.encode(), 'text/plain')
+            self.answer(200, self.cluster.log.encode(), **{
+                'Content-Type': 'text/plain'})
 
     def _answer(self, path, query):
         objects = self.cluster.objects
@@ -269,8 +266,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if now is None:
             self.close_connection = True
         elif isinstance(now, int):
-            self._json(now, _failure(now, 'InternalError',
-                                     'etcdserver: leader changed'))
+            self.answer(now, _failure(now, 'InternalError',
+                                      'etcdserver: leader changed'))
         else:
             pod = json.loads(json.dumps(
                 self.cluster.objects[f'{SPACE}/pods/sonobuoy']))
@@ -279,7 +276,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             pod['status'] = {'phase': phase}
             if isinstance(now, dict):
                 pod['metadata']['annotations'] = {STATUS: json.dumps(now)}
-            self._json(200, pod)
+            self.answer(200, pod)
 
     def do_POST(self):
         path = parse.urlsplit(self.path).path
@@ -288,7 +285,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if path.endswith('/exec'):
             self._exec()
             return
-        obj = _object(self.rfile.read(int(self.headers['Content-Length'])))
+        obj = _object(self.body())
         spaced = re.match('/api/v1/namespaces/([^/]+)/', path)
         if spaced:
             obj['metadata']['namespace'] = spaced[1]
@@ -297,28 +294,28 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             datetime.timezone.utc).strftime('%Y-%m-%dT%H:%M:%SZ')
         where = f'{path}/{obj["metadata"]["name"]}'
         if where in self.cluster.objects:
-            self._json(409, _failure(409, 'AlreadyExists', 'exists'))
+            self.answer(409, _failure(409, 'AlreadyExists', 'exists'))
             return
         if not dry:
             self.cluster.objects[where] = obj
-        self._json(201, obj)
+        self.answer(201, obj)
 
     def do_DELETE(self):
         url = parse.urlsplit(self.path)
         path, query = url.path, dict(parse.parse_qsl(url.query))
         self.cluster.asked.append(f'DELETE {path}')
-        self.rfile.read(int(self.headers.get('Content-Length') or 0))
+        self.body()
         for there, obj in list(self.cluster.objects.items()):
             if there == path or (there.startswith(f'{path}/')
                                  and _selected(obj, query)):
                 del self.cluster.objects[there]
-        self._json(200, {'kind': 'Status', 'apiVersion': 'v1',
-                         'status': 'Success'})
+        self.answer(200, {'kind': 'Status', 'apiVersion': 'v1',
+                          'status': 'Success'})
 
     def _exec(self):
         what = self._take(self.cluster.execs)
         if what.file is None and not what.code:
-            self._json(500, _failure(500, 'InternalError', 'no kubelet'))
+            self.answer(500, _failure(500, 'InternalError', 'no kubelet'))
             return
         lines = [self.requestline]
         lines += [f'{k}: {v}' for k, v in self.headers.items()]
@@ -334,16 +331,6 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             _pump(self.connection, behind, until=lambda: back.is_alive())
             back.join()
         self.close_connection = True
-
-    def _json(self, code, content):
-        self._send(code, json.dumps(content).encode(), 'application/json')
-
-    def _send(self, code, content, kind):
-        self.send_response(code)
-        self.send_header('Content-Type', kind)
-        self.send_header('Content-Length', str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
 
 
 def _pump(source, sink, until=lambda: True):

@@ -2,7 +2,6 @@
 
 """A machine service for the compute driver that boots nothing."""
 
-import http.server
 import json
 import os
 import socketserver
@@ -10,57 +9,48 @@ import threading
 
 import fixtures
 
+from tests.unit import loopback
 
-class _Handler(http.server.BaseHTTPRequestHandler):
+
+class _Handler(loopback.Handler):
 
     protocol_version = 'HTTP/1.1'
 
     def address_string(self):
         return 'unix'
 
-    def log_message(self, *_arguments):
-        pass
-
     @property
     def words(self):
         return self.path.strip('/').split('/')
 
-    def say(self, status, body=None):
-        data = b'' if body is None else json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header('Content-Length', str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
     def do_PUT(self):
         there, name = self.server.machines, self.words[1]
-        body = json.loads(self.rfile.read(
-            int(self.headers['Content-Length'])))
-        self.say(200 if name in there else 201, there.setdefault(
+        body = json.loads(self.body())
+        self.answer(200 if name in there else 201, there.setdefault(
             name, body | {'id': name, 'state': 'running',
                           'console': f'{body["name"]} has booted\n'}))
 
     def do_GET(self):
         there = self.server.machines
         if len(self.words) == 1:
-            self.say(200, {'machines': list(there.values())})
+            self.answer(200, {'machines': list(there.values())})
         elif self.words[1] in there:
-            self.say(200, there[self.words[1]])
+            self.answer(200, there[self.words[1]])
         else:
-            self.say(404, {'message': 'no such machine'})
+            self.answer(404, {'message': 'no such machine'})
 
     def do_POST(self):
         _, name, action = self.words
         if name not in self.server.machines:
-            self.say(404, {'message': 'no such machine'})
+            self.answer(404, {'message': 'no such machine'})
             return
         self.server.machines[name]['state'] = \
             'stopped' if action == 'stop' else 'running'
-        self.say(204)
+        self.answer(204)
 
     def do_DELETE(self):
         self.server.machines.pop(self.words[1], None)
-        self.say(204)
+        self.answer(204)
 
 
 class _Server(socketserver.ThreadingUnixStreamServer):

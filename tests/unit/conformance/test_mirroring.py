@@ -3,7 +3,6 @@
 """The images of a run, and a registry that should have them."""
 
 import base64
-import http.server
 import io
 import json
 import pathlib
@@ -141,10 +140,7 @@ class Scripted(fixtures.Fixture):
     def _setUp(self):
         outer = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-
-            def log_message(self, *arguments):
-                pass
+        class Handler(loopback.Handler):
 
             def do_HEAD(self):
                 outer.asked.append(('HEAD', self.path, self.headers.get(
@@ -164,11 +160,7 @@ class Scripted(fixtures.Fixture):
                 outer.asked.append(('GET', self.path, self.headers.get(
                     'Authorization', '')))
                 right = self.headers.get('Authorization') == outer.secret
-                body = json.dumps({'token': 't0ken' if right else 'nobody'})
-                self.send_response(200)
-                self.send_header('Content-Length', str(len(body)))
-                self.end_headers()
-                self.wfile.write(body.encode())
+                self.answer(200, {'token': 't0ken' if right else 'nobody'})
 
         url = loopback.start(self, Handler)
         self.host = url.removeprefix('http://')

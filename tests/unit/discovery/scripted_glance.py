@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Glance's image API over loopback HTTP, scripted."""
 
-import http.server
 import json
 import urllib.parse
 
@@ -27,7 +26,7 @@ class Glance(fixtures.Fixture):
         self.connections = 0
         glance = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Handler(loopback.Handler):
             protocol_version = 'HTTP/1.1'
             # Or each small answer waits for an acknowledgement.
             disable_nagle_algorithm = True
@@ -45,15 +44,7 @@ class Glance(fixtures.Fixture):
                 if status is None:
                     self.close_connection = True
                     return
-                self.send_response(status)
-                for name, value in headers.items():
-                    self.send_header(name, value)
-                self.send_header('Content-Length', str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *args):
-                pass
+                self.answer(status, body, **headers)
 
         self.url = loopback.start(self, Handler)
         self.token_info = token_info(self.url)

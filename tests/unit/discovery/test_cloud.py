@@ -2,7 +2,6 @@
 
 """openstacksdk itself, against a cloud of three services in one thread."""
 
-import http.server
 import json
 import pathlib
 import urllib.parse
@@ -18,28 +17,19 @@ from tests.unit import loopback
 ID = '11111111-1111-4111-8111-11111111111{}'
 
 
-class _Handler(http.server.BaseHTTPRequestHandler):
-
-    def log_message(self, *args):
-        pass
+class _Handler(loopback.Handler):
 
     def do_POST(self):
-        self.rfile.read(int(self.headers['Content-Length']))
-        self._send(*self.server.cloud.token())
+        self.body()
+        self._send(*self.cloud.token())
 
     def do_GET(self):
         parts = urllib.parse.urlsplit(self.path)
         query = dict(urllib.parse.parse_qsl(parts.query))
-        self._send(*self.server.cloud.get(parts.path, query))
+        self._send(*self.cloud.get(parts.path, query))
 
     def _send(self, status, body):
-        data = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header('Content-Type', 'application/json')
-        self.send_header('Content-Length', str(len(data)))
-        self.send_header('X-Subject-Token', 'token')
-        self.end_headers()
-        self.wfile.write(data)
+        self.answer(status, body, **{'X-Subject-Token': 'token'})
 
 
 class FakeCloud(fixtures.Fixture):
@@ -60,11 +50,8 @@ class FakeCloud(fixtures.Fixture):
         self.page = 2
 
     def _setUp(self):
-        server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), _Handler)
-        server.daemon_threads = True
-        server.cloud = self
-        loopback.serve(self, server)
-        self.url = f'http://127.0.0.1:{server.server_port}'
+        self.url = loopback.start(
+            self, type('Handler', (_Handler,), {'cloud': self}))
         folder = self.useFixture(fixtures.TempDir()).path
         self._path = pathlib.Path(folder, 'clouds.yaml')
         self.configure(

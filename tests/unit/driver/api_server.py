@@ -427,16 +427,12 @@ class _Sent(_Request):
                         {'type': kind, 'object': obj}).encode() + b'\n')
 
 
-class _Handler(http.server.BaseHTTPRequestHandler):
+class _Handler(loopback.Handler):
     protocol_version = 'HTTP/1.1'
     disable_nagle_algorithm = True
 
-    def log_message(self, *args):
-        pass
-
     def _handle(self):
-        length = int(self.headers.get('Content-Length') or 0)
-        _Sent(self).handle(self.rfile.read(length))
+        _Sent(self).handle(self.body())
 
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _handle
 

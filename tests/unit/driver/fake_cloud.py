@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A cloud on loopback, as far as the driver asks, for the real SDK."""
 
-import http.server
 import json
 from urllib import parse
 
@@ -68,19 +67,16 @@ class FakeCloud(fixtures.Fixture):
         return [(m, p) for m, p, *_ in self.seen if m in methods]
 
 
-class _Handler(http.server.BaseHTTPRequestHandler):
+class _Handler(loopback.Handler):
     protocol_version = 'HTTP/1.1'
     disable_nagle_algorithm = True
-
-    def log_message(self, *args):
-        pass
 
     def _handle(self):
         url = parse.urlsplit(self.path)
         # /<service>/<interface>/<version>/...
         _, service, interface, *rest = url.path.rstrip('/').split('/')
         if not rest:
-            return self._answer(200, {'versions': [{
+            return self.answer(200, {'versions': [{
                 'id': _VERSIONS[service], 'status': 'CURRENT',
                 'links': [{'rel': 'self', 'href':
                            f'{self.cloud.url}/{service}/{interface}/'
@@ -88,27 +84,18 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if service in _MICROVERSIONS and rest == [_VERSIONS[service]]:
             # They tell their microversions below their versions only.
             low, high = _MICROVERSIONS[service]
-            return self._answer(200, {'versions': [{
+            return self.answer(200, {'versions': [{
                 'id': _VERSIONS[service], 'status': 'CURRENT',
                 'min_version': low, 'version': high, 'links': [{
                     'rel': 'self', 'href': f'{self.cloud.url}{url.path}'}]}]})
         path = '/' + '/'.join(rest[1:])
-        length = int(self.headers.get('Content-Length') or 0)
-        body = json.loads(self.rfile.read(length)) if length else None
+        body = json.loads(self.body() or 'null')
         self.cloud.seen.append(
             (self.command, path, dict(parse.parse_qsl(url.query)), body))
         status, answer = self.cloud.answers.get(
             (self.command, path), (404, {'error': {'message': 'no'}}))
-        self._answer(status, answer)
-
-    def _answer(self, status, answer):
-        data = json.dumps(answer).encode() if status != 204 else b''
-        self.send_response(status)
-        self.send_header('Content-Type', 'application/json')
-        self.send_header('Content-Length', str(len(data)))
-        if 'token' in (answer or {}):
-            self.send_header('X-Subject-Token', 'a-token')
-        self.end_headers()
-        self.wfile.write(data)
+        login = 'token' in (answer or {})
+        self.answer(status, answer, **(
+            {'X-Subject-Token': 'a-token'} if login else {}))
 
     do_GET = do_POST = do_DELETE = _handle

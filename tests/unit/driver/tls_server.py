@@ -73,16 +73,10 @@ class TlsServer(fixtures.Fixture):
             serialization.Encoding.PEM).decode()
 
 
-class _Answers(http.server.BaseHTTPRequestHandler):
-
-    def log_message(self, *args):
-        pass
+class _Answers(loopback.Handler):
 
     def do_GET(self):
-        self.send_response(200)
-        self.send_header('Content-Length', '2')
-        self.end_headers()
-        self.wfile.write(b'{}')
+        self.answer(200, {})
 
 
 def data(pem):

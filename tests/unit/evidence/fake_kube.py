@@ -2,8 +2,6 @@
 
 """A Kubernetes API that serves lists, over real HTTP, without TLS."""
 
-import http.server
-import json
 import os
 from urllib import parse
 
@@ -56,7 +54,7 @@ class FakeKube(fixtures.Fixture):
     def _handler(self):
         fixture = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Handler(loopback.Handler):
 
             def do_GET(self):
                 url = parse.urlsplit(self.path)
@@ -72,14 +70,6 @@ class FakeKube(fixtures.Fixture):
                     more = end < len(body['items'])
                     body = {'items': body['items'][start:end], 'metadata': {
                         'continue': str(end) if more else ''}}
-                data = json.dumps(body).encode()
-                self.send_response(status)
-                self.send_header('Content-Type', 'application/json')
-                self.send_header('Content-Length', str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-            def log_message(self, *args):
-                pass
+                self.answer(status, body)
 
         return Handler

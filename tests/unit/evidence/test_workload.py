@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
-import http.server
-
 import testtools
 
 from magnum_capi_tempest.evidence import workload
 from magnum_capi_tempest.kubeclient import kube
 from tests.unit.driver import tls_server
 from tests.unit.evidence import fake_kube
+from tests.unit import loopback
 
 MASTER = {
     'metadata': {'name': 'c1-cp', 'labels': {
@@ -68,14 +67,10 @@ class NodesTest(testtools.TestCase):
         self.assertEqual(401, error.status)
 
 
-class Refuses(http.server.BaseHTTPRequestHandler):
+class Refuses(loopback.Handler):
 
     def do_GET(self):
-        self.send_response(401 if self.path == '/api/v1/nodes' else 500)
-        self.end_headers()
-
-    def log_message(self, *args):
-        pass
+        self.answer(401 if self.path == '/api/v1/nodes' else 500)
 
 
 class StrangerTest(testtools.TestCase):

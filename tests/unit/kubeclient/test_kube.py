@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-import http.server
 import os
 import pathlib
 import threading
@@ -108,7 +107,7 @@ class ClientTest(testtools.TestCase):
 QUIET = 1
 
 
-class _Stream(http.server.BaseHTTPRequestHandler):
+class _Stream(loopback.Handler):
     """A log in chunks, then what the path says: an end, a cut, silence."""
 
     protocol_version = 'HTTP/1.1'
@@ -129,9 +128,6 @@ class _Stream(http.server.BaseHTTPRequestHandler):
         elif self.path.startswith('/quiet'):
             self.rfile.read(1)
         self.close_connection = True
-
-    def log_message(self, *args):
-        pass
 
 
 class FollowTest(testtools.TestCase):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import dataclasses
-import http.server
 import os
 import pathlib
 from urllib import parse
@@ -245,13 +244,9 @@ class StrangerTest(testtools.TestCase):
 class AnswersTest(testtools.TestCase):
 
     def serve(self, status):
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Handler(loopback.Handler):
             def do_GET(self):
-                self.send_response(status)
-                self.end_headers()
-
-            def log_message(self, *arguments):
-                pass
+                self.answer(status)
 
         address = parse.urlsplit(loopback.start(self, Handler))
         return services.answers(address.hostname, address.port)

@@ -3,7 +3,6 @@
 """A Magnum that answers what a test tells it to, over real HTTP."""
 
 import collections
-import http.server
 import json
 
 import fixtures
@@ -36,30 +35,19 @@ class ScriptedMagnum(fixtures.Fixture):
     def _handler(self):
         fixture = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Handler(loopback.Handler):
 
-            def answer(self):
-                size = int(self.headers.get('Content-Length') or 0)
-                body = self.rfile.read(size)
+            def do_GET(self):
+                body = self.body()
                 fixture.requests.append(Request(
                     self.command, self.path, self.headers, _parsed(body),
                     body))
                 status, body = (fixture.answers.pop(0)
                                 if len(fixture.answers) > 1
                                 else fixture.answers[0])
-                data = b'' if status == 204 else json.dumps(body).encode()
-                self.send_response(status)
-                self.send_header('Content-Type', 'application/json')
-                self.send_header('Content-Length', str(len(data)))
-                for header in fixture.headers.items():
-                    self.send_header(*header)
-                self.end_headers()
-                self.wfile.write(data)
+                self.answer(status, body, **fixture.headers)
 
-            do_GET = do_POST = do_PATCH = do_DELETE = answer
-
-            def log_message(self, *args):
-                pass
+            do_POST = do_PATCH = do_DELETE = do_GET
 
         return Handler
 

@@ -8,13 +8,13 @@ import http.server
 import pathlib
 import stat
 import tempfile
-import threading
 
 import testtools
 
 from magnum_capi import progress
 from magnum_capi_tempest.toolchain import pins
 from tests.unit.conformance import archives
+from tests.unit import loopback
 
 
 class Recorder(progress.Progress):
@@ -45,8 +45,6 @@ class Host(http.server.ThreadingHTTPServer):
         self.break_after = []
         self.ranges = True
         self.requests = []
-        threading.Thread(target=self.serve_forever, args=(0.02,),
-                         daemon=True).start()
 
     @property
     def url(self):
@@ -60,7 +58,7 @@ class Host(http.server.ThreadingHTTPServer):
         """A client that goes away is what some tests are about."""
 
 
-class _Handler(http.server.BaseHTTPRequestHandler):
+class _Handler(loopback.Handler):
 
     def do_GET(self):
         host = self.server
@@ -89,9 +87,6 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return
         self.wfile.write(body)
 
-    def log_message(self, *args):
-        pass
-
 
 class TestCase(testtools.TestCase):
     """Gives each test a folder, and no proxy from the environment."""
@@ -105,7 +100,7 @@ class TestCase(testtools.TestCase):
 
     def host(self):
         host = Host()
-        self.addCleanup(host.close)
+        loopback.serve(self, host)
         return host
 
 

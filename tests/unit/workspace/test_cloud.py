@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-import http.server
 import json
 from unittest import mock
 
@@ -16,10 +15,10 @@ from tests.unit import loopback
 from tests.unit.workspace import test_selection
 
 #: Body of Keystone's answer to a login.
-LOGIN = json.dumps({'token': {
+LOGIN = {'token': {
     'methods': ['application_credential'],
     'expires_at': '2100-01-01T00:00:00Z', 'issued_at': '2026-01-01T00:00:00Z',
-    'user': {'id': 'u', 'name': 'u'}}})
+    'user': {'id': 'u', 'name': 'u'}}}
 
 
 class MagnumTest(testtools.TestCase):
@@ -28,32 +27,24 @@ class MagnumTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.heard = heard = []
-        self.answers = answers = {'POST': (201, '{"uuid": "u-1"}'),
-                                  'DELETE': (204, '')}
+        self.answers = answers = {'POST': (201, {'uuid': 'u-1'}),
+                                  'DELETE': (204, None)}
         self.tokens = tokens = []
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Handler(loopback.Handler):
 
-            def answer(self):
-                size = int(self.headers.get('Content-Length', 0))
-                body = self.rfile.read(size)
+            def do_POST(self):
+                body = self.body()
                 if self.path == '/v3/auth/tokens':
-                    status, text = 201, LOGIN
+                    status, answer = 201, LOGIN
                 else:
                     heard.append((self.command, self.path, body))
                     tokens.append(self.headers.get('X-Auth-Token'))
-                    status, text = answers[self.command]
-                self.send_response(status)
-                self.send_header('X-Subject-Token', 'of-the-reader')
-                self.send_header('Content-Type', 'application/json')
-                self.send_header('Content-Length', str(len(text)))
-                self.end_headers()
-                self.wfile.write(text.encode())
+                    status, answer = answers[self.command]
+                self.answer(status, answer, **{
+                    'X-Subject-Token': 'of-the-reader'})
 
-            do_POST = do_DELETE = answer
-
-            def log_message(self, *arguments):
-                pass
+            do_DELETE = do_POST
 
         self.url = loopback.start(self, Handler)
         self.magnum = adapter.Adapter(
@@ -76,18 +67,18 @@ class HeedsDriverTest(MagnumTest):
         self.assertEqual(('DELETE', '/clustertemplates/u-1', b''), deleted)
 
     def test_heeded(self):
-        self.answers['POST'] = 400, json.dumps({'errors': [{
-            'detail': f'No driver {cloud.NO_DRIVER} is enabled'}]})
+        self.answers['POST'] = 400, {'errors': [{
+            'detail': f'No driver {cloud.NO_DRIVER} is enabled'}]}
         self.assertTrue(self.heeds())
         self.assertEqual(1, len(self.heard))
 
     def test_refused_for_another_reason(self):
-        self.answers['POST'] = 403, '{"errors": [{"detail": "no"}]}'
+        self.answers['POST'] = 403, {'errors': [{'detail': 'no'}]}
         self.assertFalse(self.heeds())
         self.assertEqual(1, len(self.heard))
 
     def test_what_is_left_is_named(self):
-        self.answers['DELETE'] = 500, '{}'
+        self.answers['DELETE'] = 500, {}
         error = self.assertRaises(exceptions.HttpException, self.heeds)
         self.assertIn('u-1 could not be deleted', str(error))
 
@@ -106,7 +97,7 @@ class ReadersTest(MagnumTest):
             delete.assert_called_once_with('u', made)
 
     def test_refused(self):
-        self.answers['POST'] = 403, '{}'
+        self.answers['POST'] = 403, {}
 
         self.assertFalse(self.lets_create())
         (_, path, body), = self.heard
@@ -122,7 +113,7 @@ class ReadersTest(MagnumTest):
         self.assertEqual(['of-the-reader', 'notused'], self.tokens)
 
     def test_what_is_left_is_named(self):
-        self.answers['DELETE'] = 500, '{}'
+        self.answers['DELETE'] = 500, {}
         error = self.assertRaises(exceptions.HttpException, self.lets_create)
         self.assertIn('u-1 could not be deleted', str(error))
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import dataclasses
-import http.server
 import json
 import os
 
@@ -66,25 +65,16 @@ class Objects(fixtures.Fixture):
     def _handler(self):
         fixture = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Handler(loopback.Handler):
 
             def do_GET(self):
-                length = int(self.headers.get('Content-Length') or 0)
-                body = json.loads(self.rfile.read(length) or 'null')
+                body = json.loads(self.body() or 'null')
                 path = self.path.partition('?')[0]
                 fixture.asked.append((self.command, path, self.headers.get(
                     'Content-Type'), body))
-                status, answer = fixture._answer(self.command, path, body)
-                data = b'' if answer is None else json.dumps(answer).encode()
-                self.send_response(status)
-                self.send_header('Content-Length', str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
+                self.answer(*fixture._answer(self.command, path, body))
 
             do_PUT = do_PATCH = do_POST = do_DELETE = do_GET
-
-            def log_message(self, *args):
-                pass
 
         return Handler
 

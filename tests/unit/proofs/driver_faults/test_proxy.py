@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-import http.server
-import json
 import pathlib
 import ssl
 import threading
@@ -28,26 +26,18 @@ PATIENCE = 60
 _FAST = waiting.Pace(0.005, 1.1, 0.05)
 
 
-class _Upstream(http.server.BaseHTTPRequestHandler):
+class _Upstream(loopback.Handler):
     """Says what it was asked."""
 
     protocol_version = 'HTTP/1.1'
 
-    def _any(self):
-        length = int(self.headers.get('Content-Length') or 0)
-        body = json.dumps({
-            'method': self.command, 'path': self.path,
-            'body': self.rfile.read(length).decode()}).encode()
-        self.server.seen.append(self.path)
-        self.send_response(200)
-        self.send_header('Content-Length', str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+    def do_GET(self):
+        body = self.body().decode()
+        self.seen.append(self.path)
+        self.answer(200, {
+            'method': self.command, 'path': self.path, 'body': body})
 
-    do_GET = do_PUT = _any
-
-    def log_message(self, *args):
-        pass
+    do_PUT = do_GET
 
 
 class ProxyTest(testtools.TestCase):
@@ -55,19 +45,15 @@ class ProxyTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-        self.server = http.server.ThreadingHTTPServer(
-            (ADDRESS, 0), _Upstream)
-        self.server.daemon_threads = True
-        self.server.block_on_close = False
-        self.server.seen = []
-        loopback.serve(self, self.server)
+        self.seen = []
+        server = loopback.start(
+            self, type('Upstream', (_Upstream,), {'seen': self.seen}))
         behind = folder / 'behind'
         behind.write_text(yaml.safe_dump({
             'current-context': 'c',
             'contexts': [{'name': 'c', 'context': {
                 'cluster': 'c', 'user': 'u'}}],
-            'clusters': [{'name': 'c', 'cluster': {
-                'server': f'http://{ADDRESS}:{self.server.server_port}'}}],
+            'clusters': [{'name': 'c', 'cluster': {'server': server}}],
             'users': [{'name': 'u', 'user': {'token': 't'}}]}))
         self.proxy = proxy.Proxy(behind, ADDRESS)
         self.proxy.listen()
@@ -128,7 +114,7 @@ class ProxyTest(testtools.TestCase):
             urllib3.exceptions.HTTPError, urllib3.PoolManager(
                 ssl_context=tls, retries=False).request, 'GET',
             found['clusters'][0]['cluster']['server'], timeout=PATIENCE)
-        self.assertEqual([], self.server.seen)
+        self.assertEqual([], self.seen)
 
     def test_answers_itself(self):
         rule = rules.Rule('', rules.Action.ANSWER, status=409)
@@ -136,13 +122,13 @@ class ProxyTest(testtools.TestCase):
             found = self.ask('GET', '/a')
         self.assertEqual((409, 'Conflict'),
                          (found.status, found.json()['reason']))
-        self.assertEqual([], self.server.seen)
+        self.assertEqual([], self.seen)
         self.assertEqual(200, self.ask('GET', '/a').status)
 
     def test_held_request_has_not_been_made(self):
         hold, answers, thread = self.held(rules.Action.HOLD_REQUEST)
         self.wait_reached(hold)
-        self.assertEqual([], self.server.seen)
+        self.assertEqual([], self.seen)
         hold.release()
         # What was let go is not thrown away any more.
         self.proxy.forget(hold)
@@ -161,7 +147,7 @@ class ProxyTest(testtools.TestCase):
     def test_held_answer_is_of_what_has_been_done(self):
         hold, answers, thread = self.held(rules.Action.HOLD_ANSWER)
         self.wait_reached(hold)
-        self.assertEqual((['/held'], []), (self.server.seen, answers))
+        self.assertEqual((['/held'], []), (self.seen, answers))
         hold.release()
         thread.join()
         self.assertEqual([200], answers)
@@ -172,7 +158,7 @@ class ProxyTest(testtools.TestCase):
         hold.release(False)
         thread.join()
         self.assertIsInstance(answers[0], urllib3.exceptions.HTTPError)
-        self.assertEqual([], self.server.seen)
+        self.assertEqual([], self.seen)
 
     def test_refused_and_back_on_the_same_port(self):
         self.ask('GET', '/a')
@@ -189,6 +175,6 @@ class ProxyTest(testtools.TestCase):
                 self.ask('GET', '/a').status))
             thread.start()
             threading.Event().wait(0.05)
-            self.assertEqual([], self.server.seen)
+            self.assertEqual([], self.seen)
         thread.join()
         self.assertEqual([200], answers)
