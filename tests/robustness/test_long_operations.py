@@ -17,8 +17,8 @@ from magnum_capi_tempest import resources
 from magnum_capi_tempest.tests.common.management import capi_objects
 from magnum_capi_tempest.tests.common.management import upgrade_order
 from magnum_capi_tempest.tests.common import observations
+from tests.functional import chart_repository
 from tests.robustness import base
-from tests.robustness import chart_repository
 from tests.robustness import figures
 
 TABLE = figures.Table(
@@ -38,9 +38,24 @@ AWAY = 45
 
 CLUSTERS = 5
 
+#: Versions of the chart.
+OLD, NEW = '0.1.0', '0.2.0'
+
 PATIENCE = 2400
 
 _PACE = waiting.Pace(0.5, 1, 0.5)
+
+
+def _label_nodes(chart):
+    """Part of what nodes are made from: the newer chart makes others."""
+    path = chart / 'values.yaml'
+    values = yaml.safe_load(path.read_text())
+    for machines in 'controlPlane', 'nodeGroupDefaults':
+        values[machines]['nodeLabels']['newer-chart'] = 'true'
+    path.write_text(yaml.safe_dump(values))
+
+
+CHARTS = {OLD: None, NEW: _label_nodes}
 
 
 def setUpModule():
@@ -201,14 +216,15 @@ class LongOperationsTest(base.SandboxTest):
                                  {'DELETE_IN_PROGRESS', 'gone'})
 
     def test_clusters_outlive_the_options_that_they_were_made_with(self):
-        repository = self.enterContext(chart_repository.ChartRepository())
+        repository = self.enterContext(chart_repository.ChartRepository(
+            CHARTS))
         self.set_for_now(
             chart_name=chart_repository.NAME, chart_repository=repository.url,
-            chart_version=chart_repository.OLD)
+            chart_version=OLD)
         credentials = self.cloud.credentials()
         # One of them names its chart.
         named = self.cloud.make_template('ubuntu-capi', labels={
-            'capi_helm_chart_version': chart_repository.OLD})
+            'capi_helm_chart_version': OLD})
         with self.clusters(
                 {'name': 'named', 'cluster_template_id': named},
                 *({'name': f'living-{n}'} for n in range(1, CLUSTERS)),
@@ -237,8 +253,8 @@ class LongOperationsTest(base.SandboxTest):
                 'controlPlane', 'nodeGroupDefaults')}))
         conductor = self.processes('magnum-conductor')[0]
         self.set_for_now(
-            chart_version=chart_repository.NEW,
-            allowed_chart_versions=chart_repository.OLD,
+            chart_version=NEW,
+            allowed_chart_versions=OLD,
             value_overlays=f'site:{path}', default_value_overlays='site',
             default_labels='boot_volume_size:33')
         self.assertFalse(conductor.is_running())

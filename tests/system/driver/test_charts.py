@@ -6,26 +6,19 @@ Two clusters of a sandbox, charts in a repository: the preview matches what the
 command then does, and only the named cluster changes.
 """
 
-import functools
-import http.server
 import json
 import pathlib
-import shutil
 import subprocess
-
-import fixtures
 
 from magnum_capi.driver.desired import names
 from magnum_capi.kube import access
 from magnum_capi.kube import kube
 from magnum_capi.kube import rest as kube_rest
-from magnum_capi import processes
 from magnum_capi import waiting
-from magnum_capi_tempest import resources
 from magnum_capi_tempest.sandbox import rest
 from magnum_capi_tempest import toolchain
 from tests.functional import boxes
-from tests.unit import loopback
+from tests.functional import chart_repository
 
 #: Neither the default port base nor that of other tests.
 PORT_BASE = 30000
@@ -38,44 +31,17 @@ _FILE = '''
         content: Welcome
 '''
 
-#: Content of the kubeadmConfigSpec in each version of the chart.
-_VERSIONS = {'0.1.0': '\n', '0.2.0': '\n', '0.3.0': _FILE}
+
+def _add_file(chart):
+    path = chart / 'templates/control-plane.yaml'
+    text, spec = path.read_text(), '  kubeadmConfigSpec:'
+    if text.count(f'{spec}\n') != 1:
+        raise AssertionError(f'{path} has changed')
+    path.write_text(text.replace(f'{spec}\n', spec + _FILE))
 
 
-class _Quiet(http.server.SimpleHTTPRequestHandler):
-
-    def log_message(self, *args):
-        pass
-
-
-class Repository(fixtures.Fixture):
-    """A Helm repository with versions of the sandbox's chart.
-
-    :ivar url: of the repository.
-    """
-
-    def _setUp(self):
-        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-        helm = toolchain.ensure(['helm'])['helm']
-        for version, part in _VERSIONS.items():
-            chart = folder / version / 'sandbox-cluster'
-            shutil.copytree(resources.find('charts/sandbox-cluster'), chart)
-            self._replace(chart / 'Chart.yaml', 'version: 0.1.0',
-                          f'version: {version}')
-            self._replace(chart / 'templates/control-plane.yaml',
-                          '  kubeadmConfigSpec:\n',
-                          f'  kubeadmConfigSpec:{part}')
-            processes.run([helm, 'package', chart, '-d', folder], timeout=60)
-        processes.run([helm, 'repo', 'index', folder], timeout=60)
-        self.url = loopback.start(
-            self, functools.partial(_Quiet, directory=folder))
-
-    @staticmethod
-    def _replace(path, old, new):
-        text = path.read_text()
-        if text.count(old) != 1:
-            raise AssertionError(f'{path} has changed')
-        path.write_text(text.replace(old, new))
+#: Versions of the chart, each with its change.
+CHARTS = {'0.1.0': None, '0.2.0': None, '0.3.0': _add_file}
 
 
 class Base(boxes.TestCase):
@@ -150,13 +116,14 @@ class ChartsTest(Base):
 
     def setUp(self):
         super().setUp()
-        url = self.useFixture(Repository()).url
+        url = self.useFixture(
+            chart_repository.ChartRepository(CHARTS)).url
         self.one = self.box(port_base=PORT_BASE)
         conf = self.one.base / 'charts.conf'
         conf.write_text(
             f'[k8s_capi]\nchart_repository = {url}\n'
             'chart_name = sandbox-cluster\nchart_version = 0.1.0\n'
-            f'allowed_chart_versions = {", ".join(_VERSIONS)}\n')
+            f'allowed_chart_versions = {", ".join(CHARTS)}\n')
         self.up('--magnum-conf', str(conf))
 
     def configure(self, **options):
