@@ -8,6 +8,7 @@ import hashlib
 import json
 import math
 import pathlib
+import re
 import tomllib
 
 from tests.mutation import mutants
@@ -135,19 +136,40 @@ class Equivalent:
             result.file, result.before, result.after)
 
 
-def equivalents(path: pathlib.Path = pathlib.Path(
-        __file__).with_name('equivalents.toml')) -> tuple[Equivalent, ...]:
+@dataclasses.dataclass(frozen=True)
+class Rule:
+    """Mutants of many places that nobody can tell from the original.
+
+    :param change: a regular expression of the changed lines, before and
+        after, with a newline between them.
+    :param why: the proof.
+    """
+
+    change: str
+    why: str
+
+    def is_of(self, result: Result) -> bool:
+        return bool(re.fullmatch(
+            self.change, f'{result.before}\n{result.after}'))
+
+
+_TABLE = pathlib.Path(__file__).with_name('equivalents.toml')
+
+
+def equivalents(
+        path: pathlib.Path = _TABLE) -> tuple[Rule | Equivalent, ...]:
     """Read the table.
 
     :raises ValueError: one is without a proof, or there twice.
     """
     with open(path, 'rb') as file:
-        found = tuple(Equivalent(**item)
-                      for item in tomllib.load(file).get('mutant', ()))
-    keys = [(one.file, one.before, one.after) for one in found]
+        table = tomllib.load(file)
+    found = (*(Rule(**item) for item in table.get('rule', ())),
+             *(Equivalent(**item) for item in table.get('mutant', ())))
+    keys = [dataclasses.replace(one, why='') for one in found]
     for one, key in zip(found, keys):
         if not one.why.strip() or keys.count(key) > 1:
-            raise ValueError(f'{one.file}: {one.after}: needs one proof')
+            raise ValueError(f'{key}: needs one proof')
     return found
 
 
@@ -156,11 +178,11 @@ class Score:
     """Counts of the mutants of a run.
 
     :param results: of mutants, without controls.
-    :param known: Equivalent.
+    :param known: what is equivalent.
     """
 
     results: tuple[Result, ...]
-    known: tuple[Equivalent, ...] = ()
+    known: tuple[Rule | Equivalent, ...] = ()
 
     def count(self, *outcomes: str) -> int:
         return sum(r.outcome in outcomes for r in self.results)

@@ -2,7 +2,11 @@
 
 
 import dataclasses
+import enum
+import importlib
+import operator
 import pathlib
+import re
 
 import fixtures
 import testtools
@@ -95,21 +99,69 @@ class EquivalentTest(testtools.TestCase):
 
         self.assertEqual(1, len(self.read(entry.format('so'))))
         self.assertEqual((), self.read(''))
-        for text in (entry.format(' '), entry.format('so') * 2):
+        rule = '[[rule]]\nchange = "a\\nb"\nwhy = "so"\n'
+        self.assertEqual(2, len(self.read(rule + entry.format('so'))))
+        for text in (entry.format(' '), entry.format('so') * 2, rule * 2):
             self.assertRaises(ValueError, self.read, text)
+
+    def of_one_place(self):
+        return [one for one in record.equivalents()
+                if isinstance(one, record.Equivalent)]
 
     def test_those_of_this_project_are_of_sources_that_are_there(self):
         self.assertEqual([], [
-            one.file for one in record.equivalents()
+            one.file for one in self.of_one_place()
             if one.file not in rooms.files(one.file.partition('/')[0])])
 
     def test_those_of_this_project_quote_their_sources(self):
         top = pathlib.Path(__file__).resolve().parents[3] / rooms.FOLDER
 
         self.assertEqual([], [
-            (one.file, one.before) for one in record.equivalents()
+            (one.file, one.before) for one in self.of_one_place()
             if one.before not in ' '.join((top / one.file).read_text().split())
         ])
+
+
+class EnumRuleTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.rule, = [one for one in record.equivalents()
+                      if isinstance(one, record.Rule)]
+
+    def is_of(self, before, after):
+        return self.rule.is_of(result(before=before, after=after))
+
+    def test_the_comparison_stays(self):
+        for before, after, found in (
+                ('if a is m.State.A:', 'if a == m.State.A:', True),
+                ('if a is not State.A:', 'if a != State.A:', True),
+                ('if a is Kind.A and b is Kind.B:',
+                 'if a == Kind.A and b is Kind.B:', True),
+                ('if a is State.A:', 'if a != State.A:', False),
+                ('if a is not State.A:', 'if a == State.A:', False),
+                ('if a is State.A:', 'if a <= State.A:', False),
+                ('if a is State.A:', 'if a == State.B:', False),
+                ('if a is State.A and b:', 'if a == State.A or b:', False),
+                ('if a is State.A.value:', 'if a == State.A.value:', False),
+                ('if a is None:', 'if a == None:', False)):
+            self.assertEqual(found, self.is_of(before, after), after)
+
+    def test_it_is_of_members_that_equal_only_themselves(self):
+        found = 0
+        for file in (f for room in rooms.ROOMS for f in rooms.files(room)):
+            text = (rooms.TOP / rooms.FOLDER / file).read_text('utf-8')
+            for line in text.splitlines():
+                for at in re.finditer(r' is (not )?([\w.]+)', line):
+                    same = f' {"!" if at[1] else "="}= {at[2]}'
+                    if self.is_of(line, line[:at.start()] + same
+                                  + line[at.end():]):
+                        found += 1
+                        member = operator.attrgetter(at[2])(
+                            importlib.import_module(rooms.module(file)))
+                        self.assertIsInstance(member, enum.Enum, line)
+                        self.assertIs(object.__eq__, type(member).__eq__)
+        self.assertNotEqual(0, found)
 
 
 class ScoreTest(testtools.TestCase):
