@@ -17,7 +17,8 @@ the Cluster             1        always read, and first
 ``templates``           0 to 3   metadata of those that Helm keeps: one for
                                  each kind that the server knows
 ``events``              1        Warnings
-``release``             1        labels of Helm's Secrets, not their content
+``release``             1 or 2   labels of Helm's Secrets, and the content of
+                                 the last one if it failed
 ======================= ======== =========================================
 
 While a cluster is being created or changed, the Cluster object alone usually

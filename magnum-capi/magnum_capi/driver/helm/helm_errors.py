@@ -97,8 +97,11 @@ _CALLS = re.compile(r'^helm\.go:[0-9]+: .*', re.MULTILINE | re.DOTALL)
 _UNDELETED = re.compile(
     r'uninstall: Failed to delete release: \[(.*)\]$', re.MULTILINE)
 
-_UNREACHABLE = 'helm got no answer of the management cluster'
-_UNAVAILABLE = 'the chart could not be fetched'
+#: What is shown instead of words of the network.
+_SHOWN = {
+    HelmUnreachable: 'helm got no answer of the management cluster',
+    ChartUnavailable: 'the chart could not be fetched',
+}
 
 
 def reason_of(output: str) -> str:
@@ -110,6 +113,7 @@ def reason_of(output: str) -> str:
     said = _said(output).rpartition('\nError: ')[2].removeprefix('Error: ')
     said = ' '.join(said.split())
     said = re.sub(r'^(UPGRADE|INSTALLATION) FAILED: ', '', said)
+    said = re.sub(r'^(Upgrade|Release) "[^"]*" failed: ', '', said)
     said = re.sub(r'^execution error at \([^)]*\): ', '', said)
     if undeleted and said.startswith('failed to delete release'):
         said = f'{said}: {undeleted[1]}'
@@ -137,14 +141,19 @@ def failure(command: str, failed: errors.CommandFailed) -> HelmFailed:
     if failed.returncode < 0:
         return HelmKilled(f'helm {command} was killed',
                           reason='helm was killed', elapsed=failed.elapsed)
-    reason = reason_of(failed.output)
-    for kind, sign in _SIGNS:
-        if sign.search(_said(failed.output).rpartition('Error: ')[2].strip()):
-            break
-    else:
-        kind = HelmFailed
-    shown = {HelmUnreachable: _UNREACHABLE,
-             ChartUnavailable: _UNAVAILABLE}.get(kind, reason)
+    reason, kind = reason_of(failed.output), _kind(failed.output)
+    shown = _SHOWN.get(kind, reason)
     return kind(f'helm {command} failed', reason=shown,
                 where=reason if shown != reason else None,
                 elapsed=failed.elapsed)
+
+
+def recorded(description: str) -> str:
+    """The reason in helm's description of a failed revision, in one line."""
+    return _SHOWN.get(_kind(description), reason_of(description))
+
+
+def _kind(output: str) -> type[HelmFailed]:
+    said = _said(output).rpartition('Error: ')[2].strip()
+    return next((kind for kind, sign in _SIGNS if sign.search(said)),
+                HelmFailed)

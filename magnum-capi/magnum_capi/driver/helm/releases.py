@@ -5,7 +5,8 @@
 Helm keeps every revision of a release in a Secret
 ``sh.helm.release.v1.<release>.v<revision>``, whose labels have its status
 (https://helm.sh/docs/topics/advanced/#storage-backends). Mostly only metadata
-is read: the content has the values of the cluster and is large.
+is read: the content has the values of the cluster and is large. Why a revision
+failed is only there.
 
 Helm has no lock. It refuses to change a release whose last revision is
 ``pending-*`` (helm, pkg/action/upgrade.go), and a helm that was killed leaves
@@ -21,6 +22,7 @@ import datetime
 import gzip
 import json
 
+from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver.observed import snapshot
 from magnum_capi.kube import kinds
 from magnum_capi.kube import kube as kube_module
@@ -85,9 +87,12 @@ def state(kube: kube_module.Kube, namespace: str,
     found = revisions(kube, namespace, release)
     if not found:
         return None
-    return snapshot.Release(status=found[-1].status,
-                            revision=found[-1].number,
-                            digest=found[-1].digest)
+    last = found[-1]
+    record = _record(kube, namespace, last) if last.status == 'failed' else {}
+    info = (record or {}).get('info') or {}
+    return snapshot.Release(
+        status=last.status, revision=last.number, digest=last.digest,
+        description=helm_errors.recorded(info.get('description') or ''))
 
 
 def chart_version(kube: kube_module.Kube, namespace: str, release: str,
@@ -128,9 +133,13 @@ def deployed(kube: kube_module.Kube, namespace: str,
     """The deployed revision in Helm's own format, None when there is none."""
     there = [revision for revision in revisions(kube, namespace, release)
              if revision.status == 'deployed']
-    if not there:
-        return None
-    secret = kube.get('Secret', namespace, there[-1].secret)
+    return _record(kube, namespace, there[-1]) if there else None
+
+
+def _record(kube: kube_module.Kube, namespace: str,
+            revision: Revision) -> kinds.Object | None:
+    """A revision in Helm's own format, None when it is gone."""
+    secret = kube.get('Secret', namespace, revision.secret)
     if secret is None:
         return None
     # JSON, gzip, Helm's base64, base64 of Secrets (helm 3,

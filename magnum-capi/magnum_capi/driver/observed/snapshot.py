@@ -40,7 +40,7 @@ class Release:
         ``superseded``, ``unknown``.
     :param revision: number of the last revision.
     :param digest: of the applied chart and values, if known.
-    :param description: Helm's text about the last revision.
+    :param description: why the last revision failed, in one line, if known.
     """
 
     status: str

@@ -119,7 +119,7 @@ def _applied(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
             return APPLY, ['Helm release: does not exist yet']
         if release.status == 'failed':
             why = conditions.one_line(release.description)
-            return APPLY, [f'Helm release: failed: {why}']
+            return APPLY, ['Helm release: failed' + (why and f': {why}')]
         if wanted.digest and release.digest != wanted.digest:
             return APPLY, ['Helm release: the latest request is not applied']
     if snapshot.cluster is None:

@@ -74,6 +74,34 @@ class ReleasesTest(testtools.TestCase):
             snapshot.Release(status='deployed', revision=11, digest='abc'),
             releases.state(self.kube, 'n', 'c1'))
 
+    def test_failed_release_says_why(self):
+        # It was read from labels alone, so no reason was ever shown.
+        for said, why in (
+                ('Upgrade "c1" failed: cannot patch "c1" with kind Cluster: '
+                 'admission webhook "v" denied the request: no',
+                 'cannot patch "c1" with kind Cluster: admission webhook "v" '
+                 'denied the request: no'),
+                ('Release "c1" failed: timed out', 'timed out'),
+                ('Upgrade "c1" failed: Patch "https://10.0.0.1:6443/apis": '
+                 'dial tcp 10.0.0.1:6443: connect: connection refused',
+                 'helm got no answer of the management cluster')):
+            self.content(1, 'failed', info={'description': said})
+            found = releases.state(self.kube, 'n', 'c1')
+            self.assertEqual(('failed', why),
+                             (found.status, found.description))
+
+    def test_failed_release_that_cannot_be_read(self):
+        # Another revision replaced it between two requests.
+        self.revision(1, 'failed')
+
+        def prune(request):
+            request.act(SECRETS, {}, None)
+            del self.api.objects[f'{SECRETS}/sh.helm.release.v1.c1.v1']
+
+        self.api.faults = [prune]
+        found = releases.state(self.kube, 'n', 'c1')
+        self.assertEqual(('failed', ''), (found.status, found.description))
+
     def test_no_release(self):
         self.assertIsNone(releases.state(self.kube, 'n', 'c1'))
         self.assertFalse(self.repair())

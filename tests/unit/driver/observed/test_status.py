@@ -692,7 +692,12 @@ class LostRequestTest(testtools.TestCase):
             'failed', description='conflict\n with x')))
 
         self.assertEqual(status.APPLY, verdict.action)
-        self.assertIn('conflict with x', verdict.reason)
+        self.assertIn('failed: conflict with x', verdict.reason)
+
+    def test_a_failed_release_without_a_reason(self):
+        verdict = judge(objects.complete(release=snapshot.Release('failed')))
+
+        self.assertEqual('Waiting for: Helm release: failed', verdict.reason)
 
     def test_a_resize_that_never_arrived_is_to_be_applied(self):
         # The last of quick resizes must win; what is there is content.
