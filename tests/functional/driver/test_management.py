@@ -123,11 +123,9 @@ class ManagementTest(testtools.TestCase):
         self.assertEqual(2, self.upgrade(digest='d2').revision)
         self.assertEqual('d2', self.release().digest)
         self.assertEqual(
-            {'revision': 2, 'status': 'deployed',
-             'description': 'Upgrade complete'},
-            self.helm.status(NAME, self.namespace))
-        self.assertEqual([1, 2], [r['revision'] for r in self.helm.history(
-            NAME, self.namespace)])
+            [(1, 'superseded'), (2, 'deployed')],
+            [(r.number, r.status) for r in releases.revisions(
+                self.kube, self.namespace, NAME)])
 
     def _ready(self, seen):
         before = self.kube.requests

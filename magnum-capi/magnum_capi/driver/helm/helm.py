@@ -233,39 +233,14 @@ class Helm:
 
         :returns: whether there was one.
         """
-        return self._unless_missing(uninstall_argv(
-            release, namespace,
-            timeout=self._settings.helm_timeout)) is not None
-
-    def status(self, release: str,
-               namespace: str) -> dict[str, typing.Any] | None:
-        """What helm knows about a release, None when there is none.
-
-        :returns: ``revision``, ``status`` and ``description``.
-        """
-        said = self._unless_missing([
-            'status', release, '--namespace', namespace, '--output', 'json'])
-        if said is None:
-            return None
-        found = _parsed(said)
-        return {'revision': found['version'],
-                'status': found['info']['status'],
-                'description': found['info'].get('description', '')}
-
-    def history(self, release: str,
-                namespace: str) -> list[dict[str, typing.Any]]:
-        """Revisions of a release, oldest first, as helm reports them."""
-        said = self._unless_missing([
-            'history', release, '--namespace', namespace, '--output', 'json'])
-        return [] if said is None else _parsed(said)
-
-    def _unless_missing(self, argv: list[str]) -> str | None:
         try:
-            return self._run(argv)
+            self._run(uninstall_argv(release, namespace,
+                                     timeout=self._settings.helm_timeout))
         except helm_errors.HelmFailed as e:
             if 'release: not found' in e.reason:
-                return None
+                return False
             raise
+        return True
 
     @contextlib.contextmanager
     def _fetched(self, chart: Chart) -> collections.abc.Iterator[Chart]:

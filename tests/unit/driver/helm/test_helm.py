@@ -193,8 +193,6 @@ class UninstallTest(_Base):
         self.says('Error: uninstall: Release not loaded: c1: release: not '
                   'found\n')
         self.assertFalse(self.helm().uninstall('c1', 'n'))
-        self.assertIsNone(self.helm().status('c1', 'n'))
-        self.assertEqual([], self.helm().history('c1', 'n'))
 
     #: Of helm 3.20.2, shortened.
     DEBUG = '''\
@@ -234,12 +232,6 @@ helm.sh/helm/v3/pkg/action.(*Uninstall).Run
         e = self.assertRaises(
             helm_errors.HelmFailed, self.helm().uninstall, 'c1', 'n')
         self.assertEqual('helm uninstall failed', e.what)
-
-    def test_status_has_no_values(self):
-        self.script(f"echo '{DONE}'")
-        self.assertEqual(
-            {'revision': 4, 'status': 'deployed', 'description': ''},
-            self.helm().status('c1', 'n'))
 
 
 class CacheTest(_Base):
