@@ -64,14 +64,6 @@ class RenderTest(testtools.TestCase):
         self.assertIn(('Cluster', 'c1'), [
             (o['kind'], o['metadata']['name']) for o in objects])
 
-    def test_overlay_wins(self):
-        path = self.folder / 'overlay.yaml'
-        path.write_text('controlPlane: {machineCount: 3}\n')
-        objects = yaml.safe_load_all(of().template(
-            'c1', chart(), VALUES, 'n', overlays=[path]))
-        plane, = (o for o in objects if o['kind'] == 'KubeadmControlPlane')
-        self.assertEqual(3, plane['spec']['replicas'])
-
     def test_words_of_the_chart(self):
         reason = self.refused(helm_errors.ChartRefused, nodeGroups=[
             {'name': 'x', 'machineFlavor': 'f', 'machineCount': 1}])

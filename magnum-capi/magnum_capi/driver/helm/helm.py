@@ -49,7 +49,6 @@ _PASSED = frozenset((
 
 #: Values of a chart.
 Values: typing.TypeAlias = collections.abc.Mapping[str, typing.Any]
-_Overlays: typing.TypeAlias = collections.abc.Iterable[str | os.PathLike[str]]
 
 
 class Chart(typing.Protocol):
@@ -128,13 +127,11 @@ class UpgradeResult:
 
 
 def upgrade_argv(release: str, chart: Chart, namespace: str, *,
-                 history: int, timeout: int, overlays: _Overlays = (),
-                 digest: str | None = None, adopted: bool = False,
-                 dry: bool = False) -> list[str]:
+                 history: int, timeout: int, digest: str | None = None,
+                 adopted: bool = False, dry: bool = False) -> list[str]:
     """The command that installs a release or changes it.
 
     :param timeout: seconds.
-    :param overlays: paths of values files that override standard input.
     :param digest: label of the revision, at most 63 characters.
     :param adopted: label the revision with releases.ADOPTED.
     :param dry: only show what would be done, checked by the management
@@ -147,14 +144,13 @@ def upgrade_argv(release: str, chart: Chart, namespace: str, *,
         *(['--labels', f'{releases.DIGEST}={digest}'] if digest else []),
         *(['--labels', f'{releases.ADOPTED}=true'] if adopted else []),
         *(['--dry-run=server'] if dry else []),
-        *_values_argv(overlays)]
+        '--values', '-']
 
 
-def template_argv(release: str, chart: Chart, namespace: str, *,
-                  overlays: _Overlays = ()) -> list[str]:
+def template_argv(release: str, chart: Chart, namespace: str) -> list[str]:
     """The command that only renders. Needs no management cluster."""
     return ['template', release, *_chart_argv(chart),
-            '--namespace', namespace, *_values_argv(overlays)]
+            '--namespace', namespace, '--values', '-']
 
 
 def uninstall_argv(release: str, namespace: str, *,
@@ -186,12 +182,11 @@ class Helm:
         return self._settings.helm_timeout + 2 * _GRACE
 
     def upgrade(self, release: str, chart: Chart, values: Values,
-                namespace: str, *, overlays: _Overlays = (),
-                digest: str | None = None,
+                namespace: str, *, digest: str | None = None,
                 adopted: bool = False) -> UpgradeResult:
         """Install a release or change it; see :func:`upgrade_argv`."""
         done = self._upgrade(release, chart, values, namespace,
-                             overlays=overlays, digest=digest, adopted=adopted)
+                             digest=digest, adopted=adopted)
         return UpgradeResult(done['version'], done['info']['status'])
 
     def preview(self, release: str, chart: Chart, values: Values,
@@ -218,15 +213,14 @@ class Helm:
             return found
 
     def template(self, release: str, chart: Chart, values: Values,
-                 namespace: str, *, overlays: _Overlays = ()) -> str:
+                 namespace: str) -> str:
         """Render a release.
 
         :returns: manifests, YAML text.
         """
         with self._fetched(chart) as chart:
-            return self._run(
-                template_argv(release, chart, namespace, overlays=overlays),
-                stdin=json.dumps(values))
+            return self._run(template_argv(release, chart, namespace),
+                             stdin=json.dumps(values))
 
     def uninstall(self, release: str, namespace: str) -> bool:
         """Uninstall a release; its objects then begin to disappear.
@@ -313,10 +307,3 @@ def _chart_argv(chart: Chart) -> list[str]:
     return [chart.name,
             *(['--repo', chart.repository] if chart.repository else []),
             *(['--version', chart.version] if chart.version else [])]
-
-
-def _values_argv(overlays: _Overlays) -> list[str]:
-    argv = ['--values', '-']
-    for path in overlays:
-        argv += ['--values', str(path)]
-    return argv

@@ -33,10 +33,9 @@ class ArgvTest(testtools.TestCase):
              '--namespace', 'n', '--history-max', '10', '--timeout', '120s',
              '--output', 'json', '--labels', 'magnum-digest=abc',
              '--labels', 'magnum-found=true',
-             '--values', '-', '--values', '/o/gpu.yaml'],
+             '--values', '-'],
             helm.upgrade_argv('c1', CHART, 'n', history=10, timeout=120,
-                              overlays=['/o/gpu.yaml'], digest='abc',
-                              adopted=True))
+                              digest='abc', adopted=True))
 
     def test_oci_chart(self):
         argv = helm.template_argv(
