@@ -511,11 +511,11 @@ class Reconciler:
         if plan.proxies and plan.proxies.secret:
             self.vault.write_proxies(plan.proxies)
         adopted = self._is_adopted()
-        done = runtime.helm.upgrade(
+        revision = runtime.helm.upgrade(
             self.release, plan.chart, plan.values, self.namespace,
             digest=plan.digest, adopted=adopted)
         if adopted:
-            self._write_over(done.revision)
+            self._write_over(revision)
         # The chart has no value for these annotations, and Helm keeps what it
         # did not write.
         for group, annotations in plan.capacities.items():

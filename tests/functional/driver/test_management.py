@@ -102,7 +102,7 @@ class ManagementTest(testtools.TestCase):
 
     def test_life_of_a_release(self):
         self.addCleanup(self.remove)
-        self.assertEqual(1, self.upgrade(digest='d1').revision)
+        self.assertEqual(1, self.upgrade(digest='d1'))
         self.assertEqual('d1', self.release().digest)
 
         self.kube.kind('Cluster')  # The kinds are only requested once.
@@ -120,7 +120,7 @@ class ManagementTest(testtools.TestCase):
         self.assertNotEqual((), found.addons)
         self.assertEqual('deployed', found.release.status)
 
-        self.assertEqual(2, self.upgrade(digest='d2').revision)
+        self.assertEqual(2, self.upgrade(digest='d2'))
         self.assertEqual('d2', self.release().digest)
         self.assertEqual(
             [(1, 'superseded'), (2, 'deployed')],
@@ -275,7 +275,7 @@ class ManagementTest(testtools.TestCase):
         self.assertTrue(releases.repair(
             self.kube, self.namespace, NAME, 0))
 
-        self.assertEqual(2, self.upgrade().revision)
+        self.assertEqual(2, self.upgrade())
         self.assertEqual('deployed', self.release().status)
         again = self.kube.get('Cluster', self.namespace, NAME)
         self.assertEqual(cluster['metadata']['uid'],
@@ -292,7 +292,7 @@ class ManagementTest(testtools.TestCase):
             self.kube, self.namespace, NAME, 0))
 
         # The new install takes over the objects of the dead one.
-        self.assertEqual(1, self.upgrade().revision)
+        self.assertEqual(1, self.upgrade())
         again = self.kube.get('Cluster', self.namespace, NAME)
         self.assertEqual(cluster['metadata']['uid'],
                          again['metadata']['uid'])

@@ -25,7 +25,6 @@ from magnum_capi.driver.cloud import services
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver import gather
-from magnum_capi.driver.helm import helm
 from magnum_capi.driver.helm import releases
 from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.keys import rotation
@@ -445,7 +444,7 @@ class Helm:
             self.put(plural, obj, name)
             if plural == 'machinedeployments':
                 self.join(name, obj['spec']['replicas'], release)
-        return helm.UpgradeResult(len(self.upgrades), 'deployed')
+        return len(self.upgrades)
 
     def replicas(self, release, group):
         """Machines that a MachineDeployment is asked for, None: no such."""

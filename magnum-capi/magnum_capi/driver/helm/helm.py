@@ -115,17 +115,6 @@ def sweep() -> None:
     scratch.sweep(_SCRATCH)
 
 
-@dataclasses.dataclass(frozen=True)
-class UpgradeResult:
-    """Result of an upgrade.
-
-    :param revision: number of the release's new revision.
-    """
-
-    revision: int
-    status: str
-
-
 def upgrade_argv(release: str, chart: Chart, namespace: str, *,
                  history: int, timeout: int, digest: str | None = None,
                  adopted: bool = False, dry: bool = False) -> list[str]:
@@ -183,11 +172,15 @@ class Helm:
 
     def upgrade(self, release: str, chart: Chart, values: Values,
                 namespace: str, *, digest: str | None = None,
-                adopted: bool = False) -> UpgradeResult:
-        """Install a release or change it; see :func:`upgrade_argv`."""
-        done = self._upgrade(release, chart, values, namespace,
-                             digest=digest, adopted=adopted)
-        return UpgradeResult(done['version'], done['info']['status'])
+                adopted: bool = False) -> int:
+        """Install a release or change it; see :func:`upgrade_argv`.
+
+        :returns: number of the new revision.
+        """
+        revision: int = self._upgrade(
+            release, chart, values, namespace, digest=digest,
+            adopted=adopted)['version']
+        return revision
 
     def preview(self, release: str, chart: Chart, values: Values,
                 namespace: str) -> str:
