@@ -91,7 +91,7 @@ def state(kube: kube_module.Kube, namespace: str,
     record = _record(kube, namespace, last) if last.status == 'failed' else {}
     info = (record or {}).get('info') or {}
     return snapshot.Release(
-        status=last.status, revision=last.number, digest=last.digest,
+        status=last.status, digest=last.digest,
         description=helm_errors.recorded(info.get('description') or ''))
 
 

@@ -38,13 +38,11 @@ class Release:
         ``deployed``, ``failed``, ``pending-install``, ``pending-upgrade``,
         ``pending-rollback``, ``uninstalling``, ``uninstalled``,
         ``superseded``, ``unknown``.
-    :param revision: number of the last revision.
     :param digest: of the applied chart and values, if known.
     :param description: why the last revision failed, in one line, if known.
     """
 
     status: str
-    revision: int = 0
     digest: str | None = None
     description: str = ''
 

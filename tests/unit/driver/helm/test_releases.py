@@ -71,7 +71,7 @@ class ReleasesTest(testtools.TestCase):
         self.revision(11, 'deployed', **{'magnum-digest': 'abc'})
         self.revision(12, 'failed', release='c12')
         self.assertEqual(
-            snapshot.Release(status='deployed', revision=11, digest='abc'),
+            snapshot.Release(status='deployed', digest='abc'),
             releases.state(self.kube, 'n', 'c1'))
 
     def test_failed_release_says_why(self):

@@ -179,7 +179,7 @@ class LeftTest(testtools.TestCase):
         for release, expected in (
                 (None, 1), (snapshot.Release('deployed', digest='old'), 1),
                 (snapshot.Release('deployed', digest='before'), 1),
-                (snapshot.Release('failed', 9, 'new'), 1),
+                (snapshot.Release('failed', 'new'), 1),
                 (snapshot.Release('deployed', digest='new'), 0)):
             self.assertEqual(expected, self.left(
                 objects.complete(release=release), 'release', digest='new'))
