@@ -28,6 +28,7 @@ import typing
 
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver.helm import releases
+from magnum_capi.driver import settings as settings_module
 from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi import scratch
@@ -49,56 +50,7 @@ _PASSED = frozenset((
 
 #: Values of a chart.
 Values: typing.TypeAlias = collections.abc.Mapping[str, typing.Any]
-
-
-class Chart(typing.Protocol):
-    """A chart: settings.Chart, or another dataclass."""
-
-    __dataclass_fields__: typing.ClassVar[dict[str, typing.Any]]
-
-    @property
-    def name(self) -> str:
-        """Name in the repository, oci:// reference, or a path."""
-
-    @property
-    def repository(self) -> str | None:
-        """URL, None for OCI and paths."""
-
-    @property
-    def version(self) -> str | None:
-        """None for a path."""
-
-    @property
-    def is_path(self) -> bool:
-        """Whether the name is an absolute path."""
-
-
-class Settings(typing.Protocol):
-    """The settings that helm needs; see settings.Settings."""
-
-    @property
-    def helm_binary(self) -> str:
-        """Name or path of the program."""
-
-    @property
-    def helm_timeout(self) -> int:
-        """Seconds."""
-
-    @property
-    def helm_history(self) -> int:
-        """Number of revisions to keep."""
-
-    @property
-    def helm_processes(self) -> int:
-        """How many may run at once."""
-
-    @property
-    def helm_registry_config(self) -> str | None:
-        """Path."""
-
-    @property
-    def chart_cache(self) -> str | None:
-        """Path of a folder."""
+Chart: typing.TypeAlias = settings_module.Chart
 
 
 @functools.cache
@@ -158,7 +110,8 @@ class Helm:
     :raises helm_errors.HelmFailed: (every method) and its kinds.
     """
 
-    def __init__(self, settings: Settings, kubeconfig: pathlib.Path | None,
+    def __init__(self, settings: settings_module.Settings,
+                 kubeconfig: pathlib.Path | None,
                  environ: collections.abc.Mapping[str, str] = os.environ
                  ) -> None:
         self._settings = settings
