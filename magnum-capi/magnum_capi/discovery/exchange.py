@@ -147,16 +147,16 @@ class Exchange:
         return found
 
     def served_cluster(self, ident: str) -> tuple[str, inside_.Stored]:
-        """See :func:`.served_cluster.read`."""
+        """See :meth:`.Inside.served_cluster`."""
         return self._in_magnum(
             self._inside.served_cluster, ident, self.request.environ)
 
     def set_decided(self, uuid: str, driver: str, distro: str) -> None:
-        """See :func:`.stored_template.set_decided`."""
+        """See :meth:`.Inside.set_decided`."""
         self._in_magnum(self._inside.set_decided, uuid, driver, distro)
 
     def delete_template(self, uuid: str) -> None:
-        """See :func:`.stored_template.delete`."""
+        """See :meth:`.Inside.delete_template`."""
         self._in_magnum(self._inside.delete_template, uuid)
 
     def _called(self, request: webob.Request) -> webob.Response:

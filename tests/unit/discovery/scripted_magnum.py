@@ -119,7 +119,7 @@ class Magnum:
             raise answers.Refused(403, 'The policy does not allow this.')
 
     def served_cluster(self, ident, environ):
-        """As served_cluster.read does."""
+        """As Inside.served_cluster does."""
         for cluster in self.clusters.values():
             if ident in (cluster['uuid'], cluster['name']):
                 template = self.templates.get(cluster['cluster_template_id'])
@@ -128,12 +128,12 @@ class Magnum:
         raise answers.Refused(404, f'{ident} could not be found.')
 
     def set_decided(self, uuid, driver, distro):
-        """As stored_template.set_decided does."""
+        """As Inside.set_decided does."""
         self._fail('set_decided')
         self.templates[uuid].update(driver=driver, cluster_distro=distro)
 
     def delete_template(self, uuid):
-        """As stored_template.delete does."""
+        """As Inside.delete_template does."""
         self._fail('delete_template')
         del self.templates[uuid]
 
