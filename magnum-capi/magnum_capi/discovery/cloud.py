@@ -9,7 +9,6 @@ import collections.abc
 import contextlib
 import typing
 import urllib.parse
-import uuid
 
 from keystoneauth1 import exceptions as auth_exceptions
 from keystoneauth1 import identity
@@ -63,7 +62,7 @@ def read(name: str | None, with_clusters: bool = False) -> seen.Cloud:
         images = {i.id: i for i in _images(connection, visibility='all')}
         for reference in {t.image_id for t in templates}:
             # Hidden images are never listed.
-            if _is_uuid(reference) and reference not in images:
+            if model.is_uuid(reference) and reference not in images:
                 image = _by_id(connection, reference)
                 if image is not None:
                     images[image.id] = image
@@ -84,7 +83,8 @@ def find_image(name: str | None, reference: str) -> seen.Image:
     """
     with explained(name):
         connection = connect(name)
-        found = _by_id(connection, reference) if _is_uuid(reference) else None
+        found = (_by_id(connection, reference)
+                 if model.is_uuid(reference) else None)
         if found is not None:
             return found
         images = [image for image in _images(
@@ -240,13 +240,6 @@ def _image(found: typing.Any) -> seen.Image:
     return seen.Image(
         found.id, found.name or '', properties.get('magnum_distro'),
         found.os_distro, properties.get('magnum_driver'))
-
-
-def _is_uuid(text: str) -> bool:
-    try:
-        return str(uuid.UUID(text)) == text.lower()
-    except ValueError:
-        return False
 
 
 def _line(error: Exception) -> str:

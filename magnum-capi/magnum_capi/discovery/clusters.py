@@ -6,6 +6,7 @@ import webob
 from magnum_capi.discovery import answers
 from magnum_capi.discovery import exchange as exchange_
 from magnum_capi.discovery import guarded
+from magnum_capi.discovery import model
 from magnum_capi.discovery import stored
 
 
@@ -24,7 +25,7 @@ def create(exchange: exchange_.Exchange) -> webob.Response:
         template = exchange.stored(
             'clustertemplates', exchange_.path_part(ident))
     except exchange_.NotShown as e:
-        if e.status == 404 and guarded.is_uuid(ident):
+        if e.status == 404 and model.is_uuid(ident):
             # No template can get this uuid in between, so Magnum may answer
             # itself, which depends on the microversion.
             return exchange.forward()

@@ -263,7 +263,4 @@ def _reasons(verdict: stored.Verdict) -> collections.abc.Iterator[str]:
 
 
 def _subject(kind: str, found: stored.Template) -> str:
-    uuid = model.listed([found['uuid']])
-    name = found.get('name')
-    return (f'{kind} {model.listed([name])} ({uuid})' if name
-            else f'{kind} {uuid}')
+    return model.subject(kind, found.get('name'), found['uuid'])

@@ -12,7 +12,6 @@ in the documented spellings.
 import collections.abc
 import dataclasses
 import json
-import re
 import typing
 
 import webob
@@ -22,8 +21,6 @@ from magnum_capi.discovery import model
 
 #: Limit in bytes of a checked request; normal ones have a few kilobytes.
 LONGEST = 1 << 20
-
-_UUID = re.compile('[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}')
 
 _TEMPLATES = 'clustertemplates'
 _CLUSTERS = 'clusters'
@@ -130,11 +127,6 @@ def body(request: webob.Request,
 def text(value: typing.Any) -> str | None:
     """A value if it is a text that is not blank, else None."""
     return value if isinstance(value, str) and value.strip() else None
-
-
-def is_uuid(ident: str) -> bool:
-    """Whether a text can be an id; otherwise it is a name."""
-    return _UUID.fullmatch(ident) is not None
 
 
 def _refuse_overrides(request: webob.Request) -> None:

@@ -123,7 +123,7 @@ class Reader:
                 401, 'The request is not authenticated, so its image cannot '
                 'be read.')
         images = self._endpoint(info, token) + '/v2/images'
-        if guarded.is_uuid(ident):
+        if model.is_uuid(ident):
             found = self._get(f'{images}/{ident}', token)
         else:
             found = self._named(images, ident, token)

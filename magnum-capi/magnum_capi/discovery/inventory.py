@@ -6,6 +6,7 @@ machines need to explain and audit: the drivers and what magnum.conf says
 about them, in the order in which Magnum sees the drivers.
 """
 
+import enum
 import json
 import pathlib
 import typing
@@ -28,6 +29,7 @@ _LARGEST = 16 << 20
 Row = tuple[str, list[dict[str, typing.Any]], str, bool, bool, str,
             str | None, str]
 _Kind = typing.TypeVar('_Kind')
+_Member = typing.TypeVar('_Member', bound=enum.Enum)
 
 
 def rows(catalog: model.Catalog) -> list[Row]:
@@ -104,7 +106,8 @@ def parse(found: typing.Any, magnum: int = model.NEWEST) -> model.Catalog:
     if len(named['default_driver']) > 1:
         raise ValueError('more than one driver is the default')
     # Inventories from before modes existed have none.
-    modes = {_mode(row.get('Mode', model.Mode.STRICT.value)) for row in found}
+    modes = {_member(model.Mode, 'mode', row.get(
+        'Mode', model.Mode.STRICT.value)) for row in found}
     if len(modes) > 1:
         raise ValueError('there is more than one mode')
     return model.Catalog(offers, model.Policy(
@@ -114,11 +117,11 @@ def parse(found: typing.Any, magnum: int = model.NEWEST) -> model.Catalog:
         modes.pop() if modes else model.Mode.STRICT), magnum)
 
 
-def _mode(value: typing.Any) -> model.Mode:
+def _member(kind: type[_Member], what: str, value: typing.Any) -> _Member:
     try:
-        return model.Mode(value)
+        return kind(value)
     except ValueError:
-        raise ValueError(f'the mode {model.shown(value)} is not known'
+        raise ValueError(f'the {what} {model.shown(value)} is not known'
                          ) from None
 
 
@@ -142,7 +145,7 @@ def _take(row: typing.Any, offers: list[model.Offer],
                 raise ValueError("'Error' does not say which option names it")
             named[option].add(name)
         return
-    state = _state(said)
+    state = _member(model.State, 'state', said)
     if any(offer.name == name for offer in offers):
         raise ValueError(f'a second driver {model.shown(name)}')
     if state is model.State.DISABLED:
@@ -164,14 +167,6 @@ def _get(row: dict[str, typing.Any], column: str,
             f'{column!r} is not a {kind.__name__}' if column in row
             else f'{column!r} is missing')
     return value
-
-
-def _state(text: str) -> model.State:
-    try:
-        return model.State(text)
-    except ValueError:
-        raise ValueError(
-            f'the state {model.shown(text)} is not known') from None
 
 
 def _type(found: typing.Any) -> model.ClusterType:

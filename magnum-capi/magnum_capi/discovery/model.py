@@ -13,12 +13,19 @@ import types
 import typing
 
 _PLAIN = re.compile(r'[\w.:+/-]{1,64}', re.ASCII).fullmatch
+_UUID = re.compile(
+    '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}').fullmatch
 _LONGEST = 64
 #: Major version of the newest Magnum that this was compared with.
 NEWEST = 23
 _LONGEST_LINE = 200
 #: Limit of names or cluster types in a message; the rest is counted.
 _LISTED = 24
+
+
+def is_uuid(ident: str) -> bool:
+    """Whether a text can be an id; otherwise it is a name."""
+    return _UUID(ident) is not None
 
 
 def shown(value: object) -> str:
@@ -46,6 +53,13 @@ def listed(values: collections.abc.Sequence[object]) -> str:
     if len(values) > _LISTED:
         texts[-1] += f' and {len(values) - _LISTED} more'
     return ', '.join(texts)
+
+
+def subject(kind: str, name: str | None, identifier: str) -> str:
+    """A kind of object, with the name and identifier of one."""
+    identifier = listed([identifier])
+    return (f'{kind} {listed([name])} ({identifier})' if name
+            else f'{kind} {identifier}')
 
 
 def _bare(value: object) -> str:

@@ -33,7 +33,7 @@ class Image:
         return model.ImageProperties.of(self.raw)
 
     def __str__(self) -> str:
-        return _subject('image', self.name, self.id)
+        return model.subject('image', self.name, self.id)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Template:
                                  self.coe)
 
     def __str__(self) -> str:
-        return _subject('template', self.name, self.uuid)
+        return model.subject('template', self.name, self.uuid)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Cluster:
     stack_id: str | None = None
 
     def __str__(self) -> str:
-        return _subject('cluster', self.name, self.uuid)
+        return model.subject('cluster', self.name, self.uuid)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,9 +102,3 @@ class Cloud:
     def image(self, reference: str) -> Image | None:
         """The image with an identifier, or with a unique name."""
         return self._by_reference.get(reference)
-
-
-def _subject(kind: str, name: str, identifier: str) -> str:
-    identifier = model.listed([identifier])
-    return f'{kind} {model.listed([name])} ({identifier})' if name else (
-        f'{kind} {identifier}')
