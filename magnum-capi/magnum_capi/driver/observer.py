@@ -49,10 +49,6 @@ from magnum_capi.kube import rest
 PARTS = ('control_plane', 'machine_deployments', 'machine_sets', 'machines',
          'addons')
 
-#: Label of objects that belong to a Cluster (Cluster API,
-#: api/core/v1beta1/common_types.go: ClusterNameLabel).
-_CLUSTER = 'cluster.x-k8s.io/cluster-name'
-
 #: Label that both charts put on all their objects, and the one that the addon
 #: operator puts on its own.
 _CHART_CLUSTER = 'capi.stackhpc.com/cluster'
@@ -146,7 +142,7 @@ def _machine_deployments(kube: kube_module.Kube, namespace: str, name: str
 
 def _labelled(kube: kube_module.Kube, namespace: str, name: str,
               kind: str) -> _Objects:
-    return tuple(kube.list(kind, namespace, {_CLUSTER: name}))
+    return tuple(kube.list(kind, namespace, {names.CAPI_CLUSTER_NAME: name}))
 
 
 def _servers(kube: kube_module.Kube, namespace: str, name: str

@@ -20,16 +20,6 @@ from openstack import exceptions as sdk_exceptions
 
 from magnum_capi import errors
 
-#: Proxy of an openstack Connection for each service type.
-_PROXIES = {
-    'identity': 'identity',
-    'image': 'image',
-    'compute': 'compute',
-    'network': 'network',
-    'block-storage': 'block_storage',
-    'load-balancer': 'load_balancer',
-}
-
 
 class CloudError(errors.MagnumCapiError):
     """A service refused a request.
@@ -120,7 +110,7 @@ class Services:
     def proxy(self, service: str) -> typing.Any:
         """The openstacksdk proxy of a service type."""
         if service not in self._made:
-            name = _PROXIES[service]
+            name = service.replace('-', '_')
             override: dict[str, typing.Any] = {
                 f'{name}_endpoint_override': self._endpoint(service)}
             # This requests the versions of the service.

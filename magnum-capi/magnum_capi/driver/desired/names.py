@@ -34,7 +34,8 @@ NODE_GROUP_ROLE = f'{PREFIX}role'
 #: Annotation of a Cluster: JSON object, node group's name here -> in Magnum.
 NODE_GROUPS = f'{PREFIX}nodegroups'
 
-#: Cluster API finds the Secrets of a cluster by this label.
+#: Label of objects that belong to a Cluster (Cluster API,
+#: api/core/v1beta1/common_types.go: ClusterNameLabel), also of its Secrets.
 CAPI_CLUSTER_NAME = 'cluster.x-k8s.io/cluster-name'
 
 #: Longest name of a node group's object: 33 + 1 + 26.

@@ -10,6 +10,7 @@ import re
 import typing
 
 from magnum_capi.driver.desired import label_registry
+from magnum_capi.driver.desired import label_types
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import spec as spec_model
 from magnum_capi.driver.desired import upgrade
@@ -20,12 +21,6 @@ CAPACITY = 'capacity.cluster-autoscaler.kubernetes.io'
 EFFECTS = ('NoSchedule', 'PreferNoSchedule', 'NoExecute')
 #: Keys that charts and this driver set themselves.
 OWN_PREFIXES = ('capi.stackhpc.com', names.PREFIX.rstrip('/'))
-
-_KEY_NAME = re.compile(
-    r'[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?', re.ASCII).fullmatch
-_KEY_PREFIX = re.compile(
-    r'[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*',
-    re.ASCII).fullmatch
 
 
 def bounds(group: spec_model.NodeGroupSpec, labels: label_registry.Labels,
@@ -171,8 +166,8 @@ def _taints(taints: tuple[typing.Mapping[str, str], ...]
 
 def _key(field: str, key: str) -> typing.Iterator[str]:
     prefix, slash, name = key.rpartition('/')
-    if (not _KEY_NAME(name) or slash and not _KEY_PREFIX(prefix)
-            or len(prefix) > 253):
+    if (not names.is_label_value(name) or len(prefix) > 253
+            or slash and not re.fullmatch(label_types.DOMAIN, prefix)):
         yield f'{field}: {key!r} is not a valid key in Kubernetes'
     elif any(prefix == own or prefix.endswith(f'.{own}')
              for own in OWN_PREFIXES):

@@ -13,6 +13,7 @@ import dataclasses
 import typing
 import uuid as uuids
 
+from magnum_capi.driver.desired import label_types
 from magnum_capi.driver.desired import spec
 
 #: Sections of a description; ``cloud`` is read by ``described_cloud``.
@@ -166,7 +167,7 @@ def _made(kind: type[_Row], where: str, given: typing.Any,
         if isinstance(given.get(name), dict):
             given[name] = {str(key): _text(value)
                            for key, value in given[name].items()}
-    if 'uuid' in given and not _is_uuid(given['uuid']):
+    if 'uuid' in given and not label_types.is_uuid(str(given['uuid'])):
         problems.append(f'{where}.uuid: {given["uuid"]!r} is not a uuid')
     return kind(**given) if len(problems) == begin else None
 
@@ -217,13 +218,6 @@ def _repeated(groups: tuple[NodeGroup, ...]
         values = [getattr(group, field) for group in groups]
         for value in sorted({v for v in values if values.count(v) > 1}):
             yield f'node_groups: several have the {field} {value!r}'
-
-
-def _is_uuid(text: typing.Any) -> bool:
-    try:
-        return bool(str(uuids.UUID(text)) == text.lower())
-    except (AttributeError, TypeError, ValueError):
-        return False
 
 
 def _is_number(value: object) -> bool:
