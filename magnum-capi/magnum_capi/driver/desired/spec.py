@@ -139,9 +139,6 @@ class ClusterSpec:
     :param dns_nameservers: addresses.
     :param floating_ip_enabled: whether the API server gets a floating IP,
         unless a label says otherwise.
-    :param load_balancer: whether the API server is behind one. Not the same
-        as Magnum's master_lb_enabled, which is False by default: without a
-        load balancer the API server is one node, which upgrades replace.
     :param auth_url: of Keystone, for keystone_auth_enabled.
     :param server_group: id of Nova's, for the control plane.
     :param management_cidrs: from which the management cluster connects.
@@ -168,7 +165,6 @@ class ClusterSpec:
     dns_nameservers: tuple[str, ...] = ()
     keypair: str | None = None
     floating_ip_enabled: bool = True
-    load_balancer: bool = True
     proxies: Proxies = Proxies()
     registries: Registries = Registries()
     volumes: Volumes = Volumes()

@@ -174,16 +174,6 @@ def _api_server(spec: spec_model.ClusterSpec,
             and not spec_model.floating_ip(spec, labels)):
         yield ('label api_server_floating_ip: the API server of this cluster '
                'gets no floating IP (master_lb_floating_ip_enabled)')
-    if spec.load_balancer:
-        return
-    if spec.master_count > 1:
-        yield f'{spec.master_count} masters need a load balancer'
-    if labels.api_master_lb_allowed_cidrs:
-        yield ('label api_master_lb_allowed_cidrs: only a load balancer can '
-               'restrict access, and there is none')
-    if not spec_model.floating_ip(spec, labels):
-        yield ('without a load balancer the API server needs a floating IP '
-               '(floating_ip_enabled)')
 
 
 def _root_volume(spec: spec_model.ClusterSpec, labels: label_rules.Labels,

@@ -129,7 +129,10 @@ def values(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
 def _api_server(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
                 chart: charts.Features) -> _Values:
     result: _Values = {
-        'enableLoadBalancer': spec.load_balancer,
+        # Magnum's master_lb_enabled does not count, which is False by
+        # default: without a load balancer the API server is one node, which
+        # upgrades replace.
+        'enableLoadBalancer': True,
         'associateFloatingIP': spec_model.floating_ip(spec, labels),
         'loadBalancerProvider': labels.octavia_provider}
     if labels.api_master_lb_allowed_cidrs:

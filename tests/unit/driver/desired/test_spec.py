@@ -238,23 +238,6 @@ class TestApiServer(ValidationCase):
                 dataclasses.replace(SPEC, floating_ip_enabled=enabled),
                 labels.Labels(master_lb_floating_ip_enabled=label)))
 
-    def test_without_a_load_balancer_much_is_refused(self):
-        alone = dataclasses.replace(SPEC, load_balancer=False)
-
-        validation.check(alone)
-        self.assertRefused(
-            dataclasses.replace(alone, master_count=3), 'load balancer')
-        for count, problems in ((2, 2), (0, 1)):
-            self.assertEqual(problems, len(self.problems(
-                dataclasses.replace(alone, master_count=count))))
-        self.assertRefused(
-            dataclasses.replace(alone, floating_ip_enabled=False),
-            'floating IP')
-        # It would be ignored: everybody could reach the API server.
-        self.assertRefused(dataclasses.replace(alone, labels={
-            'api_master_lb_allowed_cidrs': '192.0.2.0/24'}),
-            'api_master_lb_allowed_cidrs')
-
 
 class TestLabels(ValidationCase):
 

@@ -101,6 +101,9 @@ class TestApiServer(testtools.TestCase):
         self.assertFalse(made(floating_ip_enabled=False)['apiServer'][
             'associateFloatingIP'])
 
+    def test_it_is_always_behind_a_load_balancer(self):
+        self.assertIs(True, made()['apiServer']['enableLoadBalancer'])
+
     def test_the_allow_list_has_the_key_of_the_chart(self):
         # B.4.9: a key that the chart does not know is ignored.
         given = {'api_master_lb_allowed_cidrs': '192.0.2.0/24'}
