@@ -326,8 +326,9 @@ def _judge_own(name: str, value: str) -> str | None:
 
 
 def _judge_helm(name: str, value: str) -> str | None:
-    from magnum_capi.discovery import translate
-    return (None if name in translate.HELM_LABELS
+    # It reads values with a default, not strictly.
+    from magnum_capi.driver.desired import other_drivers
+    return (None if name in other_drivers.HELM
             else 'the driver has no such label')
 
 

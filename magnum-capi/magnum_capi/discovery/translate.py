@@ -12,22 +12,6 @@ import typing
 #: Says why a driver does not accept a label; None: it does.
 Judge = collections.abc.Callable[[str, str], str | None]
 
-#: Names of magnum-capi-helm 1.4.0 (magnum_capi_helm/conf.py,
-#: capi_helm_cluster_labels); it reads values with a default, not strictly.
-HELM_LABELS = frozenset((
-    'api_master_lb_allowed_cidrs', 'auto_healing_enabled',
-    'auto_scaling_enabled', 'boot_volume_size', 'boot_volume_type',
-    'capi_helm_chart_version', 'csi_cinder_allow_volume_expansion',
-    'csi_cinder_availability_zone', 'csi_cinder_fstype',
-    'csi_cinder_reclaim_policy', 'csi_cinder_volume_binding_mode',
-    'etcd_blockdevice_size', 'etcd_blockdevice_type',
-    'etcd_blockdevice_volume_az', 'etcd_blockdevice_volume_type',
-    'etcd_volume_size', 'etcd_volume_type', 'extra_network_name',
-    'extra_network_names', 'fixed_subnet_cidr', 'keystone_auth_enabled',
-    'kube_dashboard_enabled', 'master_lb_floating_ip_enabled',
-    'max_node_count', 'min_node_count', 'monitoring_enabled',
-    'octavia_lb_algorithm', 'octavia_lb_healthcheck', 'octavia_provider'))
-
 #: Fields that both Cluster API drivers read.
 _KEPT = ('coe', 'server_type', 'external_network_id', 'fixed_network',
          'fixed_subnet', 'dns_nameserver', 'flavor_id', 'master_flavor_id',

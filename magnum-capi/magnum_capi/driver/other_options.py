@@ -11,6 +11,7 @@ import dataclasses
 import types
 import typing
 
+from magnum_capi.driver.desired import other_drivers
 from magnum_capi.driver import options
 
 _LABELS = 'capi_helm_cluster_labels'
@@ -79,21 +80,9 @@ OTHERS: typing.Mapping[str, Instead] = types.MappingProxyType({
             'csi_cinder_availability_zone', 'csi_cinder_reclaim_policy',
             'csi_cinder_volume_binding_mode', 'csi_cinder_fstype',
             'csi_cinder_allow_volume_expansion')),
-        (_LABELS, (
-            'api_master_lb_allowed_cidrs', 'auto_healing_enabled',
-            'auto_scaling_enabled', 'boot_volume_size', 'boot_volume_type',
-            'csi_cinder_allow_volume_expansion',
-            'csi_cinder_availability_zone', 'csi_cinder_fstype',
-            'csi_cinder_reclaim_policy', 'csi_cinder_volume_binding_mode',
-            'etcd_blockdevice_size', 'etcd_blockdevice_type',
-            'etcd_blockdevice_volume_az', 'etcd_blockdevice_volume_type',
-            'etcd_volume_size', 'etcd_volume_type', 'extra_network_name',
-            'extra_network_names', 'fixed_subnet_cidr',
-            'keystone_auth_enabled', 'kube_dashboard_enabled',
-            'master_lb_floating_ip_enabled', 'max_node_count',
-            'min_node_count', 'monitoring_enabled', 'octavia_lb_algorithm',
-            'octavia_lb_healthcheck', 'octavia_provider')),
+        (_LABELS, other_drivers.HELM),
     ) for name in names},
+    # default_labels cannot set it.
     f'[{_LABELS}]capi_helm_chart_version': Instead('chart_version'),
     '[auto_scaling]image_repository': Instead(
         'value_overlays', text='with ``autoscaler.image.repository``'),

@@ -15,7 +15,7 @@ import uuid
 import testtools
 
 import magnum_capi
-from magnum_capi.discovery import translate
+from magnum_capi.driver.desired import other_drivers
 from magnum_capi import progress
 from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest.sandbox import releases
@@ -91,4 +91,4 @@ class LabelsTest(testtools.TestCase):
              'print(*driver._REGISTERED_LABEL_NAMES)'],
             capture_output=True, text=True, timeout=120, check=True)
         self.assertEqual(set(ended.stdout.split()),
-                         translate.HELM_LABELS)
+                         set(other_drivers.HELM))
