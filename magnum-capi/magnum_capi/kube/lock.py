@@ -14,6 +14,7 @@ before it requested its last renewal. So the holder knows that it lost the lock
 before another process can take it, whatever the clocks show.
 """
 
+import collections.abc
 import contextlib
 import datetime
 import math
@@ -115,15 +116,19 @@ class Lock:
                 last_seen=self._lost or 'it could not be renewed in time',
                 hint='The next status check resumes the operation')
 
-    def hold(self, timeout: float
-             ) -> contextlib.AbstractContextManager['Lock']:
+    @contextlib.contextmanager
+    def hold(self, timeout: float) -> collections.abc.Iterator['Lock']:
         """Take the lock; use it in a ``with`` statement, which releases it.
 
         :param timeout: seconds to wait for it.
         :raises LockBusy: it was not free in that time.
         :raises rest.KubeError: the management cluster refused or is down.
         """
-        return _Held(self, timeout)
+        self.acquire(timeout)
+        try:
+            yield self
+        finally:
+            self.release()
 
     def acquire(self, timeout: float) -> None:
         """Like :meth:`hold`; :meth:`release` must follow."""
@@ -278,17 +283,3 @@ class Lock:
             self._lease = found
         else:
             self._lost = f'it is held by {holder}' if found else 'it is gone'
-
-
-class _Held:
-
-    def __init__(self, lock: Lock, timeout: float) -> None:
-        self._lock = lock
-        self._timeout = timeout
-
-    def __enter__(self) -> Lock:
-        self._lock.acquire(self._timeout)
-        return self._lock
-
-    def __exit__(self, *exc_info: typing.Any) -> None:
-        self._lock.release()
