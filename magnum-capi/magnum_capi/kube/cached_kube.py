@@ -46,13 +46,11 @@ class CachedKube(kube.Kube):
         return known.get(namespace, name)
 
     def list(self, kind: str, namespace: str | None,
-             labels: pages.Labels | None = None,
-             fields: str | None = None) -> kinds.Objects:
+             labels: pages.Labels | None = None) -> kinds.Objects:
         known = self._informers.get(kind)
-        if (known is None or namespace is None or fields is not None
-                or not isinstance(labels, dict)
+        if (known is None or namespace is None or not isinstance(labels, dict)
                 or labels.keys() != {informer.CLUSTER} or not known.fresh):
-            return super().list(kind, namespace, labels, fields)
+            return super().list(kind, namespace, labels)
         return known.of_cluster(namespace, labels[informer.CLUSTER])
 
     def version(self, namespace: str, secret: str) -> str | None:

@@ -30,6 +30,8 @@ DELETE_MACHINE = 'cluster.x-k8s.io/delete-machine'
 
 #: Pages of Events to read. A namespace keeps them for an hour.
 _EVENT_PAGES = 4
+#: Events to return.
+_EVENTS = 5
 
 _METADATA = ('application/json;g=meta.k8s.io;v=v1;'
              'as=PartialObjectMetadataList')
@@ -81,13 +83,9 @@ class Kube:
                         lambda path: self._rest.find('GET', path))
 
     def list(self, kind: str, namespace: str | None,
-             labels: pages.Labels | None = None,
-             fields: str | None = None) -> kinds.Objects:
-        """Return the objects with these labels.
-
-        :param fields: field selector.
-        """
-        return self._pages(kind, namespace, labels, fields=fields)
+             labels: pages.Labels | None = None) -> kinds.Objects:
+        """Return the objects with these labels."""
+        return self._pages(kind, namespace, labels)
 
     def list_metadata(self, kind: str, namespace: str | None,
                       labels: pages.Labels | None = None) -> kinds.Objects:
@@ -229,23 +227,19 @@ class Kube:
                 f'The namespace {name} is being deleted', status=409,
                 hint='Try again when it is gone')
 
-    def events(self, namespace: str, name: str, newest: int = 5,
-               warnings: bool = True) -> kinds.Objects:
-        """Return the latest Events of a cluster's objects.
+    def events(self, namespace: str, name: str) -> kinds.Objects:
+        """Return the latest Warnings about a cluster's objects.
 
         :param name: of the Cluster: objects with this name, or with names
             that begin with it and a dash.
-        :param newest: how many at most.
-        :param warnings: leave out Normal ones.
-        :returns: newest first.
+        :returns: newest first, five at most.
         """
         found = [
             event for event in self._pages(
-                'Event', namespace, most=_EVENT_PAGES,
-                fields='type!=Normal' if warnings else None)
+                'Event', namespace, most=_EVENT_PAGES, fields='type!=Normal')
             if f'{event["involvedObject"].get("name", "")}-'.startswith(
                 f'{name}-')]
-        return sorted(found, key=_when, reverse=True)[:newest]
+        return sorted(found, key=_when, reverse=True)[:_EVENTS]
 
     def _merge(self, kind: str, namespace: str | None, name: str,
                patch: kinds.Object) -> kinds.Object | None:
