@@ -31,7 +31,6 @@ from magnum_capi.driver.desired import upgrade
 from magnum_capi.driver import gather
 from magnum_capi.driver.gitops import description
 from magnum_capi.driver.gitops import rendering
-from magnum_capi.driver.helm import helm
 from magnum_capi.driver.helm import releases
 from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver.keys import credentials
@@ -43,7 +42,6 @@ from magnum_capi.driver.moving import standing
 from magnum_capi.driver.observed import attention
 from magnum_capi.driver.observed import conditions
 from magnum_capi.driver.observed import groups
-from magnum_capi.driver.observed import progress
 from magnum_capi.driver.observed import snapshot
 from magnum_capi.driver.observed import verdicts
 from magnum_capi.driver import other_options
@@ -58,8 +56,8 @@ from tests.unit.driver import magnum_double
 #: Those with values.
 MODULES = (
     openstack, services, reconcile, gather, description, rendering,
-    app_credentials, credentials, rotation, state, access, helm, kinds,
-    releases, rest, attention, conditions, groups, progress, snapshot,
+    app_credentials, credentials, rotation, state, access, kinds,
+    releases, rest, attention, conditions, groups, snapshot,
     verdicts, settings, charts, goal, label_registry, label_types, labels,
     names, pins, rows, spec, upgrade, status_check, move, site, standing,
     node_files, replacement, adopt, rules, other_options,

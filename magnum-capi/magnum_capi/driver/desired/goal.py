@@ -13,20 +13,21 @@ import typing
 MASTER = 'master'
 
 
-class Progress(typing.Protocol):
-    """How far an operation has come; see progress.Progress."""
+@dataclasses.dataclass(frozen=True)
+class Progress:
+    """The progress of an operation.
 
-    @property
-    def at(self) -> datetime.datetime:
-        """When a part last came nearer to its goal."""
+    :param at: when a part last came closer to its goal, aware datetime;
+        shifted by unobserved time that does not count.
+    :param looked: when the cluster was last observed, to a quarter of the
+        limit.
+    :param left: for each part a pair: a text that changes with the part's
+        goal, and the least that was left to do so far.
+    """
 
-    @property
-    def looked(self) -> datetime.datetime:
-        """When the cluster was last observed."""
-
-    @property
-    def left(self) -> typing.Mapping[str, tuple[str, int]]:
-        """What was left to do, by part."""
+    at: datetime.datetime
+    looked: datetime.datetime
+    left: typing.Mapping[str, tuple[str, int]]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -16,6 +16,7 @@ import datetime
 import json
 import typing
 
+from magnum_capi.driver.desired import goal
 from magnum_capi.driver.desired import pins as pins_module
 from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.observed import progress as progress_module
@@ -86,7 +87,7 @@ class State:
     pins: pins_module.Pins | None = None
     failing: typing.Mapping[str, datetime.datetime] = dataclasses.field(
         default_factory=dict)
-    progress: progress_module.Progress | None = None
+    progress: goal.Progress | None = None
     failed: str = ''
     marked: tuple[str, ...] = ()
     sizes: typing.Mapping[str, int] = dataclasses.field(default_factory=dict)
@@ -218,8 +219,8 @@ def _adopted(found: typing.Mapping[str, typing.Any] | None
 
 
 def _progress(found: typing.Mapping[str, typing.Any] | None
-              ) -> progress_module.Progress | None:
-    return progress_module.Progress(
+              ) -> goal.Progress | None:
+    return goal.Progress(
         datetime.datetime.fromisoformat(found['at']),
         datetime.datetime.fromisoformat(found['looked']),
         {part: tuple(pair) for part, pair in found['left'].items()}

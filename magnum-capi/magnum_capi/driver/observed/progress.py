@@ -10,7 +10,6 @@ may take as long as it needs, and one that does not can be ended.
 """
 
 import collections.abc
-import dataclasses
 import datetime
 
 from magnum_capi.driver.desired import goal
@@ -29,26 +28,9 @@ _UNSEEN = 1 / 2
 _NONE = datetime.timedelta()
 
 
-@dataclasses.dataclass(frozen=True)
-class Progress:
-    """The progress of an operation.
-
-    :param at: when a part last came closer to its goal, aware datetime;
-        shifted by unobserved time that does not count.
-    :param looked: when the cluster was last observed, to a quarter of the
-        limit.
-    :param left: for each part a pair: a text that changes with the part's
-        goal, and the least that was left to do so far.
-    """
-
-    at: datetime.datetime
-    looked: datetime.datetime
-    left: collections.abc.Mapping[str, tuple[str, int]]
-
-
-def noted(progress: Progress | None,
+def noted(progress: goal.Progress | None,
           left: collections.abc.Mapping[str, tuple[str, int]],
-          now: datetime.datetime, limit: float) -> Progress | None:
+          now: datetime.datetime, limit: float) -> goal.Progress | None:
     """The progress after another look.
 
     :param progress: before it; None at the first thorough look.
@@ -57,20 +39,20 @@ def noted(progress: Progress | None,
     :returns: ``progress`` itself when there is nothing new to record.
     """
     if progress is None:
-        return Progress(now, now, dict(left)) if left else None
+        return goal.Progress(now, now, dict(left)) if left else None
     least = dict(progress.left)
     for part, (target, number) in left.items():
         known = least.get(part)
         if known is None or known[0] != target or number < known[1]:
             least[part] = target, number
     if least != progress.left:
-        return Progress(now, now, least)
+        return goal.Progress(now, now, least)
     unseen = max(now - progress.looked, _NONE)
     whole = datetime.timedelta(minutes=limit)
     if not limit or unseen < whole * _NOTED:
         return progress
     lost = unseen if unseen > whole * _UNSEEN else _NONE
-    return Progress(min(progress.at + lost, now), now, progress.left)
+    return goal.Progress(min(progress.at + lost, now), now, progress.left)
 
 
 def is_over(progress: goal.Progress | None, now: datetime.datetime,
@@ -84,7 +66,7 @@ def left(snapshot: snapshot_module.Snapshot,
          wanted: goal.DesiredCluster) -> dict[str, tuple[str, int]]:
     """What is left to do in an operation, for parts where this is known.
 
-    :returns: see Progress.
+    :returns: see goal.Progress.
     """
     if wanted.operation == 'DELETE':
         return _of_deletion(snapshot)

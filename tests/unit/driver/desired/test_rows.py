@@ -6,6 +6,7 @@ import types
 
 import testtools
 
+from magnum_capi.driver.desired import goal
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import pins
 from magnum_capi.driver.desired import rows
@@ -14,7 +15,6 @@ from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.keys import state
 from magnum_capi.driver.keys import vault
 from magnum_capi.driver.observed import machines
-from magnum_capi.driver.observed import progress
 from magnum_capi.driver.observed import removal
 from tests.unit.driver import objects
 from tests.unit.driver import small_world
@@ -33,7 +33,7 @@ class StateTest(testtools.TestCase):
                                    {'matchLabelExpressions': []},)),
                                {'u': spec.Image('i', 'v1.34.2', 'ubuntu')},
                                {'m1': 'm1'}, {'private': 'n'}),
-                           {'machines/m': objects.NOW}, progress.Progress(
+                           {'machines/m': objects.NOW}, goal.Progress(
                                objects.NOW, objects.ago(hours=1),
                                {'groups/g': ('7', 3)}), 'because',
                            ('m1',), {'g': 3}, {'g': ('image', '1.34.2')})
@@ -224,7 +224,7 @@ class RowsTest(testtools.TestCase):
         self.assertEqual({}, state.ended(kept).failing)
 
     def test_progress_is_of_one_operation(self):
-        kept = state.State('UPDATE', objects.NOW, progress=progress.Progress(
+        kept = state.State('UPDATE', objects.NOW, progress=goal.Progress(
             objects.NOW, objects.NOW, {}), failed='so')
         self.assertIsNone(self.rows().wanted(kept).progress)
         for changed in (state.begun(kept, 'UPDATE', objects.NOW),

@@ -5,6 +5,7 @@ import datetime
 
 import testtools
 
+from magnum_capi.driver.desired import goal
 from magnum_capi.driver.observed import progress
 from magnum_capi.driver.observed import snapshot
 from tests.unit.driver import objects
@@ -15,7 +16,7 @@ NOW = objects.NOW
 
 def going(**kwargs):
     """Progress of which the last was an hour ago."""
-    return progress.Progress(**{
+    return goal.Progress(**{
         'at': objects.ago(minutes=60), 'looked': objects.ago(minutes=1),
         'left': {'a': ('goal', 5), 'b': ('goal', 2)}, **kwargs})
 
@@ -27,7 +28,7 @@ class NotedTest(testtools.TestCase):
 
     def test_first_close_look_is_the_beginning(self):
         left = {'a': ('goal', 5)}
-        self.assertEqual(progress.Progress(NOW, NOW, left),
+        self.assertEqual(goal.Progress(NOW, NOW, left),
                          progress.noted(None, left, NOW, HOUR))
         self.assertIsNone(progress.noted(None, {}, NOW, HOUR))
 

@@ -4,7 +4,7 @@
 
 import testtools
 
-from magnum_capi.driver.observed import progress
+from magnum_capi.driver.desired import goal
 from magnum_capi.driver.observed import reasons
 from tests.unit.driver import objects
 
@@ -59,7 +59,7 @@ class TextTest(testtools.TestCase):
             'W', ['a', 'a'], objects.wanted()))
 
     def test_last_progress_is_told_while_it_goes_on(self):
-        going = progress.Progress(objects.ago(minutes=3), objects.NOW, {})
+        going = goal.Progress(objects.ago(minutes=3), objects.NOW, {})
 
         for blocker in ('a', 'a.'):
             self.assertEqual(
@@ -70,7 +70,7 @@ class TextTest(testtools.TestCase):
 
     def test_text_that_was_cut_stays_marked(self):
         text = reasons.text('W', ['a' * 999], objects.wanted(
-            progress=progress.Progress(objects.NOW, objects.NOW, {})))
+            progress=goal.Progress(objects.NOW, objects.NOW, {})))
 
         self.assertIn('a ... Last progress: ', text)
 

@@ -4,7 +4,7 @@
 
 import testtools
 
-from magnum_capi.driver.observed import progress
+from magnum_capi.driver.desired import goal
 from magnum_capi.driver.observed import snapshot
 from magnum_capi.driver.observed import status
 from tests.unit.driver import objects
@@ -444,7 +444,7 @@ class FailureTest(testtools.TestCase):
         for minutes, status_ in ((9, 'CREATE_IN_PROGRESS'),
                                  (10, 'CREATE_FAILED'),
                                  (11, 'CREATE_FAILED')):
-            verdict = self.replaced(3, progress=progress.Progress(
+            verdict = self.replaced(3, progress=goal.Progress(
                 objects.ago(minutes=minutes), objects.NOW, {}))
             self.assertEqual(status_, verdict.status)
 

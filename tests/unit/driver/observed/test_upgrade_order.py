@@ -5,8 +5,8 @@ import dataclasses
 
 import testtools
 
+from magnum_capi.driver.desired import goal
 from magnum_capi.driver.observed import machines
-from magnum_capi.driver.observed import progress
 from magnum_capi.driver.observed import snapshot
 from magnum_capi.driver.observed import status
 from tests.unit.driver import objects
@@ -149,7 +149,7 @@ class TurnTest(testtools.TestCase):
         self.assertEqual('default-worker', verdict.turn)
 
     def test_time_is_over_for_who_waits_in_vain_only(self):
-        late = {'limit': 60, 'progress': progress.Progress(
+        late = {'limit': 60, 'progress': goal.Progress(
             objects.ago(minutes=61), objects.NOW, {})}
         verdict = judge(seen(), wanted(**late))
         self.assertEqual((UPDATE, 'default-worker'),

@@ -9,10 +9,10 @@ needs the moments in between makes them.
 
 import dataclasses
 
+from magnum_capi.driver.desired import goal
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
-from magnum_capi.driver.observed import progress
 from magnum_capi.driver import reconcile
 from magnum_capi.driver import settings
 from magnum_capi.driver import status_check
@@ -294,7 +294,7 @@ class UpgradeOrderTest(base.TestCase):
         self.upgrade()
         began = dataclasses.replace(
             self.vault().state(), failing={'machines/m': objects.NOW},
-            progress=progress.Progress(objects.ago(hours=1), objects.NOW, {}))
+            progress=goal.Progress(objects.ago(hours=1), objects.NOW, {}))
         self.vault().write_state(began)
         self.assertTrue(began.pins and began.secrets)
 
