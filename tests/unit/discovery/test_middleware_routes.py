@@ -39,11 +39,6 @@ class RouteTestCase(testtools.TestCase):
         self.assertEqual([], [r for r in self.magnum.requests
                               if r[0] != 'GET'])
 
-    def check_passed(self, method, path, **environ):
-        self.send(method, path, **environ)
-        self.assertEqual(path.partition('?')[0],
-                         self.magnum.requests[-1][1].replace(' ', '%20'))
-
 
 class SpellingsOfPathsTest(RouteTestCase):
     """They are the documented one to Magnum: 201 without the filter."""

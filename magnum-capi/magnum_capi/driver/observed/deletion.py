@@ -8,8 +8,6 @@ deletes what the Cluster did not own yet when it was deleted. Templates that
 Helm keeps are garbage-collected by Kubernetes if they have an owner.
 """
 
-import datetime
-
 from magnum_capi.driver.desired import goal
 from magnum_capi.driver.observed import conditions
 from magnum_capi.driver.observed import reasons
@@ -18,12 +16,9 @@ from magnum_capi.driver.observed import verdicts
 from magnum_capi.kube import kinds
 
 
-def judge(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
-          now: datetime.datetime) -> verdicts.Verdict:
-    """Judge a deletion: done when nothing is left.
-
-    :param now: aware.
-    """
+def judge(snapshot: snapshot_module.Snapshot,
+          wanted: goal.DesiredCluster) -> verdicts.Verdict:
+    """Judge a deletion: done when nothing is left."""
     left = [obj for obj in (
         snapshot.cluster, snapshot.get('control_plane', None),
         *snapshot.get('machine_deployments', {}).values(),

@@ -35,7 +35,6 @@ GroupVerdict = verdicts.GroupVerdict
 NOTHING = verdicts.NOTHING
 APPLY = verdicts.APPLY
 REPAIR = verdicts.REPAIR
-DELETE = verdicts.DELETE
 ADVANCE = verdicts.ADVANCE
 
 #: Conditions of the Cluster that must be True: v1beta2, v1beta1.
@@ -65,7 +64,7 @@ def judge(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
     :param now: aware.
     """
     if wanted.operation == 'DELETE':
-        return deletion.judge(snapshot, wanted, now)
+        return deletion.judge(snapshot, wanted)
     observed = {group.key: node_groups.observe(snapshot, group, wanted)
                 for group in wanted.groups}
     action, blockers = _applied(snapshot, wanted, observed)

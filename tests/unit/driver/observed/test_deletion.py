@@ -7,6 +7,7 @@ import testtools
 from magnum_capi.driver.observed import deletion
 from magnum_capi.driver.observed import snapshot
 from magnum_capi.driver.observed import status
+from magnum_capi.driver.observed import verdicts
 from tests.unit.driver import objects
 
 DELETE = 'DELETE_IN_PROGRESS'
@@ -116,7 +117,7 @@ class DeletionTest(testtools.TestCase):
         verdict = judge(objects.complete(
             machines=(), release=snapshot.Release('deployed')))
 
-        self.assertEqual((DELETE, status.DELETE),
+        self.assertEqual((DELETE, verdicts.DELETE),
                          (verdict.status, verdict.action))
         self.assertIn('Cluster c0 is not being deleted yet', verdict.reason)
 
@@ -124,7 +125,7 @@ class DeletionTest(testtools.TestCase):
         verdict = judge(snapshot.Snapshot(
             **{**NOTHING, 'control_plane': objects.control_plane()}))
 
-        self.assertEqual((DELETE, status.DELETE),
+        self.assertEqual((DELETE, verdicts.DELETE),
                          (verdict.status, verdict.action))
 
     def test_templates_are_looked_for_when_nothing_else_is_left(self):
@@ -142,7 +143,7 @@ class DeletionTest(testtools.TestCase):
         verdict = judge(snapshot.Snapshot(
             **{**NOTHING, 'templates': (template(),)}))
 
-        self.assertEqual((DELETE, status.DELETE),
+        self.assertEqual((DELETE, verdicts.DELETE),
                          (verdict.status, verdict.action))
         self.assertIn('OpenStackMachineTemplate t is not being deleted yet',
                       verdict.reason)
@@ -166,7 +167,7 @@ class DeletionTest(testtools.TestCase):
         for state in ('deployed', 'uninstalling', 'pending-install'):
             verdict = judge(snapshot.Snapshot(
                 **{**NOTHING, 'release': snapshot.Release(state)}))
-            self.assertEqual(status.DELETE, verdict.action)
+            self.assertEqual(verdicts.DELETE, verdict.action)
 
     def test_a_release_kept_as_history_is_gone(self):
         verdict = judge(snapshot.Snapshot(
