@@ -37,9 +37,9 @@ LOG = logging.getLogger(__name__)
 LOCK_TIMEOUT = 15
 
 _TEMPLATE_FIELDS = (
-    'uuid', 'name', 'coe', 'server_type', 'cluster_distro',
-    'network_driver', 'external_network_id', 'fixed_network', 'fixed_subnet',
-    'volume_driver', 'master_lb_enabled', 'tls_disabled')
+    'coe', 'server_type', 'cluster_distro', 'network_driver',
+    'external_network_id', 'fixed_network', 'fixed_subnet', 'volume_driver',
+    'master_lb_enabled', 'tls_disabled')
 
 _Steps: typing.TypeAlias = tuple[rules.Restore, ...]
 
@@ -197,8 +197,7 @@ class Upgrade:
             pinned = not rows_module.follows(group, rows.template)
             if group.role != rows_module.MASTER and group.uuid != self._only:
                 groups.append(rules.Group(
-                    group.uuid, group.name,
-                    _image(cloud, group.image_id).kube_version
+                    group.name, _image(cloud, group.image_id).kube_version
                     if pinned else None, pinned))
         found = rules.refusals(
             _template(self._store, rows.template),

@@ -53,8 +53,6 @@ class Template:
     :param kube_tag: its label, None when it has none.
     """
 
-    uuid: str
-    name: str
     driver: str | None
     image: Image
     coe: str = 'kubernetes'
@@ -80,7 +78,6 @@ class Group:
         cluster does not change.
     """
 
-    uuid: str
     name: str
     kube_version: str | None
     pinned: bool = False

@@ -15,10 +15,9 @@ def image(kube_version='v1.35.0', status='active'):
 
 
 PRESENT = upgrade.Template(
-    'old', 'old', 'k8s_capi_v1', image('v1.34.2'),
+    'k8s_capi_v1', image('v1.34.2'),
     network_driver='calico', external_network_id='public')
-TARGET = dataclasses.replace(
-    PRESENT, uuid='new', name='new', image=image())
+TARGET = dataclasses.replace(PRESENT, image=image())
 
 
 class RefusalsTest(testtools.TestCase):
@@ -121,14 +120,14 @@ class RefusalsTest(testtools.TestCase):
         self.assertEqual(4, len(found))
 
     def test_a_pinned_group_that_would_be_left_behind(self):
-        group = upgrade.Group('u', 'pool', 'v1.31.0', pinned=True)
+        group = upgrade.Group('pool', 'v1.31.0', pinned=True)
 
         found, = self.refusals(groups=(group,))
 
         self.assertIn('node group pool', found)
 
     def test_a_group_that_is_upgraded_too_is_not_asked(self):
-        group = upgrade.Group('u', 'pool', 'v1.31.0')
+        group = upgrade.Group('pool', 'v1.31.0')
 
         self.assertEqual([], self.refusals(groups=(group,)))
 
