@@ -9,7 +9,6 @@ the user, and when the user loses any of its roles.
 
 import collections.abc
 import dataclasses
-import typing
 
 from openstack import exceptions as sdk_exceptions
 
@@ -26,8 +25,6 @@ class Credential:
 
     id: str
     name: str
-    project_id: str | None = None
-    roles: tuple[str, ...] = ()
     secret: str = dataclasses.field(default='', repr=False)
 
 
@@ -53,8 +50,7 @@ def create(cloud: services.Services, user_id: str, name: str,
         made = cloud.proxy('identity').create_application_credential(
             user_id, name, description=description, unrestricted=False,
             roles=[{'name': role} for role in roles])
-    return Credential(made.id, made.name, made.project_id, tuple(roles),
-                      made.secret)
+    return Credential(made.id, made.name, made.secret)
 
 
 def get(cloud: services.Services, user_id: str,
@@ -66,7 +62,7 @@ def get(cloud: services.Services, user_id: str,
                 user_id, credential_id)
         except sdk_exceptions.NotFoundException:
             return None
-    return _credential(found)
+    return Credential(found.id, found.name)
 
 
 def find(cloud: services.Services, user_id: str,
@@ -75,7 +71,7 @@ def find(cloud: services.Services, user_id: str,
     with services.asking(f'the application credentials of {user_id}'):
         try:
             return tuple(
-                _credential(c) for c in
+                Credential(c.id, c.name) for c in
                 cloud.proxy('identity').application_credentials(user_id)
                 if c.name.startswith(prefix))
         except sdk_exceptions.NotFoundException:
@@ -97,9 +93,3 @@ def delete(cloud: services.Services, user_id: str,
         except sdk_exceptions.NotFoundException:
             return False
     return True
-
-
-def _credential(found: typing.Any) -> Credential:
-    return Credential(
-        found.id, found.name, found.project_id,
-        tuple(role['name'] for role in found.roles or ()))

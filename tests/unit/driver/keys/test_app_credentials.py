@@ -32,8 +32,7 @@ class AppCredentialsTest(testtools.TestCase):
     def test_roles_are_those_that_are_allowed(self):
         self.serve_create()
         made = self.create(['admin', 'member', 'audit'])
-        self.assertEqual(('a1', 'geheim', ('member',)),
-                         (made.id, made.secret, made.roles))
+        self.assertEqual(('a1', 'geheim'), (made.id, made.secret))
         body = self.fake.seen[-1][3]['application_credential']
         self.assertEqual([{'name': 'member'}], body['roles'])
         self.assertIs(False, body['unrestricted'])
@@ -63,7 +62,7 @@ class AppCredentialsTest(testtools.TestCase):
             'id': 'a1', 'name': 'n', 'project_id': 'p1',
             'roles': [{'name': 'member'}]}})
         self.assertEqual(
-            app_credentials.Credential('a1', 'n', 'p1', ('member',)),
+            app_credentials.Credential('a1', 'n'),
             app_credentials.get(self.cloud, 'u1', 'a1'))
         self.assertIsNone(app_credentials.get(self.cloud, 'u1', 'a2'))
 
