@@ -10,7 +10,6 @@ import dataclasses
 import sqlite3
 
 from magnum_capi.driver.desired import names
-from magnum_capi.driver.keys import delegation
 from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi import waiting
@@ -73,7 +72,7 @@ class Search:
         found |= {
             f'application credential {credential["name"]}'
             for credential in self._cloud.application_credentials()
-            if delegation.belongs(credential['name'], uuid)}
+            if credential['name'].startswith(f'magnum-{uuid}')}
         for table, column in _ROWS.items():
             (number,), = self._select(
                 f'SELECT COUNT(*) FROM {table} WHERE {column} = \'{uuid}\'')

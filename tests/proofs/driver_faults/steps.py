@@ -10,8 +10,8 @@ of a step has done all steps before it. Pure.
 """
 
 import dataclasses
+import uuid
 
-from magnum_capi.driver.desired import names
 from tests.proofs.driver_faults import rules
 
 _REQUEST = rules.Action.HOLD_REQUEST
@@ -37,8 +37,8 @@ class Step:
 
     def rule(self, release) -> rules.Rule:
         """The rule that stops it, once."""
-        pattern = self.pattern.format(r=release,
-                                      u=names.cluster_uuid(release))
+        pattern = self.pattern.format(
+            r=release, u=uuid.UUID(release.removeprefix('c')))
         return rules.Rule(pattern, self.action, self.nth, times=1)
 
 

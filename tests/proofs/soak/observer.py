@@ -7,7 +7,6 @@ import collections
 import requests
 
 from magnum_capi.driver.desired import names
-from magnum_capi.driver.keys import delegation
 from magnum_capi import errors
 from tests.proofs.soak import model
 from tests.proofs.soak import secrets
@@ -58,7 +57,7 @@ class Observer:
             if row is not None and groups is not None:
                 found[cluster] = _seen(
                     row, groups, machines[cluster.release], sum(
-                        delegation.belongs(name, cluster.uuid)
+                        name.startswith(f'magnum-{cluster.uuid}')
                         for name in credentials[cluster.user]))
         return found
 

@@ -38,8 +38,6 @@ NODE_GROUPS = f'{PREFIX}nodegroups'
 #: api/core/v1beta1/common_types.go: ClusterNameLabel), also of its Secrets.
 CAPI_CLUSTER_NAME = 'cluster.x-k8s.io/cluster-name'
 
-#: Longest name of a node group's object: 33 + 1 + 26.
-LONGEST = 60
 _LONGEST_NAMESPACE = 63
 _LONGEST_PREFIX = 30
 _HASH_DIGITS = 30
@@ -48,7 +46,6 @@ _DIGITS = string.digits + string.ascii_lowercase
 #: 36 ** 25 is more than 2 ** 128.
 _NODE_GROUP_DIGITS = 25
 
-_CLUSTER = re.compile(r'c([0-9a-f]{32})', re.ASCII).fullmatch
 _LABEL_VALUE = re.compile(
     r'[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?', re.ASCII).fullmatch
 #: Helm's limits (pkg/chartutil/validate_name.go), but without dots, which are
@@ -66,18 +63,6 @@ def cluster(uuid: str | uuid_lib.UUID) -> str:
     :raises ValueError: it is not a uuid.
     """
     return f'c{uuid_lib.UUID(str(uuid)).hex}'
-
-
-def cluster_uuid(name: str) -> str:
-    """The uuid from which :func:`cluster` made a name.
-
-    :raises ValueError: the name is not from there.
-    """
-    match = _CLUSTER(name)
-    if not match:
-        raise ValueError(f'{name!r} is not the name of a cluster: "c" and 32 '
-                         'hexadecimal digits')
-    return str(uuid_lib.UUID(match[1]))
 
 
 def node_group(uuid: str | uuid_lib.UUID) -> str:

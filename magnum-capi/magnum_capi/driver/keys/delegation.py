@@ -20,16 +20,6 @@ def name(cluster_uuid: str, token: str) -> str:
     return f'magnum-{cluster_uuid}-{token}'
 
 
-def belongs(credential_name: str, cluster_uuid: str) -> bool:
-    """Whether a credential in Keystone was created for a cluster.
-
-    Check this before deleting one by an id from outside. magnum-capi-helm
-    1.3.0 adds nothing to the uuid (its common/app_creds.py, create_app_cred).
-    """
-    stem = f'magnum-{cluster_uuid}'
-    return credential_name == stem or credential_name.startswith(f'{stem}-')
-
-
 def description(cluster_name: str | None, cluster_uuid: str) -> str:
     """Description of a credential; its owner sees it in Keystone's list."""
     text = (f'Magnum cluster {cluster_name or cluster_uuid}: used by the '

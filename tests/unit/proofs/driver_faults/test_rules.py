@@ -2,10 +2,10 @@
 
 
 import json
+import uuid
 
 import testtools
 
-from magnum_capi.driver.desired import names
 from tests.proofs.driver_faults import rules
 from tests.proofs.driver_faults import steps
 
@@ -133,7 +133,7 @@ class StepsTest(testtools.TestCase):
         book.add(step.rule(RELEASE))
         for index, line in enumerate(LIFE):
             if book.take(line.format(r=release, s=SECRETS,
-                                     u=names.cluster_uuid(release))):
+                                     u=uuid.UUID(release[1:]))):
                 return index
 
     def test_steps_of_a_creation_are_in_its_order(self):
