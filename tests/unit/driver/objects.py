@@ -83,7 +83,7 @@ def wanted(*groups, **kwargs):
     """Wanted, of groups given or of the default ones, begun a minute ago."""
     status = kwargs.get('status', 'CREATE_IN_PROGRESS')
     return goal.DesiredCluster(**as_read({
-        'name': NAME, 'status': status, 'kube_version': 'v1.34.2',
+        'name': NAME, 'status': status,
         'groups': groups or (master(status=status), group(status=status)),
         'since': ago(minutes=1), 'timeout': 60, **kwargs}))
 

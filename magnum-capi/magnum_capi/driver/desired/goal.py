@@ -40,7 +40,6 @@ class DesiredGroup:
     :param status: its status in Magnum now; ``DELETE_IN_PROGRESS`` means
         that it is to be deleted.
     :param count: desired machines; ignored when ``autoscaled``.
-    :param kube_version: of its machines if not the cluster's.
     :param held: whether it stays unchanged until its turn in an upgrade.
     """
 
@@ -50,9 +49,6 @@ class DesiredGroup:
     status: str
     count: int
     autoscaled: bool = False
-    min_count: int | None = None
-    max_count: int | None = None
-    kube_version: str | None = None
     held: bool = False
 
     @property
@@ -66,7 +62,6 @@ class DesiredCluster:
 
     :param name: of the Cluster and of the release (``names.cluster``).
     :param status: the cluster's in Magnum now: ``CREATE_IN_PROGRESS`` ...
-    :param kube_version: with or without "v"; None when not known.
     :param groups: all node groups, also those being deleted.
     :param since: when the operation began, aware datetime; None: no limit.
     :param timeout: minutes a creation may take; None or 0: no limit.
@@ -85,7 +80,6 @@ class DesiredCluster:
 
     name: str
     status: str
-    kube_version: str | None
     groups: tuple[DesiredGroup, ...]
     since: datetime.datetime | None = None
     timeout: float | None = None

@@ -198,7 +198,6 @@ class Rows:
         same = state.operation == self.operation
         return goal.DesiredCluster(
             name=self.naming.release, status=status,
-            kube_version=None,
             groups=tuple(
                 self._group(group, state) for group in self.groups
                 if deleting or not _stillborn(group, state.applied)),

@@ -19,8 +19,6 @@ from magnum_capi.driver.observed import machines
 from magnum_capi.driver.observed import snapshot as snapshot_module
 from magnum_capi.kube import kinds
 
-_AUTOSCALER = 'cluster.x-k8s.io/cluster-api-autoscaler-node-group'
-
 #: Conditions that must be True, in the v1beta2 and v1beta1 vocabulary. With
 #: external etcd there is no condition about it, so it is not included; if it
 #: exists and is not good, it still blocks.
@@ -73,7 +71,7 @@ def observe(snapshot: snapshot_module.Snapshot, group: goal.DesiredGroup,
             wanted: goal.DesiredCluster) -> Observation:
     """Judge one node group."""
     if group.role == goal.MASTER:
-        return _control_plane(snapshot, group, wanted)
+        return _control_plane(snapshot, group)
     if group.deleting:
         return _removal(snapshot, group, wanted)
     return _workers(snapshot, group, wanted)
@@ -85,8 +83,7 @@ def same_version(one: str | None, other: str | None) -> bool:
 
 
 def _control_plane(snapshot: snapshot_module.Snapshot,
-                   group: goal.DesiredGroup,
-                   wanted: goal.DesiredCluster) -> Observation:
+                   group: goal.DesiredGroup) -> Observation:
     if not snapshot.seen('control_plane'):
         return _waiting('control plane: not checked',
                         unseen=frozenset(('control_plane',)))
@@ -96,10 +93,7 @@ def _control_plane(snapshot: snapshot_module.Snapshot,
     if conditions.deleting(plane):
         return _waiting('control plane: is being deleted', drift=True)
     counts = conditions.replicas(plane)
-    drift = [
-        *_differs('machines', counts.wanted, group.count),
-        *_version_differs(conditions.spec(plane).get('version'), wanted,
-                          group)]
+    drift = _differs('machines', counts.wanted, group.count)
     found: _Found = {'count': counts.wanted, 'drift': bool(drift)}
     failures = _failures('control plane', 'control_plane', plane,
                          machines.masters(snapshot), snapshot)
@@ -131,11 +125,8 @@ def _workers(snapshot: snapshot_module.Snapshot, group: goal.DesiredGroup,
     counts = conditions.replicas(deployment)
     template = conditions.spec(
         conditions.spec(deployment).get('template') or {})
-    drift = _version_differs(template.get('version'), wanted, group)
-    if group.autoscaled:
-        drift += _bounds_differ(deployment, group)
-    else:
-        drift += _differs('machines', counts.wanted, group.count)
+    drift = [] if group.autoscaled else _differs(
+        'machines', counts.wanted, group.count)
     found: _Found = {'count': counts.wanted, 'drift': bool(drift)}
     if group.held:
         # Its failures do not count before its turn: the upgrade may repair it.
@@ -232,25 +223,6 @@ def _differs(what: str, there: int | None, wanted: int) -> list[str]:
     if there == wanted:
         return []
     return [f'requests {there} {what} instead of {wanted}']
-
-
-def _version_differs(there: str | None, wanted: goal.DesiredCluster,
-                     group: goal.DesiredGroup) -> list[str]:
-    version = group.kube_version or wanted.kube_version
-    if version is None or same_version(there, version):
-        return []
-    return [f'requests version {there} instead of {version}']
-
-
-def _bounds_differ(deployment: kinds.Object,
-                   group: goal.DesiredGroup) -> list[str]:
-    notes = conditions.metadata(deployment).get('annotations') or {}
-    return [
-        f'is autoscaled to {side} {notes.get(f"{_AUTOSCALER}-{side}-size")} '
-        f'instead of {bound}'
-        for side, bound in (('min', group.min_count), ('max', group.max_count))
-        if bound is not None
-        and notes.get(f'{_AUTOSCALER}-{side}-size') != str(bound)]
 
 
 def _unsettled(obj: kinds.Object, counts: conditions.Replicas,

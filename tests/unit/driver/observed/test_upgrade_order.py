@@ -40,7 +40,7 @@ def seen(version=objects.V1BETA2, **kwargs):
 def wanted(*groups, **kwargs):
     groups = groups or (held('default-worker'), held('pool'))
     return objects.wanted(objects.master(status=UPDATE), *groups, **{
-        'status': UPDATE, 'kube_version': None, 'digest': 'd', **kwargs})
+        'status': UPDATE, 'digest': 'd', **kwargs})
 
 
 def held(key, **kwargs):
