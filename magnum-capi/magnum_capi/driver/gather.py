@@ -73,15 +73,15 @@ class Cloud(typing.Protocol):
         """A flavor with at least this memory (MiB) and these virtual CPUs."""
 
     def network(self, reference: str,
-                external: bool | None = None) -> openstack.Network | None:
-        """None for None."""
+                external: bool | None = None) -> str | None:
+        """Its id, None for None."""
 
     def subnet(self, reference: str,
-               network_id: str | None = None) -> openstack.Subnet | None:
-        """None for None."""
+               network_id: str | None = None) -> str | None:
+        """Its id, None for None."""
 
-    def volume_types(self) -> tuple[openstack.VolumeType, ...]:
-        """All volume types."""
+    def volume_types(self) -> tuple[str, ...]:
+        """Names of all volume types."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -407,7 +407,7 @@ def _describe(rows: rows_module.Rows, look: '_Lookup',
 def _volume_types(cloud: Cloud) -> tuple[str, ...] | None:
     """Names, None when the cloud has no block storage."""
     if cloud.services.has('block-storage'):
-        return tuple(found.name for found in cloud.volume_types())
+        return cloud.volume_types()
     return None
 
 
@@ -434,10 +434,6 @@ def _image(group: typing.Any, template: typing.Any, look: '_Lookup',
     return look.image(group.image_id)
 
 
-def _id(found: openstack.Network | openstack.Subnet | None) -> str | None:
-    return found.id if found else None
-
-
 class _Lookup:
     """Looks each thing up once, and pinned ones not at all."""
 
@@ -459,19 +455,18 @@ class _Lookup:
 
     def network(self, reference: str | None) -> str | None:
         return reference and self._look(
-            'networks', reference,
-            lambda name: _id(self._cloud.network(name)))
+            'networks', reference, self._cloud.network)
 
     def external_network(self, reference: str | None) -> str | None:
         return reference and self._look(
             'external_networks', reference,
-            lambda name: _id(self._cloud.network(name, external=True)))
+            lambda name: self._cloud.network(name, external=True))
 
     def subnet(self, reference: str | None,
                network_id: str | None) -> str | None:
         return reference and self._look(
             'subnets', reference,
-            lambda name: _id(self._cloud.subnet(name, network_id)))
+            lambda name: self._cloud.subnet(name, network_id))
 
     def _look(self, field: str, reference: str,
               ask: collections.abc.Callable[[str], _Found]) -> _Found:

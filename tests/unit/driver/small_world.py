@@ -236,7 +236,7 @@ class Cloud:
         if len(found) > 1:
             raise services.NotUsable(
                 f'Several networks are called {reference}')
-        return openstack.Network(found[0], reference, bool(external))
+        return found[0]
 
     def subnet(self, reference, network_id=None):
         return None

@@ -2,8 +2,8 @@
 
 """Looks up images, flavors, networks and volume types of a cluster.
 
-Names are looked up once, here; all other code sees ids. Results are small
-frozen dataclasses; each refusal says which image, flavor or network it
+Names are looked up once, here; all other code sees ids. Images and flavors are
+small frozen dataclasses; each refusal says which image, flavor or network it
 concerns, so that it can be shown to the user. Cinder is optional.
 """
 
@@ -37,27 +37,6 @@ class Flavor:
     ram: int
     vcpus: int
     disk: int = 0
-
-
-@dataclasses.dataclass(frozen=True)
-class Network:
-    id: str
-    name: str | None
-    external: bool
-
-
-@dataclasses.dataclass(frozen=True)
-class Subnet:
-    id: str
-    name: str | None
-    network_id: str | None
-    cidr: str
-
-
-@dataclasses.dataclass(frozen=True)
-class VolumeType:
-    id: str
-    name: str
 
 
 class Cloud:
@@ -124,8 +103,8 @@ class Cloud:
         return found
 
     def network(self, reference: str | None,
-                external: bool | None = None) -> Network | None:
-        """Return the Network of an id or name, None for None.
+                external: bool | None = None) -> str | None:
+        """Return the id of a network, by its id or name, None for None.
 
         :param external: whether it must be external; None: either.
         :raises services.NotUsable: it is not, or several have this name.
@@ -133,17 +112,16 @@ class Cloud:
         if not reference:
             return None
         found = self._find('network', 'network', reference)
-        result = Network(found.id, found.name,
-                         bool(found.is_router_external))
-        if external is not None and result.external != external:
+        is_external = bool(found.is_router_external)
+        if external is not None and is_external != external:
             raise services.NotUsable(
                 f'The network {reference} is '
                 f'{"no" if external else "an"} external network')
-        return result
+        return str(found.id)
 
     def subnet(self, reference: str | None,
-               network_id: str | None = None) -> Subnet | None:
-        """Return the Subnet of an id or name, None for None.
+               network_id: str | None = None) -> str | None:
+        """Return the id of a subnet, by its id or name, None for None.
 
         :param network_id: that it must belong to; None: any.
         """
@@ -155,14 +133,14 @@ class Cloud:
         if network_id and found.network_id != network_id:
             raise services.NotUsable(
                 f'The subnet {reference} is not in the network {network_id}')
-        return Subnet(found.id, found.name, found.network_id, found.cidr)
+        return str(found.id)
 
-    def volume_types(self) -> tuple[VolumeType, ...]:
-        """Return the VolumeTypes, an empty tuple without Cinder."""
+    def volume_types(self) -> tuple[str, ...]:
+        """Return the names of volume types, an empty tuple without Cinder."""
         try:
             with services.asking('the volume types'):
                 return tuple(
-                    VolumeType(t.id, t.name)
+                    t.name
                     for t in self._services.proxy('block-storage').types())
         except services.ServiceMissing:
             return ()

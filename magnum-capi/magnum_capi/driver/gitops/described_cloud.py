@@ -46,24 +46,15 @@ class DescribedCloud:
         return openstack.Flavor(reference, reference, ram, vcpus)
 
     def network(self, reference: str | None,
-                external: bool | None = None) -> openstack.Network | None:
-        if not reference:
-            return None
-        return openstack.Network(
-            self._found('networks', reference, reference), reference,
-            bool(external))
+                external: bool | None = None) -> str | None:
+        return reference and str(self._found('networks', reference, reference))
 
     def subnet(self, reference: str | None,
-               network_id: str | None = None) -> openstack.Subnet | None:
-        if not reference:
-            return None
-        return openstack.Subnet(
-            self._found('subnets', reference, reference), reference,
-            network_id, '')
+               network_id: str | None = None) -> str | None:
+        return reference and str(self._found('subnets', reference, reference))
 
-    def volume_types(self) -> tuple[openstack.VolumeType, ...]:
-        return tuple(openstack.VolumeType(name, name) for name in
-                     self._described.get('volume_types') or ())
+    def volume_types(self) -> tuple[str, ...]:
+        return tuple(self._described.get('volume_types') or ())
 
     def has(self, service: str) -> bool:
         return (service != 'block-storage'
