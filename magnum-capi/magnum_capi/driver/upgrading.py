@@ -41,7 +41,12 @@ _TEMPLATE_FIELDS = (
     'external_network_id', 'fixed_network', 'fixed_subnet', 'volume_driver',
     'master_lb_enabled', 'tls_disabled')
 
-_Steps: typing.TypeAlias = tuple[rules.Restore, ...]
+#: What an upgrade changes in Magnum's rows before Helm is run.
+_CLUSTER_FIELDS = ('cluster_template_id', 'labels', 'coe_version')
+_GROUP_FIELDS = ('image_id', 'status', 'status_reason', 'labels')
+
+#: Rows of Magnum, their fields and values.
+_Values: typing.TypeAlias = list[tuple[typing.Any, str, typing.Any]]
 
 #: Magnum's rows of node groups.
 _Groups: typing.TypeAlias = collections.abc.Iterable[typing.Any]
@@ -112,8 +117,8 @@ class Upgrade:
         self._pins = reconciler.pins(state)
         self._refuse(rows, state)
         held = self._held(rows, state)
-        before = rules.remember(_facts(self._cluster), [
-            _facts(group) for group in rows.groups])
+        before = [*_values(rows.groups, _GROUP_FIELDS),
+                  *_values([self._cluster], _CLUSTER_FIELDS)]
         followers = self._move(rows)
         try:
             plan = reconciler.with_server_groups(lambda pins: gather.plan(
@@ -152,7 +157,7 @@ class Upgrade:
         except errors.UsageError as e:
             raise failures.NotViable(failures.owner_message(e)) from None
 
-    def _failed(self, e: Exception, before: _Steps, groups: _Groups,
+    def _failed(self, e: Exception, before: _Values, groups: _Groups,
                 state: state_module.State) -> None:
         """Handle a failure after rows were changed."""
         awaited = self._deadline.keep()
@@ -172,7 +177,7 @@ class Upgrade:
                 f'Will be tried again: {failures.owner_message(e)}')
             self._store.save(self._cluster)
 
-    def _fail(self, reason: str, before: _Steps, groups: _Groups,
+    def _fail(self, reason: str, before: _Values, groups: _Groups,
               state: state_module.State) -> None:
         """Do what Magnum does after a failure, which it cannot see here."""
         self._reconciler.stop_if_deleting()
@@ -255,13 +260,19 @@ class Upgrade:
                 f'comes, but the image {reference} no longer exists'
             ) from None
 
-    def _restore(self, before: _Steps, groups: _Groups,
+    def _restore(self, before: _Values, groups: _Groups,
                  state: state_module.State) -> None:
-        by_uuid = {row.uuid: row for row in (*groups, self._cluster)}
-        for step in rules.differences(before, {
-                uuid: _facts(row) for uuid, row in by_uuid.items()}):
-            setattr(by_uuid[step.uuid], step.field, step.value)
-        for row in by_uuid.values():
+        """Undo what was changed before Helm accepted the upgrade.
+
+        After that nothing is restored: Cluster API continues, and a control
+        plane cannot be downgraded. The cluster's status is set by the caller
+        of the driver.
+        """
+        for row, field, value in before:
+            if getattr(row, field) != value:
+                setattr(row, field, value)
+        # The template changes back last, when the node groups match it.
+        for row in (*groups, self._cluster):
             self._store.save(row)
         vault = self._reconciler.vault
         try:
@@ -276,11 +287,9 @@ class Upgrade:
                         '%s', self._cluster.uuid, e)
 
 
-def _facts(row: typing.Any) -> dict[str, typing.Any]:
-    fields = ('uuid', 'cluster_template_id', 'labels', 'coe_version',
-              'image_id', 'status', 'status_reason')
-    return {field: getattr(row, field) for field in fields
-            if hasattr(row, field)}
+def _values(rows: _Groups, fields: tuple[str, ...]) -> _Values:
+    return [(row, field, getattr(row, field))
+            for row in rows for field in fields]
 
 
 def _template(store: reconcile.Store, row: typing.Any) -> rules.Template:

@@ -61,8 +61,8 @@ class Row:
                              **objects.as_read(self._table[self._key]))
 
     def __setattr__(self, name, value):
-        if self.__dict__.get(name) != value:
-            self._changed.add(name)
+        # As oslo.versionedobjects: even if the value is the same.
+        self._changed.add(name)
         self.__dict__[name] = value
 
     def write(self):

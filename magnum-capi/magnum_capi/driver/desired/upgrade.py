@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Rules for upgrades to another template, and for undoing them. Pure.
+"""Rules for upgrades to another template. Pure.
 
 Magnum compares neither drivers nor versions. A refusal must come before
 anything is changed, as ``exception.NotSupported``: the API then answers 400
@@ -213,55 +213,3 @@ def _same(one: str, other: str) -> bool:
 
 def _quote(value: typing.Any) -> str:
     return 'nothing' if value is None else f'"{value}"'
-
-
-@dataclasses.dataclass(frozen=True)
-class Restore:
-    """One field that gets its old value back.
-
-    :param kind: ``cluster`` or ``nodegroup``.
-    """
-
-    kind: str
-    uuid: str
-    field: str
-    value: typing.Any
-
-
-_Row: typing.TypeAlias = typing.Mapping[str, typing.Any]
-
-#: What an upgrade changes in Magnum's rows before Helm is run.
-_CLUSTER_FIELDS = ('cluster_template_id', 'labels', 'coe_version')
-_GROUP_FIELDS = ('image_id', 'status', 'status_reason', 'labels')
-
-
-def remember(cluster: _Row,
-             groups: typing.Iterable[_Row]) -> tuple[Restore, ...]:
-    """What to restore when an upgrade fails before Helm has accepted it.
-
-    :param cluster: with ``uuid`` and the fields that are saved.
-    :param groups: the node groups, likewise.
-    :returns: to be applied in this order: node groups first, so that the
-        template only changes back when they match it.
-
-    Once Helm has accepted the upgrade nothing is restored: Cluster API
-    continues, and a control plane cannot be downgraded. The cluster's status
-    is not included, because the caller of the driver sets it.
-    """
-    found = [Restore('nodegroup', group['uuid'], field, group[field])
-             for group in groups for field in _GROUP_FIELDS if field in group]
-    return (*found, *(Restore('cluster', cluster['uuid'], field,
-                              cluster[field])
-                      for field in _CLUSTER_FIELDS if field in cluster))
-
-
-def differences(plan: typing.Iterable[Restore],
-                rows: typing.Mapping[str, _Row]) -> tuple[Restore, ...]:
-    """The fields of a plan that have changed.
-
-    :param plan: from :func:`remember`.
-    :param rows: by uuid, as they are now; rows that are gone need nothing.
-    """
-    return tuple(
-        step for step in plan if step.uuid in rows
-        and rows[step.uuid].get(step.field) != step.value)

@@ -7,7 +7,6 @@ import dataclasses
 import testtools
 
 from magnum_capi.driver.desired import upgrade
-from tests.unit.driver import objects
 
 
 def image(kube_version='v1.35.0', status='active'):
@@ -159,32 +158,3 @@ class SkewTest(testtools.TestCase):
 
     def test_a_version_that_is_none_is_told(self):
         self.assertIn('latest', upgrade.skew('v1.34.2', 'latest'))
-
-
-class RestoreTest(testtools.TestCase):
-
-    CLUSTER = {'uuid': 'c', 'cluster_template_id': 'old', 'status': 'X'}
-    GROUPS = ({'uuid': 'w', 'image_id': 'i1', 'status': 'CREATE_COMPLETE'},
-              {'uuid': 'm', 'image_id': 'i1', 'status': 'UPDATE_COMPLETE'})
-
-    def test_template_and_every_group_are_put_back(self):
-        # B.4.6
-        plan = upgrade.remember(self.CLUSTER, self.GROUPS)
-
-        self.assertEqual(
-            {('w', 'image_id', 'i1'), ('w', 'status', 'CREATE_COMPLETE'),
-             ('m', 'image_id', 'i1'), ('m', 'status', 'UPDATE_COMPLETE'),
-             ('c', 'cluster_template_id', 'old')},
-            {(step.uuid, step.field, step.value) for step in plan})
-        self.assertEqual('cluster', plan[-1].kind)
-
-    def test_only_what_changed_needs_work(self):
-        plan = upgrade.remember(self.CLUSTER, self.GROUPS)
-        for template in ('new', 'over'):
-            now = {'c': {**self.CLUSTER, 'cluster_template_id': template},
-                   'w': objects.as_read(self.GROUPS[0])}
-
-            self.assertEqual(
-                [('c', 'cluster_template_id', 'old')],
-                [(step.uuid, step.field, step.value)
-                 for step in upgrade.differences(plan, now)])

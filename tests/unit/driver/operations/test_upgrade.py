@@ -2,6 +2,7 @@
 
 """Upgrades by another template."""
 
+import copy
 import dataclasses
 import re
 import threading
@@ -117,12 +118,25 @@ class UpgradeTest(base.TestCase):
         def refuse():
             raise helm_errors.ChartRefused('no', reason='too many')
         self.w.helm.before = refuse
+        before = copy.deepcopy(self.w.store.node_groups)
         e = self.assertRaises(failures.Failed, self.upgrade)
         self.assertEqual('too many', str(e))
         self.assertEqual(small_world.TEMPLATE,
                          self.w.cluster.cluster_template_id)
         self.assertEqual('ubuntu-34', self.w.group().image_id)
         self.assertEqual('CREATE_COMPLETE', self.w.group().status)
+        self.assertEqual(before, self.w.store.node_groups)
+
+    def test_failure_restores_only_what_was_changed(self):
+        self.created()
+
+        def refuse():
+            # Another request, in the meantime.
+            self.w.store.clusters[small_world.CLUSTER]['labels'] = {'a': 'b'}
+            raise helm_errors.ChartRefused('no', reason='too many')
+        self.w.helm.before = refuse
+        self.assertRaises(failures.Failed, self.upgrade)
+        self.assertEqual({'a': 'b'}, self.w.cluster.labels)
 
     def test_failure_is_told_although_the_memory_cannot_be_written(self):
         self.created()
