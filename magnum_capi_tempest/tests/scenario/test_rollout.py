@@ -58,8 +58,28 @@ class BaseRolloutTest(remediation.BaseManagementTest):
                     cls.cluster['uuid'], **group)
                 cls.new_waiter().until_group_created(
                     cls.cluster['uuid'], made['uuid'])
-            cls.before = cls.cluster_api.machines(cls.stack_id)
+            cls.before = cls.machines_in_service()
             cls.upgraded, cls.seen = cls.upgrade(new)
+
+    @classmethod
+    def machines_in_service(cls):
+        """Wait until all machines are in service, and return them.
+
+        Some drivers report complete clusters before that, which is left to the
+        tests of complete-means-ready.
+        """
+        workers = cls.node_count + sum(
+            group['node_count'] for group in cls.groups)
+        return waiting.wait_for(
+            lambda: cls.cluster_api.machines(cls.stack_id),
+            done=lambda machines: (cls.masters, workers) == tuple(
+                capi_objects.in_service(machines, control_plane)
+                for control_plane in (True, False)),
+            timeout=CONF.magnum_capi.build_timeout,
+            describe=lambda machines: ', '.join(
+                f'{machine.name} {machine.phase}' for machine in machines),
+            what=f'{cls.masters + workers} machines of the cluster '
+            f'{cls.cluster["uuid"]} to be running')
 
     @classmethod
     def upgrade(cls, template):
