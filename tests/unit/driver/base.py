@@ -2,17 +2,22 @@
 
 """What tests of operations share."""
 
+import dataclasses
+
 import fixtures
 from oslo_config import cfg
 from oslo_config import fixture as config_fixture
 import testtools
 
+from magnum_capi.driver.desired import names
 from magnum_capi.driver.keys import rotation
 from magnum_capi.driver.keys import vault
 from magnum_capi.driver import operations
 from magnum_capi.driver import options
 from magnum_capi.driver import settings
 from magnum_capi.driver import status_check
+from magnum_capi.kube import cached_kube
+from magnum_capi.kube import informer
 from tests.unit.driver import api_server
 from tests.unit.driver import small_world
 
@@ -39,6 +44,15 @@ class TestCase(testtools.TestCase):
         # A new one takes longer than all the rest of a test.
         self.useFixture(fixtures.MockPatchObject(
             vault, 'key_pair', small_world.key_pair))
+
+    def remember(self):
+        """Have looks of informers, whose watches last three seconds."""
+        self.patch(informer, '_WATCH', (3.0, 3.0))
+        self.looks = cached_kube.CachedKube(
+            self.api.rest(), names.CLUSTER_UUID)
+        self.addCleanup(self.looks.stop)
+        self.w.runtime = dataclasses.replace(
+            self.w.runtime, looks=self.looks)
 
     def operations(self, cluster=None):
         return operations.Operations(

@@ -15,7 +15,6 @@ from magnum_capi.driver import observer
 from magnum_capi.driver import reconcile
 from magnum_capi.driver import recovery
 from magnum_capi.driver import self_repair
-from magnum_capi.kube import cached_kube
 from magnum_capi.kube import informer
 from magnum_capi import waiting
 from tests.unit.driver import api_server
@@ -381,12 +380,7 @@ class RememberedTest(Base):
 
     def setUp(self):
         super().setUp()
-        self.patch(informer, '_WATCH', (3.0, 3.0))
-        self.looks = cached_kube.CachedKube(
-            self.api.rest(), names.CLUSTER_UUID)
-        self.addCleanup(self.looks.stop)
-        self.w.runtime = dataclasses.replace(
-            self.w.runtime, looks=self.looks)
+        self.remember()
 
     def reads(self):
         return [path for _, path, query, _, _ in self.api.seen

@@ -6,11 +6,9 @@ import copy
 import dataclasses
 import threading
 
-from magnum_capi.driver.desired import names
 from magnum_capi.driver.observed import attention
 from magnum_capi.driver import reconcile
 from magnum_capi.driver import status_check
-from magnum_capi.kube import cached_kube
 from magnum_capi.kube import informer
 from tests.unit.driver import api_server
 from tests.unit.driver import base
@@ -289,12 +287,7 @@ class RememberedTest(base.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.patch(informer, '_WATCH', (3.0, 3.0))
-        self.looks = cached_kube.CachedKube(
-            self.api.rest(), names.CLUSTER_UUID)
-        self.addCleanup(self.looks.stop)
-        self.w.runtime = dataclasses.replace(
-            self.w.runtime, looks=self.looks)
+        self.remember()
         self.create()
         self.path = next(
             path for path in self.api.objects if '/clusters/' in path)

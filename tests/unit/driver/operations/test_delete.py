@@ -20,6 +20,11 @@ from tests.unit.driver import objects
 from tests.unit.driver import small_world
 
 
+def down(**_kwargs):
+    """A service that does not answer."""
+    raise sdk_exceptions.HttpException('down', http_status=503)
+
+
 class DeleteTest(base.TestCase):
 
     def test_rows_say_it_and_nothing_is_left(self):
@@ -367,8 +372,6 @@ class VolumesTest(base.TestCase):
         self.assertEqual({}, self.w.cloud.claimed)
 
     def test_cinder_that_does_not_answer_is_waited_for(self):
-        def down(**_kwargs):
-            raise sdk_exceptions.HttpException('down', http_status=503)
         self.w.cloud.volumes, volumes = down, self.w.cloud.volumes
         status, _left = self.deleted('Delete')
         self.assertEqual('DELETE_IN_PROGRESS', status)
@@ -380,8 +383,6 @@ class VolumesTest(base.TestCase):
         self.assertEqual({}, self.w.cloud.claimed)
 
     def test_neutron_that_does_not_answer_holds_up_no_volumes(self):
-        def down(**_kwargs):
-            raise sdk_exceptions.HttpException('down', http_status=503)
         self.w.cloud.catalog.add('network')
         self.w.cloud.security_groups = down
         self.assertEqual(('DELETE_IN_PROGRESS', {}), self.deleted('Delete'))
