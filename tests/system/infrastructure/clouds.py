@@ -5,6 +5,7 @@
 import openstack
 
 from magnum_capi import waiting
+from magnum_capi_tempest.sandbox import rest
 from tests.functional import boxes
 
 
@@ -33,6 +34,39 @@ class TestCase(boxes.TestCase):
         cls.cloud, cls.admin = (
             openstack.connection.Connection(config=config.get_one(name))
             for name in ('sandbox', 'sandbox-admin'))
+
+    @classmethod
+    def template(cls, name, **change):
+        """Create a cluster template of our driver, as the user; its uuid."""
+        # openstacksdk omits the driver.
+        answer = rest.User(
+            cls.box.sandbox.layout(), cls.box.sandbox.passwords()['demo']
+        ).request('container-infra', 'POST', 'clustertemplates', {
+            'name': name, 'coe': 'kubernetes', 'image_id': 'ubuntu-capi',
+            'driver': 'k8s_capi_v1', 'external_network_id': 'public',
+            'flavor_id': 'm1.small', 'master_flavor_id': 'm1.small',
+            'network_driver': 'calico', **change})
+        answer.raise_for_status()
+        return answer.json()['uuid']
+
+    def own_network(self, name):
+        """A network of the user with a router, removed at the end.
+
+        :returns: it and its subnet.
+        """
+        network = self.cloud.network
+        net = network.create_network(name=name)
+        self.addCleanup(network.delete_network, net)
+        subnet = network.create_subnet(
+            network_id=net.id, ip_version=4, cidr='10.6.0.0/24')
+        public = self.admin.network.find_network('public')
+        router = network.create_router(
+            external_gateway_info={'network_id': public.id})
+        self.addCleanup(network.delete_router, router)
+        network.add_interface_to_router(router, subnet=subnet.id)
+        self.addCleanup(network.remove_interface_from_router, router,
+                        subnet=subnet.id)
+        return net, subnet
 
     def usages(self):
         """Units of all kinds in use, according to placement."""

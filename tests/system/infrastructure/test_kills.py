@@ -5,7 +5,6 @@
 ``sandbox up`` restarts it, like systemd in a cloud. Takes minutes.
 """
 
-from magnum_capi_tempest.sandbox import rest
 from tests.functional import boxes
 from tests.system.infrastructure import clouds
 
@@ -19,16 +18,7 @@ class KillsTest(clouds.TestCase):
     def setUpClass(cls):
         super().setUpClass()
         cls.magnum = cls.cloud.container_infrastructure_management
-        # openstacksdk omits the driver.
-        answer = rest.User(
-            cls.box.sandbox.layout(), cls.box.sandbox.passwords()['demo']
-        ).request('container-infra', 'POST', 'clustertemplates', {
-            'name': 'killed', 'coe': 'kubernetes', 'image_id': 'ubuntu-capi',
-            'driver': 'k8s_capi_v1', 'external_network_id': 'public',
-            'flavor_id': 'm1.small', 'master_flavor_id': 'm1.small',
-            'network_driver': 'calico', 'master_lb_enabled': True})
-        answer.raise_for_status()
-        cls.template = answer.json()['uuid']
+        cls.used = cls.template('killed', master_lb_enabled=True)
 
     def servers(self):
         return [s.status for s in self.admin.compute.servers(
@@ -59,7 +49,7 @@ class KillsTest(clouds.TestCase):
         name = f'killed-{program}'
         before = self.resources()
         self.magnum.create_cluster(
-            name=name, cluster_template_id=self.template, master_count=1,
+            name=name, cluster_template_id=self.used, master_count=1,
             node_count=2, keypair='demo')
         self.addCleanup(self.remove, name)
         clouds.wait('the first server', self.servers)

@@ -21,21 +21,6 @@ class LifeTest(clouds.TestCase):
         self.public = self.admin.network.find_network('public')
         self.image = self.admin.image.find_image('ubuntu-capi')
 
-    def network(self):
-        """A network with a subnet and a router, removed at the end."""
-        network = self.cloud.network
-        net = network.create_network(name='life')
-        self.addCleanup(network.delete_network, net)
-        subnet = network.create_subnet(
-            network_id=net.id, ip_version=4, cidr='10.6.0.0/24')
-        router = network.create_router(
-            external_gateway_info={'network_id': self.public.id})
-        self.addCleanup(network.delete_router, router)
-        network.add_interface_to_router(router, subnet_id=subnet.id)
-        self.addCleanup(network.remove_interface_from_router, router,
-                        subnet_id=subnet.id)
-        return net, subnet
-
     def server(self, net, flavor='m1.small', status='ACTIVE', **more):
         compute = self.cloud.compute
         server = compute.create_server(
@@ -51,7 +36,7 @@ class LifeTest(clouds.TestCase):
         compute.wait_for_delete(server, wait=90, interval=0.5)
 
     def test_a_server_is_a_machine(self):
-        net, _ = self.network()
+        net, _ = self.own_network('life')
         server = self.server(net)
         machine = self.machines[server.id]
         port, = self.cloud.network.ports(device_id=server.id)
@@ -79,20 +64,20 @@ class LifeTest(clouds.TestCase):
         self.assertEqual(0, self.usages())
 
     def test_a_flavor_that_fails(self):
-        net, _ = self.network()
+        net, _ = self.own_network('life')
         server = self.server(net, 'fault.failed', 'ERROR')
         self.assertIn('No valid host', server.fault['message'])
         self.assertEqual({}, self.machines)
 
     def test_a_flavor_that_no_host_has_room_for(self):
-        net, _ = self.network()
+        net, _ = self.own_network('life')
         server = self.server(net, 'fault.no-host', 'ERROR')
         self.assertIn('No valid host', server.fault['message'])
         self.assertIsNone(self.admin.compute.get_server(server).compute_host)
         self.assertEqual(0, self.usages())
 
     def test_a_server_that_is_never_built_can_be_deleted(self):
-        net, _ = self.network()
+        net, _ = self.own_network('life')
         server = self.server(net, 'fault.build', 'BUILD')
         clouds.wait('the server to be spawning', lambda: (
             self.cloud.compute.get_server(server).task_state == 'spawning'))
@@ -103,7 +88,7 @@ class LifeTest(clouds.TestCase):
         self.assertEqual(0, self.usages())
 
     def test_a_server_whose_machine_crashes_is_shut_off(self):
-        net, _ = self.network()
+        net, _ = self.own_network('life')
         server = self.server(net)
         self.machines[server.id]['state'] = 'crashed'
         compute = self.cloud.compute
@@ -114,7 +99,7 @@ class LifeTest(clouds.TestCase):
         self.assertEqual('running', self.machines[server.id]['state'])
 
     def test_a_port_that_cannot_be_bound(self):
-        net, _ = self.network()
+        net, _ = self.own_network('life')
         port = self.admin.network.create_port(
             network_id=net.id, name='fault.unbound')
         self.addCleanup(self.admin.network.delete_port, port)
@@ -123,7 +108,7 @@ class LifeTest(clouds.TestCase):
         self.assertEqual('binding_failed', port.binding_vif_type)
 
     def test_a_load_balancer_with_a_member(self):
-        net, subnet = self.network()
+        net, subnet = self.own_network('life')
         lbs = self.cloud.load_balancer
         lb = lbs.create_load_balancer(
             name='life', vip_subnet_id=subnet.id, provider='amphora')

@@ -7,7 +7,6 @@ need pods, so the test makes it as they do. Takes minutes.
 """
 
 from magnum_capi.driver.desired import names
-from magnum_capi_tempest.sandbox import rest
 from tests.functional import boxes
 from tests.system.infrastructure import clouds
 
@@ -24,34 +23,6 @@ class ServicesTest(clouds.TestCase):
         self.magnum.connect_retries = 3
         self.network = self.cloud.network
         self.public = self.admin.network.find_network('public')
-
-    def own_network(self):
-        """A network of the user with a router; returns it and its subnet."""
-        net = self.network.create_network(name='own')
-        self.addCleanup(self.network.delete_network, net)
-        subnet = self.network.create_subnet(
-            network_id=net.id, ip_version=4, cidr='10.6.0.0/24')
-        router = self.network.create_router(
-            external_gateway_info={'network_id': self.public.id})
-        self.addCleanup(self.network.delete_router, router)
-        self.network.add_interface_to_router(router, subnet=subnet.id)
-        self.addCleanup(self.network.remove_interface_from_router, router,
-                        subnet=subnet.id)
-        return net, subnet
-
-    def template(self, net, subnet):
-        # openstacksdk omits the driver.
-        answer = rest.User(
-            self.box.sandbox.layout(), self.box.sandbox.passwords()['demo']
-        ).request('container-infra', 'POST', 'clustertemplates', {
-            'name': 'services', 'coe': 'kubernetes',
-            'image_id': 'ubuntu-capi', 'driver': 'k8s_capi_v1',
-            'external_network_id': 'public', 'fixed_network': net.id,
-            'fixed_subnet': subnet.id, 'flavor_id': 'm1.small',
-            'master_flavor_id': 'm1.small', 'network_driver': 'calico',
-            'labels': {'csi_cinder_reclaim_policy': 'Delete'}})
-        answer.raise_for_status()
-        return answer.json()['uuid']
 
     def cluster(self):
         return self.magnum.find_cluster('services', ignore_missing=True)
@@ -101,12 +72,15 @@ class ServicesTest(clouds.TestCase):
             balancers.find_load_balancer(balancer.id) is None))
 
     def test_they_go_with_the_cluster_and_nothing_else_does(self):
-        net, subnet = self.own_network()
+        net, subnet = self.own_network('own')
         mine = self.balancer(subnet, 'mine')
         self.addCleanup(self.remove_balancer, mine)
         before = self.resources()
+        template = self.template(
+            'services', fixed_network=net.id, fixed_subnet=subnet.id,
+            labels={'csi_cinder_reclaim_policy': 'Delete'})
         created = self.magnum.create_cluster(
-            name='services', cluster_template_id=self.template(net, subnet),
+            name='services', cluster_template_id=template,
             master_count=1, node_count=1, keypair='demo')
         clouds.wait('the cluster', lambda: self.status() not in (
             None, 'CREATE_IN_PROGRESS'))
