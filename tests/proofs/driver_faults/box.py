@@ -67,7 +67,9 @@ class Box(boxes.Box):
             # Templates then mean the driver under test.
             'drivers.disabled_drivers=k8s_capi_helm_v1',
             f'k8s_capi.kubeconfig_file={kubeconfig}',
-            f'k8s_capi.helm_binary={self.helm}'], True, self.progress)
+            f'k8s_capi.helm_binary={self.helm}',
+            # Kills hold up to seven helms; by default only four run at once.
+            'k8s_capi.helm_processes=16'], True, self.progress)
 
     def helm_away(self):
         """Remove helm."""
