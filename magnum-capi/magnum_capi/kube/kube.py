@@ -7,6 +7,7 @@ client.
 """
 
 import collections.abc
+import dataclasses
 import datetime
 import pathlib
 import time
@@ -96,7 +97,7 @@ class Kube:
         """Server-side apply an object; takes over fields of other managers.
 
         :param obj: with ``kind`` and ``metadata``. ``apiVersion`` defaults
-            to the server's.
+            to the one that the server prefers; charts name others.
         :returns: the object as the server has it now.
         """
         metadata = obj['metadata']
@@ -276,9 +277,12 @@ class Kube:
         kind = self.kind(obj['kind'])
         if kind is None:
             raise served.missing(obj['kind'], self._rest.access.server)
+        body = {'apiVersion': kind.api_version, **obj}
+        # A server refuses a body of another version than that of the path.
+        kind = dataclasses.replace(kind, api_version=body['apiVersion'])
         return self._rest.request(
             method, kind.path(obj['metadata'].get('namespace'), name),
-            body={'apiVersion': kind.api_version, **obj}, **options)
+            body=body, **options)
 
     def _pages(self, kind: str, namespace: str | None,
                labels: pages.Labels | None = None,

@@ -100,6 +100,17 @@ class ManagementTest(testtools.TestCase):
         self.kube.delete_all('Secret', self.namespace, labels)
         self.assertIsNone(self.kube.get('Secret', self.namespace, 's'))
 
+    def test_apply_in_another_version_than_the_preferred_one(self):
+        # Charts name v1beta1 for a long time after v1beta2 is preferred.
+        self.addCleanup(self.remove)
+        self.upgrade()
+        self.kube.apply({
+            'apiVersion': 'cluster.x-k8s.io/v1beta1', 'kind': 'Cluster',
+            'metadata': {'name': NAME, 'namespace': self.namespace},
+            'spec': {'paused': False}})
+        found = self.kube.get('Cluster', self.namespace, NAME)
+        self.assertEqual('cluster.x-k8s.io/v1beta2', found['apiVersion'])
+
     def test_life_of_a_release(self):
         self.addCleanup(self.remove)
         self.assertEqual(1, self.upgrade(digest='d1'))

@@ -178,6 +178,21 @@ class ApiServer(fixtures.Fixture):
             for group in self.discovery.get('items', ())
             for known in group['versions'])
 
+    def stored(self, path):
+        """The path at which an object is kept, whichever version is asked for.
+
+        It is that of the preferred version of its kind.
+        """
+        found = _PATH.fullmatch(path)
+        group, _, version = found['version'].rpartition('/')
+        for kept in self.discovery.get('items', ()):
+            for known in kept['versions']:
+                if kept['metadata']['name'] == group and found['plural'] in {
+                        r['resource'] for r in known['resources']}:
+                    return path.replace(f'/{group}/{version}/',
+                                        f'/{group}/{known["version"]}/')
+        return path
+
     def has_namespace(self, name):
         start = f'/namespaces/{name}'
         return name in self.namespaces or any(
@@ -262,7 +277,7 @@ class _Request:
             return self.not_found('namespaces', found['namespace'])
         if body is not None and not _fits(body, found):
             return self.refuse(400, 'BadRequest')
-        self.act(url.path, query, body)
+        self.act(self.api.stored(url.path), query, body)
 
     def act(self, path, query, body):
         """What the method does at this path."""

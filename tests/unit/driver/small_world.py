@@ -372,7 +372,8 @@ class Helm:
             'apiVersion': 'v1', 'kind': 'Secret',
             'metadata': {'name': f'{release}-addons'},
             'stringData': {'values': f'geheim of {chart.version}'}}, {
-            'apiVersion': 'controlplane.cluster.x-k8s.io/v1beta2',
+            # As charts do, not the version that the server prefers.
+            'apiVersion': 'controlplane.cluster.x-k8s.io/v1beta1',
             'kind': 'KubeadmControlPlane',
             'metadata': {'name': names.control_plane(release),
                          'labels': {'chart': f'{chart.version}'}},
@@ -380,7 +381,8 @@ class Helm:
                 'files': [{'path': own.get('plane', '/etc/one')}]}}}]
         for group in values['nodeGroups']:
             found.append({
-                'apiVersion': _CAPI, 'kind': 'MachineDeployment',
+                'apiVersion': 'cluster.x-k8s.io/v1beta1',
+                'kind': 'MachineDeployment',
                 'metadata': {'name': names.machine_deployment(
                     release, group['name'])},
                 'spec': {'template': {'spec': {
