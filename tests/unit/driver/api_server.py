@@ -271,10 +271,9 @@ class _Request:
             return self.answer(200, {}, self.api.objects[url.path])
         if found is None or not self.api.serves(
                 found['version'], found['plural']):
+            if found is not None and found['version'] in _BUILT_IN:
+                return self.refuse(404, 'NotFound')
             return self.answer(*UNKNOWN_PATH)
-        if found['namespace'] and not self.api.has_namespace(
-                found['namespace']):
-            return self.not_found('namespaces', found['namespace'])
         if body is not None and not _fits(body, found):
             return self.refuse(400, 'BadRequest')
         self.act(self.api.stored(url.path), query, body)
@@ -293,6 +292,14 @@ class _Request:
 
     def _missing(self, path):
         self.not_found(*path.split('/')[-2:])
+
+    def _lacks_namespace(self, path):
+        """Refuse to create an object in a namespace that is not there."""
+        namespace = _PATH.fullmatch(path)['namespace']
+        if namespace is None or self.api.has_namespace(namespace):
+            return False
+        self.not_found('namespaces', namespace)
+        return True
 
     def _get(self, path, query, body):
         if query.get('watch'):
@@ -320,12 +327,17 @@ class _Request:
 
     def _post(self, path, query, body):
         path = f'{path}/{body["metadata"]["name"]}'
+        if self._lacks_namespace(path):
+            return
         if path in self.api.objects:
             return self.refuse(409, 'AlreadyExists')
         self.answer(201, {}, self.api.put(path, body))
 
     def _put(self, path, query, body):
         found = self.api.objects.get(path)
+        if found is None and '/leases/' in path:
+            # A Lease may be created by PUT, but not with a resourceVersion.
+            return self.refuse(409, 'Conflict')
         if found is None:
             return self._missing(path)
         if (body['metadata']['resourceVersion']
@@ -338,6 +350,8 @@ class _Request:
         kind = self.headers['Content-Type']
         if found is None and 'apply' not in kind:
             return self._missing(path)
+        if found is None and self._lacks_namespace(path):
+            return
         found = copy.deepcopy(found or {})
         _merge(found, body)
         self.answer(200, {}, self.api.put(path, found))
@@ -352,8 +366,10 @@ class _Request:
         elif _PATH.fullmatch(path)['name']:
             return self._missing(path)
         else:
-            for obj in self._selected(path, query):
+            gone = self._selected(path, query)
+            for obj in gone:
                 self.api.remove(f'{path}/{obj["metadata"]["name"]}')
+            return self.answer(200, {}, {'items': gone, 'metadata': {}})
         self.answer(200, {}, {'kind': 'Status'})
 
 
@@ -421,12 +437,14 @@ class _Sent(_Request):
 
     def _watch(self, path, query):
         api, since = self.api, int(query['resourceVersion'])
-        if since < api.oldest:
-            return self.refuse(410, 'Expired')
         end = time.monotonic() + int(query['timeoutSeconds'])
         self.handler.send_response_only(200)
         self.handler.end_headers()
         self.handler.close_connection = True
+        if since < api.oldest:
+            return self._tell('ERROR', {
+                'kind': 'Status', 'reason': 'Expired', 'code': 410,
+                'message': f'too old resource version: {since}'})
         restarts = api.restarts
         while time.monotonic() < end:
             with api.changed:
@@ -438,8 +456,11 @@ class _Sent(_Request):
                     continue
             for since, kind, of, obj in new:
                 if _everywhere(of.rpartition('/')[0]) == path:
-                    self.handler.wfile.write(json.dumps(
-                        {'type': kind, 'object': obj}).encode() + b'\n')
+                    self._tell(kind, obj)
+
+    def _tell(self, kind, obj):
+        self.handler.wfile.write(json.dumps(
+            {'type': kind, 'object': obj}).encode() + b'\n')
 
 
 class _Handler(loopback.Handler):
