@@ -43,6 +43,10 @@ RULES = (pathlib.Path(__file__).resolve().parents[3]
          / 'drivers' / 'k8s_capi_v1' / 'rbac.yaml')
 USER = 'magnum'
 CAPI = '/apis/cluster.x-k8s.io/v1beta1'
+#: Versions of a group, the preferred one first. Others have two of them, as
+#: Cluster API has since 1.11.
+_VERSIONS = {'infrastructure.cluster.x-k8s.io': ['v1beta1'],
+             'addons.stackhpc.com': ['v1alpha1']}
 
 
 def granted():
@@ -62,11 +66,12 @@ def define(admin):
     for kind, (group, plural) in kinds._DISCOVERED.items():
         if group == 'addons.cluster.x-k8s.io' or kind.startswith('Dev'):
             continue
-        versions = ['v1alpha1'] if group.startswith('addons') else ['v1beta1']
+        versions = _VERSIONS.get(group, ['v1beta2', 'v1beta1'])
         admin.request(
             'POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
             body=real_api.definition(group, plural, kind, versions))
-        served.setdefault(f'apis/{group}/{versions[0]}', set()).add(kind)
+        for version in versions:
+            served.setdefault(f'apis/{group}/{version}', set()).add(kind)
     waiting.wait_for(
         lambda: {path: wanted - described(admin, path)
                  for path, wanted in served.items()},
