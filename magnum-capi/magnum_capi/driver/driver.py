@@ -88,7 +88,7 @@ class Driver(driver.Driver):
         # Magnum passes rollback in the place of scale_manager.
         with _told():
             upgrading.Upgrade(
-                self._runtime(), self._store(context), cluster,
+                self._runtime(), self._store(context, cluster), cluster,
                 cluster_template, nodegroup or cluster.default_ng_worker,
                 max_batch_size).run()
 
@@ -120,7 +120,7 @@ class Driver(driver.Driver):
         # The conductor has already made new certificates, and saves them even
         # if this is refused; then no cluster would trust what it signs. It
         # also saves a status, which ``self_repair`` corrects.
-        self._store(context).put_back_certificates(cluster)
+        self._store(context, cluster).put_back_certificates(cluster)
         raise exception.NotSupported(self_repair.ROTATION_REFUSED)
 
     def update_cluster_status(self, context: typing.Any, cluster: typing.Any,
@@ -136,7 +136,8 @@ class Driver(driver.Driver):
                     cluster: typing.Any) -> monitor.Monitor | None:
         try:
             admin = contexts.make_admin_context(all_tenants=True)
-            return monitor.Monitor(self._runtime, self._store(admin), cluster)
+            return monitor.Monitor(
+                self._runtime, self._store(admin, cluster), cluster)
         except errors.MagnumCapiError as e:
             LOG.error('Cluster %s: no health: %s', cluster.uuid, e)
             return None
@@ -165,13 +166,14 @@ class Driver(driver.Driver):
             shared.sightings,
             looks=shared.cached(settings, names.CLUSTER_UUID))
 
-    def _store(self, context: typing.Any) -> store.Store:
-        return store.Store(context, _settings())
+    def _store(self, context: typing.Any,
+               cluster: typing.Any) -> store.Store:
+        return store.Store(context, _settings(), cluster.project_id)
 
     def _operations(self, context: typing.Any,
                     cluster: typing.Any) -> operations.Operations:
         return operations.Operations(
-            self._runtime(), self._store(context), cluster)
+            self._runtime(), self._store(context, cluster), cluster)
 
 
 def _settings() -> settings_module.Settings:

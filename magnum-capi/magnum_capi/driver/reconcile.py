@@ -61,7 +61,7 @@ class Store(typing.Protocol):
 
     @property
     def user(self) -> rotation.User:
-        """The user of the request."""
+        """The user of the request, if its token is for the project."""
 
     def reload(self, cluster: typing.Any) -> bool:
         """Read a row again; False when it no longer exists."""

@@ -97,13 +97,13 @@ class Store:
     """reconcile.Store over Magnum's objects.
 
     :param context: of a user's request, or of Magnum's periodic jobs.
-    :param project_id: of the cluster, if the context is Magnum's own, which
-        sees all projects.
+    :param project_id: of the cluster. An operator's request may come from
+        another one, and Magnum itself sees all projects.
     """
 
     def __init__(self, context: typing.Any,
                  settings: settings_module.Settings,
-                 project_id: str | None = None) -> None:
+                 project_id: str) -> None:
         self._context = context
         self._settings = settings
         self._project_id = project_id
@@ -111,7 +111,11 @@ class Store:
 
     @property
     def user(self) -> rotation.User:
-        if not self._context.auth_token:
+        if (not self._context.auth_token
+                or self._context.project_id != self._project_id):
+            # Keystone makes an application credential for the project of the
+            # token (keystone 30.0.0, keystone/api/users.py,
+            # UserAppCredListCreateResource.post).
             return rotation.User()
         return rotation.User(self._context.user_id,
                              tuple(self._context.roles or ()))
@@ -231,7 +235,8 @@ class Store:
     def _cloud_of(self, context: typing.Any) -> openstack.Cloud:
         return openstack.Cloud(
             lambda: clients.OpenStackClients(context).keystone().session,
-            self._project_id,
+            None if context.project_id == self._project_id
+            else self._project_id,
             timeout=self._settings.openstack_timeout,
             places={service: _place(f'{name}_client')
                     for service, name in _CLIENTS.items()})

@@ -35,7 +35,8 @@ class DriverTestCase(base.TestCase):
         self.driver = driver.Driver()
         self.context = magnum_double.Context('token', 'u1')
 
-    def store(self, context, settings, project_id=None):
+    def store(self, context, settings, project_id):
+        self.assertEqual(self.w.cluster.project_id, project_id)
         self.contexts.append(context)
         return self.w.store
 

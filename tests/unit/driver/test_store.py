@@ -28,10 +28,10 @@ class StoreTestCase(testtools.TestCase):
         self.store = self.made(self.context)
         self.cluster = self.magnum.cluster()
 
-    def made(self, context, **settings):
+    def made(self, context, project_id='p', **settings):
         return self.magnum.store.Store(context, mock.Mock(**{
             'credential_interface': 'internal', 'openstack_timeout': 7.0,
-            **settings}))
+            **settings}), project_id)
 
 
 class UserTest(StoreTestCase):
@@ -44,6 +44,14 @@ class UserTest(StoreTestCase):
         self.context.roles = None
         self.assertEqual(('u', ()), (
             self.store.user.id, self.store.user.roles))
+
+    def test_operator_of_another_project_is_nobody(self):
+        # Its credential would be for its own project: the cluster would have
+        # an operator's rights there, and find none of its servers.
+        self.context.roles = ['admin', 'member']
+        self.assertEqual((None, ()), (
+            self.made(self.context, 'q').user.id,
+            self.made(self.context, 'q').user.roles))
 
     def test_a_periodic_job_is_nobody(self):
         context = magnum_double.make_admin_context(all_tenants=True)
@@ -199,11 +207,16 @@ class CloudTest(StoreTestCase):
         self.assertEqual([], self.magnum.sessions)
         self.assertIs(self.context, factory().context)
 
-    def test_a_periodic_job_is_for_the_project_of_its_cluster(self):
-        store = self.magnum.store.Store(
-            self.context, self.store._settings, 'p1')
-        _, made = self.made_with(lambda: store.cloud)
-        self.assertEqual('p1', made['project_id'])
+    def test_other_requests_are_for_the_project_of_the_cluster(self):
+        for context in (magnum_double.make_admin_context(all_tenants=True),
+                        self.context):
+            store = self.made(context, 'p1')
+            _, made = self.made_with(lambda: store.cloud)
+            self.assertEqual('p1', made['project_id'])
+
+    def test_names_are_those_that_its_own_user_sees(self):
+        _, made = self.made_with(lambda: self.made(self.context).cloud)
+        self.assertIsNone(made['project_id'])
 
     def test_the_administrators(self):
         factory, _ = self.made_with(self.store.admin_cloud)

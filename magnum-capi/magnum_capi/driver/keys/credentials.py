@@ -63,7 +63,7 @@ SETTLE = 30
 #: it is seen not to be in use.
 BOUND = 15 * 60
 
-_NO_TOKEN = 'a user must request a new credential'
+_NO_TOKEN = 'a member of its project must request a new credential'
 
 
 @dataclasses.dataclass(frozen=True)

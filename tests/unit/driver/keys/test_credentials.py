@@ -286,7 +286,7 @@ class StepTest(testtools.TestCase):
             self.state(planned, found={'alice': {}}, user_id=None))
 
         self.assertEqual(credentials.WAIT, step.kind)
-        self.assertIn('a user must request', step.reason)
+        self.assertIn('must request a new', step.reason)
 
     def test_what_another_user_planned_is_not_made(self):
         planned = self.entry(credentials.PLANNED, id=None, user_id='bob')

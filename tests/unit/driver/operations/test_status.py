@@ -219,8 +219,9 @@ class WatchTest(base.TestCase):
         del self.api.objects[path]
         self.look()
         self.assertEqual('UPDATE_FAILED', self.w.cluster.status)
-        self.assertEqual('a user must request a new credential',
-                         self.w.cluster.status_reason)
+        self.assertEqual(
+            'a member of its project must request a new credential',
+            self.w.cluster.status_reason)
 
     def test_management_cluster_that_is_away_changes_nothing(self):
         self.create()
