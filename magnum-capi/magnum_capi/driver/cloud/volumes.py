@@ -11,12 +11,15 @@ pkg/csi/cinder/controllerserver.go and pkg/openstack/loadbalancer.go).
 import re
 
 from openstack import exceptions as sdk_exceptions
+from oslo_log import log as logging
 
 from magnum_capi.driver.cloud import services
 
+LOG = logging.getLogger(__name__)
+
 #: Metadata of a volume; its value is the name of the cluster.
 CLUSTER = 'cinder.csi.openstack.org/cluster'
-_FREE = ('available', 'error', 'error_deleting')
+_FREE = ('available', 'error')
 
 
 def delete(cloud: services.Services, cluster: str,
@@ -24,7 +27,8 @@ def delete(cloud: services.Services, cluster: str,
     """Delete the volumes of a cluster. Does not wait.
 
     A volume that has snapshots, or is attached to a server (which cannot be
-    the cluster's), is in use and stays.
+    the cluster's), is in use and stays; so does one that Cinder has failed to
+    delete. What Cinder refuses is logged.
 
     :param cluster: name of the Cluster.
     :returns: ids of volumes that are still being detached from servers of the
@@ -42,11 +46,15 @@ def delete(cloud: services.Services, cluster: str,
             if volume.status in _FREE:
                 try:
                     cinder.delete_volume(volume.id)
-                except sdk_exceptions.BadRequestException:
-                    # It has snapshots.
-                    continue
+                except sdk_exceptions.BadRequestException as e:
+                    # It has snapshots, is in a group or being transferred.
+                    LOG.warning('Cluster %s: its volume %s stays: %s',
+                                cluster, volume.id, e.details or e)
             elif volume.status == 'detaching':
                 left.append(volume.id)
+            elif volume.status == 'error_deleting':
+                LOG.warning('Cluster %s: its volume %s stays: Cinder could '
+                            'not delete it', cluster, volume.id)
     return tuple(left)
 
 

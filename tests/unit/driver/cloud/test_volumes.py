@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+import fixtures
 import testtools
 
 from magnum_capi.driver.cloud import services
@@ -19,6 +20,7 @@ class VolumesTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
+        self.log = self.useFixture(fixtures.FakeLogger())
         self.fake = self.useFixture(fake_cloud.FakeCloud())
 
     def delete(self, *found):
@@ -52,6 +54,15 @@ class VolumesTest(testtools.TestCase):
             'error and must not have snapshots.'}})
         left, deleted = self.delete(volume('a'), volume('b'))
         self.assertEqual(((), ['a', 'b']), (left, deleted))
+        self.assertIn('its volume a stays: Volume status must be',
+                      self.log.output)
+
+    def test_one_that_cinder_failed_to_delete_is_named(self):
+        # Cinder deletes it only by force (cinder, volume/api.py, delete).
+        left, deleted = self.delete(volume('a', status='error_deleting'))
+        self.assertEqual(((), []), (left, deleted))
+        self.assertIn('its volume a stays: Cinder could not delete it',
+                      self.log.output)
 
     def test_cinder_that_does_not_answer(self):
         self.fake.answers['GET', VOLUMES] = (503, {})
