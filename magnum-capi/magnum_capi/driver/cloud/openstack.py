@@ -136,14 +136,25 @@ class Cloud:
         return str(found.id)
 
     def volume_types(self) -> tuple[str, ...]:
-        """Return the names of volume types, an empty tuple without Cinder."""
+        """Return the names of volume types, an empty tuple without Cinder.
+
+        They are the public ones, and private ones that the project may use.
+        """
+        # An administrator is told of all only when asked for, and otherwise
+        # of those of its own project (cinder, api/v3/types.py).
+        query = {} if self._project_id is None else {'is_public': 'None'}
         try:
             with services.asking('the volume types'):
-                return tuple(
-                    t.name
-                    for t in self._services.proxy('block-storage').types())
+                cinder = self._services.proxy('block-storage')
+                return tuple(found.name for found in cinder.types(**query)
+                             if self._may_use(cinder, found))
         except services.ServiceMissing:
             return ()
+
+    def _may_use(self, cinder: typing.Any, volume_type: typing.Any) -> bool:
+        return (self._project_id is None or volume_type.is_public is not False
+                or any(self._project_id == allowed['project_id'] for allowed in
+                       cinder.get_type_access(volume_type)))
 
     def _find(self, service: str, kind: str, reference: str,
               fits: collections.abc.Callable[[typing.Any], bool] | None = None
@@ -173,7 +184,7 @@ class Cloud:
 
     def _of_project(self, found: collections.abc.Sequence[typing.Any],
                     reference: str) -> collections.abc.Sequence[typing.Any]:
-        """Objects that the project may use: its own, else those for all.
+        """Objects that the project may use: its own, else shared ones.
 
         An id is unambiguous; flavors and subnets do not say who may use them.
         """
@@ -183,13 +194,23 @@ class Cloud:
         own = [item for item in found if self._project_id in (
             getattr(item, 'owner_id', None), getattr(
                 item, 'project_id', None))]
-        return own or [item for item in found if _is_for_all(item)]
+        return own or [item for item in found if self._is_shared(item)]
 
-
-def _is_for_all(item: typing.Any) -> bool:
-    """Whether Glance or Neutron let every project use it, as far as known."""
-    if hasattr(item, 'visibility'):
-        return bool(item.visibility != 'private')
-    if hasattr(item, 'is_router_external'):
-        return bool(item.is_shared or item.is_router_external)
-    return True
+    def _is_shared(self, item: typing.Any) -> bool:
+        """Whether the project may use an image or network of another one."""
+        if hasattr(item, 'visibility'):
+            # "shared" is what every new image is, with nobody (glance,
+            # domain/__init__.py).
+            return item.visibility in ('public', 'community') or (
+                item.visibility == 'shared' and any(
+                    member.member_id == self._project_id
+                    and member.status == 'accepted' for member in
+                    self._services.proxy('image').members(item)))
+        if hasattr(item, 'is_router_external'):
+            # "shared" is for the project of the session.
+            return bool(item.is_shared or item.is_router_external) or any(
+                policy.object_id == item.id
+                and policy.target_project_id == self._project_id
+                for policy in self._services.proxy('network').rbac_policies(
+                    object_type='network', action='access_as_shared'))
+        return True

@@ -210,6 +210,23 @@ class OtherProjectsTest(_Base):
         super().setUp()
         self.cloud = openstack.Cloud(
             self.fake.session, project_id='ours', timeout=60)
+        self.serve('GET', '/rbac-policies', {'rbac_policies': []})
+
+    def test_private_volume_types_of_the_project(self):
+        self.serve('GET', '/types', {'volume_types': [
+            {'id': 't1', 'name': 'ssd',
+             'os-volume-type-access:is_public': True},
+            *({'id': f't{i}', 'name': name,
+               'os-volume-type-access:is_public': False}
+              for i, name in ((2, 'theirs'), (3, 'ours')))]})
+        for made, project in (('t2', 'theirs'), ('t3', 'ours')):
+            self.serve('GET', f'/types/{made}/os-volume-type-access', {
+                'volume_type_access': [
+                    {'volume_type_id': made, 'project_id': project}]})
+        self.assertEqual(('ssd', 'ours'), self.cloud.volume_types())
+        query, = (query for method, path, query, _ in self.fake.seen
+                  if path == '/types')
+        self.assertEqual('None', query['is_public'])
 
     def serve_images(self, *images):
         self.serve('GET', '/images', {'images': [
@@ -232,11 +249,24 @@ class OtherProjectsTest(_Base):
             {'id': 'i2', 'owner': 'theirs', 'visibility': 'public'})
         self.assertEqual('i2', self.cloud.image('ubuntu').id)
 
-    def test_image_that_is_shared_with_it_or_with_all(self):
-        for visibility in ('shared', 'community', 'public'):
+    def test_image_that_is_for_all(self):
+        for visibility in ('community', 'public'):
             self.serve_images({'id': 'i1', 'owner': 'theirs',
                                'visibility': visibility})
             self.assertEqual('i1', self.cloud.image('ubuntu').id)
+
+    def test_image_that_is_shared_with_it(self):
+        # Every new image is "shared", as a rule with nobody.
+        self.serve_images(*({'id': f'i{i}', 'owner': 'theirs',
+                             'visibility': 'shared'} for i in range(4)))
+        for image, members in (
+                ('i0', []), ('i1', [('ours', 'pending')]),
+                ('i2', [('others', 'accepted')]),
+                ('i3', [('others', 'pending'), ('ours', 'accepted')])):
+            self.serve('GET', f'/images/{image}/members', {'members': [
+                {'image_id': image, 'member_id': project, 'status': status}
+                for project, status in members]})
+        self.assertEqual('i3', self.cloud.image('ubuntu').id)
 
     def test_id_says_which_image_is_meant(self):
         # Also of a project that has given it to this one, by membership.
@@ -266,6 +296,15 @@ class OtherProjectsTest(_Base):
     def test_network_of_another_project_is_not_there(self):
         self.serve_networks({'id': 'n1', 'project_id': 'theirs'})
         self.assertRaises(services.NotThere, self.cloud.network, 'private')
+
+    def test_network_that_is_shared_with_it(self):
+        # Neutron says "shared" for the project that asks, which is Magnum's.
+        self.serve_networks({'id': 'n1', 'project_id': 'theirs'},
+                            {'id': 'n2', 'project_id': 'theirs'})
+        self.serve('GET', '/rbac-policies', {'rbac_policies': [
+            {'id': 'a', 'object_id': 'n1', 'target_tenant': 'others'},
+            {'id': 'b', 'object_id': 'n2', 'target_tenant': 'ours'}]})
+        self.assertEqual('n2', self.cloud.network('private'))
 
     def test_networks_that_all_may_use(self):
         for flag in ('shared', 'router:external'):
