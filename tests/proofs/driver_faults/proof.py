@@ -43,7 +43,7 @@ class DriverFaults(proof.Proof):
                'nothing is lost and nothing leaks.')
     columns = table.COLUMNS
     key = columns[:2]
-    compared = ('Left', 'Verdict')
+    compared = ('How it ended', 'Left', 'Verdict')
     docs = proof.DOCS / 'driver-faults.csv'
     docs_cases = proof.DOCS / 'driver-faults-parts.csv'
     port_base = 31000
