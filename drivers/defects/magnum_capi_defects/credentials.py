@@ -96,7 +96,7 @@ class SecretLogged(parts.Seeded):
     def create_cluster(self, context, cluster, cluster_create_timeout):
         super().create_cluster(context, cluster, cluster_create_timeout)
         reconciler = reconcile.Reconciler(
-            self._runtime(), self._store(context), cluster)
+            self._runtime(), self._store(context, cluster), cluster)
         LOG.info('Cluster %s reaches the cloud with %s', cluster.uuid,
                  reconciler.vault.credentials())
 

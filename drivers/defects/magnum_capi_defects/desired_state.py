@@ -91,8 +91,11 @@ class OthersNetworksSeen(parts.OwnReconciler):
 
     def divert(self, reconciler):
         all_eyes = reconcile.Reconciler(
-            reconciler.runtime, self._store(parts.admin()), reconciler.cluster)
+            reconciler.runtime, self.of_no_project(), reconciler.cluster)
         reconciler.plan = all_eyes.plan
+
+    def of_no_project(self):
+        return self.Store(parts.admin(), parts.options(), None)
 
 
 class ExtraNetworkLost(parts.Seeded):

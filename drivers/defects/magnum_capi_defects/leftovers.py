@@ -14,7 +14,7 @@ class Leaving(parts.Seeded):
 
     def create_cluster(self, context, cluster, cluster_create_timeout):
         super().create_cluster(context, cluster, cluster_create_timeout)
-        self.leave(self._store(context).cloud.services.proxy,
+        self.leave(self._store(context, cluster).cloud.services.proxy,
                    f'left-{cluster.uuid}')
 
     def leave(self, proxy, name):

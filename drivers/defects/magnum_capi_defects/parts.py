@@ -34,7 +34,7 @@ class Seeded(driver.Driver):
 
     def update_cluster_status(self, context, cluster, use_admin_ctx=False):
         self.StatusCheck(
-            self._runtime(), self._store(admin()), cluster).update()
+            self._runtime(), self._store(admin(), cluster), cluster).update()
 
     def _runtime(self, settings_=None):
         settings_ = settings_ or options()
@@ -43,8 +43,8 @@ class Seeded(driver.Driver):
             settings_, kube, self.Helm(settings_, kube.kubeconfig),
             kube.now, shared.sightings)
 
-    def _store(self, context):
-        return self.Store(context, options())
+    def _store(self, context, cluster):
+        return self.Store(context, options(), cluster.project_id)
 
 
 class OwnReconciler(Seeded):

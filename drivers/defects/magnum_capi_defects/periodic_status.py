@@ -22,7 +22,8 @@ class AlwaysHealthy(parts.Seeded):
     """Every cluster is reported as healthy."""
 
     def get_monitor(self, context, cluster):
-        return _Content(self._runtime, self._store(parts.admin()), cluster)
+        return _Content(
+            self._runtime, self._store(parts.admin(), cluster), cluster)
 
 
 class AutoscaledCountFrozen(parts.Seeded):
@@ -35,8 +36,8 @@ class AutoscaledCountFrozen(parts.Seeded):
 
     def get_monitor(self, context, cluster):
         return monitor.Monitor(
-            self._runtime, self._Store(parts.admin(), parts.options()),
-            cluster)
+            self._runtime, self._Store(
+                parts.admin(), parts.options(), cluster.project_id), cluster)
 
 
 class _Writing(monitor.Monitor):
@@ -54,4 +55,5 @@ class Restless(parts.Seeded):
     """Every check of a cluster records its time."""
 
     def get_monitor(self, context, cluster):
-        return _Writing(self._runtime, self._store(parts.admin()), cluster)
+        return _Writing(
+            self._runtime, self._store(parts.admin(), cluster), cluster)

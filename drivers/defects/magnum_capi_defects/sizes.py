@@ -83,7 +83,7 @@ class MarksKept(parts.Seeded):
     def resize_cluster(self, context, cluster, resize_manager, node_count,
                        nodes_to_remove, nodegroup=None):
         reconciler = reconcile.Reconciler(
-            self._runtime(), self._store(context), cluster)
+            self._runtime(), self._store(context, cluster), cluster)
         kube = reconciler.runtime.kube
         for machine in kube.list('Machine', reconciler.namespace, {
                 names.CAPI_CLUSTER_NAME: reconciler.release}):

@@ -68,5 +68,5 @@ class ClockAhead(parts.Seeded):
     def update_cluster_status(self, context, cluster, use_admin_ctx=False):
         runtime = self._runtime()
         self.StatusCheck(dataclasses.replace(runtime, now=lambda: (
-            runtime.now() + AHEAD)), self._store(parts.admin()),
+            runtime.now() + AHEAD)), self._store(parts.admin(), cluster),
             cluster).update()

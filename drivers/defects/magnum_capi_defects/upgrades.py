@@ -52,7 +52,7 @@ class _Upgrading(parts.Seeded):
                         rollback=False):
         with driver._told():
             self.Upgrade(
-                self._runtime(), self._store(context), cluster,
+                self._runtime(), self._store(context, cluster), cluster,
                 cluster_template, nodegroup or cluster.default_ng_worker,
                 max_batch_size).run()
 

@@ -183,8 +183,8 @@ def _refused_rotation(driver, admin, uuid_):
 
 def _reloaded(driver, admin, uuid_):
     """A reloaded row writes nothing back."""
-    store = driver._store(admin)
     mine = objects.Cluster.get_by_uuid(admin, uuid_)
+    store = driver._store(admin, mine)
     other = objects.Cluster.get_by_uuid(admin, uuid_)
     other.status = 'UPDATE_IN_PROGRESS'
     other.save()
@@ -198,7 +198,7 @@ def _reloaded(driver, admin, uuid_):
 
 def _taken(driver, admin, template):
     """Drivers of templates that name one, none, or an unsupported type."""
-    store, found = driver._store(admin), [template]
+    store, found = driver._store(admin, template), [template]
     for distro in ('ubuntu', 'nobodys'):
         found.append(objects.ClusterTemplate(
             admin, coe='kubernetes', server_type='vm', cluster_distro=distro,
@@ -208,7 +208,7 @@ def _taken(driver, admin, template):
 
 def _alive(driver, admin, made):
     """Signs of life of a request: each text updates updated_at."""
-    store = driver._store(admin)
+    store = driver._store(admin, made)
     times = [made.created_at]
     for text in ('one', 'two'):
         mine = objects.Cluster.get_by_uuid(admin, made.uuid)
@@ -221,10 +221,11 @@ def _alive(driver, admin, made):
 
 
 def _gone(driver, admin):
-    cluster = objects.Cluster(admin, uuid=str(uuid.uuid4()), name='gone')
+    cluster = objects.Cluster(admin, uuid=str(uuid.uuid4()), name='gone',
+                              project_id='p')
     cluster.obj_reset_changes()
     cluster.status = 'UPDATE_FAILED'
-    store = driver._store(admin)
+    store = driver._store(admin, cluster)
     return [store.reload(cluster), store.status(cluster),
             _error(store.save, cluster)]
 

@@ -36,7 +36,7 @@ class Base(base.TestCase):
             self.world(made, settings)))
         cls = stand_in.load(reference)
         self.made = cls()
-        self.made._store = lambda context: self.w.store
+        self.made._store = lambda context, cluster: self.w.store
         return self.made
 
     def world(self, made, settings=None):

@@ -252,8 +252,8 @@ class ReconcilerTest(base.Base):
         made = self.driver('desired_state:OthersNetworksSeen')
         own, admins = self.w.store, small_world.Store(everything, 'u1')
         admins.__dict__.update({**vars(own), 'cloud': everything})
-        self.patch(stand_in.modules()['parts'], 'admin', lambda: 'admin')
-        made._store = lambda context: admins if context else own
+        made._store = lambda context, cluster: own
+        made.of_no_project = lambda: admins
         refused = stand_in.modules()['credentials'].exception.MagnumException
         e = self.assertRaises(refused, self.create, fixed_network='private')
         self.assertIn('Several networks', str(e))
