@@ -34,9 +34,10 @@ CAUSES = (
         r'\S*/v3/auth/tokens', re.DOTALL)),
 )
 
-#: Classes whose clusters lack a host on purpose; their tests judge how the
-#: failure is reported.
-ON_PURPOSE = ('test_cluster_truth.FailureTest',)
+#: Classes whose clusters lack a host or a quota on purpose; their tests judge
+#: what a driver does about it.
+ON_PURPOSE = ('test_cluster_truth.FailureTest',
+              'test_cloud_quotas.CloudQuotasTest')
 
 _CLUSTER = 'cluster of '
 

@@ -59,14 +59,17 @@ class CauseTest(testtools.TestCase):
                      'Max retries exceeded with url: /v1/clusters'):
             self.assertEqual('', environment.cause(text, [text]), text)
 
-    def test_who_has_no_host_on_purpose(self):
-        named = {test.class_id for test in suite.tests()
-                 if test.promise == 'lifecycle.cluster.failure-reported'}
+    def test_who_has_no_host_or_quota_on_purpose(self):
+        for promise in ('lifecycle.cluster.failure-reported',
+                        'resilience.quota.named', 'resilience.quota.recovers'):
+            named = {test.class_id for test in suite.tests()
+                     if test.promise == promise}
 
-        self.assertTrue(named)
-        for class_id in named:
-            self.assertTrue(any(one in class_id
-                                for one in environment.ON_PURPOSE), class_id)
+            self.assertTrue(named, promise)
+            for class_id in named:
+                self.assertTrue(
+                    any(one in class_id for one in environment.ON_PURPOSE),
+                    class_id)
 
 
 class StreamTest(testtools.TestCase):
@@ -101,6 +104,12 @@ class StreamTest(testtools.TestCase):
         self.assertEqual(model.FAILED, self.status(
             'x.scenario.test_cluster_truth.FailureTest.test_a_new_node_group',
             traceback=TRACE.format(' (No valid host was found.)')))
+
+    def test_a_quota_of_the_test(self):
+        self.assertEqual(model.FAILED, self.status(
+            'x.scenario.test_cloud_quotas.CloudQuotasTest.test_networks',
+            traceback=TRACE.format(" (Quota exceeded for resources: "
+                                   "['network'].)")))
 
     def test_the_run_is_not_green_and_says_why(self):
         run = self.read(
