@@ -62,6 +62,10 @@ class _Interruptible(unittest.TestSuite):
 
     If the cleanup of the interrupted test fails, testtools raises that failure
     in place of KeyboardInterrupt, and the next test would begin.
+
+    The class of the interrupted test is torn down. unittest does not do so for
+    KeyboardInterrupt, nor Tempest for a setUpClass that it interrupts
+    (tempest/test.py). Another SIGINT ends that, too.
     """
 
     def run(self, result, debug=False):
@@ -73,9 +77,32 @@ class _Interruptible(unittest.TestSuite):
         if before is signal.default_int_handler:
             signal.signal(signal.SIGINT, interrupt)
         try:
-            return super().run(result, debug)
+            return self._run(result, debug)
         finally:
             signal.signal(signal.SIGINT, before)
+
+    def _run(self, result, debug):
+        try:
+            return super().run(result, debug)
+        except KeyboardInterrupt as e:
+            interrupt = e
+        # Tempest only logs what fails while an exception is handled.
+        current = next(_classes(self), None)
+        if current and (current is getattr(result, '_previousTestClass', None)
+                        or vars(current).get('_teardowns')):
+            # unittest sets it once setUpClass has ended.
+            result._previousTestClass = current
+            self._tearDownPreviousClass(None, result)
+        raise interrupt
+
+
+def _classes(suite):
+    """Classes of the tests that have not ended, in their order."""
+    for test in suite:
+        if isinstance(test, unittest.BaseTestSuite):
+            yield from _classes(test)
+        elif test is not None:
+            yield type(test)
 
 
 class Printed(io.TextIOBase):

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+import contextlib
 import io
 import logging
 import os
@@ -112,6 +113,95 @@ class InterruptedTest(testtools.TestCase):
         pathlib.Path(__file__).with_name('b').touch()
 '''
 
+#: Whose classes share a file, which none of them may leave behind.
+_SHARING = '''
+import os, pathlib, signal, testtools
+
+SHARED, TORN_DOWN = map(pathlib.Path(__file__).with_name, ('shared', 'gone'))
+
+def tear_down():
+    SHARED.unlink()
+    with TORN_DOWN.open('a') as file:
+        file.write('1')
+
+class Sharing:
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        SHARED.touch()
+
+    @classmethod
+    def tearDownClass(cls):
+        super().tearDownClass()
+        tear_down()
+
+    def test_a(self):
+        pass
+
+class TempestLike:
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls._teardowns = []
+        cls._teardowns.append(tear_down)
+        SHARED.touch()
+        cls.resource_setup()
+
+    @classmethod
+    def tearDownClass(cls):
+        super().tearDownClass()
+        while cls._teardowns:
+            cls._teardowns.pop()()
+
+    def test_a(self):
+        pass
+'''
+
+_IN_A_TEST = _SHARING + '''
+class SharingTest(Sharing, testtools.TestCase):
+    def test_b(self):
+        os.kill(os.getpid(), signal.SIGINT)
+'''
+
+_IN_A_SET_UP = _SHARING + '''
+class TempestLikeTest(TempestLike, testtools.TestCase):
+    @classmethod
+    def resource_setup(cls):
+        os.kill(os.getpid(), signal.SIGINT)
+'''
+
+_BEFORE_A_SET_UP = _SHARING + '''
+class ATest(Sharing, testtools.TestCase):
+    pass
+
+class BTest(Sharing, testtools.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        os.kill(os.getpid(), signal.SIGINT)
+'''
+
+_IN_A_TEAR_DOWN = _SHARING + '''
+class ATest(Sharing, testtools.TestCase):
+    @classmethod
+    def tearDownClass(cls):
+        os.kill(os.getpid(), signal.SIGINT)
+        super().tearDownClass()
+
+    def test_b(self):
+        os.kill(os.getpid(), signal.SIGINT)
+'''
+
+_FAILING = _SHARING + '''
+class ATest(Sharing, testtools.TestCase):
+    @classmethod
+    def tearDownClass(cls):
+        super().tearDownClass()
+        raise ValueError('not deleted in time')
+
+    def test_b(self):
+        os.kill(os.getpid(), signal.SIGINT)
+'''
+
 
 class MainTest(testtools.TestCase):
 
@@ -134,13 +224,38 @@ class MainTest(testtools.TestCase):
 
         self.assertIn('ValueError: token: <redacted>', found.output)
 
-    def test_no_test_begins_after_sigint(self):
-        path = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-        (path / 'test_x.py').write_text(_INTERRUPTED)
+    def run_tests(self, module):
+        """Run the tests of a module.
 
-        stream = processes.run(
-            [*_COMMAND, '-m', 'stestr.subunit_runner.run', 'discover', '-t',
-             path, path], timeout=60, binary=True)
+        :returns: the folder that it was in, and the stream.
+        """
+        path = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        (path / 'test_x.py').write_text(module)
+        with contextlib.suppress(errors.CommandFailed):
+            processes.run(
+                [*_COMMAND, '-m', 'stestr.subunit_runner.run', 'discover',
+                 '-t', path, path], timeout=60, binary=True, spool=path)
+        return path, (path / 'out').read_bytes()
+
+    def test_no_test_begins_after_sigint(self):
+        path, stream = self.run_tests(_INTERRUPTED)
 
         self.assertIn(b'not deleted in time', stream)
         self.assertFalse((path / 'b').exists())
+
+    def test_what_a_class_shares_is_gone_after_sigint(self):
+        for module in (_IN_A_TEST, _IN_A_SET_UP, _BEFORE_A_SET_UP):
+            path, _ = self.run_tests(module)
+
+            self.assertFalse((path / 'shared').exists(), module)
+            self.assertEqual('1', (path / 'gone').read_text(), module)
+
+    def test_a_tear_down_ends_by_another_sigint(self):
+        path, _ = self.run_tests(_IN_A_TEAR_DOWN)
+
+        self.assertTrue((path / 'shared').exists())
+
+    def test_a_tear_down_that_fails_after_sigint_is_told(self):
+        _, stream = self.run_tests(_FAILING)
+
+        self.assertIn(b'not deleted in time', stream)
