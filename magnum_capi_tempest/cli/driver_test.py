@@ -35,10 +35,10 @@ _NODES = {nodes.MEMORY: 'memory', nodes.DOCKER: 'container'}
 class Test(base.Judging):
     """Test a driver in a sandbox or on a cloud, and write a report.
 
-    If it is interrupted by Ctrl-C, SIGTERM or a closed terminal, the report
-    covers the tests that have run so far. Exit code: 0 all core promises are
-    kept, 1 some are not, or something was left behind in the sandbox, 3 the
-    driver could not be tested.
+    If it is interrupted by Ctrl-C, SIGTERM or a closed terminal, or Tempest
+    ends early, the report covers the tests that have run so far. Exit code: 0
+    all core promises are kept, 1 some are not, or something was left behind in
+    the sandbox, 3 the driver could not be tested, or not to the end.
     """
 
     def get_parser(self, prog_name):
@@ -115,7 +115,7 @@ class Test(base.Judging):
 
 
 class _Ended:
-    """Delays a signal to end until there is a report."""
+    """Delays what has ended a run early until there is a report."""
 
     def __init__(self) -> None:
         self._by: BaseException | None = None
@@ -125,9 +125,11 @@ class _Ended:
 
     @contextlib.contextmanager
     def run(self, stream):
-        """Handle signals during the run that is recorded in this stream."""
+        """Handle the early end of the run recorded in this stream."""
         try:
             yield
+        except errors.RunCutOff as e:
+            self._by = e
         except (KeyboardInterrupt, SystemExit) as e:
             if not stream.exists():
                 raise

@@ -378,7 +378,12 @@ def option(text):
 
 def tempest(box, order) -> int:
     """Run Tempest, show the result; return 0 if everything has passed."""
-    stream, facts, left = run(box, order)
+    try:
+        stream, facts, left = run(box, order)
+    except errors.RunCutOff as e:
+        report.summarise(e.stream, e.stream.parent, 'tempest run',
+                         outcome='interrupted')
+        raise
     ok = report.summarise(stream, stream.parent, 'tempest run', facts).ok
     print(left)
     # Leftovers of third-party tests are shown, but are not our failure.

@@ -17,7 +17,7 @@ class Run(base.Judging):
     """Run Tempest in a workspace and report on it.
 
     Exit code: 0 all tests passed, 1 some failed or none ran, 3 Tempest could
-    not be run.
+    not be run, or ended before all tests had run.
     """
 
     def get_parser(self, prog_name):
@@ -46,10 +46,15 @@ class Run(base.Judging):
                 hint='Create one with: magnum-capi tempest init')
         results = (args.results or paths.state() / 'results' / time.strftime(
             '%Y%m%dT%H%M%S', time.gmtime())).absolute()
-        stream = runs.run(
-            args.folder, ['--regex', args.regex,
-                          '--concurrency', args.concurrency],
-            results / 'run.subunit', etc=etc)
+        facts = {'tests': args.regex}
+        try:
+            stream = runs.run(
+                args.folder, ['--regex', args.regex,
+                              '--concurrency', args.concurrency],
+                results / 'run.subunit', etc=etc)
+        except errors.RunCutOff as e:
+            report.summarise(e.stream, results, 'tempest run', facts,
+                             outcome='interrupted')
+            raise
         return 0 if report.summarise(
-            stream, results, 'tempest run',
-            {'tests': args.regex}).ok else 1
+            stream, results, 'tempest run', facts).ok else 1

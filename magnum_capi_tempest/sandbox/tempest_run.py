@@ -93,6 +93,7 @@ def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
     :raises EnvironmentProblem: Tempest is not installed.
     :raises UsageError: the third-party suite cannot run in this sandbox.
     :raises MagnumCapiError: no test ran.
+    :raises RunCutOff: see :func:`.runs.run`.
     """
     record = records.require_ready(box.directory)
     if order.third_party and not importlib.util.find_spec(

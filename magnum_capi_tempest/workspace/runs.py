@@ -42,6 +42,8 @@ def run(workspace, arguments, stream, *, etc, env=None) -> pathlib.Path:
     :returns: absolute path of the stream.
     :raises EnvironmentProblem: Tempest is not installed.
     :raises MagnumCapiError: no test ran.
+    :raises RunCutOff: Tempest ended on its own before it had recorded the
+        run; the finished tests are in the stream.
     :raises KeyboardInterrupt: Ctrl-C; Tempest with its workers has ended.
     :raises SystemExit: the same for SIGTERM.
     """
@@ -56,12 +58,17 @@ def run(workspace, arguments, stream, *, etc, env=None) -> pathlib.Path:
     earlier = _streams(workspace)
     try:
         with outfile.for_owner_only():
-            foreground.run(command, cwd=workspace, env=env)
+            code = foreground.run(command, cwd=workspace, env=env)
     except (KeyboardInterrupt, SystemExit):
-        for path in _streams(workspace) - earlier:
-            _keep(_of_version_2(path.read_bytes()), stream, etc)
+        _rescue(_streams(workspace) - earlier, stream, etc)
         raise
     if _recorded(workspace) == before:
+        if _rescue(_streams(workspace) - earlier, stream, etc):
+            raise errors.RunCutOff(
+                'Tempest ended before all of its tests had run', stream=stream,
+                where=stream, last_seen=f'exit code {code}',
+                hint='See its message above, and whether disk or memory is '
+                     'full')
         raise errors.MagnumCapiError(
             'Tempest did not run any test',
             where=' '.join(map(str, command)), hint='See its message above')
@@ -70,6 +77,14 @@ def run(workspace, arguments, stream, *, etc, env=None) -> pathlib.Path:
                              cwd=workspace, timeout=120, binary=True)
     _keep(recorded, stream, etc)
     return stream
+
+
+def _rescue(paths, stream, etc):
+    """Record what stestr wrote of a run; returns whether there is any."""
+    found = [content for path in paths if (content := path.read_bytes())]
+    for content in found:
+        _keep(_of_version_2(content), stream, etc)
+    return bool(found)
 
 
 def _keep(recorded, stream, etc):

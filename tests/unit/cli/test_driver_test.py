@@ -132,6 +132,17 @@ class DriverTestTest(DriverTestCase):
                       (self.folder / 'report.md').read_text())
         self.box.down.assert_called_once_with(mock.ANY)
 
+    def test_a_run_that_tempest_did_not_end(self):
+        run = self.run_of(CORE[:2])
+        run.side_effect = driver_test.errors.RunCutOff(
+            'Tempest ended', stream=self.folder / 'run.subunit')
+
+        code, found = self.call('magnum-x')
+
+        self.assertEqual((3, 'untested'), (code, found['verdict']))
+        self.assertEqual('passed', found['promises'][CORE[0].promise]['state'])
+        self.box.down.assert_called_once_with(mock.ANY)
+
     def test_what_is_ended_before_its_first_test_is_not(self):
         self.patch(driver_test.tempest_run, 'run',
                    side_effect=KeyboardInterrupt)

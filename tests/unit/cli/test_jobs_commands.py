@@ -11,6 +11,7 @@ import testtools
 from magnum_capi.cli import app as application
 from magnum_capi.cli import discovery_filter
 from magnum_capi.discovery import paste_file
+from magnum_capi import errors
 from magnum_capi import outfile
 from magnum_capi_tempest.cli import evidence
 from magnum_capi_tempest.cli import tempest_run
@@ -108,9 +109,12 @@ class CommandsTest(testtools.TestCase):
     def test_run_without_a_workspace(self):
         self.assertEqual(2, self.call(tempest_run.Run, self.folder)[0])
 
-    def test_run_is_judged_by_its_report(self):
+    def make_workspace(self):
         (self.folder / 'etc').mkdir()
         (self.folder / 'etc/tempest.conf').write_text('')
+
+    def test_run_is_judged_by_its_report(self):
+        self.make_workspace()
         self.patch(runs, 'run', return_value='stream')
         self.patch(report, 'summarise', side_effect=[
             mock.Mock(ok=True), mock.Mock(ok=False)])
@@ -118,3 +122,17 @@ class CommandsTest(testtools.TestCase):
         self.assertEqual(
             [0, 1], [self.call(tempest_run.Run, self.folder, '--results',
                                self.folder / 'r')[0] for _ in range(2)])
+
+    def test_run_that_tempest_did_not_end(self):
+        self.make_workspace()
+        self.patch(runs, 'run', side_effect=errors.RunCutOff(
+            'Tempest ended', stream='stream'))
+        summarise = self.patch(report, 'summarise')
+
+        self.assertEqual(3, self.call(
+            tempest_run.Run, self.folder, '--results', self.folder / 'r')[0])
+        summarise.assert_called_once_with(
+            'stream', self.folder / 'r', 'tempest run',
+            {'tests': 'magnum_capi'}, outcome='interrupted')
+        self.err.seek(0)
+        self.assertIn('Tempest ended', self.err.read())

@@ -170,6 +170,21 @@ class CommandsTest(testtools.TestCase):
                 regex='smoke', driver='d', third_party=True, concurrency=4,
                 arguments=('--until-failure',)), run.call_args.args[1])
 
+    def test_tempest_that_ended_early(self):
+        stream = self.folder / 'run.subunit'
+        self.useFixture(fixtures.MockPatchObject(
+            tempest_run, 'run', side_effect=errors.RunCutOff(
+                'Tempest ended', stream=stream)))
+        summarise = self.useFixture(fixtures.MockPatchObject(
+            report, 'summarise')).mock
+        self.pretend()
+        self.useFixture(fixtures.MockPatchObject(
+            leaks, 'take', return_value=model.Snapshot()))
+
+        self.assertEqual(1, self.call(cli.Tempest)[0])
+        summarise.assert_called_once_with(
+            stream, self.folder, 'tempest run', outcome='interrupted')
+
     def leaking(self, *argv):
         """Run tests that pass, and leave a trust; returns code and text."""
         self.pretend()

@@ -9,6 +9,7 @@ import fixtures
 from stestr.repository import file as repository
 import testtools
 
+from magnum_capi import errors
 from magnum_capi_tempest.report import subunit
 from magnum_capi_tempest.workspace import folder
 from magnum_capi_tempest.workspace import runs
@@ -44,10 +45,23 @@ class EndedTest(testtools.TestCase):
             self.insert(*events, ends=ends)
             raise by
 
+        self.run_as(tempest, by)
+
+    def run_as(self, tempest, raises):
+        """Run a function as Tempest; returns the exception."""
         self.useFixture(fixtures.MockPatchObject(
             runs.foreground, 'run', tempest))
-        self.assertRaises(by, runs.run, self.workspace, [], self.stream,
-                          etc=self.workspace / folder.ETC)
+        return self.assertRaises(
+            raises, runs.run, self.workspace, [], self.stream,
+            etc=self.workspace / folder.ETC)
+
+    def die(self, *events):
+        """Have Tempest die; returns the exception."""
+        def tempest(*args, **kwargs):
+            self.insert(*events)
+            return -9
+
+        return self.run_as(tempest, errors.MagnumCapiError)
 
     def test_the_tests_that_had_ended_are_recorded(self):
         self.insert(('t.earlier', 'inprogress'), ('t.earlier', 'success'))
@@ -75,3 +89,21 @@ class EndedTest(testtools.TestCase):
 
         found, = subunit.read(self.stream, title='t').tests
         self.assertEqual(('t.one', 'passed'), (found.id, found.status))
+
+    def test_by_itself(self):
+        self.insert(('t.earlier', 'inprogress'), ('t.earlier', 'success'))
+
+        error = self.die(('t.one', 'inprogress'), ('t.two', 'inprogress'),
+                         ('t.one', 'success'))
+
+        self.assertIsInstance(error, errors.RunCutOff)
+        self.assertEqual(self.stream, error.stream)
+        self.assertIn('exit code -9', str(error))
+        found, = subunit.read(self.stream, title='t').tests
+        self.assertEqual(('t.one', 'passed'), (found.id, found.status))
+
+    def test_by_itself_before_its_first_test(self):
+        error = self.die()
+
+        self.assertIn('did not run any test', str(error))
+        self.assertFalse(self.stream.exists())
