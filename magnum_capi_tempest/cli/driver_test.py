@@ -26,6 +26,7 @@ from magnum_capi_tempest.sandbox import versions
 from magnum_capi_tempest.scorecard import judge
 from magnum_capi_tempest.scorecard import report
 from magnum_capi_tempest.scorecard import suite
+from magnum_capi_tempest.workspace import concurrency
 from magnum_capi_tempest.workspace import folder as workspaces
 from magnum_capi_tempest.workspace import runs
 
@@ -80,7 +81,8 @@ class Test(base.Judging):
             'to test on a cloud instead of in a sandbox'), required=False)
         parser.add_argument(
             '-c', '--concurrency', type=int, default=2,
-            help='Number of parallel workers (default: 2).')
+            help='Number of parallel workers, limited by the users of the '
+                 'cloud (default: 2).')
         parser.add_argument(
             '--option', type=box_commands.option, action='append',
             default=[], metavar='NAME=VALUE', help='Option to set in '
@@ -215,7 +217,8 @@ def of_cloud(args, folder, ended) -> tuple[report.Report, None]:
     stream = folder / tempest_run.STREAM
     with ended.run(stream):
         runs.run(workspace, ['--regex', regex(args, asked),
-                             '--concurrency', args.concurrency],
+                             '--concurrency', concurrency.limit(
+                                 args.concurrency, choice.workers)],
                  stream, etc=workspace / workspaces.ETC)
     return judged(
         stream, report.of_driver(described, args.driver), described,

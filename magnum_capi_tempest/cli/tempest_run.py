@@ -9,6 +9,7 @@ from magnum_capi.cli import base
 from magnum_capi import errors
 from magnum_capi_tempest import paths
 from magnum_capi_tempest import report
+from magnum_capi_tempest.workspace import concurrency
 from magnum_capi_tempest.workspace import folder
 from magnum_capi_tempest.workspace import runs
 
@@ -31,7 +32,8 @@ class Run(base.Judging):
                  'run" (default: %(default)s).')
         parser.add_argument(
             '-c', '--concurrency', type=int, default=2,
-            help='Number of parallel workers (default: 2).')
+            help='Number of parallel workers, limited by the users in '
+                 'accounts.yaml (default: 2).')
         parser.add_argument(
             '--results', type=pathlib.Path, metavar='DIR',
             help='Folder for the reports (default: a new one below the state '
@@ -50,7 +52,9 @@ class Run(base.Judging):
         try:
             stream = runs.run(
                 args.folder, ['--regex', args.regex,
-                              '--concurrency', args.concurrency],
+                              '--concurrency', concurrency.limit(
+                                  args.concurrency,
+                                  concurrency.allowed_by(etc))],
                 results / 'run.subunit', etc=etc)
         except errors.RunCutOff as e:
             report.summarise(e.stream, results, 'tempest run', facts,

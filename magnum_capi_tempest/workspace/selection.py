@@ -5,6 +5,8 @@
 Nothing is guessed: if there are several choices, an error lists them.
 """
 
+import collections
+import collections.abc
 import dataclasses
 
 import yaml
@@ -165,8 +167,8 @@ class Choice:
     @property
     def workers(self) -> int | None:
         """How many tests may run at once; None: any number."""
-        return None if self.dynamic else max(1, sum(
-            not account.admin for account in self.cloud.accounts))
+        return None if self.dynamic else most_workers(
+            account.admin for account in self.cloud.accounts)
 
     def notes(self) -> list[str]:
         """Lines that describe the choices."""
@@ -202,6 +204,18 @@ class Choice:
             found.append('the package kubernetes is not installed: nodes are '
                          'not checked (pip install kubernetes)')
         return found
+
+
+def most_workers(admins: collections.abc.Iterable[bool]) -> int:
+    """Return how many tests may run at once as existing users.
+
+    A class of tests may need an administrator besides its user; without any
+    administrator, such classes are skipped.
+
+    :param admins: whether it is an administrator, of each user.
+    """
+    count = collections.Counter(admins)
+    return max(1, min(count[False], count[True] or count[False]))
 
 
 def choose(cloud, preferred, *, workload_api=True, static=False) -> Choice:

@@ -170,6 +170,19 @@ class DriverTestTest(DriverTestCase):
              if finds(f'{suite.PACKAGE}.{test.id}[id-1,slow]')})
         self.assertEqual(('k8s_x', 'driver'), (order.driver, order.promise))
 
+    def test_a_cloud_with_one_user(self):
+        self.run_of(CORE)
+        self.patch(driver_test.tempest, 'init',
+                   return_value=mock.Mock(workers=1,
+                                          microversions=('1.1', '1.14')))
+        run = self.patch(driver_test.runs, 'run')
+
+        code, found = self.call('--cloud', 'c', '--image', 'i', '--driver',
+                                'k8s_x')
+
+        self.assertEqual((0, 'passed'), (code, found['verdict']))
+        self.assertEqual(['--concurrency', 1], run.call_args.args[1][-2:])
+
     def test_a_distribution_without_a_driver(self):
         code, err = self.call('other')
 

@@ -123,6 +123,22 @@ class CommandsTest(testtools.TestCase):
             [0, 1], [self.call(tempest_run.Run, self.folder, '--results',
                                self.folder / 'r')[0] for _ in range(2)])
 
+    def test_run_has_no_more_workers_than_users(self):
+        self.make_workspace()
+        (self.folder / 'etc/tempest.conf').write_text(
+            '[auth]\nuse_dynamic_credentials = false\n'
+            'test_accounts_file = etc/accounts.yaml\n')
+        (self.folder / 'etc/accounts.yaml').write_text(
+            '- username: one\n  roles: [member]\n')
+        run = self.patch(runs, 'run')
+        self.patch(report, 'summarise')
+
+        self.call(tempest_run.Run, self.folder)
+
+        self.assertEqual(['--concurrency', 1], run.call_args.args[1][-2:])
+        self.err.seek(0)
+        self.assertIn('1 parallel worker instead of 2', self.err.read())
+
     def test_run_that_tempest_did_not_end(self):
         self.make_workspace()
         self.patch(runs, 'run', side_effect=errors.RunCutOff(

@@ -147,6 +147,14 @@ class ChooseTest(testtools.TestCase):
         self.assertFalse(found.dynamic)
         self.assertEqual(2, found.workers)
 
+    def test_workers_share_no_administrator(self):
+        for workers, accounts in (
+                (1, (MEMBER, MEMBER, ADMIN)), (1, (ADMIN,)),
+                (2, (MEMBER, MEMBER, ADMIN, ADMIN, ADMIN))):
+            self.assertEqual(workers, selection.choose(
+                a_cloud(accounts=accounts), selection.Preferences('ubuntu'),
+                static=True).workers, accounts)
+
     def test_an_administrator_need_not(self):
         found = selection.choose(a_cloud(accounts=(ADMIN, MEMBER)),
                                  selection.Preferences('ubuntu'), static=True)
