@@ -11,7 +11,6 @@ that line and exits with ``exit_code``; a traceback is for bugs.
 from __future__ import annotations
 
 import collections.abc
-import os
 import typing
 
 
@@ -81,18 +80,6 @@ class WaitTimeout(WaitFailed):
 
 class WaitAborted(WaitFailed):
     """A state was seen from which the wait cannot succeed."""
-
-
-class RunCutOff(MagnumCapiError):
-    """Tests ended on their own before all of them had run.
-
-    :param stream: file with what is recorded of them.
-    """
-
-    def __init__(self, what: str, *, stream: os.PathLike[str],
-                 **kwargs: typing.Any) -> None:
-        super().__init__(what, **kwargs)
-        self.stream = stream
 
 
 class CommandFailed(MagnumCapiError):

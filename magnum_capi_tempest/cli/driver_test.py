@@ -130,7 +130,7 @@ class _Ended:
         """Handle the early end of the run recorded in this stream."""
         try:
             yield
-        except errors.RunCutOff as e:
+        except runs.RunCutOff as e:
             self._by = e
         except (KeyboardInterrupt, SystemExit) as e:
             if not stream.exists():

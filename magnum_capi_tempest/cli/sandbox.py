@@ -25,6 +25,7 @@ from magnum_capi_tempest.sandbox import profiles
 from magnum_capi_tempest.sandbox import record as records
 from magnum_capi_tempest.sandbox import releases
 from magnum_capi_tempest.sandbox import tempest_run
+from magnum_capi_tempest.workspace import runs
 
 _RELEASES = ', '.join(f'{r.name} ({r.version})' for r in releases.RELEASES)
 
@@ -380,7 +381,7 @@ def tempest(box, order) -> int:
     """Run Tempest, show the result; return 0 if everything has passed."""
     try:
         stream, facts, left = run(box, order)
-    except errors.RunCutOff as e:
+    except runs.RunCutOff as e:
         report.summarise(e.stream, e.stream.parent, 'tempest run',
                          outcome='interrupted')
         raise

@@ -56,7 +56,7 @@ class Run(base.Judging):
                                   args.concurrency,
                                   concurrency.allowed_by(etc))],
                 results / 'run.subunit', etc=etc)
-        except errors.RunCutOff as e:
+        except runs.RunCutOff as e:
             report.summarise(e.stream, results, 'tempest run', facts,
                              outcome='interrupted')
             raise

@@ -28,6 +28,17 @@ from magnum_capi_tempest.workspace import redacting
 _WORKER = 'magnum_capi_tempest.workspace.worker'
 
 
+class RunCutOff(errors.MagnumCapiError):
+    """Tempest ended on its own before all of its tests had run.
+
+    :param stream: file with what is recorded of them.
+    """
+
+    def __init__(self, what: str, *, stream: pathlib.Path, **kwargs) -> None:
+        super().__init__(what, **kwargs)
+        self.stream = stream
+
+
 def run(workspace, arguments, stream, *, etc, env=None) -> pathlib.Path:
     """Run tests; Tempest's output goes to the terminal.
 
@@ -64,7 +75,7 @@ def run(workspace, arguments, stream, *, etc, env=None) -> pathlib.Path:
         raise
     if _recorded(workspace) == before:
         if _rescue(_streams(workspace) - earlier, stream, etc):
-            raise errors.RunCutOff(
+            raise RunCutOff(
                 'Tempest ended before all of its tests had run', stream=stream,
                 where=stream, last_seen=f'exit code {code}',
                 hint='See its message above, and whether disk or memory is '

@@ -134,7 +134,7 @@ class DriverTestTest(DriverTestCase):
 
     def test_a_run_that_tempest_did_not_end(self):
         run = self.run_of(CORE[:2])
-        run.side_effect = driver_test.errors.RunCutOff(
+        run.side_effect = driver_test.runs.RunCutOff(
             'Tempest ended', stream=self.folder / 'run.subunit')
 
         code, found = self.call('magnum-x')

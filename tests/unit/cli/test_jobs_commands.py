@@ -11,7 +11,6 @@ import testtools
 from magnum_capi.cli import app as application
 from magnum_capi.cli import discovery_filter
 from magnum_capi.discovery import paste_file
-from magnum_capi import errors
 from magnum_capi import outfile
 from magnum_capi_tempest.cli import evidence
 from magnum_capi_tempest.cli import tempest_run
@@ -141,7 +140,7 @@ class CommandsTest(testtools.TestCase):
 
     def test_run_that_tempest_did_not_end(self):
         self.make_workspace()
-        self.patch(runs, 'run', side_effect=errors.RunCutOff(
+        self.patch(runs, 'run', side_effect=runs.RunCutOff(
             'Tempest ended', stream='stream'))
         summarise = self.patch(report, 'summarise')
 

@@ -19,6 +19,7 @@ from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest.sandbox import record
 from magnum_capi_tempest.sandbox import tempest_run
 from magnum_capi_tempest import supervision
+from magnum_capi_tempest.workspace import runs
 from tests.unit.sandbox import samples
 
 
@@ -173,7 +174,7 @@ class CommandsTest(testtools.TestCase):
     def test_tempest_that_ended_early(self):
         stream = self.folder / 'run.subunit'
         self.useFixture(fixtures.MockPatchObject(
-            tempest_run, 'run', side_effect=errors.RunCutOff(
+            tempest_run, 'run', side_effect=runs.RunCutOff(
                 'Tempest ended', stream=stream)))
         summarise = self.useFixture(fixtures.MockPatchObject(
             report, 'summarise')).mock

@@ -96,7 +96,7 @@ class EndedTest(testtools.TestCase):
         error = self.die(('t.one', 'inprogress'), ('t.two', 'inprogress'),
                          ('t.one', 'success'))
 
-        self.assertIsInstance(error, errors.RunCutOff)
+        self.assertIsInstance(error, runs.RunCutOff)
         self.assertEqual(self.stream, error.stream)
         self.assertIn('exit code -9', str(error))
         found, = subunit.read(self.stream, title='t').tests
