@@ -16,6 +16,10 @@ from magnum_capi_tempest.leaks import model
 #: Things per answer, if a service supports paging.
 PAGE = 500
 
+#: Status codes for a marker that was deleted since it was listed, and how many
+#: of these to expect in a list.
+_NO_MARKER, _REFUSALS = (400, 404), 5
+
 
 class CloudReadFailed(errors.MagnumCapiError):
     """A service did not list its things.
@@ -203,14 +207,31 @@ def _about(item) -> str:
 
 
 def _items(get, listing, path):
+    """Yield all things of a kind.
+
+    An operator may allow fewer than PAGE per answer (max_limit of Magnum and
+    Nova, osapi_max_limit of Cinder, pagination_max_limit of Neutron), so that
+    only an empty page is the end.
+    """
     if not listing.paged:
         yield from get(listing.service, path)[listing.key]
         return
-    marker = ''
+    listed, refusals = [], 0
     while True:
-        page = get(listing.service, f'{path}{"&" if "?" in path else "?"}'
-                   f'limit={PAGE}{marker}')[listing.key]
-        yield from page
-        if len(page) < PAGE:
+        query = f'{"&" if "?" in path else "?"}limit={PAGE}' + (
+            f'&marker={listed[-1]}' if listed else '')
+        try:
+            page = get(listing.service, path + query)[listing.key]
+        except CloudReadFailed as e:
+            refusals += 1
+            if (not listed or e.status not in _NO_MARKER
+                    or refusals > _REFUSALS):
+                raise
+            listed.pop()
+            continue
+        idents = [item[listing.ident] for item in page]
+        # A service without paging answers with the same page again.
+        if not idents or idents[-1:] == listed[-1:]:
             return
-        marker = f'&marker={page[-1][listing.ident]}'
+        yield from page
+        listed += idents

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
+from urllib import parse
+
 import testtools
 
 from magnum_capi_tempest.evidence import capi
@@ -24,6 +26,31 @@ class Cloud:
         return {'detail': {'clusters': answer, 'volumes': answer,
                            'servers': answer}}.get(
             key, {key.replace('os-', '').replace('-', '_'): answer})
+
+
+class Paged:
+    """Magnum with clusters, whose operator limits the size of a page.
+
+    :param most: the largest page.
+    :param deleted: clusters that go as soon as they have been listed.
+    """
+
+    def __init__(self, count, most, deleted=()):
+        self.there = [str(number) for number in range(count)]
+        self.most = most
+        self.deleted = set(deleted)
+        self.asked = 0
+
+    def get(self, service, path):
+        self.asked += 1
+        query = parse.parse_qs(path.partition('?')[2])
+        marker = query.get('marker', [None])[0]
+        if marker in self.deleted:
+            raise refused(400)
+        begin = self.there.index(marker) + 1 if marker else 0
+        end = begin + min(int(query['limit'][0]), self.most)
+        return {'clusters': [{'uuid': uuid}
+                             for uuid in self.there[begin:end]]}
 
 
 def refused(status):
@@ -122,18 +149,34 @@ class OfUserTest(testtools.TestCase):
         self.assertIn(model.CREDENTIAL, found.kinds)
 
     def test_all_pages(self):
-        pages = {'': 0, f'&marker={listing.PAGE - 1}': 1}
+        server = Paged(listing.PAGE + 3, most=1000)
 
-        def get(service, path):
-            number = pages[path.partition(f'limit={listing.PAGE}')[2]]
-            first = number * listing.PAGE
-            return {'clustertemplates': [
-                {'uuid': str(n)} for n in range(
-                    first, first + (3 if number else listing.PAGE))]}
-
-        found = listing.of_user(get, 'u', 'p', kinds={model.TEMPLATE})
+        found = listing.of_user(server.get, 'u', 'p', kinds={model.CLUSTER})
 
         self.assertEqual(listing.PAGE + 3, len(found.things))
+
+    def test_a_server_that_allows_fewer_things_per_page(self):
+        server = Paged(1005, most=100)
+
+        found = listing.of_user(server.get, 'u', 'p', kinds={model.CLUSTER})
+
+        self.assertEqual(1005, len(found.things))
+        self.assertEqual(12, server.asked)
+
+    def test_the_last_one_of_a_page_is_deleted_meanwhile(self):
+        server = Paged(250, most=100, deleted=('199', '198'))
+
+        found = listing.of_user(server.get, 'u', 'p', kinds={model.CLUSTER})
+
+        self.assertEqual(250, len(found.things))
+        self.assertIn(model.CLUSTER, found.kinds)
+
+    def test_a_server_that_finds_no_marker(self):
+        server = Paged(250, most=100, deleted=map(str, range(250)))
+
+        found = listing.of_user(server.get, 'u', 'p', kinds={model.CLUSTER})
+
+        self.assertEqual({model.CLUSTER: 'no'}, dict(found.unread))
 
 
 class OfCloudTest(testtools.TestCase):
