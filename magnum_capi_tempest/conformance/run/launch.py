@@ -28,31 +28,42 @@ def prepare(request, namespace, labels, delete, reader,
     """Check whether a cluster is fit; nothing is created.
 
     :param request: :class:`.lifecycle.RunRequest`; the run that it replaces
-        is removed.
+        is removed once the cluster is otherwise fit.
     :param namespace: of the run; ``labels`` are those that it will have.
     :param delete: function that removes an earlier run.
     :raises EnvironmentProblem: it is not fit.
     """
     with progress.step('preflight'):
         seen = snapshot.look(reader, namespace)
-    if request.replace and seen.namespace:
+    if request.replace and seen.namespace and seen.has_run:
+        _refuse(_check(request, dataclasses.replace(seen, namespace=''),
+                       namespace))
         with progress.step(f'removing the namespace {namespace}'):
             delete()
         seen = snapshot.look(reader, namespace)
     found = preflight.by_weight((
-        *preflight.check(seen, request.plan, namespace,
-                         _images(request, seen.version)),
+        *_check(request, seen, namespace),
         *(() if seen.namespace else admission.check(dry_run.ask(
             reader, namespace, labels), namespace))))
     for finding in found:
         progress.info(f'preflight: {finding}')
+    _refuse(found)
+    return seen
+
+
+def _check(request, seen, namespace):
+    return preflight.check(seen, request.plan, namespace,
+                           _images(request, seen.version))
+
+
+def _refuse(found):
+    """Raise EnvironmentProblem if one of the findings is a blocker."""
     blockers = [f for f in found if f.level == preflight.BLOCKER]
     if blockers:
         raise errors.EnvironmentProblem(
             'The cluster is not ready for the tests: '
             + '; '.join(f.text for f in blockers),
             hint=blockers[0].hint or 'Nothing was created')
-    return seen
 
 
 def _images(request, version):

@@ -17,6 +17,11 @@ MARK = 'magnum.openstack.org/conformance-run'
 
 _ALL = '/api/v1/namespaces'
 
+#: Names in a namespace with a run.
+_AGGREGATOR = ('sonobuoy-component', 'aggregator')
+_CONFIGURATION = 'sonobuoy-config-cm'
+_HYDROPHONE = 'e2e-conformance-test'
+
 
 def create(reader: kube.Client, name: str, mark: str, labels: dict[str, str]):
     """Create the namespace of a run.
@@ -53,6 +58,27 @@ def is_of(reader: kube.Client, name: str, mark: str, uid: str = '') -> bool:
     if uid:
         return metadata.get('uid') == uid
     return bool(mark) and (metadata.get('annotations') or {}).get(MARK) == mark
+
+
+def has_run(reader: kube.Client, space: dict, pods: list[dict]) -> bool:
+    """Whether a namespace has the sign of a run, whoever started it.
+
+    That is the annotation; Sonobuoy's aggregator, or its configuration, which
+    outlives that pod (pkg/client/gen.go of v0.57.5); or Hydrophone's pod
+    (pkg/conformance/const.go of v0.8.0).
+
+    :param pods: of all namespaces.
+    :raises KubeError: that cannot be found out.
+    """
+    name = space['metadata']['name']
+    return (
+        MARK in (space['metadata'].get('annotations') or {})
+        or any(pod['metadata'].get('namespace') == name
+               and (pod['metadata']['name'] == _HYDROPHONE
+                    or _AGGREGATOR in (pod['metadata'].get('labels')
+                                       or {}).items()) for pod in pods)
+        or reader.get(f'{_ALL}/{parse.quote(name, safe="")}/configmaps/'
+                      f'{_CONFIGURATION}') is not None)
 
 
 def of_tests(spaces) -> tuple[str, ...]:

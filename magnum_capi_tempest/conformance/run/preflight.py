@@ -200,12 +200,18 @@ def _namespace(seen, namespace):
     if seen.namespace == 'Terminating':
         yield Finding(BLOCKER, f'the namespace {namespace} is still being '
                       'removed', 'Try again in a minute')
-    elif seen.namespace:
+    elif seen.namespace and seen.has_run:
         yield Finding(
             BLOCKER, f'the namespace {namespace} exists; it belongs to '
             'another run, or was left behind by one',
-                     'End that run with "magnum-capi conformance abort", or '
+            'End that run with "magnum-capi conformance abort", or '
             'use --replace or another --namespace')
+    elif seen.namespace:
+        yield Finding(
+            BLOCKER, f'the namespace {namespace} exists, and shows no sign '
+            'of a conformance run',
+            'Use another --namespace; if nobody needs this one, delete it '
+            'yourself')
     if seen.e2e:
         yield Finding(WARNING, f'{len(seen.e2e)} namespaces of other tests '
                       f'exist, or were left behind: {", ".join(seen.e2e[:3])}',

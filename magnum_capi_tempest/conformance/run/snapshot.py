@@ -66,6 +66,7 @@ class Snapshot:
     :param symptoms: other problems.
     :param services: IP families of services, in their order, as far as the
         service of the API server shows them.
+    :param has_run: the namespace has the sign of a run.
     """
 
     version: str
@@ -75,6 +76,7 @@ class Snapshot:
     dns: int = 1
     symptoms: tuple[symptoms_.Symptom, ...] = ()
     services: tuple[str, ...] = ()
+    has_run: bool = False
 
     @property
     def signs(self) -> tuple[str, ...]:
@@ -103,17 +105,29 @@ def look(reader: kube.Client, namespace) -> Snapshot:
             'The Kubernetes API of the cluster cannot be used: '
             f'{e.what}', where=e.where, last_seen=e.last_seen,
             hint='Nothing was created') from e
+    space = next((s for s in spaces if s['metadata']['name'] == namespace),
+                 None)
+    # A run takes the place of what is in its namespace.
+    others = [p for p in pods if p['metadata'].get('namespace') != namespace]
     return Snapshot(
-        version, tuple(_node(n, pods) for n in nodes),
-        next((_phase(s) for s in spaces
-              if s['metadata']['name'] == namespace), ''),
+        version, tuple(_node(n, others) for n in nodes),
+        _phase(space) if space else '',
         namespaces.of_tests(spaces),
         sum(_serves_dns(p) for p in pods),
         symptoms_.diagnose(
             observe.everything(reader, nodes, pods), namespace, now,
             # Problems during the creation of the cluster are over.
             since=now - datetime.timedelta(seconds=_RECENT)),
-        _families(_service(reader)))
+        _families(_service(reader)),
+        bool(space) and _has_run(reader, space, pods))
+
+
+def _has_run(reader, space, pods):
+    """Whether a namespace certainly has the sign of a run."""
+    try:
+        return namespaces.has_run(reader, space, pods)
+    except kube.KubeError:
+        return False
 
 
 def _service(reader):

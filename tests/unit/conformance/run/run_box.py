@@ -90,6 +90,8 @@ class Box(fixtures.Fixture):
         if path == '/version':
             return {'gitVersion': 'v1.34.9'}
         if path in self.maps:
+            if isinstance(self.maps[path], Exception):
+                raise self.maps[path]
             return self.maps[path]
         for space in self.lists['namespaces']:
             if path == f'/api/v1/namespaces/{space["metadata"]["name"]}':

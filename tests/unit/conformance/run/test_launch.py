@@ -6,8 +6,10 @@ import dataclasses
 from unittest import mock
 
 from magnum_capi import errors
+from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.run import lifecycle
 from magnum_capi_tempest.conformance.run import namespaces
+from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.kubeclient import kube
 from tests.unit.conformance.run import run_box
@@ -55,12 +57,73 @@ class TestBeginning(run_box.TestCase):
         ensure.assert_not_called()
 
     def test_what_is_replaced_is_looked_at_again(self):
-        self.box.replace_namespace('sonobuoy')
+        self.box.plain_run()
         self.box.said = [run_box.COMPLETE]
 
         self.box.run(replace=True)
 
         self.assertEqual(['delete', 'run'], self.box.called[:2])
+
+    def refused(self, **kwargs):
+        error = self.assertRaises(errors.EnvironmentProblem, self.box.run,
+                                  replace=True, **kwargs)
+        self.assertEqual([], self.box.called)
+        return str(error)
+
+    def test_a_namespace_without_a_run_is_not_replaced(self):
+        self.box.replace_namespace('monitoring')
+        self.box.plain_run()
+
+        said = self.refused(plan=runner.Plan(
+            mode=model.QUICK, namespace='monitoring'))
+
+        self.assertIn('another --namespace', said)
+        self.assertNotIn('--replace', said)
+        self.assertNotIn('belongs to', said)
+
+    def test_each_sign_of_a_run(self):
+        configuration = ('/api/v1/namespaces/conformance/configmaps/'
+                         'sonobuoy-config-cm')
+        for annotations, pod, maps in (
+                ({namespaces.MARK: 'm'}, {}, {}),
+                ({}, {'labels': {'sonobuoy-component': 'aggregator'}}, {}),
+                ({}, {'name': 'e2e-conformance-test'}, {}),
+                ({}, {}, {configuration: {}})):
+            self.box.lists['namespaces'] = [{'metadata': {
+                'name': 'conformance', 'annotations': annotations}}]
+            self.box.lists['pods'] = [{'metadata': {
+                'name': 'p', 'namespace': 'conformance', **pod}}]
+            self.box.maps = maps
+            self.box.called.clear()
+
+            self.box.run(replace=True, backend=model.HYDROPHONE,
+                         name=f'r{len(self.box.runtime.store.all())}')
+
+            self.assertEqual(['/hydrophone'] * 2, self.box.called)
+
+    def test_a_namespace_whose_content_is_unknown_is_not_replaced(self):
+        self.box.replace_namespace('sonobuoy')
+        self.box.maps['/api/v1/namespaces/sonobuoy/configmaps/'
+                      'sonobuoy-config-cm'] = kube.KubeError('forbidden')
+
+        self.refused()
+
+    def test_nothing_is_replaced_in_a_cluster_that_is_not_fit(self):
+        self.box.plain_run()
+        self.box.lists['nodes'] = []
+
+        self.assertIn('no node', self.refused())
+
+    def test_what_is_replaced_takes_no_room(self):
+        self.box.plain_run()
+        self.box.lists['pods'] *= 109
+        for pod in self.box.lists['pods']:
+            pod['spec'] = {'nodeName': 'n1'}
+        self.box.said = [run_box.COMPLETE]
+
+        self.box.run(replace=True)
+
+        self.assertEqual('delete', self.box.called[0])
 
     def test_a_cluster_that_is_not_fit_is_not_touched(self):
         self.box.lists['nodes'] = []

@@ -48,6 +48,7 @@ class TestCheck(testtools.TestCase):
                      nodes=(dataclasses.replace(NODE, version='v1.16.2'),))
         self.blocked('does not report its version', version='')
         self.blocked('exists', namespace='Active')
+        self.blocked('--replace', namespace='Active', has_run=True)
         self.blocked('being removed', namespace='Terminating')
         self.blocked('no node takes', node={'schedulable': False})
         self.blocked('not enough room', node={'free_pods': 1})
