@@ -101,11 +101,8 @@ def run(request: RunRequest, runtime: Runtime) -> outcome.Outcome:
     kind = _BACKENDS[request.backend]
     kind.refuse(request.plan)
     runner.check_files(request.plan)
-    name = request.name or runtime.store.new_name(request.target)
-    if request.name and (runtime.store.folder(name) / 'run.json').exists():
-        raise errors.UsageError(f'There is a run {name} already',
-                                where=runtime.store.folder(name))
-    with kubeconfigs.access(request.target, runtime.connect) as access:
+    with runtime.store.reserved(request.name, request.target) as name, \
+            kubeconfigs.access(request.target, runtime.connect) as access:
         reader = kube.Client(access.kubeconfig, access.scratch)
 
         @functools.cache

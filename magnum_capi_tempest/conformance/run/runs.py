@@ -9,6 +9,7 @@ anything is created there, so that after Ctrl-C, kill -9 or a power failure,
 contains no secret: a kubeconfig from Magnum is created anew each time.
 """
 
+import contextlib
 import dataclasses
 import datetime
 import json
@@ -17,6 +18,7 @@ import pathlib
 import re
 
 from magnum_capi import errors
+from magnum_capi import folders
 from magnum_capi import outfile
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.run import runner
@@ -132,6 +134,40 @@ class Store:
                 hint='Use letters, digits, dots, dashes and underscores')
         return self.root / name
 
+    @contextlib.contextmanager
+    def reserved(self, name, target: Target):
+        """Yield a name that no other process can take for a run.
+
+        Its folder is made at once, and removed in the end if it has no record.
+
+        :param name: of the run; generated from ``target`` if empty.
+        :raises UsageError: the name is invalid, or taken.
+        :raises EnvironmentProblem: the folder cannot be made.
+        """
+        folder = self._reserve(name, target)
+        try:
+            yield folder.name
+        finally:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+
+    def _reserve(self, name, target):
+        folder = self.root
+        try:
+            folders.private(self.root)
+            while True:
+                folder = self.folder(name or self.new_name(target))
+                try:
+                    folder.mkdir(mode=0o700)
+                    return folder
+                except FileExistsError:
+                    if name:
+                        raise _taken(folder) from None
+        except OSError as e:
+            raise errors.EnvironmentProblem(
+                f'Cannot make the folder of a run: {e.strerror}',
+                where=folder) from e
+
     def save(self, run: Run):
         """Write a record atomically, safe against a power failure."""
         record = json.dumps(dataclasses.asdict(run), indent=1, default=str)
@@ -188,6 +224,16 @@ class Store:
             'Which run?' if going else 'No run has been left in a cluster',
             where=self.root, hint='Name one of ' + ', '.join(
                 r.name for r in going or self.all()) if self.all() else None)
+
+
+def _taken(folder):
+    if (folder / _FILE).exists():
+        return errors.UsageError(f'There is a run {folder.name} already',
+                                 where=folder)
+    return errors.UsageError(
+        f'A run {folder.name} is just being started, or its start was killed',
+        where=folder, hint='Use another --name; if none is being started, '
+        'remove this folder')
 
 
 def _from_dict(data):

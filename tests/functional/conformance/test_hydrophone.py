@@ -3,6 +3,7 @@
 
 """The real Hydrophone, with the same kind of result."""
 
+import shutil
 import tarfile
 
 from magnum_capi import errors
@@ -42,7 +43,7 @@ class TestHydrophone(base.BaseTest):
             self.assertEqual(
                 reading.read(archive).specs, ended.result.specs)
             self.assertEqual({}, self.there.objects)
-            self.runtime.store.folder('r1').joinpath('run.json').unlink()
+            shutil.rmtree(self.runtime.store.folder('r1'))
 
     def test_a_namespace_that_exists_is_not_touched(self):
         cluster = self.cluster()

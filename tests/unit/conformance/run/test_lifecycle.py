@@ -4,6 +4,7 @@
 
 import contextlib
 import dataclasses
+import datetime
 from unittest import mock
 
 from magnum_capi import errors
@@ -45,6 +46,44 @@ class TestRun(run_box.TestCase):
         self.box.run()
 
         self.assertRaises(errors.UsageError, self.box.run)
+
+    def test_two_of_the_same_second(self):
+        self.box.said = [COMPLETE]
+        second = self.box.base / 'second' / self.box.kubeconfig.name
+        second.parent.mkdir()
+        second.write_text('{}')
+        ensure = self.box.runtime.ensure
+        waiting = [self.box.request(
+            name='', target=runs.Target(kubeconfig=str(second)))]
+
+        def begin_another(*args):
+            if waiting:
+                lifecycle.run(waiting.pop(), self.box.runtime)
+            return ensure(*args)
+
+        self.box.runtime = dataclasses.replace(
+            self.box.runtime, ensure=begin_another)
+        new_name = runs.Store.new_name
+        with mock.patch.object(
+                runs.Store, 'new_name', lambda store, target: new_name(
+                    store, target, datetime.datetime(2026, 1, 1, 12))):
+            first = self.box.run(name='').run
+
+        self.assertEqual(
+            {first.name: str(self.box.kubeconfig),
+             f'{first.name}-2': str(second)},
+            {run.name: run.target.kubeconfig
+             for run in self.box.runtime.store.all()})
+
+    def test_a_name_is_free_again_if_nothing_was_created(self):
+        self.box.lists['nodes'] = []
+        self.assertRaises(errors.EnvironmentProblem, self.box.run)
+        self.box.lists['nodes'] = [NODE]
+        self.box.said = [COMPLETE]
+
+        self.box.run()
+
+        self.assertEqual(runs.ENDED, self.box.stage)
 
     def test_stand_ins_are_told_by_the_nodes(self):
         for backend in (model.SONOBUOY, model.HYDROPHONE):

@@ -67,6 +67,29 @@ class TestStore(testtools.TestCase):
         self.assertEqual(f'{name}-2', self.store.new_name(
             runs.Target('my cluster/1'), NOON))
 
+    def test_a_name_is_taken_until_its_run_is_given_up(self):
+        with self.store.reserved('x', TARGET):
+            error = self.assertRaises(
+                errors.UsageError, self.store.reserved('x', TARGET).__enter__)
+            self.assertIn('being started', str(error))
+            self.assertEqual([], self.store.all())
+            self.assertRaises(errors.UsageError, self.store.load, 'x')
+        self.assertFalse(self.store.folder('x').exists())
+
+    def test_a_name_stays_with_its_record(self):
+        with self.store.reserved('x', TARGET):
+            self.saved('x')
+
+        error = self.assertRaises(
+            errors.UsageError, self.store.reserved('x', TARGET).__enter__)
+        self.assertIn('There is a run x already', str(error))
+
+    def test_a_folder_that_cannot_be_made(self):
+        self.root.write_text('')
+
+        self.assertRaises(errors.EnvironmentProblem,
+                          self.store.reserved('x', TARGET).__enter__)
+
     def test_the_only_run_that_goes_on_needs_no_name(self):
         self.saved('old', stage=runs.ENDED)
         run = self.saved('new', stage=runs.STARTED)
