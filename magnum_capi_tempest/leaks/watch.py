@@ -79,12 +79,18 @@ class Watch:
         if self._before is None:
             self._before = self._look()
 
-    def add(self, kind, ident, name):
-        """Remember something that was created."""
+    def add(self, kind, ident, name, who=None):
+        """Remember something that was created.
+
+        :param who: credentials of its owner, if that is another user: it is
+            only recorded then, because the lists of this user lack it.
+        """
         whose = {} if self._shared else {
-            'project': self.project, 'user': self.user}
+            'project': who.project_id if who else self.project,
+            'user': who.user_id if who else self.user}
         made = model.Made(kind, ident, name, self.test, **whose)
-        self.made[kind, ident] = made
+        if not who:
+            self.made[kind, ident] = made
         if self._folder:
             try:
                 files.append_made(self._folder, made)

@@ -209,12 +209,17 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
         return factories.name(CONF, kind)
 
     def create_template(self, magnum=None, **changes):
-        """Create a template for this cloud, with some fields changed."""
+        """Create a template for this cloud, with some fields changed.
+
+        :param magnum: ``admin_magnum`` if an admin creates it.
+        """
         template = factories.create_template(
             CONF, magnum or self.magnum, self.addCleanup,
             factories.template_body(CONF, **changes))
-        if magnum in (None, self.magnum):
-            self._made(model.TEMPLATE, template['uuid'], template['name'])
+        self._made(
+            model.TEMPLATE, template['uuid'], template['name'],
+            None if magnum in (None, self.magnum)
+            else self.os_admin.credentials)
         return template
 
     @classmethod
@@ -236,8 +241,8 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
         body = factories.cluster_body(CONF, template, **changes)
         self._own_watch.begin()
         uuid = factories.request_cluster(
-            self.magnum, self.waiter, self.addCleanup, body)
-        self._made(model.CLUSTER, uuid, body['name'])
+            self.magnum, self.waiter, self.addCleanup, body,
+            lambda uuid: self._made(model.CLUSTER, uuid, body['name']))
         self._clusters.append(uuid)
         return uuid
 
@@ -332,8 +337,8 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
         for name, text in found.items():
             self.addDetailUniqueName(name, details.text(text))
 
-    def _made(self, kind, uuid, name):
-        self._own_watch.add(kind, uuid, name)
+    def _made(self, kind, uuid, name, who=None):
+        self._own_watch.add(kind, uuid, name, who)
         self._watch.known.update(self._own_watch.made)
 
     def _assert_nothing_left(self):

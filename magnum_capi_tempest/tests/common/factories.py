@@ -157,24 +157,43 @@ def create_keypair(manager, cleanup, conf):
     return keypair
 
 
-def request_cluster(magnum, waiter, cleanup, body):
-    """Request a cluster and return its uuid; it is not complete yet."""
+def request_cluster(magnum, waiter, cleanup, body, record):
+    """Request a cluster and return its uuid; it is not complete yet.
+
+    :param record: function that records the uuid, as soon as Magnum has
+        accepted the request.
+    """
     uuid = magnum.clusters.create_cluster(**body)['uuid']
     cleanup(delete_cluster, magnum, waiter, uuid)
+    record(uuid)
     waiter.until_known(uuid)
     return uuid
 
 
 def delete_cluster(magnum, waiter, uuid):
-    """Delete a cluster in any state, and wait until it is gone."""
-    try:
-        before = waiter.before(uuid)
-    except (errors.WaitFailed, lib_exc.TempestException) as e:
-        LOG.warning('Cluster %s is deleted unseen: %s', uuid,
-                    redact.redact(' '.join(str(e).split())))
-        before = None
+    """Delete a cluster in any state, and wait until it is gone.
+
+    One that Magnum has accepted but never shown may still be stored: it is
+    waited for.
+
+    :raises WaitFailed: it does not go, or was never stored.
+    """
+    before = _before(waiter, uuid)
     try:
         magnum.clusters.delete_cluster(uuid)
     except lib_exc.NotFound:
-        return
+        if waiter.has_seen(uuid):
+            return
+        waiter.until_known(uuid, late=True)
+        before = _before(waiter, uuid)
+        magnum.clusters.delete_cluster(uuid)
     waiter.until_deleted(uuid, before)
+
+
+def _before(waiter, uuid):
+    try:
+        return waiter.before(uuid)
+    except (errors.WaitFailed, lib_exc.TempestException) as e:
+        LOG.warning('Cluster %s is deleted unseen: %s', uuid,
+                    redact.redact(' '.join(str(e).split())))
+        return None

@@ -50,10 +50,9 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
             cls.os_primary, cls.addClassResourceCleanup, CONF)
         body = factories.cluster_body(
             CONF, template, **{'keypair': keypair, **changes})
-        uuid = factories.request_cluster(
-            cls.magnum, cls.new_waiter(), cls.addClassResourceCleanup, body)
-        cls._watch.add(model.CLUSTER, uuid, body['name'])
-        return uuid
+        return factories.request_cluster(
+            cls.magnum, cls.new_waiter(), cls.addClassResourceCleanup, body,
+            lambda uuid: cls._watch.add(model.CLUSTER, uuid, body['name']))
 
     @classmethod
     def create_class_cluster(cls, template, **changes):

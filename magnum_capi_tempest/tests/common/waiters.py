@@ -72,6 +72,7 @@ class ClusterWaiter:
                           else tolerated)
         self._tolerant = tolerant
         self._stacks = {} if stacks is None else stacks
+        self._seen = set()
         self._clock = clock
         self._pace = waiting.Pace(
             first=min(0.5, interval), factor=1.5, most=interval)
@@ -88,6 +89,7 @@ class ClusterWaiter:
                 cluster_id, nodegroup)
             look = observations.Look(self._clusters.show_cluster(cluster_id),
                                      group or None)
+            self._seen.add(cluster_id)
             if look.stack_id:
                 self._stacks[cluster_id] = look.stack_id
             return look
@@ -97,6 +99,7 @@ class ClusterWaiter:
             passing = _PASSING_400.search(str(e))
             if not passing:
                 raise
+            self._seen.add(cluster_id)
             self.tolerated.add(f'GET cluster {cluster_id}',
                                f'400, {passing.group()}')
             return observations.Look(trouble='400 that passes: master_count')
@@ -111,16 +114,25 @@ class ClusterWaiter:
             f'cluster {cluster_id} to be shown', KNOWN_TIMEOUT,
             done=lambda look: not look.trouble, failed=None)
 
-    def until_known(self, cluster_id):
+    def has_seen(self, cluster_id) -> bool:
+        """Whether a look has ever shown a cluster."""
+        return cluster_id in self._seen
+
+    def until_known(self, cluster_id, late=False):
         """Wait until Magnum shows a cluster that it has accepted.
 
         The row is created after the answer 202. A DELETE in between gets a
         404, which a cleanup would take for success, and the cluster would
         leak.
+
+        :param late: it was waited for in vain, and is to be deleted: wait for
+            as long as a deletion may take.
         """
         self._wait(
             lambda: self.look(cluster_id),
-            f'cluster {cluster_id} to be known', KNOWN_TIMEOUT,
+            *((f'cluster {cluster_id}, which was accepted, to be known and '
+               'then deleted', self._delete_timeout) if late else
+              (f'cluster {cluster_id} to be known', KNOWN_TIMEOUT)),
             done=lambda look: look.cluster is not None or look.trouble,
             failed=None)
 

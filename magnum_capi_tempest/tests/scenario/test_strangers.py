@@ -13,6 +13,7 @@ from tempest.lib import decorators
 
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import kubeconfig
+from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest.tests.common import access
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import flags
@@ -41,12 +42,17 @@ class StrangersTest(operations.BaseSharedClusterTest):
         template = factories.create_template(
             CONF, cls.admin_magnum, cls.addClassResourceCleanup,
             factories.template_body(CONF))
+        who = cls.os_admin.credentials
+        cls._watch.add(
+            model.TEMPLATE, template['uuid'], template['name'], who)
+        body = factories.cluster_body(
+            CONF, template, master_count=1, node_count=1,
+            keypair=factories.create_keypair(
+                cls.os_admin, cls.addClassResourceCleanup, CONF))
         uuid = factories.request_cluster(
-            cls.admin_magnum, waiter, cls.addClassResourceCleanup,
-            factories.cluster_body(
-                CONF, template, master_count=1, node_count=1,
-                keypair=factories.create_keypair(
-                    cls.os_admin, cls.addClassResourceCleanup, CONF)))
+            cls.admin_magnum, waiter, cls.addClassResourceCleanup, body,
+            lambda uuid: cls._watch.add(
+                model.CLUSTER, uuid, body['name'], who))
         with cls.explained([uuid], (cls.os_admin, cls.admin_magnum)):
             cls.other = waiter.until_created(uuid)
         cls.made = [one for one in cls.admins_credentials()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import collections
+import types
 
 import fixtures
 import testtools
@@ -271,6 +272,18 @@ class WatchTest(testtools.TestCase):
         watch.add(model.CLUSTER, UUID, 'c')
 
         self.assertEqual(list(watch.made.values()), files.read_made(folder))
+
+    def test_what_another_user_made_is_only_written_down(self):
+        folder = self.useFixture(fixtures.TempDir()).path
+        watch = self.watch(folder=folder)
+
+        watch.add(model.TEMPLATE, 't', 'template', types.SimpleNamespace(
+            user_id='admin', project_id="admin's"))
+
+        self.assertEqual({}, watch.made)
+        self.assertEqual(
+            [model.Made(model.TEMPLATE, 't', 'template', 'm.T.test_a',
+                        "admin's", 'admin')], files.read_made(folder))
 
     def test_a_folder_that_cannot_be_written_fails_no_test(self):
         watch = self.watch(folder='/dev/null/nowhere')

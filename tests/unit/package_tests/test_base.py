@@ -4,10 +4,13 @@
 
 import types
 import unittest
+import unittest.mock
 
 import fixtures
 import testtools
 
+from magnum_capi_tempest.leaks import files
+from magnum_capi_tempest.leaks import watch
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import tolerated
@@ -78,6 +81,28 @@ class SkipTest(testtools.TestCase):
     def test_microversion_that_the_cloud_does_not_have(self):
         self.assertIn('[1.1 - 1.8]',
                       self.reason(minimum='1.9', max_microversion='1.8'))
+
+
+class RecordTest(testtools.TestCase):
+
+    def test_templates_of_an_admin_are_recorded(self):
+        folder = self.useFixture(fixtures.TempDir()).path
+        for name in ('create_template', 'template_body'):
+            self.useFixture(fixtures.MonkeyPatch(
+                f'{base.__name__}.factories.{name}',
+                lambda *args, **kwargs: {'uuid': 't', 'name': 'n'}))
+        test = unittest.mock.Mock(
+            _own_watch=watch.Watch(None, user='u', project='p', test='t',
+                                   folder=folder))
+        test._made = lambda *args: base.BaseMagnumCapiTest._made(test, *args)
+        test.os_admin.credentials = types.SimpleNamespace(
+            user_id='admin', project_id='a')
+
+        for magnum in (None, test.admin_magnum):
+            base.BaseMagnumCapiTest.create_template(test, magnum)
+
+        self.assertEqual([('u', 'p'), ('admin', 'a')], [
+            (made.user, made.project) for made in files.read_made(folder)])
 
 
 class ToleratedTest(testtools.TestCase):

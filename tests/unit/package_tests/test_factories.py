@@ -75,7 +75,7 @@ class CleanupTest(testtools.TestCase):
         super().setUp()
         self.useFixture(fixtures.FakeLogger())
         self.script = self.useFixture(scripted_magnum.ScriptedMagnum())
-        self.cleanups = []
+        self.cleanups, self.recorded = [], []
         clusters = self.script.client('ClustersClient')
         self.magnum = types.SimpleNamespace(
             clusters=clusters,
@@ -96,7 +96,8 @@ class CleanupTest(testtools.TestCase):
 
     def request_cluster(self):
         return factories.request_cluster(
-            self.magnum, self.waiter, self.cleanup, {'name': 'n'})
+            self.magnum, self.waiter, self.cleanup, {'name': 'n'},
+            self.recorded.append)
 
     def create_template(self, body, template_driver=True):
         return factories.create_template(
@@ -196,6 +197,37 @@ class CleanupTest(testtools.TestCase):
         self.request_cluster()
 
         self.assertIsNone(self.run_cleanup())
+
+    def accepted_but_unknown(self, *answers):
+        """A cluster that Magnum has not stored within the first wait."""
+        self.script.answers = [(202, {'uuid': 'c'}), (404, {})]
+        self.assertRaises(errors.WaitTimeout, self.request_cluster)
+        self.script.answers = [*answers]
+        self.script.requests.clear()
+
+    def test_cluster_that_is_stored_late_is_deleted(self):
+        self.accepted_but_unknown(
+            (404, {}), (404, {}), (404, {}), (404, {}),
+            (200, {'status': 'CREATE_IN_PROGRESS'}),
+            (200, {'status': 'CREATE_IN_PROGRESS'}), (204, None),
+            (200, {'status': 'DELETE_IN_PROGRESS'}), (404, {}))
+
+        self.run_cleanup()
+
+        self.assertEqual([], self.script.answers[1:])
+        self.assertEqual(('DELETE', '/v1/clusters/c'), self.sent()[-3])
+
+    def test_cluster_that_is_never_stored_is_told(self):
+        self.accepted_but_unknown((404, {}))
+
+        error = self.assertRaises(errors.WaitTimeout, self.run_cleanup)
+
+        self.assertIn('cluster c, which was accepted', str(error))
+
+    def test_cluster_is_recorded_before_the_wait_for_it(self):
+        self.accepted_but_unknown()
+
+        self.assertEqual(['c'], self.recorded)
 
     def requested(self, *answers):
         self.script.answers = [(202, {'uuid': 'c'}),

@@ -8,6 +8,7 @@ import fixtures
 import testtools
 
 from magnum_capi import errors
+from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import operations
 from magnum_capi_tempest.tests.scenario import test_strangers
@@ -31,12 +32,17 @@ class EvidenceTest(testtools.TestCase):
         for name in ('create_template', 'template_body', 'create_keypair',
                      'cluster_body'):
             self.patch(f'{test_strangers.__name__}.factories.{name}',
-                       lambda *args, **kwargs: None)
+                       lambda *args, **kwargs: {'uuid': 't', 'name': 'n'})
         self.patch(f'{test_strangers.__name__}.factories.request_cluster',
-                   lambda *args: 'u')
+                   self._request_cluster)
+        self.recorded = []
 
     def patch(self, name, value):
         self.useFixture(fixtures.MonkeyPatch(name, value))
+
+    def _request_cluster(self, magnum, waiter, cleanup, body, record):
+        record('u')
+        return 'u'
 
     def _collect(self, sources, clusters, seconds, since):
         self.asked.append((sources.magnum, sources.users, clusters))
@@ -52,7 +58,8 @@ class EvidenceTest(testtools.TestCase):
                 credentials=types.SimpleNamespace(
                     user_id='id of the admin', username='admin'))
             management = None
-            _watch = types.SimpleNamespace(test='t')
+            _watch = types.SimpleNamespace(
+                test='t', add=lambda *args: self.recorded.append(args))
             new_waiter = classmethod(lambda cls, magnum: (
                 types.SimpleNamespace(until_created=fail)))
             admins_credentials = classmethod(lambda cls: [])
@@ -62,3 +69,6 @@ class EvidenceTest(testtools.TestCase):
         self.assertEqual(
             [('magnum of the admin', ('id of the admin', 'admin'), ['u'])],
             self.asked)
+        who = Strangers.os_admin.credentials
+        self.assertEqual([(model.TEMPLATE, 't', 'n', who),
+                          (model.CLUSTER, 'u', 'n', who)], self.recorded)
