@@ -36,9 +36,11 @@ def read(response: urllib3.HTTPResponse, end: float,
             if clock.monotonic() > end:
                 raise TimeoutError('the response takes too long')
     except BaseException:
+        # The pool counts a connection as in use until it is released.
         response.close()
         raise
-    response.release_conn()
+    finally:
+        response.release_conn()
     return bytes(content)
 
 

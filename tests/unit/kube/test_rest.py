@@ -251,12 +251,16 @@ class TimeLimitsTest(_Base):
             handler.close_connection = True
 
         self.api.faults = [drip]
+        self.patch(rest, '_CONNECTIONS', 1)
         client = rest.Rest(
             access.Access(server=self.api.url, kubeconfig=None, tls=None),
             rest.Limits(5, 5, 5), clock)
         e = self.assertRaises(rest.Unreachable, client.request, 'GET', PATH)
         self.assertIn('too long', str(e))
         self.assertNotIn('object at', str(e))
+        # The only connection is free again.
+        self.assertEqual(
+            's', client.request('GET', PATH)['metadata']['name'])
 
     def test_dead_server_is_unreachable(self):
         client = rest.Rest(
