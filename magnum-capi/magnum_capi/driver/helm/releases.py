@@ -18,7 +18,6 @@ would apply old values, an uninstall would delete the cluster.
 
 import base64
 import dataclasses
-import datetime
 import gzip
 import json
 
@@ -27,6 +26,7 @@ from magnum_capi.driver.observed import snapshot
 from magnum_capi.kube import kinds
 from magnum_capi.kube import kube as kube_module
 from magnum_capi.kube import rest
+from magnum_capi.kube import times
 
 #: Label of a revision: digest of what was applied, see :func:`state`. Set by
 #: ``helm upgrade --labels`` (helm 3.13 and newer).
@@ -72,8 +72,7 @@ def revisions(kube: kube_module.Kube, namespace: str,
             'Secret', namespace, {'owner': 'helm', 'name': release}):
         metadata = secret['metadata']
         labels = metadata.get('labels') or {}
-        created = datetime.datetime.fromisoformat(
-            metadata['creationTimestamp'])
+        created = times.parse(metadata['creationTimestamp'])
         found.append(Revision(
             int(labels['version']), labels['status'], created.timestamp(),
             metadata['name'], metadata['resourceVersion'],

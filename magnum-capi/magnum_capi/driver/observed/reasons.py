@@ -14,6 +14,7 @@ import typing
 from magnum_capi.driver.desired import goal
 from magnum_capi.driver.observed import conditions
 from magnum_capi.kube import kinds
+from magnum_capi.kube import times
 
 #: Longest text, in characters; longer ones are cut and marked.
 LIMIT = 1000
@@ -57,8 +58,8 @@ def readable(text: str, wanted: goal.DesiredCluster) -> str:
 def moment(value: typing.Any) -> datetime.datetime | None:
     """A time of Kubernetes as aware datetime; None if it is invalid."""
     try:
-        return datetime.datetime.fromisoformat(value)
-    except (TypeError, ValueError):
+        return times.parse(value)
+    except (AttributeError, TypeError, ValueError):
         return None
 
 
