@@ -84,7 +84,9 @@ _SIGNS: tuple[tuple[type[HelmFailed], re.Pattern[str]], ...] = (
     (HelmDisturbed, re.compile(
         r'the object has been modified|[Tt]oo many requests'
         r'|Internal error occurred|has prevented the request from succeeding'
-        r'|unable to handle the request')),
+        r'|unable to handle the request'
+        # Those of etcd (etcd, api/v3rpc/rpctypes/error.go) are passed on.
+        r'|etcdserver: |raft proposal dropped')),
 )
 
 #: A log line of client-go, such as the warning that a kind is deprecated.

@@ -357,6 +357,11 @@ class ErrorsTest(_Base):
                 'requests, please try again later.',
                 'query: failed to query with labels: Internal error '
                 'occurred: etcdserver: leader changed',
+                'UPGRADE FAILED: etcdserver: request timed out',
+                'UPGRADE FAILED: cannot patch "c1" with kind '
+                'MachineDeployment: rpc error: code = Unavailable desc = '
+                'etcdserver: leader changed',
+                'UPGRADE FAILED: raft proposal dropped',
                 'UPGRADE FAILED: an error on the server ("") has prevented '
                 'the request from succeeding (get secrets)',
                 'UPGRADE FAILED: the server is currently unable to handle '
