@@ -446,7 +446,19 @@ class StatusCheck:
                 reconciler.vault, reconciler.release, snapshot.addons)
         else:
             adopted = None
-        self._state, step = reconciler.rotation().go_on(self._state, adopted)
+        try:
+            self._state, step = reconciler.rotation().go_on(
+                self._state, adopted)
+        except (failures.ClusterGone, *failures.TRANSIENT):
+            raise
+        except errors.MagnumCapiError as e:
+            # The cluster works with the credential that it has; the next
+            # operation tries again.
+            self._state = reconciler.vault.state()
+            LOG.warning('Cluster %s: the rotation of its application '
+                        'credential: %s', self._cluster.uuid, e)
+            return dataclasses.replace(
+                verdict, reason=failures.owner_message(e))
         if step.kind == credentials.DONE:
             return verdict
         waits_for_user = (step.entry is None

@@ -5,6 +5,8 @@
 import contextlib
 import dataclasses
 
+from openstack import exceptions as sdk_exceptions
+
 from magnum_capi.driver import failures
 from magnum_capi.driver.keys import rotation
 from magnum_capi.driver import reconcile
@@ -25,6 +27,21 @@ class RotateTest(base.TestCase):
         self.w.later(seconds=61)
         self.look()
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+        self.assertEqual({'id-1'}, set(self.w.cloud.credentials))
+
+    def test_old_one_that_keystone_does_not_delete_is_named(self):
+        self.created()
+        self.operations().rotate('u1')
+        self.w.later(seconds=61)
+        self.w.cloud.fault = sdk_exceptions.ForbiddenException(
+            'no', http_status=403)
+        self.look(3)
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+        self.assertIn('application credential', self.w.cluster.status_reason)
+        # The next operation tries again.
+        self.w.cloud.fault = None
+        self.resize(2)
+        self.look(3)
         self.assertEqual({'id-1'}, set(self.w.cloud.credentials))
 
     def test_lock_is_not_waited_for_longer_than_magnum_waits(self):
