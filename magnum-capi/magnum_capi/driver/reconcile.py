@@ -514,6 +514,8 @@ class Reconciler:
         revision = runtime.helm.upgrade(
             self.release, plan.chart, plan.values, self.namespace,
             digest=plan.digest, adopted=adopted)
+        # Helm may run for longer than the lock lasts.
+        self.lock.check()
         if adopted:
             self._write_over(revision)
         # The chart has no value for these annotations, and Helm keeps what it

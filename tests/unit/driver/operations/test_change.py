@@ -2,6 +2,8 @@
 
 """Resizes and node groups that come and go."""
 
+import dataclasses
+
 import fixtures
 
 from magnum_capi.driver.desired import names
@@ -135,6 +137,25 @@ class ChangeTest(base.TestCase):
         self.look()
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
         self.assertIn('Repaired', self.logger.output)
+
+
+class LockLostTest(base.TestCase):
+
+    def test_who_lost_it_while_helm_ran_writes_nothing(self):
+        self.created()
+        self.w.store.add_group()
+        group = self.w.store.row(small_world.OTHERS)
+        ours = self.operations()
+        vault = ours._reconciler.vault
+
+        def other():
+            ours._reconciler.lock._lost = 'it is held by another conductor'
+            vault.write_state(dataclasses.replace(
+                vault.state(), marked=('theirs',)))
+        self.w.helm.before = other
+        ours.change(group, group=group)
+        self.assertEqual(('theirs',), vault.state().marked)
+        self.assertIn('Will be tried again', self.w.cluster.status_reason)
 
 
 class UnknownToHelmTest(base.TestCase):
