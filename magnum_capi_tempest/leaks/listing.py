@@ -176,7 +176,7 @@ def _read(get, listings, user, everywhere=False):
                 if not _is_neutrons(listing.kind, item))
             kinds.add(listing.kind)
         except CloudReadFailed as e:
-            if e.status == 404 and user:
+            if e.status == 404 and listing in _OF_USER:
                 # The user is gone, with everything that belonged to the user.
                 kinds.add(listing.kind)
             else:

@@ -148,6 +148,14 @@ class OfUserTest(testtools.TestCase):
 
         self.assertIn(model.CREDENTIAL, found.kinds)
 
+    def test_service_that_is_not_at_its_endpoint_is_not_empty(self):
+        cloud = Cloud(clustertemplates=refused(404))
+
+        found = listing.of_user(cloud.get, 'u', 'p')
+
+        self.assertNotIn(model.TEMPLATE, found.kinds)
+        self.assertIn(model.TEMPLATE, found.unread)
+
     def test_all_pages(self):
         server = Paged(listing.PAGE + 3, most=1000)
 
