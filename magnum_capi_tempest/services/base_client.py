@@ -19,6 +19,12 @@ def quote(ident):
     return parse.quote(str(ident), safe='')
 
 
+#: Parameters of a list whose first page has what was made last. A list of all
+#: projects, or with public templates, may be longer than a page, which is of
+#: 1,000 things at most (magnum, conf/api.py, max_limit).
+NEWEST_FIRST = {'sort_dir': 'desc'}
+
+
 class MagnumClient(rest_client.RestClient):
     """One resource of Magnum's API v1.
 

@@ -7,6 +7,7 @@ from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 import testtools
 
+from magnum_capi_tempest.services import base_client
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import flags
@@ -55,7 +56,8 @@ class ClusterTemplatesTest(base.BaseMagnumCapiTest):
     def test_template_is_listed(self):
         template = self.create_template()
 
-        listed = self.magnum.templates.list_cluster_templates()
+        listed = self.magnum.templates.list_cluster_templates(
+            **base_client.NEWEST_FIRST)
 
         self.assertIn(template['uuid'],
                       [t['uuid'] for t in listed['clustertemplates']])
@@ -121,7 +123,8 @@ class PublicClusterTemplatesTest(base.BaseMagnumCapiTest):
     def test_public_template_of_admin_is_seen_by_member(self):
         template = self.create_template(self.admin_magnum, public=True)
 
-        listed = self.magnum.templates.list_cluster_templates()
+        listed = self.magnum.templates.list_cluster_templates(
+            **base_client.NEWEST_FIRST)
 
         self.assertIn(template['uuid'],
                       [t['uuid'] for t in listed['clustertemplates']])

@@ -8,6 +8,7 @@ from tempest import config
 from tempest.lib import decorators
 
 from magnum_capi import waiting
+from magnum_capi_tempest.services import base_client
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import factories
 
@@ -124,7 +125,8 @@ class ClusterTemplateFieldsTest(base.BaseMagnumCapiTest):
     def test_details_are_those_of_the_template(self):
         found = self.create_and_show()
 
-        detailed = self.magnum.templates.list_cluster_templates_detail()
+        detailed = self.magnum.templates.list_cluster_templates_detail(
+            **base_client.NEWEST_FIRST)
 
         self.assertIn(found, detailed['clustertemplates'])
 

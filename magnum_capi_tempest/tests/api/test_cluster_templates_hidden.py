@@ -6,6 +6,7 @@ from tempest import config
 from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 
+from magnum_capi_tempest.services import base_client
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
 
@@ -17,8 +18,8 @@ class HiddenClusterTemplatesTest(base.BaseMagnumCapiTest):
     credentials = ['primary', 'admin']
 
     def listed(self, magnum):
-        return [t['uuid'] for t in magnum.templates.list_cluster_templates()[
-            'clustertemplates']]
+        return [t['uuid'] for t in magnum.templates.list_cluster_templates(
+            **base_client.NEWEST_FIRST)['clustertemplates']]
 
     @flags.stricter('hidden_template_unseen')
     def assert_unseen_by_member(self, template):

@@ -8,6 +8,7 @@ Every test tries all personas of :mod:`.common.personas`.
 from tempest import config
 from tempest.lib import decorators
 
+from magnum_capi_tempest.services import base_client
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.negative import bad_input
@@ -55,12 +56,14 @@ class TemplatesTest(rbac.BaseRbacTest):
     @decorators.idempotent_id('1fe1321c-b3a1-466f-a03c-9f57337eb1ea')
     def test_list(self):
         self.assert_rule('show template', lambda magnum: self.listed(
-            magnum.templates.list_cluster_templates()))
+            magnum.templates.list_cluster_templates(
+                **base_client.NEWEST_FIRST)))
 
     @decorators.idempotent_id('25148ec3-9db5-4c9a-98e2-eb910c534031')
     def test_list_in_detail(self):
         self.assert_rule('show template', lambda magnum: self.listed(
-            magnum.templates.list_cluster_templates_detail()))
+            magnum.templates.list_cluster_templates_detail(
+                **base_client.NEWEST_FIRST)))
 
     def listed(self, answer):
         """Return whether the template is in a list, as an answer."""

@@ -7,6 +7,7 @@ from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 
 from magnum_capi_tempest.evidence import workload
+from magnum_capi_tempest.services import base_client
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import operations
 
@@ -70,5 +71,6 @@ class ClusterLifecycleTest(operations.BaseOperationsTest):
     def assert_unknown_to_magnum(self, cluster):
         self.assertRaises(lib_exc.NotFound, self.magnum.clusters.show_cluster,
                           cluster['uuid'])
-        listed = self.magnum.clusters.list_clusters()['clusters']
+        listed = self.magnum.clusters.list_clusters(
+            **base_client.NEWEST_FIRST)['clusters']
         self.assertNotIn(cluster['uuid'], [c['uuid'] for c in listed])

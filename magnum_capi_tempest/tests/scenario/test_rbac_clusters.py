@@ -10,6 +10,7 @@ personas are denied before that.
 from tempest.lib import decorators
 
 from magnum_capi_tempest import kubeconfig
+from magnum_capi_tempest.services import base_client
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import microversions
 from magnum_capi_tempest.tests.common.negative import bad_input
@@ -49,13 +50,14 @@ class ClustersTest(rbac.BaseRbacTest, operations.BaseSharedClusterTest):
     @decorators.idempotent_id('c1885297-7760-452a-915b-def11029be8e')
     def test_list(self):
         self.assert_rule('list clusters', lambda magnum: self.listed(
-            magnum.clusters.list_clusters()))
+            magnum.clusters.list_clusters(**base_client.NEWEST_FIRST)))
 
     @decorators.attr(type='slow')
     @decorators.idempotent_id('dbfae1b5-eaa8-4d1a-af14-799eb6488040')
     def test_list_in_detail(self):
         self.assert_rule('list clusters in detail', lambda magnum: (
-            self.listed(magnum.clusters.list_clusters_detail())))
+            self.listed(magnum.clusters.list_clusters_detail(
+                **base_client.NEWEST_FIRST))))
 
     @decorators.attr(type='slow')
     @decorators.idempotent_id('e65c74a9-8db3-48c9-9941-40b448abdaab')
