@@ -65,6 +65,10 @@ class AnyVersion(_Upgrading):
         def _refuse(self, rows, state):
             """Do nothing: every request counts as viable."""
 
+        def _held(self, rows, state):
+            # Newer workers that wait for their turn would be refused.
+            return {}
+
 
 def _without_surge(_release, values):
     """Values with the charts' own strategy for groups of one node."""

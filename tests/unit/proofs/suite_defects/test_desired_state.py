@@ -78,7 +78,10 @@ class UpgradesTest(base.Base):
             group['kubernetesVersion'] for group in new['nodeGroups']])
 
     def test_any_version(self):
-        self.w.store.templates[small_world.NEWER]['image_id'] = 'ubuntu-37'
+        self.w.store.templates[small_world.TEMPLATE]['image_id'] = 'ubuntu-35'
+        for group in self.w.store.node_groups.values():
+            group['image_id'] = 'ubuntu-35'
+        self.w.store.templates[small_world.NEWER]['image_id'] = 'ubuntu-34'
         refusal = stand_in.modules()['credentials'].exception.NotSupported
         error = self.assertRaises(refusal, self.upgraded, base.HEALTHY)
         self.assertIn('not possible', str(error))
@@ -87,7 +90,7 @@ class UpgradesTest(base.Base):
 
         _old, new = self.upgraded('upgrades:AnyVersion', create=False)
 
-        self.assertEqual('1.37.0', new['kubernetesVersion'])
+        self.assertEqual('1.34.2', new['kubernetesVersion'])
 
 
 class WishesTest(base.Base):
