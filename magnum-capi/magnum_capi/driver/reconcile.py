@@ -16,6 +16,7 @@ import datetime
 import time
 import typing
 
+from keystoneauth1 import plugin
 from oslo_log import log as logging
 import yaml
 
@@ -102,6 +103,12 @@ class Store(typing.Protocol):
 
     def admin_cloud(self) -> openstack.Cloud:
         """The cloud as Magnum itself sees it."""
+
+    def cloud_as(self, auth: plugin.BaseAuthPlugin) -> openstack.Cloud:
+        """The cloud as the holder of a credential sees it.
+
+        :param auth: for the project of the cluster.
+        """
 
     def defaults(self) -> gather.Defaults:
         """Magnum's own options."""
@@ -292,7 +299,8 @@ class Reconciler:
         for key, group in found.unplaced.items():
             try:
                 ids[key] = server_groups.ensure(
-                    self.store.cloud.services, group.name, group.policy)
+                    self._cloud_of_project().services, group.name,
+                    group.policy)
             except services.CloudUnreachable:
                 raise
             except services.CloudError as e:
@@ -305,10 +313,25 @@ class Reconciler:
             return found
         return plan(dataclasses.replace(found.pins, server_groups=ids))
 
+    def _cloud_of_project(self) -> openstack.Cloud:
+        """The cloud as a member of the cluster's project sees it.
+
+        Nova makes and finds server groups in the project of the session
+        (nova, api/openstack/compute/server_groups.py), and Magnum's own and an
+        operator's are for other projects. The cluster builds its machines with
+        its own credential, so it must find them.
+        """
+        if self.store.user.id is None:
+            own = rotation.auth(self.vault.credentials() or {})
+            if own is not None:
+                return self.store.cloud_as(own)
+        return self.store.cloud
+
     def _drop_server_group(self, made: str) -> bool:
         try:
             if made:
-                server_groups.delete_one(self.store.cloud.services, made)
+                server_groups.delete_one(
+                    self._cloud_of_project().services, made)
         except services.CloudError as e:
             LOG.warning('Cluster %s: the server group of a node group that '
                         'is gone is still there: %s', self.cluster.uuid, e)

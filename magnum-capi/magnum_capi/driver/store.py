@@ -11,6 +11,8 @@ import collections.abc
 import typing
 
 import certifi
+from keystoneauth1 import plugin
+from keystoneauth1 import session as keystone_session
 from magnum.common import cert_manager as stores
 from magnum.common import clients
 from magnum.common import context as contexts
@@ -129,6 +131,14 @@ class Store:
     def admin_cloud(self) -> openstack.Cloud:
         return self._cloud_of(_admin())
 
+    def cloud_as(self, auth: plugin.BaseAuthPlugin) -> openstack.Cloud:
+        def session() -> keystone_session.Session:
+            # It trusts the CA certificates that Magnum trusts.
+            ours = _session(_admin())
+            return keystone_session.Session(
+                auth=auth, verify=ours.verify, timeout=ours.timeout)
+        return self._cloud_with(session)
+
     def reload(self, cluster: typing.Any) -> bool:
         # refresh() of Magnum's objects marks what it read as changed, so the
         # next save() would overwrite what others wrote in the meantime.
@@ -233,10 +243,15 @@ class Store:
             CONF.cinder.default_boot_volume_type or None)
 
     def _cloud_of(self, context: typing.Any) -> openstack.Cloud:
-        return openstack.Cloud(
-            lambda: clients.OpenStackClients(context).keystone().session,
+        return self._cloud_with(
+            lambda: _session(context),
             None if context.project_id == self._project_id
-            else self._project_id,
+            else self._project_id)
+
+    def _cloud_with(self, session_factory: services.SessionFactory,
+                    project_id: str | None = None) -> openstack.Cloud:
+        return openstack.Cloud(
+            session_factory, project_id,
             timeout=self._settings.openstack_timeout,
             places={service: _place(f'{name}_client')
                     for service, name in _CLIENTS.items()})
@@ -250,6 +265,13 @@ def of_magnum(settings: settings_module.Settings, project_id: str) -> Store:
 def _admin() -> typing.Any:
     """A context that sees the rows of all projects."""
     return contexts.make_admin_context(all_tenants=True)
+
+
+def _session(context: typing.Any) -> keystone_session.Session:
+    """Magnum's session for a context; authenticates when it is used."""
+    found: keystone_session.Session = clients.OpenStackClients(
+        context).keystone().session
+    return found
 
 
 def _drop(cluster: typing.Any, field: str, context: typing.Any) -> None:

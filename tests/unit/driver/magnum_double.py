@@ -293,7 +293,8 @@ class Magnum(fixtures.Fixture):
         return self.certificates[cluster[field]]
 
     def _clients(self, context):
-        session = types.SimpleNamespace(context=context)
+        session = types.SimpleNamespace(
+            context=context, verify='/ca.pem', timeout=3)
         self.sessions.append(session)
         return types.SimpleNamespace(
             keystone=lambda: types.SimpleNamespace(session=session))

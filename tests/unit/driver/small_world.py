@@ -75,7 +75,7 @@ class Store:
     """reconcile.Store over dicts."""
 
     def __init__(self, cloud, user='u1', roles=('member', 'admin')):
-        self.cloud = cloud
+        self.cloud = self._own = cloud
         self.user = rotation.User(user, roles if user else ())
         #: Clusters whose certificates were deleted.
         self.dropped = []
@@ -153,6 +153,12 @@ class Store:
 
     def admin_cloud(self):
         return self.cloud
+
+    def cloud_as(self, auth):
+        # The cluster's project has but one cloud, whoever asks otherwise.
+        known = auth.auth_methods[0].application_credential_id
+        assert known in self._own.credentials, known
+        return self._own
 
     def cacert_file(self):
         return None

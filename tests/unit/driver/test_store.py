@@ -223,6 +223,18 @@ class CloudTest(StoreTestCase):
         context = factory().context
         self.assertTrue(context.is_admin and context.all_tenants)
 
+    def test_who_holds_a_credential(self):
+        auth = mock.Mock()
+        for context in (self.context, magnum_double.make_admin_context()):
+            store = self.made(context)
+            factory, made = self.made_with(lambda: store.cloud_as(auth))
+            session = factory()
+            self.assertEqual((auth, '/ca.pem', 3), (
+                session.auth, session.verify, session.timeout))
+            self.assertIsNone(made['project_id'])
+            self.assertEqual(7.0, made['timeout'])
+            self.assertIn('compute', made['places'])
+
     def test_places_are_those_of_magnums_clients(self):
         self.set('glance_client', endpoint_type='internalURL',
                  region_name='one')

@@ -249,6 +249,12 @@ def adoption(vault: vault_module.Vault, release: str,
     return adopted
 
 
+def auth(data: vault_module.Data) -> v3.ApplicationCredential | None:
+    """The credential of a cluster, for a session; None: there is none."""
+    found = vault_module.auth(data)
+    return v3.ApplicationCredential(**found) if found else None
+
+
 def check(data: vault_module.Data, cacert: str | None,
           timeout: float) -> str:
     """Ask Keystone whether the credential of a cluster is still valid.
@@ -257,12 +263,11 @@ def check(data: vault_module.Data, cacert: str | None,
     :param timeout: seconds.
     :returns: credentials.VALID, INVALID or UNKNOWN.
     """
-    found = vault_module.auth(data)
-    if not found:
+    found = auth(data)
+    if found is None:
         return credentials.UNKNOWN
     session = keystone_session.Session(
-        auth=v3.ApplicationCredential(**found), verify=cacert or True,
-        timeout=timeout)
+        auth=found, verify=cacert or True, timeout=timeout)
     try:
         session.get_token()
     except (keystone_exceptions.Unauthorized, keystone_exceptions.NotFound):

@@ -6,13 +6,14 @@ from openstack import exceptions as sdk_exceptions
 
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver import failures
+from magnum_capi.driver.keys import rotation
 from tests.unit.driver.operations import test_pins
 from tests.unit.driver import small_world
 
 PLANE = f'{small_world.RELEASE}-control-plane'
 
 
-class ServerGroupsTest(test_pins.Base):
+class ServerGroupsBase(test_pins.Base):
 
     def setUp(self):
         super().setUp()
@@ -33,6 +34,9 @@ class ServerGroupsTest(test_pins.Base):
         values = self.w.helm.upgrades[-1]
         return [part.get('serverGroupId') for part in (
             values['controlPlane'], *values['nodeGroups'])]
+
+
+class ServerGroupsTest(ServerGroupsBase):
 
     def test_control_plane_is_in_one(self):
         self.created()
@@ -138,3 +142,60 @@ class ServerGroupsTest(test_pins.Base):
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
         self.assertIn('its server groups are still there',
                       self.logger.output)
+
+
+class OtherProjectTest(ServerGroupsBase):
+    """Nova makes server groups in the project of the session."""
+
+    def setUp(self):
+        super().setUp()
+        #: As Magnum itself, or an operator, sees it.
+        self.elsewhere = small_world.Cloud()
+        self.elsewhere.catalog.add('compute')
+
+    def leave(self):
+        """Requests come from another project from now on."""
+        self.w.store.user = rotation.User()
+        self.w.store.cloud = self.elsewhere
+
+    def assert_here(self, number):
+        self.assertEqual({}, self.elsewhere.server_groups)
+        self.assertEqual(number, len(self.names()))
+
+    def test_request_that_magnum_resumes(self):
+        self.created()
+        self.w.store.add_group()
+        self.labels('affinity', small_world.OTHERS)
+        self.w.cloud.fault = services.CloudUnreachable('down')
+        self.operations().change(group=self.w.store.row(small_world.OTHERS))
+        self.w.cloud.fault = None
+        self.leave()
+        self.look(6)
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status,
+                         self.w.cluster.status_reason)
+        self.assert_here(2)
+
+    def test_upgrade_by_an_operator(self):
+        self.w.cloud.catalog.discard('compute')
+        self.created()
+        self.w.cloud.catalog.add('compute')
+        self.leave()
+        self.upgrade()
+        self.assert_here(1)
+
+    def test_removed_node_group_takes_its_own_along(self):
+        self.created()
+        self.w.store.add_group()
+        self.labels('affinity', small_world.OTHERS)
+        self.operations().change(group=self.w.store.row(small_world.OTHERS))
+        self.look(3)
+        self.leave()
+        row = self.w.store.row(small_world.OTHERS)
+        row.status = 'DELETE_IN_PROGRESS'
+        self.operations().change(row)
+        self.assert_here(1)
+
+    def test_cluster_that_has_no_credential_yet(self):
+        self.leave()
+        e = self.assertRaises(failures.Failed, self.create)
+        self.assertIn('must request a new credential', str(e))
