@@ -49,6 +49,10 @@ LOG = logging.getLogger(__name__)
 _OVERWRITTEN = ('Cluster', 'KubeadmControlPlane', 'MachineDeployment',
                 'MachineHealthCheck', 'OpenStackCluster', 'DevCluster')
 
+#: Annotation of all objects that Helm has made or adopted: their release
+#: (helm 3, pkg/action/validate.go).
+_HELM_RELEASE = 'meta.helm.sh/release-name'
+
 
 class Store(typing.Protocol):
     """The driver's view of Magnum; see ``store``.
@@ -488,28 +492,31 @@ class Reconciler:
         for name in machines:
             self.runtime.kube.unmark_for_deletion(self.namespace, name)
 
-    def _is_adopted(self) -> bool:
-        """Whether the cluster exists without Helm having a record of it.
+    def _is_unrecorded(self) -> bool:
+        """Whether the cluster may differ from what Helm has deployed.
 
         This is the case after "clusterctl move", which leaves Helm's Secrets
-        behind, and when a process died while Helm took the cluster over.
+        behind, when a helm failed or was killed half-way, and when a process
+        died before the objects were written over.
         """
         kube = self.runtime.kube
         left = releases.revisions(kube, self.namespace, self.release)
         if left:
-            return left[-1].adopted
+            return left[-1].adopted or left[-1].status != 'deployed'
         return kube.get('Cluster', self.namespace, self.release) is not None
 
     def _write_over(self, revision: int) -> None:
-        """Write what Helm has rendered over objects that it adopted.
+        """Write what Helm has rendered over objects that it left alone.
 
         Helm assumes that they are up to date: for custom resources it compares
-        the old manifest with the new one, and here it has only one (helm 3,
-        pkg/kube/client.go, createPatch). Objects of other kinds have been
-        created again.
+        the manifest that was deployed last with the new one, not with the
+        objects, and where it has only the new one, with that (helm 3,
+        pkg/kube/client.go, createPatch). Objects of other kinds it compares
+        with what is there, or has created again.
         """
-        LOG.warning('Cluster %s: Helm had no record of its release %s; it '
-                    'has one now', self.cluster.uuid, self.release)
+        LOG.warning('Cluster %s: Helm had no record of all that is in its '
+                    'release %s; it has one now', self.cluster.uuid,
+                    self.release)
         for obj in yaml.safe_load_all(releases.applied(
                 self.runtime.kube, self.namespace, self.release) or ''):
             if obj and obj['kind'] in _OVERWRITTEN:
@@ -517,6 +524,29 @@ class Reconciler:
                 self.runtime.kube.apply(obj)
         releases.finish_takeover(
             self.runtime.kube, self.namespace, self.release, revision)
+
+    def _drop_unrecorded(self, plan: gather.Plan) -> None:
+        """Delete what Helm never deletes of node groups that are not wanted.
+
+        A helm that failed or was killed may have made a MachineDeployment.
+        Once its group is not wanted any more, no manifest has it: it would
+        run forever, and hold up each later operation.
+        """
+        wanted = {group.uuid for group in plan.spec.node_groups}
+        for row in self.store.groups(self.cluster):
+            if row.role == rows_module.MASTER or row.uuid in wanted:
+                continue
+            name = self.naming.machine_deployment(row.uuid)
+            found = self.runtime.kube.get(
+                'MachineDeployment', self.namespace, name)
+            metadata = (found or {}).get('metadata', {})
+            if ((metadata.get('annotations') or {}).get(_HELM_RELEASE)
+                    == self.release and 'deletionTimestamp' not in metadata):
+                LOG.warning('Cluster %s: Helm has no record of the '
+                            'MachineDeployment %s of a node group that is not '
+                            'wanted; it is deleted', self.cluster.uuid, name)
+                self.runtime.kube.delete(
+                    'MachineDeployment', self.namespace, name)
 
     def apply(self, plan: gather.Plan) -> None:
         """Have Helm apply a plan; a stuck release is repaired first.
@@ -533,7 +563,7 @@ class Reconciler:
                         'left pending', self.release)
         if plan.proxies and plan.proxies.secret:
             self.vault.write_proxies(plan.proxies)
-        adopted = self._is_adopted()
+        adopted = self._is_unrecorded()
         revision = runtime.helm.upgrade(
             self.release, plan.chart, plan.values, self.namespace,
             digest=plan.digest, adopted=adopted)
@@ -541,6 +571,7 @@ class Reconciler:
         self.lock.check()
         if adopted:
             self._write_over(revision)
+        self._drop_unrecorded(plan)
         # The chart has no value for these annotations, and Helm keeps what it
         # did not write.
         for group, annotations in plan.capacities.items():

@@ -353,6 +353,9 @@ class _Request:
         if found is None and self._lacks_namespace(path):
             return
         found = copy.deepcopy(found or {})
+        if 'apiVersion' in found:
+            # It is kept in one version, whichever it is written in.
+            body = {**body, 'apiVersion': found['apiVersion']}
         _merge(found, body)
         self.answer(200, {}, self.api.put(path, found))
 

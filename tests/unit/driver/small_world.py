@@ -25,6 +25,7 @@ from magnum_capi.driver.cloud import services
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver import gather
+from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver.helm import releases
 from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.keys import rotation
@@ -358,8 +359,9 @@ class Helm:
         self.upgrades = []
         self.charts = []
         self.uninstalls = 0
-        #: Called at the beginning of an upgrade; may raise.
+        #: Called at the beginning of an upgrade, and at its end; may raise.
         self.before = lambda: None
+        self.after = lambda: None
         #: By version of a chart: ``plane`` and ``workers``, what their nodes
         #: are made of beside the values.
         self.own = {}
@@ -386,26 +388,32 @@ class Helm:
             'spec': {'version': f'v{version}', 'kubeadmConfigSpec': {
                 'files': [{'path': own.get('plane', '/etc/one')}]}}}]
         for group in values['nodeGroups']:
+            size = ({} if group.get('autoscale') else
+                    {'replicas': group.get('machineCount')})
             found.append({
                 'apiVersion': 'cluster.x-k8s.io/v1beta1',
                 'kind': 'MachineDeployment',
                 'metadata': {'name': names.machine_deployment(
                     release, group['name'])},
-                'spec': {'template': {'spec': {
-                    'version': group.get('kubernetesVersion', version),
+                'spec': size | {'template': {'spec': {
+                    'version': 'v' + group.get('kubernetesVersion', version),
                     'infrastructureRef': {
                         'kind': 'OpenStackMachineTemplate',
-                        'name': own.get('workers', 'one')}}}}})
+                        'name': own.get('workers', _machine_template(
+                            group, values))}}}}})
         return yaml.safe_dump_all(found)
 
     def upgrade(self, release, chart, values, namespace, *, digest=None,
                 adopted=False):
         self.before()
+        known = self.known(release)
         self.upgrades.append(values)
         self.charts.append(chart)
-        self.record(len(self.upgrades), digest, chart=chart,
-                    manifest=self.manifest(release, chart, values),
-                    release=release, values=values, adopted=adopted)
+        record = functools.partial(
+            self.record, len(self.upgrades), digest, chart=chart,
+            manifest=self.manifest(release, chart, values),
+            release=release, values=values, adopted=adopted)
+        record('pending-upgrade')
         found = json.loads(json.dumps([
             objects.cluster(),
             objects.control_plane(
@@ -427,7 +435,7 @@ class Helm:
             wanted['machines', f'{release}-control-plane-{number}'] = machine
         for group in values['nodeGroups']:
             image = group.get('machineImageId', values['machineImageId'])
-            name = f'of-{group["name"]}-{image}'
+            name = _machine_template(group, values)
             wanted['openstackmachinetemplates', name] = {'spec': {
                 'template': {'spec': {'image': {'id': image}}}}}
             kwargs = {'key': group['name'], 'machine': name, 'kube': 'v' + (
@@ -444,15 +452,57 @@ class Helm:
                 obj = json.loads(json.dumps(made(**kwargs)).replace(
                     '"c0', f'"{release}'))
                 wanted[plural, obj['metadata']['name']] = obj
+        alone = list(self.left_alone(release, known, values))
         for path in list(self._api.objects):
             if ('/machinedeployments/' in path or '/machinesets/' in path
                     or '-control-plane-' in path or _WORKER in path):
-                del self._api.objects[path]
+                if not any(name in path for name in alone):
+                    del self._api.objects[path]
         for (plural, name), obj in wanted.items():
+            if any(name.startswith(one) for one in alone):
+                continue
+            if plural == 'machinedeployments':
+                obj['metadata']['annotations'] = {
+                    'meta.helm.sh/release-name': release}
             self.put(plural, obj, name)
             if plural == 'machinedeployments':
                 self.join(name, obj['spec']['replicas'], release)
+        try:
+            self.after()
+        except helm_errors.HelmFailed:
+            record('failed')
+            raise
+        record('deployed')
         return len(self.upgrades)
+
+    def known(self, release):
+        """Node groups of the values that Helm compares with, by name.
+
+        They are those of the last deployed revision, else of the last one
+        (helm 3, pkg/action/upgrade.go, prepareUpgrade).
+        """
+        kube = self._api.kube()
+        found = releases.deployed(kube, NAMESPACE, release)
+        if found is None:
+            last = releases.revisions(kube, NAMESPACE, release)[-1:]
+            if not last:
+                return {}
+            found = releases._record(kube, NAMESPACE, last[0])
+        return _of_groups(found['config'] or {})
+
+    def left_alone(self, release, known, values):
+        """Names of MachineDeployments that are there and not written.
+
+        Helm compares manifests, not objects; one that is in none of them, or
+        only in the new one, stays as it is.
+        """
+        new = _of_groups(values)
+        for path in self._api.objects:
+            if '/machinedeployments/' in path:
+                name = path.rpartition('/')[2]
+                group = name.removeprefix(f'{release}-')
+                if known.get(group, new.get(group)) == new.get(group):
+                    yield name
 
     def replicas(self, release, group):
         """Machines that a MachineDeployment is asked for, None: no such."""
@@ -528,6 +578,19 @@ class Helm:
                 f'{plural}/{name or obj["metadata"]["name"]}')
         self._api.put(path, obj)
         return path
+
+
+def _machine_template(group, values):
+    image = group.get('machineImageId', values['machineImageId'])
+    return f'of-{group["name"]}-{image}'
+
+
+def _of_groups(values):
+    """What nodes of each node group in a chart's values are made of."""
+    common = [values.get(key) for key in (
+        'kubernetesVersion', 'machineImageId')]
+    return {group['name']: [group, *common]
+            for group in values.get('nodeGroups', ())}
 
 
 def _key_pairs(new=vault.key_pair):

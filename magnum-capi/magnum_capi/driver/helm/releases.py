@@ -12,8 +12,10 @@ Helm has no lock. It refuses to change a release whose last revision is
 ``pending-*`` (helm, pkg/action/upgrade.go), and a helm that was killed leaves
 that state forever. The repair is to remove that revision: the objects of the
 cluster stay unchanged, and the next ``helm upgrade --install`` adopts those
-that the dead helm created, because they have the release's name. A rollback
-would apply old values, an uninstall would delete the cluster.
+that the dead helm created, because they have the release's name. What it
+changed, Helm does not know, so the revision before it is labelled
+:data:`ADOPTED`. A rollback would apply old values, an uninstall would delete
+the cluster.
 """
 
 import base64
@@ -32,8 +34,9 @@ from magnum_capi.kube import times
 #: ``helm upgrade --labels`` (helm 3.13 and newer).
 DIGEST = 'magnum-digest'
 
-#: Label of a revision that adopted objects without a record in Helm, until
-#: they match what it rendered; see :func:`finish_takeover`.
+#: Label of a revision from whose manifest objects may differ, because Helm
+#: adopted them or a later helm died, until they match what is rendered next;
+#: see :func:`finish_takeover`. Helm hands it on to its next revision.
 ADOPTED = 'magnum-found'
 
 
@@ -177,6 +180,9 @@ def repair(kube: kube_module.Kube, namespace: str, release: str,
                 f'A helm operation on {release} has not ended',
                 last_seen=last.status,
                 hint=f'It counts as dead in {dead_after - age:.0f} s')
+        if found:
+            kube.label('Secret', namespace, found[-1].secret,
+                       {ADOPTED: 'true'})
         try:
             kube.delete('Secret', namespace, last.secret,
                         version=last.version)

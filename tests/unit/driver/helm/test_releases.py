@@ -129,6 +129,17 @@ class ReleasesTest(testtools.TestCase):
                 self.assertTrue(self.repair())
                 self.assertEqual([1], self.left())
 
+    def test_what_a_dead_operation_changed_is_not_forgotten(self):
+        self.revision(1, 'deployed')
+        self.revision(2, 'pending-upgrade')
+        self.api.date += 131
+        self.assertTrue(self.repair())
+        left, = releases.revisions(self.kube, 'n', 'c1')
+        self.assertTrue(left.adopted)
+        # First this, so that whoever dies in between is followed.
+        self.assertEqual(['PATCH', 'DELETE'], [
+            method for method, *_ in self.api.seen if method != 'GET'])
+
     def test_dead_install_leaves_no_release(self):
         self.revision(1, 'pending-install')
         self.api.date += 131

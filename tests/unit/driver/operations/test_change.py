@@ -8,6 +8,7 @@ import fixtures
 
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
+from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver import reconcile
 from tests.unit.driver import base
 from tests.unit.driver import small_world
@@ -200,3 +201,139 @@ class UnknownToHelmTest(base.TestCase):
         self.created()
         self.resize(2)
         self.assertEqual(set(), self.written())
+
+
+class HalfDoneTest(base.TestCase):
+    """Helm has changed something when it fails or is killed.
+
+    It compares its next manifest with the last one that is deployed, which
+    says nothing of that.
+    """
+
+    def fail(self):
+        self.w.helm.after = self.refused
+        return lambda call, *args: self.assertRaises(
+            failures.Failed, call, *args)
+
+    def die(self):
+        self.w.helm.after = self.killed
+
+        def do(call, *args):
+            self.assertRaises(SystemExit, call, *args)
+            self.api.date += 1000
+        return do
+
+    @staticmethod
+    def refused():
+        raise helm_errors.HelmFailed('failed', reason='no')
+
+    @staticmethod
+    def killed():
+        raise SystemExit
+
+    def replicas(self, uuid=small_world.WORKERS):
+        return self.w.helm.replicas(
+            small_world.RELEASE, names.node_group(uuid))
+
+    def half(self, how, call, *args):
+        how()(call, *args)
+        self.w.helm.after = lambda: None
+
+    def assert_resized(self, size):
+        """Back to a size, which Cluster API then sees to."""
+        self.resize(size)
+        self.assertEqual(size, self.replicas())
+        self.w.helm.machines(small_world.RELEASE, names.node_group(
+            small_world.WORKERS), size)
+        self.look(2)
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status,
+                         self.w.cluster.status_reason)
+
+    def test_former_size_after_a_failure(self):
+        self.created()
+        self.half(self.fail, self.resize, 3)
+        self.assertEqual(3, self.replicas())
+        self.assert_resized(1)
+
+    def test_former_size_after_a_death(self):
+        self.created()
+        self.half(self.die, self.resize, 3)
+        self.assertEqual(3, self.replicas())
+        self.assert_resized(1)
+
+    def test_once_it_is_undone_helm_is_alone_again(self):
+        self.created()
+        self.half(self.fail, self.resize, 3)
+        self.resize(1)
+        self.resize(2)
+        self.assertEqual(1, self.logger.output.count('Helm had no record'))
+
+    def test_whoever_dies_after_the_repair_is_followed(self):
+        self.created()
+        self.half(self.die, self.resize, 3)
+        self.w.helm.before = self.killed
+        self.assertRaises(SystemExit, self.resize, 1)
+        self.w.helm.before = lambda: None
+        self.assert_resized(1)
+
+    def test_whoever_dies_after_the_next_helm_is_followed(self):
+        self.created()
+        self.half(self.fail, self.resize, 3)
+        with fixtures.MonkeyPatch(
+                'magnum_capi.driver.reconcile.Reconciler._write_over',
+                lambda *_: self.killed()):
+            self.assertRaises(SystemExit, self.resize, 1)
+        self.assert_resized(1)
+
+    def add_group(self, how):
+        self.w.store.add_group(node_count=3)
+        group = self.w.store.row(small_world.OTHERS)
+        self.half(how, lambda: self.operations().change(group, group=group))
+        self.w.store.node_groups[small_world.OTHERS]['status'] = (
+            'CREATE_FAILED')
+        self.assertEqual(3, self.replicas(small_world.OTHERS))
+
+    def test_node_group_that_is_there_already(self):
+        self.created()
+        self.add_group(self.fail)
+        self.resize(1, small_world.OTHERS)
+        self.assertEqual(1, self.replicas(small_world.OTHERS))
+
+    def test_node_group_that_failed_is_not_in_the_way_of_others(self):
+        self.created()
+        self.add_group(self.fail)
+        self.assert_resized(2)
+        self.assertIsNone(self.replicas(small_world.OTHERS))
+
+    def delete_group(self):
+        group = self.w.store.row(small_world.OTHERS)
+        group.status = 'DELETE_IN_PROGRESS'
+        self.operations().change(group)
+        return self.replicas(small_world.OTHERS)
+
+    def test_node_group_that_failed_can_be_deleted(self):
+        self.created()
+        self.add_group(self.die)
+        self.assertIsNone(self.delete_group())
+
+    def test_what_helm_has_not_made_stays(self):
+        self.created()
+        self.add_group(self.fail)
+        for path, obj in self.api.objects.items():
+            if path.endswith(names.node_group(small_world.OTHERS)):
+                del obj['metadata']['annotations']
+        self.assertEqual(3, self.delete_group())
+
+    def test_what_helm_is_deleting_stays(self):
+        self.created()
+        self.add_group(self.fail)
+        for path, obj in self.api.objects.items():
+            if path.endswith(names.node_group(small_world.OTHERS)):
+                obj['metadata']['deletionTimestamp'] = '2026-11-21T15:00:00Z'
+        self.assertEqual(3, self.delete_group())
+
+    def test_new_cluster(self):
+        self.half(self.fail, self.create)
+        self.w.store.clusters[small_world.CLUSTER].update(
+            status='CREATE_FAILED', stack_id=small_world.RELEASE)
+        self.assert_resized(2)
