@@ -248,7 +248,11 @@ class Adoption:
         for one, state in zip(reconcilers, states):
             one.lock.check()
             one.vault.write_state(state)
+        # The other driver neither reads nor changes them, and once this one is
+        # named, an adoption that was interrupted cannot be repeated.
+        self._write_images(reconcilers, states, undo=False)
         if not self._name_driver(uuid, adopted.driver, names.DRIVER):
+            self._write_images(reconcilers, states, undo=True)
             self._forget(reconcilers)
             return 'its template has just been changed'
         # The other driver takes no lock, so it may have begun something.
@@ -256,9 +260,9 @@ class Adoption:
                 if self._is_late(one, state)]
         if late:
             self._name_driver(uuid, names.DRIVER, adopted.driver)
+            self._write_images(reconcilers, states, undo=True)
             self._forget(reconcilers)
             return 'another operation began in the meantime; try again'
-        self._write_images(reconcilers, states, undo=False)
         return ''
 
     def _is_late(self, reconciler: reconcile.Reconciler,

@@ -195,10 +195,13 @@ def images(found: Found) -> dict[str, str | None]:
 
     Magnum writes the first template's image into these rows, and
     magnum-capi-helm never reads or changes it, so after an upgrade it is not
-    what the nodes have.
+    what the nodes have. An adoption that was interrupted may have replaced
+    some already.
     """
-    return {group.uuid: group.image_id for group in found.groups
-            if not rows_module.follows(group, found.template)}
+    known = found.state.adopted.images if found.state.adopted else {}
+    return {group.uuid: known.get(group.uuid, group.image_id)
+            for group in found.groups if group.uuid in known
+            or not rows_module.follows(group, found.template)}
 
 
 def state(found: Found) -> state_module.State:

@@ -199,6 +199,39 @@ class AdoptTest(Base):
         self.before = lambda: None
         self.adopted()
 
+    def test_one_that_was_interrupted_between_rows_is_repeated(self):
+        self.w.cloud.images['ubuntu-33'] = ('v1.33.0', 'ubuntu')
+        row = self.w.store.node_groups[small_world.WORKERS]
+        row['image_id'] = 'ubuntu-33'
+        before = self.world()
+        save = self.w.store.save
+        for saved in (False, True):
+            def die(row):
+                if saved:
+                    save(row)
+                raise KeyboardInterrupt
+            self.w.store.save = die
+            self.assertRaises(KeyboardInterrupt, self.adopt)
+        self.w.store.save = save
+        self.adopted()
+        self.assertEqual('ubuntu-34', row['image_id'])
+        self.undo()
+        self.assertEqual(before, self.world())
+
+    def test_images_are_as_before_after_a_refusal(self):
+        row = self.w.store.node_groups[small_world.WORKERS]
+        row['image_id'] = 'gone'
+        self.before = lambda: self.w.helm.record(2, None, release=STACK)
+        self.assertEqual(adopt.REFUSED, self.adopt().kind)
+        self.assertEqual('gone', row['image_id'])
+
+    def test_images_are_as_before_if_the_template_changed(self):
+        row = self.w.store.node_groups[small_world.WORKERS]
+        row['image_id'] = 'gone'
+        self.before = lambda: self.template.update(driver='other')
+        self.assertEqual(adopt.REFUSED, self.adopt().kind)
+        self.assertEqual('gone', row['image_id'])
+
     def secrets(self):
         return [path.rpartition('-')[2] for path in self.api.objects
                 if f'/secrets/{STACK}-' in path]
