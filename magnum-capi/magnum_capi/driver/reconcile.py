@@ -570,8 +570,8 @@ class Reconciler:
         # Helm may run for longer than the lock lasts.
         self.lock.check()
         if adopted:
+            self._drop_unrecorded(plan)
             self._write_over(revision)
-        self._drop_unrecorded(plan)
         # The chart has no value for these annotations, and Helm keeps what it
         # did not write.
         for group, annotations in plan.capacities.items():
