@@ -37,8 +37,10 @@ class DeletesByAge(parts.Seeded):
                 verdict, status='DELETE_FAILED', reason='It took too long')
 
     def get_monitor(self, context, cluster):
-        # The monitor would resume the deletion.
-        return None
+        if cluster.status.startswith('DELETE_'):
+            # The monitor would resume the deletion.
+            return None
+        return super().get_monitor(context, cluster)
 
 
 class FailedForEver(parts.Seeded):
