@@ -30,7 +30,7 @@ class Cloud:
     def __init__(self, box, driver=None, user='demo'):
         self.answers = collections.Counter()
         self._driver = driver
-        self._user = rest.User(box.layout(), box.passwords()[user], user)
+        self.user = rest.User(box.layout(), box.passwords()[user], user)
         self._seeded = json.loads(
             (box.directory / 'seeded.json').read_text())
         self.template = self.make_template('ubuntu-capi')
@@ -60,7 +60,7 @@ class Cloud:
         :raises requests.RequestException: there was none.
         """
         try:
-            answer = self._user.request(
+            answer = self.user.request(
                 'container-infra', method, path, body, timeout)
         except requests.RequestException:
             self.answers[0] += 1
@@ -74,9 +74,9 @@ class Cloud:
 
     def application_credentials(self):
         """The user's application credentials, as Keystone tells."""
-        answer = self._user.request(
+        answer = self.user.request(
             'identity', 'GET',
-            f'users/{self._user.id}/application_credentials')
+            f'users/{self.user.id}/application_credentials')
         answer.raise_for_status()
         return answer.json()['application_credentials']
 
