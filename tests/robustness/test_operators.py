@@ -82,3 +82,6 @@ class OperatorTest(base.SandboxTest):
         self.wait_updated()
         self.assertEqual((before, set()), (
             self.in_use(), self.operator.credentials()))
+
+        self.cloud.resize(self.uuid, 1)()
+        self.assertEqual({self.in_use()}, self.cloud.credentials())
