@@ -35,11 +35,18 @@ class OperatorTest(base.SandboxTest):
         self.assertEqual(([], []), (
             self.groups(self.cloud), self.groups(self.operator)))
 
-    def wait_updated(self):
+    def upgrade(self):
+        newer = self.operator.make_template('ubuntu-capi-1.35', public=True)
+        answer = self.operator.magnum(
+            'POST', f'clusters/{self.uuid}/actions/upgrade',
+            {'cluster_template': newer, 'max_batch_size': 1})
+        self.assertEqual(202, answer.status_code, answer.text)
         waiting.wait_for(
-            lambda: self.cloud.look(self.uuid).status,
-            done=lambda status: status == 'UPDATE_COMPLETE',
-            timeout=cloud.PATIENCE, what='the update to be complete')
+            lambda: self.cloud.look(self.uuid).cluster,
+            done=lambda found: found['status'] == 'UPDATE_COMPLETE',
+            failed=lambda found: found['status'] == 'UPDATE_FAILED'
+            and found['status_reason'],
+            timeout=cloud.PATIENCE, what='the upgrade to be complete')
 
     def groups(self, user):
         """The server groups of a user's project."""
@@ -47,39 +54,47 @@ class OperatorTest(base.SandboxTest):
         answer.raise_for_status()
         return answer.json()['server_groups']
 
-    def in_use(self):
-        """Id of the application credential that the cluster reads."""
+    def auth(self):
+        """The application credential that the cluster reads."""
         found, = [
             secret for secret in self.api.items('/api/v1/secrets')
             if secret['metadata']['name'] == (
                 f'{self.release}-cloud-credentials')]
         read = yaml.safe_load(base64.b64decode(found['data']['clouds.yaml']))
-        auth = read['clouds']['openstack']['auth']
-        return auth['application_credential_id']
+        return read['clouds']['openstack']['auth']
+
+    def in_use(self):
+        """Its id."""
+        return self.auth()['application_credential_id']
+
+    def token(self, auth):
+        """Status code of the request for a token."""
+        return self.cloud.user.request('identity', 'POST', 'auth/tokens', {
+            'auth': {'identity': {
+                'methods': ['application_credential'],
+                'application_credential': {
+                    'id': auth['application_credential_id'],
+                    'secret': auth['application_credential_secret']}}}}
+        ).status_code
 
     def test_upgraded_its_server_groups_stay_in_its_project(self):
         self.assertEqual(1, len(self.groups(self.cloud)))
-        newer = self.operator.make_template('ubuntu-capi-1.35', public=True)
-        answer = self.operator.magnum(
-            'POST', f'clusters/{self.uuid}/actions/upgrade',
-            {'cluster_template': newer, 'max_batch_size': 1})
-        self.assertEqual(202, answer.status_code, answer.text)
-        self.wait_updated()
+        self.upgrade()
         self.assertEqual((1, 0), (
             len(self.groups(self.cloud)), len(self.groups(self.operator))))
 
-    def test_changed_it_gets_no_credential_of_the_operator(self):
-        before = self.in_use()
+    def test_upgraded_it_gets_no_credential_of_the_operator(self):
+        auth = self.auth()
+        before = auth['application_credential_id']
         # As if its owner had left.
         answer = self.cloud.user.request(
             'identity', 'DELETE', f'users/{self.cloud.user.id}/'
             f'application_credentials/{before}')
         self.assertEqual(204, answer.status_code, answer.text)
-        # Magnum has no resize of another project's cluster.
-        answer = self.operator.magnum('PATCH', f'clusters/{self.uuid}', [
-            {'op': 'replace', 'path': '/node_count', 'value': 2}])
-        self.assertEqual(202, answer.status_code, answer.text)
-        self.wait_updated()
+        waiting.wait_for(
+            lambda: self.token(auth), done=lambda status: status in (401, 404),
+            timeout=cloud.PATIENCE, what='Keystone to refuse the credential')
+        self.upgrade()
         self.assertEqual((before, set()), (
             self.in_use(), self.operator.credentials()))
 
