@@ -49,9 +49,9 @@ class UserTest(StoreTestCase):
         # Its credential would be for its own project: the cluster would have
         # an operator's rights there, and find none of its servers.
         self.context.roles = ['admin', 'member']
-        self.assertEqual((None, ()), (
-            self.made(self.context, 'q').user.id,
-            self.made(self.context, 'q').user.roles))
+        for project in ('o', 'q'):
+            user = self.made(self.context, project).user
+            self.assertEqual((None, ()), (user.id, user.roles))
 
     def test_a_periodic_job_is_nobody(self):
         context = magnum_double.make_admin_context(all_tenants=True)

@@ -64,6 +64,17 @@ class ServerGroupsTest(ServerGroupsBase):
         self.upgrade()
         self.assertEqual([PLANE], self.names())
 
+    def test_nova_that_does_not_answer_is_no_reason_to_go_without(self):
+        # The control plane would be in no group for good.
+        self.w.cloud.create_server_group = self.away
+        e = self.assertRaises(failures.Failed, self.create)
+        self.assertIn('No answer about the server group', str(e))
+        self.assertEqual([], self.w.helm.upgrades)
+
+    @staticmethod
+    def away(**_):
+        raise sdk_exceptions.HttpException('no answer', http_status=503)
+
     def test_one_that_was_asked_for_is_made_or_the_creation_fails(self):
         self.labels('anti-affinity')
         self.w.cloud.quota = 0
