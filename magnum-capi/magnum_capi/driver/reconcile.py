@@ -13,6 +13,7 @@ import collections.abc
 import contextlib
 import dataclasses
 import datetime
+import functools
 import time
 import typing
 
@@ -295,16 +296,17 @@ class Reconciler:
         :raises services.CloudError: Nova refuses one that was requested.
         """
         found = plan(pins)
+        # It is read and asks Keystone for a token only if it is needed.
+        cloud = functools.cache(self._cloud_of_project)
         ids = dict(found.pins.server_groups or {})
         for key in set(ids) - {placement.CONTROL_PLANE, '*'} - {
                 group.uuid for group in found.spec.node_groups}:
-            if self._drop_server_group(ids[key]):
+            if self._drop_server_group(cloud, ids[key]):
                 del ids[key]
         for key, group in found.unplaced.items():
             try:
                 ids[key] = server_groups.ensure(
-                    self._cloud_of_project().services, group.name,
-                    group.policy)
+                    cloud().services, group.name, group.policy)
             except services.CloudUnreachable:
                 raise
             except services.CloudError as e:
@@ -331,11 +333,12 @@ class Reconciler:
                 return self.store.cloud_as(own)
         return self.store.cloud
 
-    def _drop_server_group(self, made: str) -> bool:
+    def _drop_server_group(
+            self, cloud: collections.abc.Callable[[], openstack.Cloud],
+            made: str) -> bool:
         try:
             if made:
-                server_groups.delete_one(
-                    self._cloud_of_project().services, made)
+                server_groups.delete_one(cloud().services, made)
         except services.CloudError as e:
             LOG.warning('Cluster %s: the server group of a node group that '
                         'is gone is still there: %s', self.cluster.uuid, e)
