@@ -252,16 +252,14 @@ class Adoption:
         # named, an adoption that was interrupted cannot be repeated.
         self._write_images(reconcilers, states, undo=False)
         if not self._name_driver(uuid, adopted.driver, names.DRIVER):
-            self._write_images(reconcilers, states, undo=True)
-            self._forget(reconcilers)
+            self._forget(reconcilers, states)
             return 'its template has just been changed'
         # The other driver takes no lock, so it may have begun something.
         late = [one for one, state in zip(reconcilers, states)
                 if self._is_late(one, state)]
         if late:
             self._name_driver(uuid, names.DRIVER, adopted.driver)
-            self._write_images(reconcilers, states, undo=True)
-            self._forget(reconcilers)
+            self._forget(reconcilers, states)
             return 'another operation began in the meantime; try again'
         return ''
 
@@ -284,8 +282,7 @@ class Adoption:
         if template.driver != adopted.driver and not self._name_driver(
                 cluster.cluster_template_id, names.DRIVER, adopted.driver):
             return 'its template has just been changed'
-        self._write_images(reconcilers, states, undo=True)
-        self._forget(reconcilers)
+        self._forget(reconcilers, states)
         return ''
 
     def _write_images(self, reconcilers: list[reconcile.Reconciler],
@@ -299,7 +296,9 @@ class Adoption:
                                       else template.image_id)
                     one.store.save(group)
 
-    def _forget(self, reconcilers: list[reconcile.Reconciler]) -> None:
+    def _forget(self, reconcilers: list[reconcile.Reconciler],
+                states: list[state_module.State]) -> None:
+        self._write_images(reconcilers, states, undo=True)
         for one in reconcilers:
             one.lock.check()
             one.vault.remove_state()
