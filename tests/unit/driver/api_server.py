@@ -172,11 +172,15 @@ class ApiServer(fixtures.Fixture):
         """
         if plural in _BUILT_IN.get(version, ()):
             return True
-        return any(
-            version == f'{group["metadata"]["name"]}/{known["version"]}'
-            and plural in {r['resource'] for r in known['resources']}
-            for group in self.discovery.get('items', ())
-            for known in group['versions'])
+        return version in self._versions(version.partition('/')[0], plural)
+
+    def _versions(self, wanted, plural):
+        """The ``group/version`` of a group that has a kind, as preferred."""
+        return [f'{wanted}/{known["version"]}'
+                for group in self.discovery.get('items', ())
+                if group['metadata']['name'] == wanted
+                for known in group['versions']
+                if plural in {r['resource'] for r in known['resources']}]
 
     def stored(self, path):
         """The path at which an object is kept, whichever version is asked for.
@@ -184,14 +188,10 @@ class ApiServer(fixtures.Fixture):
         It is that of the preferred version of its kind.
         """
         found = _PATH.fullmatch(path)
-        group, _, version = found['version'].rpartition('/')
-        for kept in self.discovery.get('items', ()):
-            for known in kept['versions']:
-                if kept['metadata']['name'] == group and found['plural'] in {
-                        r['resource'] for r in known['resources']}:
-                    return path.replace(f'/{group}/{version}/',
-                                        f'/{group}/{known["version"]}/')
-        return path
+        version = found['version']
+        preferred = next(iter(self._versions(
+            version.partition('/')[0], found['plural'])), version)
+        return path.replace(f'/{version}/', f'/{preferred}/')
 
     def has_namespace(self, name):
         start = f'/namespaces/{name}'
