@@ -138,6 +138,10 @@ class Sharing:
     def test_a(self):
         pass
 
+class Interrupted(Sharing):
+    def test_b(self):
+        os.kill(os.getpid(), signal.SIGINT)
+
 class TempestLike:
     @classmethod
     def setUpClass(cls):
@@ -158,9 +162,8 @@ class TempestLike:
 '''
 
 _IN_A_TEST = _SHARING + '''
-class SharingTest(Sharing, testtools.TestCase):
-    def test_b(self):
-        os.kill(os.getpid(), signal.SIGINT)
+class SharingTest(Interrupted, testtools.TestCase):
+    pass
 '''
 
 _IN_A_SET_UP = _SHARING + '''
@@ -181,25 +184,19 @@ class BTest(Sharing, testtools.TestCase):
 '''
 
 _IN_A_TEAR_DOWN = _SHARING + '''
-class ATest(Sharing, testtools.TestCase):
+class ATest(Interrupted, testtools.TestCase):
     @classmethod
     def tearDownClass(cls):
         os.kill(os.getpid(), signal.SIGINT)
         super().tearDownClass()
-
-    def test_b(self):
-        os.kill(os.getpid(), signal.SIGINT)
 '''
 
 _FAILING = _SHARING + '''
-class ATest(Sharing, testtools.TestCase):
+class ATest(Interrupted, testtools.TestCase):
     @classmethod
     def tearDownClass(cls):
         super().tearDownClass()
         raise ValueError('not deleted in time')
-
-    def test_b(self):
-        os.kill(os.getpid(), signal.SIGINT)
 '''
 
 
