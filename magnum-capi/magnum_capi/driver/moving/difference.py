@@ -22,6 +22,10 @@ _LABEL = 'helm.sh/chart'
 
 _ONLY_SECRETS = '# What differs is secret'
 
+#: Largest number of libyaml: no line is broken, for a secret is recognized by
+#: the word before it.
+_WIDTH = 0x7fffffff
+
 #: Kind and name of an object.
 _Key: typing.TypeAlias = tuple[str, str]
 _ByKey: typing.TypeAlias = dict[_Key, kinds.Object]
@@ -116,8 +120,8 @@ def _text(found: kinds.Object | None) -> list[str]:
     if not found:
         return []
     return redact.redact(yaml.dump(
-        found, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=200
-    )).splitlines()
+        found, Dumper=_Dumper, sort_keys=False, allow_unicode=True,
+        width=_WIDTH)).splitlines()
 
 
 def _hidden(found: kinds.Object | None, other: kinds.Object | None,

@@ -137,6 +137,19 @@ class DifferenceTest(testtools.TestCase):
             '--- KubeadmControlPlane/c\n+++ KubeadmControlPlane/c\n'
             '# What differs is secret', found)
 
+    def test_secret_in_a_long_line(self):
+        # It was found only if its line was not broken before it.
+        for length in range(50, 250):
+            words = 'x' * length + ' --password geheim1x --url https://a'
+            self.assertNotIn('geheim', self.difference(
+                [], [made('Cluster', 'c', spec={'commands': [words]})]))
+
+    def test_long_line_that_changes_is_one_line(self):
+        now, then = ('word ' * 100 + end for end in ('here', 'there'))
+        found = self.difference(*(
+            [made('A', 'a', spec={'a': text})] for text in (now, then)))
+        self.assertTrue(found.endswith(f'\n-  a: {now}\n+  a: {then}'))
+
     def test_long_text_is_shown_by_lines(self):
         found = self.difference(*(
             [made('ConfigMap', 'c', data={'a': f'first\n{word}\nlast\n'})]
