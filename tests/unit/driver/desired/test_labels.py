@@ -12,6 +12,7 @@ from magnum_capi.driver.desired import label_types
 from magnum_capi.driver.desired import labels
 from magnum_capi.driver.desired import other_drivers
 from magnum_capi import errors
+from tests.unit.driver import objects
 
 PROPERTY = hypothesis.settings(
     derandomize=True, database=None, deadline=None, max_examples=100)
@@ -171,6 +172,12 @@ class TestParse(LabelsCase):
         problem, = self.problems({'boot_volume_type': 'x' * 5000})
 
         self.assertLess(len(problem), 400)
+        self.assertIn("xxx...'", problem)
+
+    def test_a_text_that_fits_is_whole_in_messages(self):
+        for text in (';', ';' * (labels._LONGEST_SHOWN - 2)):
+            problem, = self.problems({'boot_volume_type': text})
+            self.assertIn(f"'{text}' is not accepted", problem)
 
     def test_the_allow_list_is_checked(self):
         self.assertRefused('api_master_lb_allowed_cidrs', '10.0.0.1/8',
@@ -190,24 +197,46 @@ class TestParse(LabelsCase):
                            'traefik')
 
     def test_the_provider_ovn_has_one_algorithm(self):
-        problem, = self.problems({'octavia_provider': 'ovn',
+        ovn = objects.as_read({'octavia_provider': 'ovn',
+                               'octavia_lb_algorithm': 'SOURCE_IP_PORT'})
+
+        problem, = self.problems({**ovn,
                                   'octavia_lb_algorithm': 'ROUND_ROBIN'})
 
         self.assertIn('SOURCE_IP_PORT', problem)
+        self.assertEqual('ovn', labels.parse(ovn).octavia_provider)
+        self.assertEqual('ROUND_ROBIN', labels.parse({
+            'octavia_provider': 'amphora',
+            'octavia_lb_algorithm': 'ROUND_ROBIN'}).octavia_lb_algorithm)
 
     def test_bounds_that_contradict_each_other_are_refused(self):
         problem, = self.problems({'min_node_count': '3',
                                   'max_node_count': '2'})
 
         self.assertIn('min_node_count 3', problem)
+        for most in ('3', '4'):
+            self.assertEqual(3, labels.parse({
+                'min_node_count': '3',
+                'max_node_count': most}).min_node_count)
 
     def test_a_version_is_whole(self):
         for text in ('1.35', 'latest', 'v1.35.0.1', 'v1.35.0 '):
             self.assertRefused('kube_tag', text, 'v1.34.2')
         self.assertRefused('capi_helm_chart_version', 'v0.27.0', '0.27.0')
 
+    def test_audit_logs_are_bounded_to_ten_years_and_a_thousand_files(self):
+        for name, least, most in (('audit_log_max_age', 1, 3650),
+                                  ('audit_log_max_backup', 1, 1000),
+                                  ('audit_log_max_size', 1, 10000)):
+            for number in (least, most):
+                self.assertEqual(number, getattr(labels.parse(
+                    {name: str(number)}), name))
+            for number in (least - 1, most + 1):
+                self.assertRefused(name, str(number),
+                                   f'from {least} to {most}')
+
     def test_numbers_have_bounds(self):
-        self.assertRefused('boot_volume_size', '65537', 'to 65536')
+        self.assertRefused('boot_volume_size', '65537', 'from 0 to 65536')
         self.assertRaises(ValueError, label_types.Int(1, 3).read, '4')
         self.assertRaises(ValueError, label_types.Int(1, 3).read, '0')
         self.assertEqual(3, label_types.Int(1, 3).read('3'))
@@ -230,11 +259,14 @@ class TestOlderNames(LabelsCase):
         self.assertIn('etcd_blockdevice_size', read.given)
 
     def test_both_may_be_set_to_one_value_only(self):
-        both = {'etcd_volume_size': '5', 'etcd_blockdevice_size': '5'}
-
-        self.assertEqual(5, labels.parse(both).etcd_blockdevice_size)
-        problem, = self.problems(both | {'etcd_volume_size': '6'})
-        self.assertIn('etcd_blockdevice_size', problem)
+        for older, present in (('500', '500'), ('500G', '500')):
+            self.assertEqual(500, labels.parse({
+                'etcd_volume_size': older,
+                'etcd_blockdevice_size': present}).etcd_blockdevice_size)
+        for older, present in (('6', '5'), ('5', '6')):
+            problem, = self.problems({'etcd_volume_size': older,
+                                      'etcd_blockdevice_size': present})
+            self.assertIn('etcd_blockdevice_size', problem)
 
     def test_one_wins_over_a_default_under_the_present_name(self):
         read = labels.parse({'etcd_volume_size': '5'}, labels.Policy(

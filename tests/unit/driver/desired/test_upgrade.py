@@ -7,6 +7,7 @@ import dataclasses
 import testtools
 
 from magnum_capi.driver.desired import upgrade
+from tests.unit.driver import objects
 
 
 def image(kube_version='v1.35.0', status='active'):
@@ -23,8 +24,10 @@ class RefusalsTest(testtools.TestCase):
 
     def refusals(self, running='v1.34.2', groups=(), present=PRESENT,
                  **changes):
+        # Rows of two templates share no text.
         return upgrade.refusals(
-            present, dataclasses.replace(TARGET, **changes), running, groups)
+            present, objects.as_read(dataclasses.replace(TARGET, **changes)),
+            running, groups)
 
     def to(self, kube_version, running='v1.34.2'):
         return self.refusals(running, image=image(kube_version))
