@@ -109,8 +109,8 @@ class ShowTest(Base):
     def test_changes_nothing(self):
         before = self.world()
         found = self.show()
-        self.assertEqual((adopt.WOULD, (), ''), (
-            found.kind, found.why, found.difference))
+        self.assertEqual((adopt.WOULD, [], ''), tuple(
+            found.facts[name] for name in ('outcome', 'why', 'difference')))
         self.assertEqual(before, self.world())
         self.assertEqual(1, len(self.w.helm.upgrades))
 
@@ -153,7 +153,10 @@ class AdoptTest(Base):
     def test_there_and_back(self):
         before = self.world()
         self.adopted()
-        self.assertEqual(adopt.WOULD_GIVE, self.show(undo=True).kind)
+        shown = self.show(undo=True)
+        self.assertEqual(adopt.WOULD_GIVE, shown.kind)
+        # Helm is not asked.
+        self.assertNotIn('difference', shown.facts)
         self.assertEqual(adopt.GIVEN, self.undo().kind)
         self.assertEqual(before, self.world())
 

@@ -12,6 +12,7 @@ from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import pins
 from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.keys import state
+from tests.unit.driver import objects
 
 CLUSTER = '06fbf6dc-3c2d-4899-b017-d2b06c0ccd9f'
 STACK = 'one-a2b3c4d5e6f7'
@@ -64,14 +65,16 @@ class RefusalsTest(testtools.TestCase):
 
     def test_one_that_is_adopted(self):
         memory = state.State(adopted=state.Adopted())
-        self.assert_refused('already adopted', state=memory,
-                            template=self.of_template(names.DRIVER))
+        self.assert_refused('already adopted', state=memory, template=(
+            self.of_template(objects.as_read(names.DRIVER))))
         # An adoption that was interrupted before the switch.
         self.assertEqual([], rules.refusals(found(state=memory)))
 
     def test_one_of_a_third_driver(self):
-        self.assert_refused('names the driver other', driver='other',
-                            template=self.of_template('other'))
+        for memory in (state.State(), state.State(adopted=state.Adopted())):
+            self.assert_refused('names the driver other', driver='other',
+                                template=self.of_template('other'),
+                                state=memory)
 
     def test_template_without_a_driver(self):
         # As Magnum before 23 has them; which driver it takes for it depends
