@@ -59,7 +59,7 @@ def moment(value: typing.Any) -> datetime.datetime | None:
     """A time of Kubernetes as aware datetime; None if it is invalid."""
     try:
         return times.parse(value)
-    except (AttributeError, TypeError, ValueError):
+    except (AttributeError, ValueError):
         return None
 
 

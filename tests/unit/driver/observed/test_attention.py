@@ -3,10 +3,11 @@
 import testtools
 
 from magnum_capi.driver.observed import attention
+from tests.unit.driver import objects
 
 
-def cluster(version='1'):
-    return {'metadata': {'resourceVersion': version}}
+def cluster(version='100'):
+    return objects.as_read({'metadata': {'resourceVersion': version}})
 
 
 class AttentionTest(testtools.TestCase):
@@ -33,8 +34,10 @@ class AttentionTest(testtools.TestCase):
             10, lambda number: cluster(str(number))))
 
     def test_change_after_calm_is_read_at_once(self):
-        self.assertEqual([2, 10], self.thorough(
-            12, lambda number: cluster('2' if number >= 10 else '1')))
+        for before, after in (('1', '2'), ('9', '10')):
+            self.assertEqual([2, 10], self.thorough(
+                12, lambda number: cluster(after if number >= 10
+                                           else before)))
 
     def test_failure_that_was_found_is_followed(self):
         self.assertEqual([2, 5, 8], self.thorough(10, settle=False))

@@ -38,13 +38,14 @@ class NotedTest(testtools.TestCase):
         self.assertEqual({'a': ('goal', 4), 'b': ('goal', 2)}, found.left)
 
     def test_what_was_better_before_is_none(self):
-        self.assertEqual(going(), self.noted({'a': ('goal', 6)}))
-        self.assertEqual(going(), self.noted(objects.as_read(
-            {'a': ('goal', 5)})))
+        for number in (5, 6):
+            self.assertEqual(going(), self.noted(objects.as_read(
+                {'a': ('goal', number)})))
 
     def test_another_goal_is_a_new_beginning(self):
-        found = self.noted({'a': ('other', 30)})
-        self.assertEqual((NOW, ('other', 30)), (found.at, found.left['a']))
+        for target in ('other', 'another'):
+            found = self.noted({'a': (target, 30)})
+            self.assertEqual((NOW, (target, 30)), (found.at, found.left['a']))
 
     def test_part_that_was_not_seen_before_is_progress(self):
         self.assertEqual(NOW, self.noted({'c': ('', 1)}).at)
@@ -81,6 +82,7 @@ class NotedTest(testtools.TestCase):
 class OverTest(testtools.TestCase):
 
     def test_limit_is_in_minutes(self):
+        self.assertTrue(progress.is_over(going(), NOW, 59))
         self.assertTrue(progress.is_over(going(), NOW, 60))
         self.assertFalse(progress.is_over(going(), NOW, 61))
 
@@ -116,6 +118,17 @@ class LeftTest(testtools.TestCase):
         self.assertEqual(3, self.left(self.rolling(0, 5, there=5)))
         # With one that is not ready.
         self.assertEqual(2, self.left(self.rolling(0, 1, there=3)))
+        # With one of the old template.
+        self.assertEqual(3, self.left(self.rolling(1, 5, there=5)))
+
+    def test_machines_that_are_not_ready_are_left(self):
+        plane = objects.control_plane()
+        plane['spec']['replicas'] = 3
+        for ready in (0, 1, 2, 3):
+            plane['status'].update(objects.counts(3), readyReplicas=ready)
+            self.assertEqual(3 - ready, self.left(
+                objects.complete(control_plane=plane),
+                f'groups/{objects.master().key}'))
 
     def test_group_of_another_role_is_of_workers(self):
         seen = self.rolling(0, 1)

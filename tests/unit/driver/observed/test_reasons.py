@@ -10,11 +10,11 @@ from tests.unit.driver import objects
 
 
 def event(message, minutes, kind='Warning', **kwargs):
-    return {'type': kind, 'reason': 'FailedCreate', 'message': message,
-            'involvedObject': {'kind': 'OpenStackMachine',
-                               'name': 'c0-default-worker-x1'},
-            'lastTimestamp': objects.ago(minutes=minutes).isoformat(),
-            **kwargs}
+    return objects.as_read({
+        'type': kind, 'reason': 'FailedCreate', 'message': message,
+        'involvedObject': {'kind': 'OpenStackMachine',
+                           'name': 'c0-default-worker-x1'},
+        'lastTimestamp': objects.ago(minutes=minutes).isoformat(), **kwargs})
 
 
 class TextTest(testtools.TestCase):
@@ -48,11 +48,18 @@ class TextTest(testtools.TestCase):
         self.assertEqual(reasons.LIMIT, len(text))
         self.assertEqual(' ...', text[-4:])
 
+    def test_a_blocker_of_400_characters_is_told_in_full(self):
+        for length, told in ((400, 'x' * 400), (401, f'{"x" * 396} ...')):
+            self.assertEqual(f'W: {told}; y', reasons.text(
+                'W', ['x' * length, 'y'], objects.wanted()))
+
     def test_many_blockers_are_counted(self):
         text = reasons.text('Waiting for', [str(n) for n in range(9)],
                             objects.wanted())
 
         self.assertEqual('Waiting for: 0; 1; 2; and 6 more', text)
+        self.assertEqual('W: 0; 1; 2', reasons.text(
+            'W', ['0', '1', '2'], objects.wanted()))
 
     def test_the_same_blocker_is_told_once(self):
         self.assertEqual('W: a', reasons.text(
@@ -91,8 +98,9 @@ class WarningsTest(testtools.TestCase):
         self.assertEqual([], self.texts(event('x', 1, 'Normal')))
 
     def test_those_before_the_operation_are_not_told(self):
-        self.assertEqual(['new'], self.texts(
-            event('old', 9), event('new', 1), since=objects.ago(minutes=5)))
+        self.assertEqual(['new', 'first'], self.texts(
+            event('old', 6), event('first', 5), event('new', 1),
+            since=objects.ago(minutes=5)))
 
     def test_events_of_the_newer_api_are_read(self):
         newer = {'type': 'Warning', 'reason': 'R', 'note': 'said',
@@ -109,7 +117,7 @@ class WarningsTest(testtools.TestCase):
                          self.texts(event('once', 5), series))
 
     def test_an_event_without_a_time_is_told_last(self):
-        timeless = {'type': 'Warning', 'message': 'x'}
-
-        self.assertEqual(2, len(reasons.warnings(
-            [timeless, event('y', 1)], objects.ago(minutes=5))))
+        for time in (None, '', 'soon', 5):
+            self.assertEqual(['y', 'x'], self.texts(
+                event('x', 1, lastTimestamp=time), event('y', 1),
+                since=objects.ago(minutes=5)))
