@@ -232,11 +232,13 @@ class FromZeroTest(base.TestCase):
         self.created()
         self.assertEqual({}, self.told())
 
-    def test_flavor_that_is_gone_is_no_reason_to_refuse_a_resize(self):
+    def test_flavor_that_new_groups_cannot_have_does_not_refuse_a_resize(self):
         self.created()
-
-        def gone(*_args, **_kwargs):
-            raise services.NotThere('There is no flavor m1')
-        self.w.cloud.usable_flavor = gone
-        self.resize(2)
-        self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
+        for size, error in ((2, services.NotThere('There is no flavor m1')),
+                            (3, services.NotUsable('m1 is disabled'))):
+            def refuse(*_args, why=error, **_kwargs):
+                raise why
+            self.w.cloud.usable_flavor = refuse
+            self.resize(size)
+            self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
+            self.assertEqual(size, len(self.w.helm.upgrades))
