@@ -131,8 +131,8 @@ class Rest:
         self.access = access
         self.limits = limits
         self._clock = clock
-        self._pool = _pool(access, maxsize=_CONNECTIONS, block=True)
-        self._unbounded = _pool(access)
+        self._pool = _pool(access, block=True)
+        self._unbounded = _pool(access, block=False)
         #: Requests sent, tries included; for benchmarks.
         self.requests = 0
         # The server's time, seconds since 1970, and ours at that moment.
@@ -348,10 +348,14 @@ def _tls_options(access: access_module.Access,
     return options
 
 
-def _pool(access: access_module.Access, maxsize: int = 8,
-          block: bool = False) -> urllib3.PoolManager:
+def _pool(access: access_module.Access, block: bool) -> urllib3.PoolManager:
+    """Return a pool that keeps connections.
+
+    :param block: wait for a connection when as many as are kept are in use,
+        instead of opening another one.
+    """
     options: dict[str, typing.Any] = {
-        'maxsize': maxsize, 'block': block, 'retries': False}
+        'maxsize': _CONNECTIONS, 'block': block}
     if access.tls is not None:
         options |= _tls_options(access, access.tls)
     if not access.proxy:

@@ -434,18 +434,18 @@ class BoundTest(testtools.TestCase):
             self.inside -= 1
         handler.answer(200, {}, {})
 
-    def asked(self, client, number):
+    def asked(self, client, number, path='/slow', together=16):
         self.api.faults = [self.slow] * number
-        self.api.fault_path = re.compile('/slow')
+        self.api.fault_path = re.compile(path)
         threads = [threading.Thread(
-            target=client.request, args=('GET', '/slow'))
+            target=client.request, args=('GET', path))
             for _ in range(number)]
         for thread in threads:
             thread.start()
             self.addCleanup(thread.join)
         self.addCleanup(self.go_on.set)
         waiting.wait_for(lambda: self.inside, timeout=10, what='requests',
-                         done=lambda now: now == min(number, 16))
+                         done=lambda now: now == min(number, together))
         return threads
 
     def test_connections_are_bounded_and_nobody_is_turned_away(self):
@@ -472,6 +472,11 @@ class BoundTest(testtools.TestCase):
         other = self.api.rest(rest.Limits(seconds, seconds, seconds))
         other._pool = client._pool
         return other
+
+    def test_locks_do_not_wait_for_each_other(self):
+        lease = '/apis/coordination.k8s.io/v1/namespaces/n/leases/c1'
+        client = self.api.rest(rest.Limits(30, 30, 30))
+        self.asked(client, 20, lease, together=20)
 
     def test_locks_do_not_wait_behind_other_requests(self):
         client = self.api.rest(rest.Limits(30, 30, 30))
