@@ -109,6 +109,13 @@ class KubeconfigTest(_Base):
                          {'client-key-data': 'GEHEIM!'})
         self.assertNotIn('GEHEIM', str(e))
 
+    def test_key_without_a_certificate_is_not_used(self):
+        # As in client-go.
+        key = self.useFixture(tls_server.TlsServer()).key
+        self.assertEqual('https://k.example', self.load(
+            {'server': 'https://k.example'},
+            {'client-key-data': tls_server.data(key)}).server)
+
     def test_missing_certificate_file_is_named(self):
         e = self.refused({'server': 'https://k.example',
                           'certificate-authority': 'ca.crt'})

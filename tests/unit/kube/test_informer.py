@@ -2,6 +2,9 @@
 
 """What is remembered of a management cluster, and when it is not believed."""
 
+import copy
+import time
+
 import testtools
 
 from magnum_capi.kube import cached_kube
@@ -20,16 +23,28 @@ def of(cluster):
     return {'metadata': {'labels': {informer.CLUSTER: cluster}}}
 
 
+class Clock:
+    """The time, which also jumps."""
+
+    jumped = 0.0
+    sleep = staticmethod(time.sleep)
+
+    def monotonic(self):
+        return time.monotonic() + self.jumped
+
+
 class Base(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
+        self.clock = Clock()
         self.api = self.useFixture(api_server.HttpApiServer())
         self.patch(informer, '_PAUSE', (0.01, 0.02))
         self.patch(informer, '_WATCH', (3.0, 3.0))
         self.api.put(ONE, {'kind': 'Cluster', **of('c1')})
         self.api.put(MACHINE, of('c1'))
-        self.looks = cached_kube.CachedKube(self.api.rest(), LABEL)
+        self.looks = cached_kube.CachedKube(
+            self.api.rest(), LABEL, self.clock)
         self.addCleanup(self.looks.stop)
 
     def until(self, value, poll):
@@ -90,11 +105,14 @@ class RememberedTest(Base):
         self.assertEqual(
             'c1', self.looks.get('Cluster', 'n', 'c1')['metadata']['name'])
 
-    def test_managed_fields_are_not_kept(self):
-        self.api.put(ONE, {'metadata': {'managedFields': [{'a': 1}]}})
+    def test_only_managed_fields_are_not_kept(self):
+        self.api.put(ONE, {'kind': 'Cluster', 'spec': {'a': 1}, 'metadata': {
+            'labels': {'a': 'b'}, 'ownerReferences': [{'uid': 'c'}],
+            'managedFields': [{'a': 1}]}})
+        wanted = copy.deepcopy(self.api.objects[ONE])
+        del wanted['metadata']['managedFields']
         self.warm()
-        self.assertNotIn('managedFields', self.looks.get(
-            'Cluster', 'n', 'c1')['metadata'])
+        self.assertEqual(wanted, self.looks.get('Cluster', 'n', 'c1'))
 
     def test_other_questions_go_to_the_server(self):
         self.warm('Machine')
@@ -136,8 +154,11 @@ class StaleTest(Base):
 
     def test_after_a_gap_everything_is_listed_anew(self):
         known = self.warm()
-        self.patch(informer, '_GRACE', 0.0)
-        self.api.faults = [api_server.hang_up] * 2
+
+        def lose(request):
+            self.clock.jumped += informer._GRACE
+            api_server.hang_up(request)
+        self.api.faults = [lose] * 2
         self.api.seen.clear()
         # Nobody will tell that it has gone.
         del self.api.objects[ONE]

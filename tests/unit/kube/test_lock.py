@@ -308,6 +308,8 @@ class RenewTest(_Base):
         with held.hold(0):
             self.assertTrue(renewed.wait(60))
             thread = held._thread
+            # A process that ends does not wait for it.
+            self.assertTrue(thread.daemon)
         self.assertFalse(thread.is_alive())
 
     def test_it_is_renewed_three_times_while_it_lasts(self):
