@@ -92,7 +92,7 @@ class Monitor:
 
         snapshot = look(runtime.looks or runtime.kube)
         if runtime.looks and (
-                snapshot.cluster is None or rows.operation == 'DELETE'
+                snapshot.cluster is None
                 or self_repair.is_needed(rows, snapshot)
                 or recovery.may_recover(rows, state)):
             # Act only on fresh data, not on cached data.

@@ -59,6 +59,15 @@ class MonitorTest(Base):
         self.api.objects[path]['metadata']['generation'] = 100
         self.assertEqual(health.HEALTHY, self.poll()['health_status'])
 
+    def test_nodes_of_a_cluster_that_is_being_deleted_are_not_read(self):
+        self.created()
+        self.w.store.clusters[small_world.CLUSTER][
+            'status'] = 'DELETE_IN_PROGRESS'
+        self.api.seen.clear()
+        self.assertEqual(health.UNKNOWN, self.poll()['health_status'])
+        self.assertEqual([], [path for _, path in self.api.calls()
+                              if 'machine' in path])
+
     def test_cluster_of_another_driver_is_left_alone(self):
         # Magnum saves a health only where there is one (magnum 23.0.0,
         # magnum/service/periodic.py, ClusterHealthUpdateJob).
@@ -180,7 +189,8 @@ class MonitorTest(Base):
         self.w.store.node_groups[small_world.MASTERS][
             'status'] = 'DELETE_IN_PROGRESS'
         for status, expected in (('DELETE_COMPLETE', 'DELETE_COMPLETE'),
-                                 ('UPDATE_COMPLETE', 'DELETE_IN_PROGRESS')):
+                                 ('UPDATE_COMPLETE', 'DELETE_IN_PROGRESS'),
+                                 ('CREATE_COMPLETE', 'DELETE_IN_PROGRESS')):
             self.w.store.clusters[small_world.CLUSTER]['status'] = status
             reconciler = reconcile.Reconciler(
                 self.w.runtime, self.w.store, self.w.store.row())
@@ -397,8 +407,18 @@ class RememberedTest(Base):
 
     def test_cluster_that_is_well_costs_no_request(self):
         self.quiet()
-        for _time in range(5):
-            self.assertEqual(health.HEALTHY, self.poll()['health_status'])
+        for status in ('CREATE_COMPLETE', 'UPDATE_COMPLETE'):
+            self.w.store.clusters[small_world.CLUSTER]['status'] = status
+            for _time in range(3):
+                self.assertEqual(health.HEALTHY, self.poll()['health_status'])
+        self.assertEqual([], self.reads())
+
+    def test_cluster_that_is_being_deleted_costs_no_request(self):
+        self.quiet()
+        self.w.store.clusters[small_world.CLUSTER][
+            'status'] = 'DELETE_IN_PROGRESS'
+        self.assertEqual({'cluster': 'is being deleted'},
+                         self.poll()['health_status_reason'])
         self.assertEqual([], self.reads())
 
     def test_memory_of_the_cluster_is_read_when_it_was_written(self):
