@@ -80,7 +80,7 @@ def _rollout(key: _Key, now: _Objects, then: _Objects) -> Rollout:
         for reason in _reasons(field, old[field], new[field], now, then))
     if not reasons:
         return Rollout(*key, False, tuple(_later(new, now, then)))
-    if key[0] == NODE_GROUP and _on_delete(then[key]):
+    if _on_delete(then[key]):
         return Rollout(*key, False, (
             *reasons, 'its strategy is OnDelete: nodes that come later'))
     return Rollout(*key, True, reasons)
