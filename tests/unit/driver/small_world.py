@@ -119,7 +119,8 @@ class Store:
         return True
 
     def status(self, cluster):
-        return self.clusters.get(cluster.uuid, {}).get('status')
+        return objects.as_read(
+            self.clusters.get(cluster.uuid, {}).get('status'))
 
     def save(self, row):
         if row._key not in row._table:

@@ -95,7 +95,8 @@ class WarningsTest(testtools.TestCase):
         self.assertEqual(['1', '2', '3'], found)
 
     def test_normal_events_are_no_warnings(self):
-        self.assertEqual([], self.texts(event('x', 1, 'Normal')))
+        for kind in ('Normal', None):
+            self.assertEqual([], self.texts(event('x', 1, kind)))
 
     def test_those_before_the_operation_are_not_told(self):
         self.assertEqual(['new', 'first'], self.texts(

@@ -108,17 +108,27 @@ class WatchTest(base.TestCase):
         self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
         self.assertEqual(1, len(self.w.cloud.credentials))
 
-    def test_lost_creation_that_meets_what_passes_says_so(self):
+    def test_lost_creation_ends_by_its_create_timeout(self):
+        self.died()
+        self.w.later(minutes=61)
+        self.look()
+        self.assertEqual('CREATE_FAILED', self.w.cluster.status)
+        self.assertIn('Not finished within 60 minutes',
+                      self.w.cluster.status_reason)
+
+    def test_lost_creation_that_meets_what_passes_says_so_once(self):
         self.died()
 
         def slow():
             raise helm_errors.HelmTimeout('slow', reason='timeout')
         self.w.helm.before = slow
-        for _time in range(2):
+        for seconds in (0, 10):
+            self.w.later(seconds=seconds)
             self.look()
             self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
             self.assertEqual('Will be tried again: timeout',
                              self.w.cluster.status_reason)
+            self.assertEqual(small_world.NOW, self.w.cluster.updated_at)
         self.w.helm.before = lambda: None
         self.look(2)
         self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
