@@ -43,8 +43,8 @@ class Deletion:
         reconciler = self._reconciler
         kube = reconciler.runtime.kube
         if not snapshot.seen('release') or snapshot.release:
-            reconciler.runtime.helm.uninstall(
-                reconciler.release, reconciler.namespace)
+            reconciler.run_helm(lambda helm: helm.uninstall(
+                reconciler.release, reconciler.namespace))
         if snapshot.cluster is not None:
             if not conditions.deleting(snapshot.cluster):
                 kube.delete(

@@ -100,8 +100,8 @@ class Operations:
                 self._reconciler.vault.write_state(state)
                 self._replace_refused_credential(state)
                 lock.check()
-                self._runtime.helm.uninstall(self._reconciler.release,
-                                             self._reconciler.namespace)
+                self._reconciler.run_helm(lambda helm: helm.uninstall(
+                    self._reconciler.release, self._reconciler.namespace))
 
     def rotate(self, user_id: str) -> None:
         """Create a new application credential; the old one is deleted later.

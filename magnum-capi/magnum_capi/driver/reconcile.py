@@ -32,6 +32,7 @@ from magnum_capi.driver.desired import spec as spec_model
 from magnum_capi.driver import failures
 from magnum_capi.driver import gather
 from magnum_capi.driver.helm import helm as helm_module
+from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver.helm import releases
 from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.keys import rotation
@@ -45,6 +46,8 @@ from magnum_capi.kube import lock as lock_module
 from magnum_capi import waiting
 
 LOG = logging.getLogger(__name__)
+
+_Done = typing.TypeVar('_Done')
 
 #: Kinds of a chart's objects that keep their names when they change.
 _OVERWRITTEN = ('Cluster', 'KubeadmControlPlane', 'MachineDeployment',
@@ -551,6 +554,24 @@ class Reconciler:
                 self.runtime.kube.delete(
                     'MachineDeployment', self.namespace, name)
 
+    def run_helm(
+            self, run: collections.abc.Callable[[helm_module.Helm], _Done]
+    ) -> _Done:
+        """Run helm, again if its record named versions that are not served.
+
+        :param run: runs helm with the release of this cluster.
+        """
+        try:
+            return run(self.runtime.helm)
+        except helm_errors.VersionGone:
+            if not releases.update_versions(
+                    self.runtime.kube, self.namespace, self.release):
+                raise
+            LOG.warning('Cluster %s: the record of its Helm release %s named '
+                        'API versions that are not served any more; it names '
+                        'those of now', self.cluster.uuid, self.release)
+            return run(self.runtime.helm)
+
     def apply(self, plan: gather.Plan) -> None:
         """Have Helm apply a plan; a stuck release is repaired first.
 
@@ -567,9 +588,9 @@ class Reconciler:
         if plan.proxies and plan.proxies.secret:
             self.vault.write_proxies(plan.proxies)
         adopted = self._is_unrecorded()
-        revision = runtime.helm.upgrade(
+        revision = self.run_helm(lambda helm: helm.upgrade(
             self.release, plan.chart, plan.values, self.namespace,
-            digest=plan.digest, adopted=adopted)
+            digest=plan.digest, adopted=adopted))
         # Helm may run for longer than the lock lasts.
         self.lock.check()
         if adopted:

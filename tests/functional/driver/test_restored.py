@@ -10,6 +10,7 @@ the objects' uids show that none is replaced.
 
 import dataclasses
 import os
+import shutil
 
 import testtools
 
@@ -17,7 +18,9 @@ from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import node_groups
 from magnum_capi.driver.helm import releases
 from magnum_capi.driver.keys import rotation
+from magnum_capi.driver import upgrading
 from magnum_capi.kube import access
+from magnum_capi.kube import kinds
 from magnum_capi.kube import rest
 from tests.functional.driver import test_helm as real_helm
 from tests.functional.driver import test_rbac
@@ -31,25 +34,47 @@ MOVED = ('Cluster', 'KubeadmControlPlane', 'MachineDeployment',
 #: What it leaves behind.
 LEFT = ('HelmRelease', 'Manifests')
 
+#: Groups of Cluster API itself.
+GONE = ('cluster.x-k8s.io', 'bootstrap.cluster.x-k8s.io',
+        'controlplane.cluster.x-k8s.io')
+DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 
-class RestoredTest(testtools.TestCase):
+
+class Base(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
         self.patch(rotation, 'check', lambda *_: 'VALID')
         self.api = self.useFixture(real_api.RealApi())
-        test_rbac.define(rest.Rest(access.load(self.api.kubeconfig)))
-        admin = rest.Rest(access.load(self.api.kubeconfig))
+        self.admin = rest.Rest(access.load(self.api.kubeconfig))
+        test_rbac.define(self.admin)
         self.life = test_rbac.Life(
-            admin, rest.Rest(access.load(self.api.kubeconfig)),
-            self.api.kubeconfig,
-            os.environ.get('MAGNUM_CAPI_PUBLISHED_CHART')
-            or real_helm.chart().name)
+            self.admin, rest.Rest(access.load(self.api.kubeconfig)),
+            self.api.kubeconfig, self.chart())
         self.addCleanup(self.life.looks.stop)
+
+    def chart(self):
+        return (os.environ.get('MAGNUM_CAPI_PUBLISHED_CHART')
+                or real_helm.chart().name)
 
     def objects(self, kind):
         return {obj['metadata']['name']: obj['metadata']['uid']
                 for obj in self.life.kube.list(kind, self.life.namespace)}
+
+    def resize(self, size):
+        row = self.life.store.row(small_world.WORKERS)
+        row.node_count = size
+        self.life.operations().change(row, group=row)
+
+    def replicas(self):
+        return self.life.kube.get(
+            'MachineDeployment', self.life.namespace,
+            names.machine_deployment(
+                small_world.RELEASE,
+                names.node_group(small_world.WORKERS)))['spec']['replicas']
+
+
+class RestoredTest(Base):
 
     def test_helm_leaves_what_the_autoscaler_is_told(self):
         """Annotations outside of the chart survive a later revision."""
@@ -92,11 +117,7 @@ class RestoredTest(testtools.TestCase):
                 self.life.admin.delete(kind, self.life.namespace, name)
         self.assertEqual([], self.helms())
 
-        row = self.life.store.row(small_world.WORKERS)
-        row.node_count = 2
-        test_rbac.operations.Operations(
-            self.life.runtime, self.life.store, self.life.store.row()).change(
-                row, group=row)
+        self.resize(2)
 
         self.assertEqual(before, {
             kind: self.objects(kind) for kind in MOVED})
@@ -105,8 +126,50 @@ class RestoredTest(testtools.TestCase):
         record, = self.helms()
         self.assertNotIn(releases.ADOPTED, self.life.admin.get(
             'Secret', self.life.namespace, record)['metadata']['labels'])
-        deployment = self.life.kube.get(
-            'MachineDeployment', self.life.namespace,
-            names.machine_deployment(
-                small_world.RELEASE, names.node_group(small_world.WORKERS)))
-        self.assertEqual(2, deployment['spec']['replicas'])
+        self.assertEqual(2, self.replicas())
+
+
+class VersionTest(Base):
+    """Cluster API stops serving the version that a cluster was made in."""
+
+    def setUp(self):
+        super().setUp()
+        self.life.create()
+        self.before = {kind: self.objects(kind) for kind in MOVED}
+        self.assertTrue(all(self.before.values()), self.before)
+        for kind, (group, plural) in kinds._DISCOVERED.items():
+            if kind in MOVED and group in GONE:
+                self.admin.request(
+                    'PATCH', f'{DEFINITIONS}/{plural}.{group}', body=[{
+                        'op': 'replace', 'path': '/spec/versions/1/served',
+                        'value': False}],
+                    content_type='application/json-patch+json')
+
+    def chart(self):
+        return str(shutil.copytree(
+            real_helm.chart().name, self.api.folder / 'chart'))
+
+    def test_a_newer_chart_changes_the_cluster(self):
+        for path in (self.api.folder / 'chart' / 'templates').iterdir():
+            text = path.read_text()
+            for group in GONE:
+                text = text.replace(f'apiVersion: {group}/v1beta1',
+                                    f'apiVersion: {group}/v1beta2')
+            path.write_text(text)
+
+        upgrading.Upgrade(
+            self.life.runtime, self.life.store, self.life.store.row(),
+            self.life.store.template(small_world.NEWER),
+            self.life.store.row(small_world.WORKERS)).run()
+        self.resize(2)
+
+        self.assertEqual(2, self.replicas())
+        for kind, there in self.before.items():
+            if 'Template' not in kind:
+                self.assertEqual(there, self.objects(kind))
+
+    def test_the_cluster_can_be_deleted(self):
+        self.life.delete()
+        self.life.end()
+        self.assertEqual({kind: {} for kind in MOVED}, {
+            kind: self.objects(kind) for kind in MOVED})

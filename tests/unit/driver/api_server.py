@@ -208,7 +208,9 @@ class ApiServer(fixtures.Fixture):
         for group in self.discovery['items']:
             name, served = group['metadata']['name'], group['versions']
             kept = [known for known in served if known['version'] != version]
-            if not kept or kept[0]['resources'] != served[0]['resources']:
+            left = [found for known in kept for found in known['resources']]
+            if not all(found in left for known in served
+                       for found in known['resources']):
                 continue
             group['versions'] = kept
             for path in list(self.objects):

@@ -368,10 +368,25 @@ class Helm:
         self.own = {}
         #: How often it was asked what it would do.
         self.previews = 0
+        #: As charts do, not the version that the server prefers.
+        self.version = 'v1beta1'
 
     def preview(self, release, chart, values, namespace):
         self.previews += 1
-        return self.manifest(release, chart, values)
+        rendered = self.manifest(release, chart, values)
+        self.look_up('helm upgrade', release, rendered)
+        return rendered
+
+    def look_up(self, command, release, rendered=''):
+        """Helm finds the kinds of all that it renders and has recorded."""
+        recorded = releases.applied(self._api.kube(), NAMESPACE, release)
+        for manifest, kind in ((rendered, helm_errors.HelmFailed),
+                               (recorded, helm_errors.VersionGone)):
+            for obj in yaml.safe_load_all(manifest or ''):
+                if not self._api.serves(
+                        obj['apiVersion'], f'{obj["kind"].lower()}s'):
+                    raise kind(f'{command} failed',
+                               reason='no matches for kind')
 
     def manifest(self, release, chart, values):
         """What the chart renders, as far as it tells who is replaced."""
@@ -381,8 +396,7 @@ class Helm:
             'apiVersion': 'v1', 'kind': 'Secret',
             'metadata': {'name': f'{release}-addons'},
             'stringData': {'values': f'geheim of {chart.version}'}}, {
-            # As charts do, not the version that the server prefers.
-            'apiVersion': 'controlplane.cluster.x-k8s.io/v1beta1',
+            'apiVersion': f'controlplane.cluster.x-k8s.io/{self.version}',
             'kind': 'KubeadmControlPlane',
             'metadata': {'name': names.control_plane(release),
                          'labels': {'chart': f'{chart.version}'}},
@@ -392,7 +406,7 @@ class Helm:
             size = ({} if group.get('autoscale') else
                     {'replicas': group.get('machineCount')})
             found.append({
-                'apiVersion': 'cluster.x-k8s.io/v1beta1',
+                'apiVersion': f'cluster.x-k8s.io/{self.version}',
                 'kind': 'MachineDeployment',
                 'metadata': {'name': names.machine_deployment(
                     release, group['name'])},
@@ -407,12 +421,14 @@ class Helm:
     def upgrade(self, release, chart, values, namespace, *, digest=None,
                 adopted=False):
         self.before()
+        manifest = self.manifest(release, chart, values)
+        self.look_up('helm upgrade', release, manifest)
         known = self.known(release)
         self.upgrades.append(values)
         self.charts.append(chart)
         record = functools.partial(
             self.record, len(self.upgrades), digest, chart=chart,
-            manifest=self.manifest(release, chart, values),
+            manifest=manifest,
             release=release, values=values, adopted=adopted)
         record('pending-upgrade')
         found = json.loads(json.dumps([
@@ -536,6 +552,7 @@ class Helm:
 
     def uninstall(self, release, namespace):
         self.uninstalls += 1
+        self.look_up('helm uninstall', release)
         kept = ('secrets', 'leases')
         for path in list(self._api.objects):
             kind = path.split('/')[-2]

@@ -190,9 +190,9 @@ class Adoption:
         now = difference.parse(releases.applied(
             self._runtime.kube, reconciler.namespace,
             reconciler.release) or '')
-        then = difference.parse(self._runtime.helm.preview(
+        then = difference.parse(reconciler.run_helm(lambda helm: helm.preview(
             reconciler.release, plan.chart, plan.values,
-            reconciler.namespace))
+            reconciler.namespace)))
         rollouts = replacement.rollouts(now, then)
         why = [f'its next change would replace the nodes of {one.kind} '
                f'{one.name}: {"; ".join(one.reasons)}'

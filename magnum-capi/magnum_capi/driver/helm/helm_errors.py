@@ -36,6 +36,13 @@ class ChartUnavailable(HelmFailed):
     """The chart could not be fetched or read."""
 
 
+class VersionGone(HelmFailed):
+    """Helm's record names versions of objects that are not served now.
+
+    See :func:`releases.update_versions`.
+    """
+
+
 class HelmBusy(HelmFailed):
     """Another operation on the release is in progress, or died."""
 
@@ -89,6 +96,11 @@ _SIGNS: tuple[tuple[type[HelmFailed], re.Pattern[str]], ...] = (
         r'|etcdserver: |raft proposal dropped')),
 )
 
+#: "helm uninstall" says this in a log line.
+_VERSION_GONE = re.compile(
+    r'unable to build kubernetes objects (from current release manifest'
+    r'|for delete): [\s\S]*no matches for kind')
+
 #: A log line of client-go, such as the warning that a kind is deprecated.
 _KLOG = re.compile(r'^[IWEF][0-9]{4} [0-9:.]+ .*\n?', re.MULTILINE)
 
@@ -97,7 +109,7 @@ _DEBUG = re.compile(r'^[a-z_]+\.go:[0-9]+: .*\n?', re.MULTILINE)
 _CALLS = re.compile(r'^helm\.go:[0-9]+: .*', re.MULTILINE | re.DOTALL)
 #: The objects that "helm uninstall" could not delete.
 _UNDELETED = re.compile(
-    r'uninstall: Failed to delete release: \[(.*)\]$', re.MULTILINE)
+    r'uninstall: Failed to delete release: \[([\s\S]*?)\]$', re.MULTILINE)
 
 #: What is shown instead of words of the network.
 _SHOWN = {
@@ -118,7 +130,7 @@ def reason_of(output: str) -> str:
     said = re.sub(r'^(Upgrade|Release) "[^"]*" failed: ', '', said)
     said = re.sub(r'^execution error at \([^)]*\): ', '', said)
     if undeleted and said.startswith('failed to delete release'):
-        said = f'{said}: {undeleted[1]}'
+        said = f'{said}: {" ".join(undeleted[1].split())}'
     said = said.removesuffix(
         ' Use --debug flag to render out invalid YAML')
     said = re.sub(r'\b(Get|Post|Put|Patch|Delete) "https?://[^"]*": ', '',
@@ -156,6 +168,8 @@ def recorded(description: str) -> str:
 
 
 def _kind(output: str) -> type[HelmFailed]:
+    if _VERSION_GONE.search(output):
+        return VersionGone
     said = _said(output).rpartition('Error: ')[2].strip()
     return next((kind for kind, sign in _SIGNS if sign.search(said)),
                 HelmFailed)

@@ -20,8 +20,12 @@ the cluster.
 
 import base64
 import dataclasses
+import functools
 import gzip
 import json
+import re
+
+import yaml
 
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver.observed import snapshot
@@ -142,13 +146,72 @@ def _record(kube: kube_module.Kube, namespace: str,
             revision: Revision) -> kinds.Object | None:
     """A revision in Helm's own format, None when it is gone."""
     secret = kube.get('Secret', namespace, revision.secret)
-    if secret is None:
-        return None
+    return None if secret is None else _read(secret)
+
+
+def _read(secret: kinds.Object) -> kinds.Object:
     # JSON, gzip, Helm's base64, base64 of Secrets (helm 3,
     # pkg/storage/driver/util.go).
     content = base64.b64decode(base64.b64decode(secret['data']['release']))
     found: kinds.Object = json.loads(gzip.decompress(content))
     return found
+
+
+def _written(record: kinds.Object) -> str:
+    content = base64.b64encode(gzip.compress(json.dumps(record).encode()))
+    return base64.b64encode(content).decode()
+
+
+def update_versions(kube: kube_module.Kube, namespace: str,
+                    release: str) -> bool:
+    """Have Helm's record name the versions that are served now.
+
+    Before Helm changes or deletes anything, it looks up each object of the
+    record in the version that the chart had at the time. Once Cluster API does
+    not serve that one any more, a release can neither be changed nor
+    uninstalled (https://helm.sh/docs/topics/kubernetes_apis/). Only
+    ``apiVersion`` changes, since Helm only compares the rest with what it
+    renders next.
+
+    :returns: whether there was something to change.
+    :raises rest.Conflict: helm changes the release at this moment.
+    """
+    changed = False
+    for revision in revisions(kube, namespace, release):
+        secret = kube.get('Secret', namespace, revision.secret)
+        if secret is None:
+            continue
+        record = _read(secret)
+        # Documents begin at the start of a line.
+        text = re.sub(
+            r'(?:^(?!---).*\n?)+', functools.partial(
+                _in_served_version, kube, namespace),
+            record.get('manifest') or '', flags=re.MULTILINE)
+        if text != record.get('manifest'):
+            secret['data']['release'] = _written({**record, 'manifest': text})
+            kube.replace(secret)
+            changed = True
+    return changed
+
+
+def _in_served_version(kube: kube_module.Kube, namespace: str,
+                       document: re.Match[str]) -> str:
+    """A document of a manifest, in the version that is served of its kind."""
+    text, obj = document[0], yaml.safe_load(document[0])
+    group, slash, version = (obj or {}).get('apiVersion', '').partition('/')
+    if group not in kinds.GROUPS:
+        return text
+    try:
+        # If the known version is gone, reading finds the one of now.
+        kube.get(obj['kind'], namespace, obj['metadata']['name'])
+        served = kube.kind(obj['kind'])
+    except rest.NotServed:
+        return text
+    if served is None or not served.api_version.startswith(group + slash):
+        return text
+    return re.sub(rf'^(apiVersion:.*?){re.escape(group + slash + version)}\b',
+                  rf'\g<1>{served.api_version}', text, count=1,
+                  flags=re.MULTILINE)
 
 
 def finish_takeover(kube: kube_module.Kube, namespace: str, release: str,

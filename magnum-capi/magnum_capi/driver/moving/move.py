@@ -141,8 +141,9 @@ class Move:
             raise Refused('It cannot be moved: its Helm release has no '
                           'deployed revision')
         plan = self._plan(rows, state, made_of, target)
-        then = self._runtime.helm.preview(
-            reconciler.release, plan.chart, plan.values, reconciler.namespace)
+        then = reconciler.run_helm(lambda helm: helm.preview(
+            reconciler.release, plan.chart, plan.values,
+            reconciler.namespace))
         old, new = difference.parse(now), difference.parse(then)
         return Preview(
             made_of, plan, self._named(rows, replacement.rollouts(old, new)),

@@ -217,6 +217,29 @@ helm.sh/helm/v3/pkg/action.(*Uninstall).Run
         self.assertIs(helm_errors.HelmFailed, type(e))
         self.assertEqual(f'failed to delete release: c1: {details}', e.reason)
 
+    def test_version_that_is_not_served_any_more(self):
+        missing = ('[resource mapping not found for name: "c1" namespace: "" '
+                   'from "": no matches for kind "Cluster" in version '
+                   '"cluster.x-k8s.io/v1beta1"\nensure CRDs are installed '
+                   'first, resource mapping not found for name: "c1" '
+                   'namespace: "" from "": no matches for kind "Machine" in '
+                   'version "cluster.x-k8s.io/v1beta1"\nensure CRDs are '
+                   'installed first]')
+        self.says(self.DEBUG.format(
+            details=f'unable to build kubernetes objects for delete: '
+                    f'{missing}', error='failed to delete release: c1'))
+        e = self.assertRaises(
+            helm_errors.VersionGone, self.helm().uninstall, 'c1', 'n')
+        self.assertIn('no matches for kind "Machine" in version', e.reason)
+        for text, kind in (
+                ('unable to build kubernetes objects from current release '
+                 f'manifest: {missing}', helm_errors.VersionGone),
+                # What the chart makes now.
+                (missing, helm_errors.HelmFailed)):
+            self.says(f'Error: UPGRADE FAILED: {text}\n')
+            self.assertIs(kind, type(self.assertRaises(
+                helm_errors.HelmFailed, self.upgrade)))
+
     def test_logs_of_helm_do_not_hide_what_the_error_is(self):
         for error, kind in (
                 ('uninstall: Release not loaded: EOF',

@@ -23,7 +23,7 @@ class ReleasesTest(testtools.TestCase):
     def revision(self, number, status, release='c1', **labels):
         self.api.put(
             f'{SECRETS}/sh.helm.release.v1.{release}.v{number}',
-            {'metadata': {'labels': {
+            {'kind': 'Secret', 'metadata': {'labels': {
                 'owner': 'helm', 'name': release, 'status': status,
                 'version': str(number), **labels}}})
 
@@ -48,6 +48,41 @@ class ReleasesTest(testtools.TestCase):
         for number in (1, 2):
             self.content(number, 'deployed', manifest=f'kind: {number}')
         self.assertEqual('kind: 2', releases.applied(self.kube, 'n', 'c1'))
+
+    def test_versions_that_are_not_served_any_more(self):
+        def manifest(cluster, versions='v1beta1'):
+            return (
+                '---\n# Source: c/templates/a.yaml\napiVersion: v1\n'
+                'kind: Secret\nmetadata:\n  name: c1\nstringData:\n'
+                '  a: |\n    ---\n    apiVersion: cluster.x-k8s.io/v1beta1\n'
+                '---\n# Source: c/templates/b.yaml\n'
+                f'apiVersion: cluster.x-k8s.io/{cluster}\nkind: Cluster\n'
+                'metadata: {name: c1}\nspec:\n  controlPlaneRef:\n'
+                '    apiVersion: controlplane.cluster.x-k8s.io/v1beta1\n'
+                '---\nkind: OpenStackCluster\nmetadata: {name: c1}\n'
+                'apiVersion: "infrastructure.cluster.x-k8s.io/'
+                f'{versions}"\n---\n# Nothing\n---\n'
+                'apiVersion: cluster.x-k8s.io/v1beta1\nkind: ClusterClass\n'
+                'metadata: {name: c1}\n')
+
+        def update():
+            return releases.update_versions(self.kube, 'n', 'c1')
+
+        kept = {'hooks': [{'manifest': 'kind: Hook'}], 'config': {'a': 1}}
+        self.content(1, 'superseded', manifest='kind: A')
+        for number, status in ((2, 'deployed'), (3, 'failed')):
+            self.content(number, status, manifest=manifest('v1beta1'), **kept)
+        # The server prefers v1beta2, but helm still finds the other.
+        self.kube.kind('Cluster')
+        self.api.withdraw('v1beta1')
+
+        self.assertTrue(update())
+
+        for revision in releases.revisions(self.kube, 'n', 'c1')[1:]:
+            self.assertEqual(
+                {'manifest': manifest('v1beta2'), **kept},
+                releases._record(self.kube, 'n', revision))
+        self.assertFalse(update())
 
     def test_version_of_the_chart(self):
         def version(chart):

@@ -12,6 +12,7 @@ import re
 
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
+from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver import monitor
 from magnum_capi.driver.observed import health
 from magnum_capi.driver import status_check
@@ -268,6 +269,43 @@ class VersionGoneTest(Base):
 
     def later_than_a_moment(self):
         self.api.clock.now += 5
+
+
+class RecordTest(Base):
+    """The version that Helm has recorded is no longer served."""
+
+    def setUp(self):
+        super().setUp()
+        self.created()
+        self.api.withdraw('v1beta1')
+
+    def test_newer_chart_is_applied(self):
+        self.w.helm.version = 'v1beta2'
+        self.resize(3)
+        self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
+        self.assertEqual(3, self.w.helm.upgrades[-1][
+            'nodeGroups'][0]['machineCount'])
+
+    def test_chart_of_that_version_is_refused(self):
+        e = self.assertRaises(failures.Failed, self.resize, 3)
+        self.assertIn('no matches for kind', str(e))
+
+    def test_cluster_is_deleted(self):
+        self.operations().delete()
+        self.look(3)
+        self.assert_all_gone()
+
+    def test_deletion_that_is_asked_again_goes_on(self):
+        uninstall = self.w.helm.uninstall
+
+        def fail(*_args):
+            self.w.helm.uninstall = uninstall
+            raise helm_errors.HelmTimeout('helm uninstall', reason='late')
+        self.w.helm.uninstall = fail
+        self.operations().delete()
+        self.assertEqual(0, self.w.helm.uninstalls)
+        self.look(3)
+        self.assert_all_gone()
 
 
 class LeftTest(Base):
