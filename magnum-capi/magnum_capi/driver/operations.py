@@ -206,9 +206,8 @@ class Operations:
         rows = self._reconciler.rows()
         for row in rows.groups:
             if row.uuid == group.uuid and rows.bounds(row) is not None:
-                if row.node_count != group.node_count:
-                    row.node_count = group.node_count
-                    self._store.save(row)
+                row.node_count = group.node_count
+                self._store.save(row)
                 return True
         return False
 

@@ -140,8 +140,7 @@ class Adoption:
         return store.driver_of(template) == rules.FORMER or (
             strangers and template.driver is None)
 
-    def show(self, rows: list[typing.Any],
-             undo: bool = False) -> list[Outcome]:
+    def show(self, rows: list[typing.Any], undo: bool) -> list[Outcome]:
         """What would become of the clusters of a template."""
         kind = WOULD_GIVE if undo else WOULD
         return [self._outcome(row, kind, functools.partial(

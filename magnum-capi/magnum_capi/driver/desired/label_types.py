@@ -59,7 +59,6 @@ def plain(text: str) -> bool:
             and not _NUMBERISH(text))
 
 
-@dataclasses.dataclass(frozen=True)
 class Bool:
     """The words that Magnum's own reader (oslo.utils) accepts."""
 
@@ -126,7 +125,6 @@ class Enum:
         return text
 
 
-@dataclasses.dataclass(frozen=True)
 class Name:
     """A name of a thing in OpenStack."""
 
@@ -139,7 +137,6 @@ class Name:
         return text
 
 
-@dataclasses.dataclass(frozen=True)
 class Names:
     """Several names or uuids, each once.
 
@@ -226,7 +223,6 @@ class Pairs:
         return tuple(sorted(found.items()))
 
 
-@dataclasses.dataclass(frozen=True)
 class Uuid:
     """A uuid, with its dashes."""
 
@@ -257,7 +253,6 @@ class Hosts(Texts):
         return super()._is_one(text)
 
 
-@dataclasses.dataclass(frozen=True)
 class Address:
     """An IPv4 address."""
 
@@ -267,7 +262,6 @@ class Address:
         return str(ipaddress.IPv4Address(text))
 
 
-@dataclasses.dataclass(frozen=True)
 class Cidr:
     """One network."""
 
@@ -279,7 +273,6 @@ class Cidr:
         return str(_network(text))
 
 
-@dataclasses.dataclass(frozen=True)
 class Cidrs:
     """Networks or addresses, each once, as networks."""
 
@@ -293,7 +286,6 @@ class Cidrs:
         return tuple(dict.fromkeys(str(_network(one)) for one in found))
 
 
-@dataclasses.dataclass(frozen=True)
 class KubernetesVersion:
     """A version of Kubernetes, kept as it is."""
 
@@ -305,7 +297,6 @@ class KubernetesVersion:
         return text
 
 
-@dataclasses.dataclass(frozen=True)
 class ChartVersion:
     """A chart's version, without "v"."""
 

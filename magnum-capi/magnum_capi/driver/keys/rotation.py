@@ -124,7 +124,7 @@ class Rotation:
         """
         return self._walk(state, credentials.KEEP, None, adopted)
 
-    def remove(self, state: state_module.State) -> state_module.State:
+    def remove(self, state: state_module.State) -> None:
         """Remove all credentials; the record is empty afterwards.
 
         Those that are not in the record are found by name: the Secret with the
@@ -132,7 +132,7 @@ class Rotation:
         """
         users = {self._cluster.user_id, *(
             entry.user_id for entry in state.record)}
-        state = self._walk(state, credentials.REMOVE, None)[0]
+        self._walk(state, credentials.REMOVE, None)
         self._check()
         cloud = self._deleter().services
         for user_id in sorted(filter(None, users)):
@@ -140,7 +140,6 @@ class Rotation:
                     cloud, user_id,
                     delegation.name(self._cluster.uuid, '')):
                 app_credentials.delete(cloud, user_id, found.id)
-        return state
 
     def _walk(self, state: state_module.State, wish: str,
               enough: collections.abc.Callable[
