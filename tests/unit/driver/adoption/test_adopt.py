@@ -4,8 +4,12 @@
 
 import base64
 import copy
+import io
+import pathlib
+import tarfile
 import types
 
+import fixtures
 import yaml
 
 from magnum_capi.driver.adoption import adopt
@@ -132,6 +136,55 @@ class ShowTest(Base):
         found = self.show()
         self.assertEqual(adopt.REFUSED, found.kind)
         self.assertIn('etcd_volume_size', found.why[0])
+
+
+class ChartTest(Base):
+    """The operator's chart is a file; it must be the one of the cluster."""
+
+    def setUp(self):
+        super().setUp()
+        self.top = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+
+    def files(self, name, version):
+        own = 'openstack-cluster/Chart.yaml'
+        return {
+            # Those of dependencies do not count.
+            'openstack-cluster/charts/addons/Chart.yaml':
+            'name: addons\nversion: 0.0.1\n',
+            own: f'name: {name}\nversion: {version}\n'}
+
+    def folder(self, *args):
+        for name, text in self.files(*args).items():
+            path = self.top / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        return self.top / 'openstack-cluster'
+
+    def package(self, *args):
+        path = self.top / 'chart.tgz'
+        with tarfile.open(path, 'w:gz') as archive:
+            for name, text in self.files(*args).items():
+                member = tarfile.TarInfo(name)
+                member.size = len(text)
+                archive.addfile(member, io.BytesIO(text.encode()))
+        return path
+
+    def shown(self, path):
+        self.configure(chart=settings.Chart(str(path)))
+        return self.show()
+
+    def test_same_version(self):
+        for make in (self.folder, self.package):
+            found = self.shown(make('openstack-cluster', '0.16.0'))
+            self.assertEqual((adopt.WOULD, ()), (found.kind, found.why))
+
+    def test_another_version_or_chart(self):
+        for make in (self.folder, self.package):
+            for args, text in ((('openstack-cluster', '0.17.0'), '0.17.0'),
+                               (('another', '0.16.0'), 'another')):
+                found = self.shown(make(*args))
+                self.assertEqual(adopt.REFUSED, found.kind)
+                self.assertIn(text, found.why[0])
 
 
 class AdoptTest(Base):
@@ -268,6 +321,11 @@ class TogetherTest(Base):
         self.template['driver'] = names.DRIVER
         self.assertEqual([], self.adoption().chosen())
         self.assertEqual(1, len(self.adoption().chosen(undo=True)))
+
+    def test_one_that_has_its_template_for_itself(self):
+        self.others = []
+        self.assertEqual([[small_world.CLUSTER]], [
+            [row.uuid for row in rows] for rows in self.adoption().chosen()])
 
     def test_all_or_none(self):
         before = self.world()

@@ -197,6 +197,12 @@ class KeptTest(testtools.TestCase):
 
     def test_nothing_was_changed(self):
         self.assertEqual([], rules.kept(self.adopted()))
+        # One with a long history, of which each number is read anew.
+        first, second = (
+            found(release=dataclasses.replace(
+                found().release, revision=int('300'))) for _ in range(2))
+        self.assertEqual([], rules.kept(dataclasses.replace(
+            second, state=rules.state(first))))
 
     def test_never_adopted(self):
         self.assertEqual(['it is not adopted'], rules.kept(found()))
