@@ -103,6 +103,13 @@ class TestParse(LabelsCase):
             problems = self.problems({name: text})
             self.assertIn(f'label {name}', problems[0])
 
+    def test_texts_are_as_long_as_a_domain_at_most(self):
+        for name, text in (('dns_cluster_domain', 'x' * 253),
+                           ('api_server_cert_sans', 'x.' * 126 + 'x')):
+            self.assertEqual(253, len(text))
+            labels.parse({name: text})
+            self.assertRefused(name, text + 'x')
+
     def test_arguments_of_kubelets_are_some_by_name(self):
         read = labels.parse({'kubelet_extra_args': (
             'max-pods=200  eviction-hard=memory.available<5%,x<1Gi')})
@@ -382,6 +389,11 @@ class TestMerged(testtools.TestCase):
         self.assertEqual((), labels.misplaced(same, same))
         self.assertEqual((), labels.misplaced({}, same))
 
+    def test_version_that_differs_is_judged_by_what_the_image_has(self):
+        self.assertEqual((), labels.misplaced(
+            objects.as_read({'kube_tag': 'v1.34.3'}),
+            {'kube_tag': 'v1.34.2'}))
+
 
 class TestNodeGroup(testtools.TestCase):
 
@@ -394,6 +406,7 @@ class TestNodeGroup(testtools.TestCase):
 
         self.assertEqual((50, 'ovn'),
                          (read.boot_volume_size, read.octavia_provider))
+        self.assertEqual({*cluster}, read.given)
 
     def test_what_it_did_not_inherit_it_does_not_have(self):
         # POST nodegroups with labels and without merge_labels.
@@ -403,6 +416,8 @@ class TestNodeGroup(testtools.TestCase):
         self.assertEqual((None, 'az2', 'ovn'), (
             read.boot_volume_size, read.availability_zone,
             read.octavia_provider))
+        self.assertEqual({'availability_zone', 'octavia_provider'},
+                         read.given)
 
     def test_it_cannot_differ_in_what_counts_for_a_cluster(self):
         error = self.assertRaises(
@@ -432,17 +447,32 @@ class TestDocumentation(testtools.TestCase):
         for name in labels.REGISTRY:
             self.assertIn(f'``{name}``', text)
 
+    def test_defaults_are_what_one_would_write(self):
+        rows = self.tables()[0][1:]
+        self.assertEqual(list(labels.REGISTRY), [row[0] for row in rows])
+        for name, _accepted, shown, *_ in rows:
+            default = labels.REGISTRY[name].default
+            if shown == '(none)':
+                self.assertIn(default, (None, ()), name)
+            else:
+                kind = labels.REGISTRY[name].metadata['kind']
+                self.assertEqual(default, kind.read(shown), name)
+
     def test_it_has_tables_of_labels_and_of_those_that_are_refused(self):
+        first, second, *_ = self.tables()
+        self.assertEqual(len(labels.REGISTRY) + 1, len(first))
+        self.assertEqual(len(other_drivers.REFUSED) + 1, len(second))
+        self.assertEqual({7}, {len(row) for row in first})
+
+    def tables(self):
+        """Texts of its cells, by row and table."""
         tree = docutils.core.publish_doctree(
             labels.documentation(), settings_overrides={
                 'halt_level': 2, 'report_level': 5})
-
-        first, second, *_ = [
-            [row for row in table.findall() if row.tagname == 'row']
+        return [
+            [[cell.astext() for cell in row.children]
+             for row in table.findall() if row.tagname == 'row']
             for table in tree.findall() if table.tagname == 'table']
-        self.assertEqual(len(labels.REGISTRY) + 1, len(first))
-        self.assertEqual(len(other_drivers.REFUSED) + 1, len(second))
-        self.assertEqual({7}, {len(row.children) for row in first})
 
     def test_every_label_of_another_driver_is_there_or_refused(self):
         for theirs in (other_drivers.HELM, other_drivers.CLUSTER_API):

@@ -752,6 +752,10 @@ class TestProxies(testtools.TestCase):
                       {'https': self.HIDDEN.http}):
             self.assertNotEqual(name, self.file(**other).secret)
 
+    def test_name_of_the_secret_is_that_of_earlier_versions(self):
+        # Another name would replace all nodes.
+        self.assertTrue(self.file().secret.endswith('-proxies-dfcb5088e1'))
+
     def test_password_for_https_alone(self):
         self.assertIsNotNone(self.file(
             http='http://proxy:3128', https=self.HIDDEN.http).secret)
