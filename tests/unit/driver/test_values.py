@@ -50,6 +50,7 @@ from magnum_capi.driver import settings
 from magnum_capi.driver import status_check
 from magnum_capi.kube import access
 from magnum_capi.kube import kinds
+from magnum_capi.kube import kubeconfig_file
 from magnum_capi.kube import rest
 from tests.unit.driver import magnum_double
 
@@ -57,6 +58,7 @@ from tests.unit.driver import magnum_double
 MODULES = (
     openstack, services, reconcile, gather, description, rendering,
     app_credentials, credentials, rotation, state, access, kinds,
+    kubeconfig_file,
     releases, rest, attention, conditions, groups, snapshot,
     verdicts, settings, charts, goal, label_registry, label_types, labels,
     names, pins, rows, spec, upgrade, status_check, move, site, standing,

@@ -39,6 +39,7 @@ class Base(testtools.TestCase):
         super().setUp()
         self.clock = Clock()
         self.api = self.useFixture(api_server.HttpApiServer())
+        self.pause = informer._PAUSE
         self.patch(informer, '_PAUSE', (0.01, 0.02))
         self.patch(informer, '_WATCH', (3.0, 3.0))
         self.api.put(ONE, {'kind': 'Cluster', **of('c1')})
@@ -119,7 +120,8 @@ class RememberedTest(Base):
         self.looks.list('Machine', 'n', {'other': 'label'})
         self.looks.list('Machine', 'n')
         self.looks.get('OpenStackCluster', 'n', 'c1')
-        self.assertEqual(3, len(self.reads()))
+        self.looks.list('MachineSet', 'n', {informer.CLUSTER: 'c1'})
+        self.assertEqual(4, len(self.reads()))
 
     def test_secrets_are_known_by_their_versions_alone(self):
         labels = {'metadata': {'labels': {LABEL: 'u'}}}
@@ -175,6 +177,21 @@ class StaleTest(Base):
         self.assertEqual([], [query for _, _, query, _, _ in self.api.seen
                               if not query.get('watch')])
 
+    def test_one_try_that_fails_is_no_gap(self):
+        known = self.warm()
+
+        def slow(request):
+            # It takes half a second, and the next one is made late.
+            self.clock.jumped += 0.5 + max(self.pause)
+            api_server.hang_up(request)
+        self.clock.monotonic = lambda: self.clock.jumped
+        self.api.faults = [slow]
+        self.api.seen.clear()
+        self.api.restart()
+        self.until(True, lambda: bool(self.clock.jumped) and known.fresh)
+        self.assertEqual([], [query for _, _, query, _, _ in self.api.seen
+                              if not query.get('watch')])
+
     def test_watch_that_came_too_late_lists_again(self):
         known = self.warm()
         self.api.oldest = self.api.version + 5
@@ -201,13 +218,22 @@ class StaleTest(Base):
 
     def test_kind_that_is_served_in_another_version_is_listed_there(self):
         known = self.warm()
-        self.looks._served._asked -= 1000
+        served = self.api.discovery
         self.api.withdraw('v1beta2')
-        self.api.put(ONE.replace('v1beta2', 'v1beta1').replace('c1', 'c2'),
-                     of('c2'))
-        self.api.restart()
-        self.until('c2', lambda: (known.get('n', 'c2') or {}).get(
-            'metadata', {}).get('name'))
+        withdrawn = self.api.discovery
+        # An older version, and the newer one again.
+        for discovery, version in ((withdrawn, 'v1beta1'),
+                                   (served, 'v1beta2')):
+            self.api.discovery = discovery
+            self.looks._served._asked -= 1000
+            self.api.objects = {
+                path.replace('v1beta2', version).replace('v1beta1', version):
+                {**obj, 'apiVersion': f'cluster.x-k8s.io/{version}'}
+                for path, obj in self.api.objects.items()}
+            self.api.restart()
+            self.until(
+                f'cluster.x-k8s.io/{version}', lambda: known.fresh
+                and known.get('n', 'c1').get('apiVersion'))
 
     def test_who_may_not_watch_asks_for_each_cluster(self):
         def forbidden(handler):
