@@ -176,11 +176,13 @@ class LeftTest(testtools.TestCase):
 
     def test_group_that_goes(self):
         group = objects.group(status='DELETE_IN_PROGRESS')
-        seen = objects.complete(machines=(
-            objects.machine('x1'), objects.machine('x2')))
         wanted = objects.wanted(objects.master(), group)
-        found = progress.left(seen, wanted)[f'groups/{group.key}']
-        self.assertEqual(('', 3), found)
+        # Each machine that goes is progress, the last one, too.
+        for there in (2, 1, 0):
+            seen = objects.complete(machines=tuple(
+                objects.machine(f'x{number}') for number in range(there)))
+            found = progress.left(seen, wanted)[f'groups/{group.key}']
+            self.assertEqual(('', there + 1), found)
 
     def test_addons_that_are_not_deployed(self):
         seen = objects.complete(addons=(
