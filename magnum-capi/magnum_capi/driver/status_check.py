@@ -216,7 +216,7 @@ class StatusCheck:
                     self._state, failing=verdict.failing))
                 if self._state != known:
                     self._reconciler.vault.write_state(self._state)
-            self._act(rows, snapshot, verdict)
+            self._act(rows, snapshot, verdict, thorough)
 
     def _is_nothing_new(self, rows: rows_module.Rows,
                         wanted: goal.DesiredCluster,
@@ -332,12 +332,12 @@ class StatusCheck:
             rows.limit(self._runtime.settings.progress_timeout))
 
     def _act(self, rows: rows_module.Rows, snapshot: snapshot_module.Snapshot,
-             verdict: verdicts.Verdict) -> None:
+             verdict: verdicts.Verdict, thorough: bool) -> None:
         if verdict.status == 'DELETE_COMPLETE':
             if self._deletion.finish(self._state):
                 forget(self._cluster.uuid)
         elif verdict.action == verdicts.DELETE:
-            self._save(rows, self._asked_again(snapshot, verdict))
+            self._save(rows, self._asked_again(snapshot, verdict), True)
         elif verdict.missing and not verdict.status.endswith('_FAILED'):
             self._resume(rows, verdict)
         elif verdict.action == verdicts.ADVANCE:
@@ -345,7 +345,7 @@ class StatusCheck:
         else:
             if _is_complete(verdict):
                 verdict = self._settle(snapshot, verdict)
-            self._save(rows, verdict)
+            self._save(rows, verdict, thorough)
 
     def _asked_again(self, snapshot: snapshot_module.Snapshot,
                      verdict: verdicts.Verdict) -> verdicts.Verdict:
@@ -470,7 +470,8 @@ class StatusCheck:
         return dataclasses.replace(
             verdict, status=f'{operation}_IN_PROGRESS', reason=step.reason)
 
-    def _save(self, rows: rows_module.Rows, verdict: verdicts.Verdict) -> None:
+    def _save(self, rows: rows_module.Rows, verdict: verdicts.Verdict,
+              thorough: bool) -> None:
         cluster, store = self._cluster, self._store
         for group, found in self._paired(rows, verdict):
             if found.gone and not group.is_default:
@@ -486,8 +487,9 @@ class StatusCheck:
             cluster.api_address = verdict.api_address
         if verdict.coe_version:
             cluster.coe_version = verdict.coe_version
-        if not (verdict.unseen and cluster.status == verdict.status):
-            # After a partial look only the status counts.
+        if (thorough or cluster.status != verdict.status
+                or not cluster.status_reason):
+            # A short look knows less of the reason than the last thorough one.
             cluster.status_reason = verdict.reason or None
         cluster.status = verdict.status
         if not verdict.status.endswith('_IN_PROGRESS'):

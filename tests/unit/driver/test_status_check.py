@@ -143,6 +143,33 @@ class CostTest(base.TestCase):
         self.look(2)
         self.assertEqual(done + 1, len(self.w.helm.upgrades))
 
+    def test_address_is_told_by_the_next_look_and_the_reason_stays(self):
+        del self.api.objects[self.path]['spec']['controlPlaneEndpoint']
+        plane = next(path for path in self.api.objects
+                     if '/kubeadmcontrolplanes/' in path)
+        self.api.objects[plane]['status']['readyReplicas'] = 0
+        self.look(2)
+        self.assertIsNone(self.w.cluster.api_address)
+        reason = self.w.cluster.status_reason
+        self.assertIn('0 of 1 machines ready', reason)
+        self.api.objects[self.path]['spec']['controlPlaneEndpoint'] = {
+            'host': '192.0.2.9', 'port': 6443}
+        self.change()
+        self.assertEqual([], self.with_events(1))
+        self.assertEqual(('https://192.0.2.9:6443', reason), (
+            self.w.cluster.api_address, self.w.cluster.status_reason))
+
+    def test_first_look_and_one_that_ends_an_operation_say_why(self):
+        self.assertEqual([], self.with_events(1))
+        self.assertIn('Waiting for: Cluster', self.w.cluster.status_reason)
+        self.look()
+        status = self.api.objects[self.path]['status']
+        status['phase'] = 'Failed'
+        self.change()
+        self.assertEqual([], self.with_events(1))
+        self.assertEqual('CREATE_FAILED', self.w.cluster.status)
+        self.assertIn('phase Failed', self.w.cluster.status_reason)
+
     def test_template_is_read_once_for_an_operation(self):
         self.look(2)
         read = self.templates_read()
@@ -156,6 +183,11 @@ class CostTest(base.TestCase):
             'cluster_template_id'] = small_world.NEWER
         self.look(2)
         self.assertEqual([small_world.NEWER], read)
+        # Templates have no order.
+        self.w.store.clusters[small_world.CLUSTER][
+            'cluster_template_id'] = small_world.TEMPLATE
+        self.look(2)
+        self.assertEqual([small_world.NEWER, small_world.TEMPLATE], read)
 
     def templates_read(self):
         read, real = [], self.w.store.template
@@ -309,6 +341,18 @@ class RememberedTest(base.TestCase):
         self.assertEqual([], self.api.calls())
         self.look()
         self.assertNotEqual([], self.api.calls())
+
+    def test_address_that_is_remembered_is_told_by_the_next_look(self):
+        ready = self.busy['spec'].pop('controlPlaneEndpoint')
+        self.api.put(self.path, self.busy)
+        self.remembered(self.busy)
+        self.look(2)
+        self.assertIsNone(self.w.cluster.api_address)
+        self.busy['spec']['controlPlaneEndpoint'] = ready
+        self.api.put(self.path, self.busy)
+        self.look()
+        self.assertEqual('https://192.0.2.7:6443',
+                         self.w.cluster.api_address)
 
     def test_operation_does_not_end_with_what_is_remembered(self):
         ready = copy.deepcopy(self.api.objects[self.path])
