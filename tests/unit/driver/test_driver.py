@@ -8,6 +8,7 @@ Rows, helm and the management cluster are those of the small world.
 
 from unittest import mock
 
+from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.keys import rotation
 from tests.unit.driver import base
@@ -124,6 +125,20 @@ class LifeTest(DriverTestCase):
             self.settle('UPDATE_COMPLETE')
 
         self.assertEqual([4, 2], self.sizes())
+
+    def test_resize_of_what_the_autoscaler_changes_too(self):
+        labels = {'auto_scaling_enabled': 'true'}
+        self.w.store.clusters[small_world.CLUSTER]['labels'] = labels
+        self.w.store.node_groups[WORKERS].update(
+            min_node_count=1, max_node_count=5, labels=labels)
+        self.create()
+        for method, count, args in (
+                ('update_cluster', 2, ()),
+                ('resize_cluster', 3, (None, 3, None))):
+            self.w.store.save(self.group(node_count=count))
+            self.call(method, *args)
+            self.assertEqual(count, self.w.helm.replicas(
+                small_world.RELEASE, names.node_group(WORKERS)))
 
     def test_a_node_that_is_not_there_cannot_be_removed(self):
         self.create()

@@ -104,6 +104,11 @@ class MonitorTest(Base):
                 self.w.runtime.settings.credential_check_interval + more)
             self.poll()
             self.assertEqual(number, len(self.asked))
+        # The checks of many clusters are spread over a fifth of that time.
+        self.api.clock.sleep(
+            self.w.runtime.settings.credential_check_interval * 0.79)
+        self.poll()
+        self.assertEqual(number, len(self.asked))
 
     def test_answer_of_one_credential_is_none_of_another(self):
         self.created()

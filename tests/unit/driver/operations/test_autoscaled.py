@@ -193,17 +193,18 @@ class FromZeroTest(base.TestCase):
         self.w.store.node_groups[small_world.WORKERS].update(
             max_node_count=5, labels={'auto_scaling_enabled': 'true'})
 
-    def annotations(self):
-        name = names.machine_deployment(small_world.RELEASE, GROUP)
+    def annotations(self, uuid=small_world.WORKERS):
+        name = names.machine_deployment(
+            small_world.RELEASE, names.node_group(uuid))
         return next(
             obj['metadata'].get('annotations') or {}
             for path, obj in self.api.objects.items()
             if path.endswith(f'/machinedeployments/{name}'))
 
-    def told(self):
+    def told(self, uuid=small_world.WORKERS):
         prefix = f'{node_groups.CAPACITY}/'
         return {key.removeprefix(prefix): text
-                for key, text in self.annotations().items()
+                for key, text in self.annotations(uuid).items()
                 if key.startswith(prefix)}
 
     def test_by_annotations_of_the_machine_deployment(self):
@@ -242,3 +243,19 @@ class FromZeroTest(base.TestCase):
             self.resize(size)
             self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
             self.assertEqual(size, len(self.w.helm.upgrades))
+
+    def test_flavor_that_is_gone_is_that_of_one_group(self):
+        self.created()
+        usable = self.w.cloud.usable_flavor
+
+        def gone(reference, **kwargs):
+            if reference == 'm1':
+                raise services.NotThere('There is no flavor m1')
+            return usable(reference, **kwargs)
+        self.w.cloud.usable_flavor = gone
+        self.w.store.add_group(
+            flavor_id='m2', max_node_count=5,
+            labels={'auto_scaling_enabled': 'true'})
+        group = self.w.store.row(small_world.OTHERS)
+        self.operations().change(group, group=group)
+        self.assertEqual('2', self.told(small_world.OTHERS)['cpu'])

@@ -175,10 +175,15 @@ class UnknownToHelmTest(base.TestCase):
         self.created()
         self.assertEqual(set(), self.written())
         self.forget()
+        manifest = self.w.helm.manifest
+        # With a template that renders nothing.
+        self.w.helm.manifest = lambda *args: f'---\n---\n{manifest(*args)}'
         self.resize(2)
         self.assertEqual({'kubeadmcontrolplanes', 'machinedeployments'},
                          self.written())
         self.assertIn('Helm had no record', self.logger.output)
+        # Other kinds Helm compares itself.
+        self.assertNotIn('addons', self.w.secrets())
 
     def test_whoever_dies_before_that_is_followed(self):
         self.created()

@@ -174,18 +174,23 @@ class LostLockTest(Base):
         self.assertEqual(5, len(self.clock.naps))
         self.assert_complete()
 
-    def test_status_hears_of_it_three_times_before_it_would_be_lost(self):
+    def waited(self):
+        """Where it is noted how long a patient creation waits for its lock."""
         self.w.runtime = dataclasses.replace(
             self.w.runtime, settings=dataclasses.replace(
                 self.w.runtime.settings, lock_timeout=100, lost_after=60))
         self.creation = self.operations(self.row)
-        self.losing(1)
         waited, hold = [], lock.Lock.hold
 
         def noted(found, timeout):
             waited.append(timeout)
             return hold(found, timeout)
         self.patch(lock.Lock, 'hold', noted)
+        return waited
+
+    def test_status_hears_of_it_three_times_before_it_would_be_lost(self):
+        waited = self.waited()
+        self.losing(1)
         self.creation.create(60)
         self.assertEqual([100, 20], waited)
 
@@ -229,6 +234,14 @@ class LostLockTest(Base):
         self.assertEqual(60, self.clock.now - self.began)
         # Often at first, then every five seconds.
         self.assertEqual([0.5, 1, 2, 4, 5, 5], self.clock.naps[:6])
+
+    def test_lock_is_not_waited_for_beyond_it(self):
+        waited = self.waited()
+        self.losing(1000)
+        self.assertRaises(failures.Failed, self.creation.create, 1)
+        self.assertEqual([100, 20], waited[:2])
+        # At the end there is only a last look.
+        self.assertEqual([2.5, 0], waited[-2:])
 
     def test_without_one_it_is_the_life_of_a_token(self):
         def pass_by():

@@ -25,7 +25,12 @@ class RotateTest(base.TestCase):
         self.look()
         self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
         self.w.later(seconds=61)
+        self.api.seen.clear()
         self.look()
+        # What the cluster reads is as it was.
+        self.assertEqual([], [
+            (method, path) for method, path in self.api.calls()
+            if path.endswith('-cloud-credentials') and method != 'GET'])
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
         self.assertEqual({'id-1'}, set(self.w.cloud.credentials))
 

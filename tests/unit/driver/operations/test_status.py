@@ -3,6 +3,7 @@
 """What the periodic status makes of a running operation."""
 
 import contextlib
+import dataclasses
 import re
 
 import fixtures
@@ -43,6 +44,15 @@ class WatchTest(base.TestCase):
         self.assertEqual('CREATE_FAILED', self.w.cluster.status)
         self.assertIn('create it again', self.w.cluster.status_reason)
         self.assertEqual('CREATE_FAILED', self.w.group().status)
+
+    def test_row_that_was_never_seen_before_may_be_new(self):
+        self.w.runtime = dataclasses.replace(
+            self.w.runtime, settings=dataclasses.replace(
+                self.w.runtime.settings, lost_after=1))
+        for status in ('CREATE_IN_PROGRESS', 'CREATE_FAILED'):
+            self.look()
+            self.assertEqual(status, self.w.cluster.status)
+            self.w.later(seconds=1)
 
     def test_creation_that_holds_the_lock_is_not_disturbed(self):
         self.w.later(seconds=61)
