@@ -14,6 +14,7 @@ import (
 	"net/netip"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/vishvananda/netns"
@@ -71,13 +72,13 @@ func (f *forwarding) deduplicate(id string) {
 
 // balancers forwards TCP connections like amphorae, in this process. Each load
 // balancer listens on its address in its network, and on its floating IP in all
-// networks and for the host.
+// networks and for the host and the engine.
 //
 // What to forward is kept in a file: Octavia and Neutron tell only changes.
 type balancers struct {
-	file     string
-	external netns.NsHandle
-	base     context.Context
+	file    string
+	outside map[string]netns.NsHandle // of the host and of the engine
+	base    context.Context
 
 	lock      sync.Mutex
 	state     forwarding
@@ -93,9 +94,9 @@ type ownAddress struct {
 	address netip.Addr
 }
 
-// socket is where a load balancer listens: in a network, or for the host.
+// socket is where a load balancer listens: in a network, or outside.
 type socket struct {
-	network string // "" for the host
+	network string // or a key of outside
 	address netip.AddrPort
 }
 
@@ -109,7 +110,7 @@ type frontend struct {
 
 // newBalancers reads the file, if it exists, and opens its sockets.
 func newBalancers(ctx context.Context, file string, e *endpoints) (*balancers, error) {
-	b := &balancers{file: file, external: e.space, floating: e.network, base: ctx,
+	b := &balancers{file: file, outside: e.spaces(), floating: e.network, base: ctx,
 		segments: map[string]*segment{}, addresses: map[ownAddress]bool{}, listening: map[socket]*frontend{},
 		state: forwarding{Balancers: map[string]balancer{}, FloatingIPs: map[string]floatingIP{}}}
 	data, err := os.ReadFile(file)
@@ -277,7 +278,9 @@ func (b *balancers) wanted() map[socket]frontend {
 				}
 				f.floatingIP = ipID
 				at := netip.AddrPortFrom(ip.Address, listener.Port)
-				found[socket{"", at}] = f
+				for place := range b.outside {
+					found[socket{place, at}] = f
+				}
 				for network := range b.segments {
 					found[socket{network, at}] = f
 				}
@@ -288,8 +291,8 @@ func (b *balancers) wanted() map[socket]frontend {
 }
 
 func (b *balancers) open(at socket, f frontend) error {
-	space := b.external
-	if at.network != "" {
+	space, ok := b.outside[at.network]
+	if !ok {
 		s, ok := b.segments[at.network]
 		if !ok {
 			return fmt.Errorf("network %s has no segment", at.network)
@@ -305,11 +308,15 @@ func (b *balancers) open(at socket, f frontend) error {
 	return nil
 }
 
-// serve accepts connections until its socket is closed.
 func (b *balancers) serve(f *frontend) {
-	var turn uint64
+	var turn atomic.Uint64
+	accept(f.listener, func(conn net.Conn) { b.forward(conn, f, turn.Add(1)) })
+}
+
+// accept serves connections, each by itself, until the socket is closed.
+func accept(listener net.Listener, serve func(net.Conn)) {
 	for {
-		conn, err := f.listener.Accept()
+		conn, err := listener.Accept()
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
@@ -317,11 +324,10 @@ func (b *balancers) serve(f *frontend) {
 			time.Sleep(100 * time.Millisecond)
 			continue
 		}
-		turn++
 		if tcp, ok := conn.(*net.TCPConn); ok {
 			_ = tcp.SetKeepAliveConfig(keepAlive)
 		}
-		go b.forward(conn, f, turn)
+		go serve(conn)
 	}
 }
 

@@ -175,6 +175,68 @@ func TestLoadBalancersForward(t *testing.T) {
 	check(t, "mode", info.Mode().Perm(), os.FileMode(0o600))
 }
 
+func TestTheEngineReachesLoadBalancersAndServices(t *testing.T) {
+	b, e, _ := testForwarding(t)
+	host, err := netns.Get()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer host.Close()
+	// given an engine, a service on loopback, and a server
+	engine, err := newSpace()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	if err := within(engine, func() error {
+		lo, err := netlink.LinkByName("lo")
+		if err != nil {
+			return err
+		}
+		return netlink.LinkSetUp(lo)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	service, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer service.Close()
+	go accept(service, func(conn net.Conn) {
+		_, _ = fmt.Fprint(conn, "service")
+		_ = conn.Close()
+	})
+	testServer(t, b, "red", "red one", "fa:16:3e:00:00:01", "192.0.2.5")
+
+	// when both are opened to the engine, twice, as by the next process
+	for range 2 {
+		if err := e.reachFromEngine(fmt.Sprintf("/proc/self/fd/%d", engine)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.outside = e.spaces()
+	vip := netip.MustParseAddr("192.0.2.99")
+	if err := b.change("lb", func(f *forwarding) {
+		f.Balancers["lb"] = balancer{"red", vip, []balancerListener{{6443, []balancerMember{{netip.MustParseAddr("192.0.2.5"), 6443}}}}}
+		f.FloatingIPs["fip"] = floatingIP{netip.MustParseAddr("203.0.113.20"), "red", vip}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	port := service.Addr().(*net.TCPAddr).Port
+	if err := e.offer(t.Context(), "127.0.0.1", []int{port}); err != nil {
+		t.Fatal(err)
+	}
+
+	// then host and engine reach them
+	for where, space := range map[string]netns.NsHandle{"host": host, "engine": engine} {
+		check(t, where+": load balancer", said(t, space, "203.0.113.20:6443"), "red one")
+		check(t, where+": service", said(t, space, fmt.Sprintf("203.0.113.17:%d", port)), "service")
+	}
+	if err := b.change("lb", func(f *forwarding) { clear(f.Balancers) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestAServerIsAttachedAgain(t *testing.T) {
 	b, _, _ := testForwarding(t)
 	space, _ := testServer(t, b, "red", "one", "fa:16:3e:00:00:01", "192.0.2.5")

@@ -206,11 +206,17 @@ func (c *containers) space(ctx context.Context, id string) (netns.NsHandle, erro
 	if err != nil {
 		return netns.None(), err
 	}
-	pid, err := peer(strings.TrimPrefix(c.engine.DaemonHost(), "unix://"))
+	path, err := engineProcess(c.engine, "root", found.Container.NetworkSettings.SandboxKey)
 	if err != nil {
 		return netns.None(), err
 	}
-	return netns.GetFromPath(filepath.Join("/proc", fmt.Sprint(pid), "root", found.Container.NetworkSettings.SandboxKey))
+	return netns.GetFromPath(path)
+}
+
+// engineProcess returns a path below the folder of the engine in /proc.
+func engineProcess(engine *client.Client, path ...string) (string, error) {
+	pid, err := peer(strings.TrimPrefix(engine.DaemonHost(), "unix://"))
+	return filepath.Join(append([]string{"/proc", fmt.Sprint(pid)}, path...)...), err
 }
 
 // peer returns the id of the process that listens on a unix socket.

@@ -15,6 +15,7 @@ import (
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
+	"k8s.io/klog/v2"
 )
 
 // endpoints opens the ports of API servers on addresses from Neutron, those of
@@ -29,6 +30,7 @@ import (
 type endpoints struct {
 	network netip.Prefix
 	space   netns.NsHandle
+	engine  netns.NsHandle // 0: the engine's containers reach no endpoint
 }
 
 // linkRetry is how long the interfaces of a process that was just killed may
@@ -150,4 +152,64 @@ func listenIn(ctx context.Context, space netns.NsHandle, address netip.AddrPort)
 	return listener, err
 }
 
-func (e *endpoints) close() { _ = e.space.Close() }
+// reachFromEngine opens the endpoints also for the engine's containers: the whole
+// network becomes local in the engine's namespace, to which they send what is not
+// theirs. The path is that of the namespace.
+func (e *endpoints) reachFromEngine(path string) error {
+	var err error
+	if e.engine, err = netns.GetFromPath(path); err != nil {
+		return err
+	}
+	link, err := netlink.NewHandleAt(e.engine)
+	if err != nil {
+		return err
+	}
+	defer link.Close()
+	lo, err := link.LinkByName("lo")
+	if err != nil {
+		return err
+	}
+	return link.RouteReplace(localRoute(lo, e.network)) // an earlier process may have made it
+}
+
+// spaces returns the namespaces that have the network.
+func (e *endpoints) spaces() map[string]netns.NsHandle {
+	found := map[string]netns.NsHandle{"": e.space}
+	if e.engine != 0 {
+		found["engine"] = e.engine
+	}
+	return found
+}
+
+// offer makes ports of a loopback address reachable at the first address of the
+// network, which Neutron gives to no port: it is that of the gateway.
+func (e *endpoints) offer(ctx context.Context, loopback string, ports []int) error {
+	for _, space := range e.spaces() {
+		for _, port := range ports {
+			at := netip.AddrPortFrom(e.network.Addr().Next(), uint16(port))
+			listener, err := listenIn(ctx, space, at)
+			if err != nil {
+				return fmt.Errorf("service at %s: %w", at, err)
+			}
+			context.AfterFunc(ctx, func() { _ = listener.Close() })
+			to := net.JoinHostPort(loopback, fmt.Sprint(port))
+			go accept(listener, func(conn net.Conn) {
+				defer conn.Close()
+				server, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, "tcp", to)
+				if err != nil {
+					klog.V(2).InfoS("Service does not answer", "address", to, "error", err)
+					return
+				}
+				defer server.Close()
+				pipe(conn, server)
+			})
+		}
+	}
+	return nil
+}
+
+func (e *endpoints) close() {
+	for _, space := range e.spaces() {
+		_ = space.Close()
+	}
+}

@@ -46,10 +46,16 @@ func (p *providers) machines(ctx context.Context, w *workloads) {
 	must(err, "--endpoint-network")
 	s := &machineService{}
 	if p.options.docker {
-		s.balancers, err = newBalancers(ctx, p.options.machineSocket+".forwarding", e)
-		must(err, "load balancers")
 		engine, err := client.New(client.FromEnv)
 		must(err, "container engine")
+		if !p.options.clusterAPI {
+			path, err := engineProcess(engine, "ns", "net")
+			must(err, "container engine")
+			must(e.reachFromEngine(path), "network of the container engine")
+		}
+		must(e.offer(ctx, p.options.bindAddress, p.options.servicePorts), "--service-ports")
+		s.balancers, err = newBalancers(ctx, p.options.machineSocket+".forwarding", e)
+		must(err, "load balancers")
 		s.hypervisor = newContainers(engine, p.options.machineSocket+".drives", s.balancers)
 	} else {
 		s.hypervisor = p.inMemory(ctx, w, e)

@@ -31,6 +31,9 @@
 //     carries out the user data. Their networks are bridges, and their load
 //     balancers are in this process.
 //
+//   - With --cluster-api=false: neither Cluster API nor its webhooks. They run in
+//     pods of the engine, where this process opens the addresses that pods need.
+//
 // So the production charts and Magnum drivers run unmodified against it, and
 // their objects go through the real controllers.
 //
@@ -55,6 +58,8 @@
 // With --machine-socket, CAPO chooses the address, of a floating IP or a load
 // balancer, in --endpoint-network. It belongs to a network namespace that only
 // this host can reach and that disappears with this process; that needs root.
+// With --cluster-api=false it is also an address in the engine's namespace, for
+// the engine's containers, and so is the address of --service-ports.
 //
 // # Behaviours
 //
@@ -105,9 +110,11 @@ func main() {
 
 	mgr := newManager(o)
 	p := newProviders(ctx, mgr, o)
-	p.core(ctx)
-	p.bootstrap(ctx)
-	p.controlPlane(ctx)
+	if o.clusterAPI {
+		p.core(ctx)
+		p.bootstrap(ctx)
+		p.controlPlane(ctx)
+	}
 	p.openStack(ctx)
 	p.addons(ctx)
 	if o.docker && o.machineSocket == "" {
@@ -161,8 +168,10 @@ func newManager(o *options) ctrl.Manager {
 		}),
 	})
 	must(err, "manager")
-	must(mgr.AddReadyzCheck("webhook", mgr.GetWebhookServer().StartedChecker()), "ready check")
-	must(mgr.AddHealthzCheck("webhook", mgr.GetWebhookServer().StartedChecker()), "health check")
+	if o.clusterAPI {
+		must(mgr.AddReadyzCheck("webhook", mgr.GetWebhookServer().StartedChecker()), "ready check")
+		must(mgr.AddHealthzCheck("webhook", mgr.GetWebhookServer().StartedChecker()), "health check")
+	}
 	return mgr
 }
 

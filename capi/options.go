@@ -35,6 +35,8 @@ type options struct {
 	machineSocket   string
 	cloudController string
 	endpointCIDR    string
+	clusterAPI      bool
+	servicePorts    []int
 
 	workloadNetwork netip.Prefix // parsed workloadCIDR
 	endpointNetwork netip.Prefix // parsed endpointCIDR
@@ -70,6 +72,10 @@ func parseOptions() *options {
 		"program openstack-cloud-controller-manager, which runs for each cluster with its addon")
 	fs.StringVar(&o.endpointCIDR, "endpoint-network", "198.18.0.0/16",
 		"network of the control plane endpoints of machines that boot from user data; needs root")
+	fs.BoolVar(&o.clusterAPI, "cluster-api", true,
+		"run Cluster API's controllers; without them, as pods of the engine run them, only the machine service and the stand-in for the addon provider run")
+	fs.IntSliceVar(&o.servicePorts, "service-ports", nil,
+		"ports of --bind-address that pods of the engine and this host also reach at the first address of --endpoint-network")
 	feature.MutableGates.AddFlag(fs)
 	fs.SetNormalizeFunc(cliflag.WordSepNormalizeFunc)
 	fs.AddGoFlagSet(flag.CommandLine) // --kubeconfig
@@ -106,6 +112,9 @@ func (o *options) complete() error {
 		if err = checkDockerHost(os.Getenv("DOCKER_HOST")); err != nil {
 			return err
 		}
+	}
+	if !o.clusterAPI && !(o.docker && o.machineSocket != "") {
+		return errors.New("--cluster-api=false: only the machine service with --docker runs without Cluster API")
 	}
 	if o.behavioursFile == "" {
 		return nil

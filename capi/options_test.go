@@ -61,3 +61,15 @@ func TestContainersAreOnlyInAnEngineOfThisMachine(t *testing.T) {
 		}
 	}
 }
+
+func TestWithoutClusterAPIOnlyServersAreContainers(t *testing.T) {
+	o := &options{bindAddress: "127.0.0.1", healthAddr: "127.0.0.1:1", metricsAddr: "0", workloadCIDR: "127.77.0.0/16",
+		endpointCIDR: "203.0.113.0/28", concurrency: 1}
+	if err := o.complete(); err == nil || !strings.Contains(err.Error(), "--cluster-api=false") {
+		t.Errorf("got %v", err)
+	}
+	o.clusterAPI = true
+	if err := o.complete(); err != nil {
+		t.Error(err)
+	}
+}

@@ -52,10 +52,25 @@ func newProviders(ctx context.Context, mgr ctrl.Manager, o *options) *providers 
 	p.secrets, err = coresetup.CreateSecretCachingClient(mgr)
 	must(err, "secret caching client")
 
+	if o.clusterAPI {
+		p.connectClusters(ctx)
+	}
+
+	must(index.AddDefaultIndexes(ctx, mgr), "indexes")
+	// The conversion webhooks to v1beta1 ask for the current apiVersion of
+	// a referenced kind.
+	coreconversion.SetAPIVersionGetter(p.apiVersion)
+	controlplaneconversion.SetAPIVersionGetter(p.apiVersion)
+	return p
+}
+
+// connectClusters adds the connections to workload clusters.
+func (p *providers) connectClusters(ctx context.Context) {
 	clientOptions := coresetup.ClusterCacheClientOptions(managerName, 100, 200)
 	// As in the control plane provider (controlplane/kubeadm/main.go).
 	clientOptions.Cache.DisableFor = append(clientOptions.Cache.DisableFor, &appsv1.Deployment{})
-	p.clusterCache, err = clustercache.SetupWithManager(ctx, mgr, clustercache.Options{
+	var err error
+	p.clusterCache, err = clustercache.SetupWithManager(ctx, p.mgr, clustercache.Options{
 		SecretClient: p.secrets,
 		Cache:        coresetup.ClusterCacheCacheOptions(),
 		Client:       clientOptions,
@@ -65,15 +80,8 @@ func newProviders(ctx context.Context, mgr ctrl.Manager, o *options) *providers 
 	// interface. If a later release drops it, new clusters only take 30 s
 	// longer.
 	if c, ok := p.clusterCache.(interface{ SetConnectionCreationRetryInterval(time.Duration) }); ok {
-		c.SetConnectionCreationRetryInterval(o.connectionRetry)
+		c.SetConnectionCreationRetryInterval(p.options.connectionRetry)
 	}
-
-	must(index.AddDefaultIndexes(ctx, mgr), "indexes")
-	// The conversion webhooks to v1beta1 ask for the current apiVersion of
-	// a referenced kind.
-	coreconversion.SetAPIVersionGetter(p.apiVersion)
-	controlplaneconversion.SetAPIVersionGetter(p.apiVersion)
-	return p
 }
 
 func (p *providers) controllerOptions() controller.Options {
