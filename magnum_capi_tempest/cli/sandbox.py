@@ -11,6 +11,7 @@ from magnum_capi.cli import base
 from magnum_capi import errors
 from magnum_capi import progress
 from magnum_capi_tempest import leaks
+from magnum_capi_tempest.management import standalone
 from magnum_capi_tempest import rehearsal
 from magnum_capi_tempest import report
 from magnum_capi_tempest import sandbox
@@ -76,6 +77,12 @@ class Up(_OfSandbox, base.Command):
                  'tests of driver discovery')
         add_nodes(parser)
         parser.add_argument(
+            '--management', choices=standalone.BACKENDS,
+            help='where Cluster API runs: processes of this machine, or pods '
+                 'in minikube, in the engine of --nodes docker, with '
+                 '--infrastructure openstack (default: '
+                 f'{standalone.BACKENDS[0]})')
+        parser.add_argument(
             '--images', type=pathlib.Path, metavar='DIR',
             help='folder with image archives of "magnum-capi images build", '
                  'for --nodes docker (default: images in the cache folder)')
@@ -104,7 +111,7 @@ class Up(_OfSandbox, base.Command):
             args.profile, args.chart, args.port_base, tuple(args.install),
             tuple(args.magnum_conf), args.discovery_filter, args.clash,
             args.nodes, args.images, args.rate_limiting, args.magnum,
-            args.infrastructure), say)
+            args.infrastructure, args.management), say)
         say.info(f'Ready: Keystone at {box.layout().auth_url}, profile '
                  f'{record.profile}. To use it: eval "$(magnum-capi sandbox '
                  'env)"')

@@ -10,6 +10,8 @@ on their own loopback address. ::
     plane = management.Processes(layout, programs={'etcd': path, ...})
     plane.up(supervisor, progress)
     plane.kubeconfig
+
+:class:`.pods.Pods` is the same in minikube, for a sandbox.
 """
 
 from magnum_capi_tempest.management.layout import Layout

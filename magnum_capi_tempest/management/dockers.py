@@ -16,8 +16,9 @@ from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi_tempest import containers
 
-#: Names of both, for the record of a cluster.
-MACHINE, OWN = 'machine', 'own'
+#: Names of both, for the record of a cluster, and of an engine that belongs to
+#: the caller, which takes it down, too.
+MACHINE, OWN, LENT = 'machine', 'own', 'lent'
 
 _CLUSTER = 'io.x-k8s.kind.cluster'
 _SOCKET = 'unix:///var/run/docker.sock'

@@ -72,7 +72,7 @@ class Cluster:
 
 
 def up(directory, options, progress, tools=None,
-       kubeconfig_to=None) -> Cluster:
+       kubeconfig_to=None, docker=None) -> Cluster:
     """Bring a cluster up, or the missing parts of an existing one.
 
     A failed or interrupted first "up" removes everything. When a later one
@@ -82,6 +82,9 @@ def up(directory, options, progress, tools=None,
         toolchain when None.
     :param kubeconfig_to: file for a copy of the kubeconfig, readable by its
         owner only, where Magnum's driver reads it.
+    :param docker: a running engine of the caller's,
+        :class:`magnum_capi_tempest.containers.Access`; the caller ends it,
+        and with it the machine.
     :raises UsageError: the folder holds something else, or a cluster with
         other options.
     :raises EnvironmentProblem: there is no Docker, or no image archive.
@@ -100,7 +103,7 @@ def up(directory, options, progress, tools=None,
                     driver_kubeconfig.give(
                         directory, found.kubeconfig, kubeconfig_to)
                     return found
-            found = _up(directory, options, before, progress, tools)
+            found = _up(directory, options, before, progress, tools, docker)
             driver_kubeconfig.give(directory, found.kubeconfig, kubeconfig_to)
             undo.pop_all()
         return found
@@ -178,20 +181,22 @@ def sweep(directory):
         file.unlink(missing_ok=True)
 
 
-def _up(directory, options, before, progress, tools):
+def _up(directory, options, before, progress, tools, docker):
     # Before anything is started, so that missing parts are reported at once.
     source = sources.open_source(options)
     tools = tools or _toolchain(source.tools, progress)
     repository = installation.load(options.wanted, tools, progress)
     archives = source.archives(repository.images)
-    kind = docker = None
-    if options.driver == 'docker':
+    kind = None
+    if docker:
+        kind = dockers.LENT
+    elif options.driver == 'docker':
         kind = before['docker'] if before else dockers.kind()
     # A killed run's minikube or clusterctl may still be running.
     runmarks.sweep(directory)
     folder.write(directory, {**(before or {}), **options.record,
                              'docker': kind})
-    if kind:
+    if kind and not docker:
         docker = dockers.use(kind, directory, progress)
     machine = minikube.Minikube(tools['minikube'], directory, docker)
     source.prepare(machine, docker, tools, progress)
@@ -240,6 +245,8 @@ def _same(before, options, directory):
 def _end(directory, mine):
     """Remove the machine and everything that it made."""
     kind = mine.get('docker')
+    if kind == dockers.LENT:
+        return
     if kind == dockers.OWN:
         # Everything in the engine ends with it.
         dockers.engine(directory).down()

@@ -90,7 +90,7 @@ class Processes:
         """All :class:`..supervision.Program` objects, in starting order."""
         layout, paths = self.layout, self._paths
         return [
-            programs.etcd(layout, paths['etcd'], self._hold()),
+            programs.etcd(layout, paths['etcd'], hold(self._lock)),
             programs.kube_apiserver(
                 layout, paths['kube-apiserver'], self.client(timeout=3)),
             programs.kube_controller_manager(
@@ -139,16 +139,6 @@ class Processes:
     def remove(self):
         """Remove all its files. Its programs must have ended."""
         remove(self.layout)
-
-    def _hold(self):
-        if self._lock is None:
-            return ()
-        flock = shutil.which('flock')
-        if flock is None:
-            raise errors.EnvironmentProblem(
-                'The program flock(1) is missing', where='PATH',
-                hint='Install the package util-linux')
-        return programs.holding(flock, self._lock)
 
     def _prepare(self, supervisor):
         layout = self.layout
@@ -226,6 +216,21 @@ class Processes:
         ca = base64.b64encode(
             (self.layout.pki / 'ca.crt').read_bytes()).decode()
         return [manifests.aim(o, url, ca) for o in objects]
+
+
+def hold(lock) -> tuple:
+    """Start of the command line of the program that holds a network's lock.
+
+    :param lock: None: nothing else uses the address.
+    """
+    if lock is None:
+        return ()
+    flock = shutil.which('flock')
+    if flock is None:
+        raise errors.EnvironmentProblem(
+            'The program flock(1) is missing', where='PATH',
+            hint='Install the package util-linux')
+    return programs.holding(flock, lock)
 
 
 def remove(layout):

@@ -201,6 +201,33 @@ def capi(layout, program, docker_host=None, rate_limiting=False,
         env={'DOCKER_HOST': docker_host} if docker_host else None)
 
 
+def machine_service(layout, program, docker, endpoint_network,
+                    cloud_controller, ports, hold=()):
+    """The program "capi" without Cluster API, which runs in pods.
+
+    It boots Nova's servers, forwards for Octavia's load balancers, and stands
+    in for the addon provider.
+
+    :param docker: :class:`magnum_capi_tempest.containers.Access`; its
+        containers reach what this program opens in ``endpoint_network``.
+    :param ports: of the cloud's services, which listen on loopback.
+    :param hold: start of the command line, see :func:`holding`.
+    """
+    health = layout.url('capi-health', 'http')
+    probe = kube.Endpoint(health, timeout=3)
+    return _program(layout, 'capi', [
+        *hold, program, '--cluster-api=false',
+        f'--kubeconfig={layout.kubeconfig}',
+        f'--bind-address={layout.address}',
+        f'--health-addr={health.removeprefix("http://")}',
+        '--docker', f'--machine-socket={layout.machines}',
+        f'--endpoint-network={endpoint_network}',
+        f'--service-ports={",".join(map(str, ports))}',
+        f'--cloud-controller-manager={cloud_controller}'],
+        lambda: probe.answers('/readyz'), env=docker.environment,
+        listeners=('capi-health',))
+
+
 def capo(layout, program):
     """Cluster API Provider OpenStack: its released controllers."""
     health = layout.url('capo-health', 'http')
@@ -214,7 +241,7 @@ def capo(layout, program):
         lambda: probe.answers('/readyz'))
 
 
-def _program(layout, name, argv, ready, env=None):
+def _program(layout, name, argv, ready, env=None, listeners=None):
     """The common settings of all programs.
 
     They are stopped with SIGKILL: their state is thrown away with the run,
@@ -223,5 +250,5 @@ def _program(layout, name, argv, ready, env=None):
     return supervision.Program(
         name=name, argv=tuple(map(str, argv)), ready=ready, env=env or {},
         listens=tuple((layout.address, layout.port(listener))
-                      for listener in LISTENERS[name]),
+                      for listener in listeners or LISTENERS[name]),
         stop_signal='KILL')

@@ -119,8 +119,19 @@ class Layout:
 
     def url(self, service_type: str) -> str:
         """Endpoint of a service type of :mod:`.catalog`."""
+        return self._url(service_type, self.address)
+
+    def public_url(self, service_type: str) -> str:
+        """The endpoint for pods of the engine, see room ``management``.
+
+        Its address is that of the gateway of the external network.
+        """
+        return self._url(service_type,
+                         ipaddress.ip_network(self.external_network)[1])
+
+    def _url(self, service_type, address):
         service = catalog.BY_TYPE[service_type]
-        return f'http://{self.address}:{self.port(service.name)}{service.path}'
+        return f'http://{address}:{self.port(service.name)}{service.path}'
 
     @property
     def auth_url(self) -> str:

@@ -14,11 +14,14 @@ import shutil
 from magnum_capi import errors
 from magnum_capi import folders
 from magnum_capi_tempest import management
+from magnum_capi_tempest.management import hosted
 from magnum_capi_tempest.management import local
 from magnum_capi_tempest.management import network
+from magnum_capi_tempest.management import pods
 from magnum_capi_tempest import paths
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest.sandbox import access
+from magnum_capi_tempest.sandbox import catalog
 from magnum_capi_tempest.sandbox import charts
 from magnum_capi_tempest.sandbox.cloud import backends
 from magnum_capi_tempest.sandbox.cloud import credentials
@@ -100,11 +103,12 @@ class Sandbox:
                 self._remove()
             kind = spec.infrastructure_of(wanted)
             nodes = spec.nodes(wanted, kind)
+            where = spec.management_of(wanted, kind, nodes)
             disk.require(ROOM, [self.directory], 'a sandbox',
                          '--directory or MAGNUM_CAPI_STATE')
             if profile.broker:
                 backends.check()
-            programs = toolchain.ensure(_tools(kind, nodes), progress)
+            programs = toolchain.ensure(_tools(kind, nodes, where), progress)
             venvs = environment.both(progress, release, kind)
             base = wanted.port_base or layouts.DEFAULT_PORT_BASE
             with network.allocate(_ports(base),
@@ -113,7 +117,8 @@ class Sandbox:
                                         str(chart), additions=additions,
                                         nodes=nodes, magnum=release.name,
                                         magnum_wheel=release.wheel,
-                                        infrastructure=kind)
+                                        infrastructure=kind,
+                                        management=where)
                 folders.make(self.directory).chmod(0o700)
                 records.save(self.directory, record)
                 with self._all_or_nothing(progress):
@@ -128,7 +133,8 @@ class Sandbox:
                           'their data')
             runmarks.sweep(self.directory)
         programs = toolchain.ensure(
-            _tools(record.infrastructure, record.nodes), progress)
+            _tools(record.infrastructure, record.nodes, record.management),
+            progress)
         venvs = environment.both(progress, record.release,
                                  record.infrastructure)
         lock = paths.cache() / 'networks' / f'{record.prefix}.lock'
@@ -151,15 +157,39 @@ class Sandbox:
             overlay.add_infrastructure(layout, venvs.cloud)
         self.supervisor.start(services.supervisord(
             layout, venvs.cloud, record.infrastructure))
-        plane = management.Processes(
-            layout.management, programs, flavors.behaviours(), lock,
-            docker_host=machines.up(
-                self.directory, record, self.supervisor, progress),
-            rate_limiting=record.additions.rate_limiting,
-            endpoint_network=layout.external_network
-            if record.infrastructure == infrastructure.OPENSTACK else None)
+        engine = machines.up(
+            self.directory, record, self.supervisor, progress)
         above = deployment.Cloud(layout, record, venvs, self.supervisor,
                                  programs['helm'])
+        if record.pods:
+            self._in_pods(layout, record, programs, lock, progress)
+            above.up(progress)
+        else:
+            self._in_processes(management.Processes(
+                layout.management, programs, flavors.behaviours(), lock,
+                docker_host=engine,
+                rate_limiting=record.additions.rate_limiting,
+                endpoint_network=layout.external_network
+                if record.infrastructure == infrastructure.OPENSTACK
+                else None), above, record, progress)
+        access.write(layout, self.passwords())
+        records.save(self.directory, dataclasses.replace(record, ready=True))
+
+    def _in_pods(self, layout, record, programs, lock, progress):
+        """Start the management cluster, through which clients reach the cloud.
+
+        The cloud's first requests need it: the catalog has its addresses.
+        """
+        kind = record.infrastructure
+        pods.Pods(
+            layout.management, programs, record.nodes.images,
+            machines.access(self.directory, self.supervisor),
+            layout.external_network,
+            [layout.port(service.name) for service in catalog.services(kind)],
+            lock).up(self.supervisor, progress)
+
+    def _in_processes(self, plane, above, record, progress):
+        """Start management cluster and cloud."""
         # In parallel: neither needs the other until a cluster is created.
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
             future = pool.submit(plane.up, self.supervisor, progress)
@@ -171,8 +201,6 @@ class Sandbox:
                 if not record.ready:
                     runmarks.sweep(self.directory)
                 raise
-        access.write(layout, self.passwords())
-        records.save(self.directory, dataclasses.replace(record, ready=True))
 
     def _add(self, layout, record, venv, progress):
         """Add what Magnum needs beyond the environment of its release."""
@@ -331,6 +359,9 @@ class Sandbox:
 
     def _remove(self):
         self.supervisor.shutdown()
+        if hosted.record(self.directory / 'management'):
+            # A killed run's minikube may still be running.
+            hosted.sweep(self.directory / 'management')
         machines.down(self.directory, self.supervisor)
         if self.directory.exists():
             # The record goes last: it marks the folder as a sandbox's.
@@ -355,7 +386,9 @@ class Sandbox:
         return self.supervisor.status()
 
 
-def _tools(kind, nodes):
+def _tools(kind, nodes, where):
+    if where == hosted.BACKEND:
+        return pods.TOOLS
     return (*local.tools(kind == infrastructure.OPENSTACK, nodes.real),
             'helm')
 

@@ -92,6 +92,12 @@ def up(directory, record, supervisor, progress) -> str | None:
     return docker_host(directory)
 
 
+def access(directory, supervisor):
+    """How to use the running engine, None if there is none."""
+    from magnum_capi_tempest import containers
+    return containers.Engine(folder(directory), supervisor).access()
+
+
 def down(directory, supervisor):
     """Stop the engine and every container, if there are any."""
     if folder(directory).exists():

@@ -14,6 +14,8 @@ import pathlib
 
 from magnum_capi import errors
 from magnum_capi import outfile
+from magnum_capi_tempest.management import hosted
+from magnum_capi_tempest.management import standalone
 from magnum_capi_tempest import paths
 from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest.sandbox import infrastructure as infrastructures
@@ -37,6 +39,7 @@ class Record:
     :param magnum: name of Magnum's release.
     :param magnum_wheel: a Magnum of the user's own, with its traits.
     :param infrastructure: one of :data:`.infrastructure.KINDS`.
+    :param management: one of ``management.standalone.BACKENDS``.
     """
 
     profile: str
@@ -49,6 +52,12 @@ class Record:
     magnum: str = releases.NEWEST.name
     magnum_wheel: str | None = None
     infrastructure: str = infrastructures.MEMORY
+    management: str = standalone.BACKENDS[0]
+
+    @property
+    def pods(self) -> bool:
+        """Whether Cluster API runs in pods."""
+        return self.management == hosted.BACKEND
 
     @property
     def release(self) -> releases.Release:

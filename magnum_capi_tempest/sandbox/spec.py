@@ -5,6 +5,9 @@ import dataclasses
 import pathlib
 
 from magnum_capi import errors
+from magnum_capi_tempest.management import hosted
+from magnum_capi_tempest.management import pods
+from magnum_capi_tempest.management import standalone
 from magnum_capi_tempest import resources
 from magnum_capi_tempest.sandbox import catalog
 from magnum_capi_tempest.sandbox import charts
@@ -32,6 +35,7 @@ class Spec:
         :func:`.management.programs.capi`.
     :param magnum: release or path of Magnum, see :func:`.magnum_wheel.find`.
     :param infrastructure: one of :data:`.infrastructure.KINDS`.
+    :param management: one of ``management.standalone.BACKENDS``.
     """
 
     profile: str | None = None
@@ -46,6 +50,7 @@ class Spec:
     rate_limiting: bool = False
     magnum: str | None = None
     infrastructure: str | None = None
+    management: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -128,6 +133,25 @@ def infrastructure_of(wanted) -> str:
     return kind
 
 
+def management_of(wanted, kind, made_of) -> str:
+    """Where Cluster API of a new sandbox runs.
+
+    :param kind: its infrastructure.
+    :param made_of: its :class:`..nodes.Nodes`.
+    :raises UsageError: it cannot run there.
+    :raises EnvironmentProblem: image archives are missing.
+    """
+    if wanted.management != hosted.BACKEND:
+        return standalone.BACKENDS[0]
+    if kind != infrastructure.OPENSTACK or not made_of.real:
+        raise errors.UsageError(
+            'Cluster API in minikube needs servers that are containers',
+            hint='Add --infrastructure openstack --nodes docker, or omit '
+                 '--management minikube')
+    pods.check(made_of.images)
+    return hosted.BACKEND
+
+
 def refuse_others(wanted, release, record, directory):
     """Refuse a running sandbox that differs from what is wanted.
 
@@ -140,6 +164,8 @@ def refuse_others(wanted, release, record, directory):
     if wanted.infrastructure not in (None, record.infrastructure):
         raise _refusal(f'the infrastructure {record.infrastructure!r}',
                        directory)
+    if wanted.management not in (None, record.management):
+        raise _refusal(f'Cluster API in {record.management}', directory)
     if wanted.chart and str(chart(wanted.chart)) != record.chart or (
             wanted.port_base not in (None, record.port_base)):
         raise _refusal('another chart or other ports', directory)

@@ -70,7 +70,7 @@ class Cloud:
             if new:
                 seed.relocate(self._layout, self._venv, self._env, self._url,
                               credentials.of_users(passwords, self._kind),
-                              self._kind)
+                              self._kind, self._record.pods)
             self._supervisor.launch(programs, PATIENCE, progress)
             warmup.first_requests(self._layout, passwords['admin'],
                                   self._kind)

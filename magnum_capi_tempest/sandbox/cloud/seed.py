@@ -87,7 +87,8 @@ def add_images(layout, venv, env, passwords, images) -> dict:
     return json.loads(out)
 
 
-def relocation(layout, url, images, kind=infrastructure.MEMORY) -> list:
+def relocation(layout, url, images, kind=infrastructure.MEMORY,
+               public=False) -> list:
     """SQL statements that give restored databases their current addresses.
 
     These are in Keystone's catalog, Nova's cell mappings, and Glance's image
@@ -97,6 +98,7 @@ def relocation(layout, url, images, kind=infrastructure.MEMORY) -> list:
     :param url: function that returns the SQLAlchemy URL of a named database.
     :param images: folder of Glance's image files.
     :param kind: one of :data:`.infrastructure.KINDS`.
+    :param public: whether the catalog has :meth:`..layout.Layout.public_url`.
     :returns: ``[[database URL, statement, parameters], ...]``.
     """
     statements = [
@@ -105,6 +107,11 @@ def relocation(layout, url, images, kind=infrastructure.MEMORY) -> list:
          '(SELECT id FROM service WHERE type = :type)',
          {'url': layout.url(service.type_), 'type': service.type_}]
         for service in catalog.services(kind)]
+    if public:
+        statements += [
+            [database, f"{statement} AND interface = 'public'",
+             parameters | {'url': layout.public_url(parameters['type'])}]
+            for database, statement, parameters in statements]
     statements.append(
         [url('nova_api'),
          'UPDATE cell_mappings SET database_connection = :url '
@@ -144,16 +151,17 @@ def _external_network(url, network):
 
 
 def relocate(layout, venv, env, url, passwords,
-             kind=infrastructure.MEMORY):
+             kind=infrastructure.MEMORY, public=False):
     """Give the databases their addresses, and Keystone new passwords.
 
     :param passwords: of all its users, by name.
     :param kind: one of :data:`.infrastructure.KINDS`.
+    :param public: see :func:`relocation`.
     :raises CommandFailed: Keystone's users are not those of ``passwords``.
     """
     wanted = {
         'statements': relocation(
-            layout, url, layout.directory / 'images', kind),
+            layout, url, layout.directory / 'images', kind, public),
         'keystone': url('keystone'), 'passwords': passwords}
     processes.run([venv / 'bin' / 'python', _PROGRAMS / 'relocate.py'],
                   env=env, timeout=60, stdin=json.dumps(wanted))

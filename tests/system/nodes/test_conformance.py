@@ -27,7 +27,8 @@ COMMAND = TOP / 'tools' / 'run_conformance.sh'
 class CommandTest(testtools.TestCase):
 
     def test_nonsense_is_refused(self):
-        for words in (['--mode', 'x'], ['--mode'], ['--colour']):
+        for words in (['--mode', 'x'], ['--mode'], ['--colour'],
+                      ['--management', 'minikube']):
             error = self.assertRaises(
                 errors.CommandFailed, processes.run, [COMMAND, *words],
                 timeout=600)

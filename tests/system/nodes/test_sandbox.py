@@ -15,6 +15,7 @@ import requests
 from magnum_capi import errors
 from magnum_capi import progress
 from magnum_capi_tempest import containers
+from magnum_capi_tempest import images
 from magnum_capi_tempest import resources
 from magnum_capi_tempest.sandbox import infrastructure as infrastructures
 from magnum_capi_tempest.sandbox import machines
@@ -65,6 +66,7 @@ def _drop():
 class NodesTest(boxes.TestCase):
 
     infrastructure = infrastructures.MEMORY
+    management = 'processes'
 
     @classmethod
     def setUpClass(cls):
@@ -74,6 +76,7 @@ class NodesTest(boxes.TestCase):
             raise unittest.SkipTest(found)
         cls.shared = boxes.shared(
             cls, '--nodes', 'docker', '--infrastructure', cls.infrastructure,
+            '--management', cls.management,
             '--install', str(resources.find('drivers/k8s_capi_v1')),
             timeout=900)
         cls.say = progress.Progress()
@@ -157,6 +160,18 @@ class ServersTest(NodesTest):
         cluster.hide()
         self.assertRaises(requests.RequestException, real_nodes.answer, url)
         cluster.delete()
+
+
+class PodsTest(ServersTest):
+    """The same, and Cluster API is in pods."""
+
+    management = 'minikube'
+
+    @classmethod
+    def setUpClass(cls):
+        if problem() is None:
+            real_nodes.require(('1.34',), images.MINIKUBE)
+        super().setUpClass()
 
 
 class EndTest(boxes.TestCase):

@@ -28,6 +28,9 @@ from magnum_capi_tempest import runmarks
 from tests.unit.management import test_deployments
 
 
+END = hosted._end
+
+
 def archive(name, *references, kind='image'):
     return types.SimpleNamespace(
         name=name, references=references, kind=kind, size=2**30,
@@ -193,6 +196,18 @@ class UpTest(testtools.TestCase):
         standalone.down(self.directory)
         self.assertEqual('own', self.ended[0]['docker'])
         self.assertFalse(copy.exists() or self.directory.exists())
+
+    def test_engine_of_the_caller_is_used_and_left_to_it(self):
+        self.work()
+        hosted.up(self.directory, hosted.Options(), progress.Silent(),
+                  tools={'minikube': '/nowhere'},
+                  docker=types.SimpleNamespace(minikube_subnet=None))
+        self.assertEqual([], self.used)
+        mine = hosted.record(self.directory)
+        self.assertEqual('lent', mine['docker'])
+        self.patch(dockers, 'engine', None)
+        self.patch(dockers, 'machine', None)
+        END(self.directory, mine)
 
     def test_copy_of_another_cluster_stays(self):
         self.work()

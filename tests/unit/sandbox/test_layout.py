@@ -39,6 +39,11 @@ class LayoutTest(testtools.TestCase):
             {service.type_: self.layout.url(service.type_)
              for service in catalog.services()})
 
+    def test_endpoints_for_pods_have_the_address_of_a_gateway(self):
+        here = layouts.Layout(pathlib.Path('/box'), '127.78', 30000)
+        self.assertEqual('http://198.18.8.1:30774/v2.1',
+                         here.public_url('compute'))
+
     def test_the_management_cluster_shares_the_network(self):
         management = self.layout.management
         self.assertEqual(

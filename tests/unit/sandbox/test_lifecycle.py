@@ -3,7 +3,10 @@
 import collections
 import os
 import shutil
+import signal
 import socket
+import subprocess
+import threading
 from unittest import mock
 
 import fixtures
@@ -11,7 +14,11 @@ import testtools
 
 from magnum_capi import errors
 from magnum_capi import progress
+from magnum_capi_tempest.management import dockers
+from magnum_capi_tempest.management import folder
+from magnum_capi_tempest.management import hosted
 from magnum_capi_tempest import resources
+from magnum_capi_tempest import runmarks
 from magnum_capi_tempest import sandbox
 from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest.sandbox import lifecycle
@@ -102,6 +109,22 @@ class FolderTest(_Base):
         self.box.down(progress.Silent())
         self.assertFalse(self.box.directory.exists())
         self.assertTrue((elsewhere / 'kept').exists())
+
+    def test_down_ends_what_a_killed_start_of_minikube_left(self):
+        self.pretend(ready=False, management='minikube')
+        plane = self.box.directory / 'management'
+        plane.mkdir()
+        folder.write(plane, hosted.Options().record
+                     | {'docker': dockers.LENT})
+        orphan = subprocess.Popen(
+            ['sleep', '600'], env={runmarks.MARK: str(plane),
+                                   'PATH': os.defpath})
+        self.addCleanup(orphan.kill)
+        # Our own child stays a zombie until it is waited for.
+        threading.Thread(target=orphan.wait, daemon=True).start()
+        self.box.down(progress.Silent())
+        self.assertEqual(-signal.SIGKILL, orphan.wait(10))
+        self.assertFalse(self.box.directory.exists())
 
     def test_down_with_a_broken_record(self):
         self.box.directory.mkdir()
@@ -214,6 +237,13 @@ class SpecTest(_Base):
                 errors.UsageError, self.box.up, sandbox.Spec(**wanted),
                 progress.Silent())
             self.assertIn('other nodes or images', str(e))
+
+    def test_another_place_of_cluster_api_than_that_of_the_running_one(self):
+        self.pretend()
+        e = self.assertRaises(
+            errors.UsageError, self.box.up,
+            sandbox.Spec(management='minikube'), progress.Silent())
+        self.assertIn('with Cluster API in processes', str(e))
 
     def test_the_nodes_of_the_running_one(self):
         self.pretend(nodes=nodes.Nodes(nodes.DOCKER, str(self.base)))

@@ -44,6 +44,12 @@ class RecordTest(testtools.TestCase):
         record.save(self.directory, real)
         self.assertEqual(real, record.load(self.directory))
 
+    def test_round_trip_of_where_cluster_api_runs(self):
+        self.assertFalse(A_RECORD.pods)
+        moved = dataclasses.replace(A_RECORD, management='minikube')
+        record.save(self.directory, moved)
+        self.assertTrue(record.load(self.directory).pods)
+
     def test_one_of_an_earlier_version(self):
         record.save(self.directory, A_RECORD)
         values = json.loads(self.file.read_text())

@@ -81,9 +81,9 @@ class RelocationTest(testtools.TestCase):
     def url(self, name):
         return f'sqlite:///{self.folder}/{name}'
 
-    def relocate(self, kind=infrastructure.MEMORY):
+    def relocate(self, kind=infrastructure.MEMORY, public=False):
         for url, statement, parameters in seed.relocation(
-                self.layout, self.url, self.folder / 'images', kind):
+                self.layout, self.url, self.folder / 'images', kind, public):
             path = url.removeprefix('sqlite:///')
             with contextlib.closing(
                     sqlite3.connect(path)) as connection, connection:
@@ -123,6 +123,18 @@ class RelocationTest(testtools.TestCase):
             self.assertEqual(wanted, dict(self.rows(
                 'keystone', 'SELECT service_id, url FROM endpoint '
                 f"WHERE interface = '{interface}'")))
+
+    def test_catalog_for_pods(self):
+        self.make()
+        self.relocate(public=True)
+        for interface, url in (('public', self.layout.public_url),
+                               ('internal', self.layout.url)):
+            self.assertEqual(
+                {f's-{kind}': url(kind) for kind in TYPES} | {
+                    's-foreign': 'http://old'},
+                dict(self.rows(
+                    'keystone', 'SELECT service_id, url FROM endpoint '
+                    f"WHERE interface = '{interface}'")))
 
     def test_cell_0(self):
         self.make()

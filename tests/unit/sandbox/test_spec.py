@@ -8,8 +8,11 @@ import fixtures
 import testtools
 
 from magnum_capi import errors
+from magnum_capi_tempest.management import pods
 from magnum_capi_tempest import resources
 from magnum_capi_tempest.sandbox import descriptions
+from magnum_capi_tempest.sandbox import infrastructure
+from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import options
 from magnum_capi_tempest.sandbox import spec
 
@@ -64,6 +67,36 @@ class InfrastructureTest(testtools.TestCase):
             errors.UsageError, spec.infrastructure_of,
             spec.Spec(install=('x',), profile='full'))
         self.assertIn('need the services load-balancer.', str(e))
+
+
+class ManagementTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.asked = []
+        self.useFixture(fixtures.MockPatchObject(
+            pods, 'check', self.asked.append))
+        self.real = nodes.Nodes(nodes.DOCKER, '/images')
+
+    def test_processes_by_default(self):
+        for wanted in (spec.Spec(), spec.Spec(management='processes')):
+            self.assertEqual('processes', spec.management_of(
+                wanted, infrastructure.OPENSTACK, self.real))
+        self.assertEqual([], self.asked)
+
+    def test_minikube_needs_its_archives(self):
+        self.assertEqual('minikube', spec.management_of(
+            spec.Spec(management='minikube'), infrastructure.OPENSTACK,
+            self.real))
+        self.assertEqual(['/images'], self.asked)
+
+    def test_minikube_makes_only_servers_that_are_containers(self):
+        for kind, made_of in ((infrastructure.MEMORY, self.real),
+                              (infrastructure.OPENSTACK, nodes.Nodes())):
+            e = self.assertRaises(
+                errors.UsageError, spec.management_of,
+                spec.Spec(management='minikube'), kind, made_of)
+            self.assertIn('--infrastructure openstack --nodes docker', str(e))
 
 
 class DistributionsTest(testtools.TestCase):

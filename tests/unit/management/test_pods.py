@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+
+import pathlib
+import types
+
+import fixtures
+import testtools
+
+from magnum_capi import progress
+from magnum_capi_tempest.kubeclient import kube
+from magnum_capi_tempest.management import client
+from magnum_capi_tempest.management import hosted
+from magnum_capi_tempest.management import layout
+from magnum_capi_tempest.management import pods
+
+DOCKER = types.SimpleNamespace(environment={
+    'DOCKER_HOST': 'unix:///c/docker.sock', 'NO_PROXY': '10.213.0.0/16'})
+
+
+class PodsTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.pods = pods.Pods(
+            layout.Layout(pathlib.Path('/run/x'), '127.80.0.1', 30000),
+            {name: f'/bin/{name}' for name in pods.TOOLS}, '/images', DOCKER,
+            '198.18.8.0/21', [30000, 30774], '/cache/127.80.lock')
+        self.done = []
+
+    def patch(self, where, name, value):
+        self.useFixture(fixtures.MockPatchObject(where, name, value))
+
+    def test_machine_service_leaves_cluster_api_to_the_pods(self):
+        program = self.pods.machine_service()
+        # Others look for it by this name.
+        self.assertEqual('capi', program.name)
+        for argument in ('--cluster-api=false', '--docker',
+                         '--kubeconfig=/run/x/kubeconfig',
+                         '--machine-socket=/run/x/machines.sock',
+                         '--endpoint-network=198.18.8.0/21',
+                         '--service-ports=30000,30774'):
+            self.assertIn(argument, program.argv)
+        self.assertNotIn('webhook', ' '.join(program.argv))
+        self.assertEqual((('127.80.0.1', 30440),), program.listens)
+
+    def test_machine_service_reaches_engine_and_minikube_directly(self):
+        self.assertEqual(DOCKER.environment,
+                         self.pods.machine_service().env)
+
+    def test_machine_service_holds_the_network(self):
+        argv = self.pods.machine_service().argv
+        self.assertLess(argv.index('/cache/127.80.lock'),
+                        argv.index('/bin/capi'))
+
+    def test_machine_service_follows_the_kinds_that_it_reads(self):
+        def up(directory, options, progress, tools, docker):
+            self.assertIs(DOCKER, docker)
+            self.assertEqual(('openstack', pathlib.Path('/images')),
+                             (options.infrastructure, options.images))
+            self.done.append('minikube')
+            return hosted.Cluster(directory / 'kubeconfig', ())
+
+        self.patch(hosted, 'up', up)
+        self.patch(kube, 'Client', lambda path: None)
+        self.patch(client, 'put_all', lambda api, objects: self.done.extend(
+            o['spec']['names']['kind'] for o in objects))
+        self.patch(client, 'wait_established', lambda *_: self.done.append(
+            'established'))
+        supervisor = types.SimpleNamespace(
+            launch=lambda wanted, *_: self.done.extend(
+                p.name for p in wanted))
+        self.pods.up(supervisor, progress.Silent())
+        self.assertEqual(['minikube', 'HelmRelease', 'Manifests',
+                          'established', 'capi'], self.done)
