@@ -10,6 +10,8 @@ usage() {
 usage: tools/run_conformance.sh [--mode quick|story|focus|certified]
                                 [--driver NAME]... [--results DIR]
                                 [--images DIR] [--keep]
+                                [--infrastructure memory|openstack]
+                                [--management processes|minikube]
 
 Builds missing node images, starts a sandbox whose clusters have real nodes,
 lets Magnum create a cluster with each driver, runs Sonobuoy in it, and takes
@@ -26,6 +28,10 @@ everything down again.
   --results DIR where archives and reports go (default: below the state
                 folder)
   --images DIR  where image archives are (default: below the cache folder)
+  --infrastructure I, --management M
+                as for "magnum-capi sandbox up": openstack makes the nodes
+                servers of Nova; minikube runs Cluster API and the OpenStack
+                provider in pods, as users do, and needs openstack
   --keep        leave the sandbox up
 
 Needs root and containers. The images are stand-ins that are built here, so
@@ -44,12 +50,15 @@ mode=quick
 drivers=()
 results=
 images=()
+infrastructure=memory
+management=processes
 keep=
 while (($#)); do
     case $1 in
         -h | --help) usage; exit 0 ;;
         --keep) keep=yes ;;
-        --mode | --driver | --results | --images)
+        --mode | --driver | --results | --images | --infrastructure | \
+            --management)
             if [[ -z ${2-} ]]; then
                 DIE_CODE=2 die 'A value is missing' "$1" 'See --help'
             fi
@@ -58,6 +67,8 @@ while (($#)); do
                 --driver) drivers+=("$2") ;;
                 --results) results=$2 ;;
                 --images) images=(--images "$2") ;;
+                --infrastructure) infrastructure=$2 ;;
+                --management) management=$2 ;;
             esac
             shift ;;
         *) DIE_CODE=2 die 'Unknown argument' "$1" 'See --help' ;;
@@ -68,6 +79,12 @@ case $mode in
     quick | story | focus | certified) ;;
     *) DIE_CODE=2 die 'Unknown mode' "--mode $mode" \
            'Use quick, story, focus or certified' ;;
+esac
+case $infrastructure/$management in
+    memory/processes | openstack/processes | openstack/minikube) ;;
+    *) DIE_CODE=2 die 'Such clusters cannot be made' \
+           "--infrastructure $infrastructure --management $management" \
+           'Use memory or openstack; minikube needs openstack' ;;
 esac
 if ((${#drivers[@]} == 0)); then
     drivers=(k8s_capi_v1 k8s_capi_helm_v1)
@@ -126,15 +143,19 @@ if [[ $problem ]]; then
         'tools/run_sandbox.sh works without them'
 fi
 
-build=(magnum-capi images build --only node haproxy)
-for minor in "${minors[@]}"; do
-    build+=(--kubernetes "$minor")
-done
-if ((${#images[@]})); then
-    build+=(--directory "${images[1]}")
-fi
+# archives NAME... [--kubernetes MINOR]...: builds those that are missing.
+archives() {
+    magnum-capi images build "${images[@]/#--images/--directory}" --only "$@"
+}
 say 'Phase: image archives; takes seconds if they exist'
-"${build[@]}"
+archives node haproxy "${minors[@]/#/--kubernetes=}"
+if [[ $management == minikube ]]; then
+    # Its machine, of another Kubernetes, and what runs in its pods.
+    archives kicbase capd-manager capi-openstack-controller cert-manager \
+        cluster-api-controller kubeadm-bootstrap-controller \
+        kubeadm-control-plane-controller openstack-resource-controller \
+        --kubernetes=1.34
+fi
 
 say 'Phase: Sonobuoy, built from its Go module; takes seconds if it exists'
 magnum-capi toolchain fetch sonobuoy > /dev/null
@@ -142,6 +163,7 @@ magnum-capi toolchain fetch sonobuoy > /dev/null
 say 'Phase: sandbox with real nodes'
 started=yes
 magnum-capi sandbox up --directory "$box" --nodes docker "${images[@]}" \
+    --infrastructure "$infrastructure" --management "$management" \
     --install "$TOP/drivers/k8s_capi_v1"
 
 code=0
