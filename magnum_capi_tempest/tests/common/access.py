@@ -36,6 +36,16 @@ def kubeconfig_of(certificates, cluster):
         yield path
 
 
+#: Taints of a node that its cluster still prepares; its condition changes
+#: first. The last one goes when Cluster API has seen the node
+#: (docs/book/src/developer/providers/contracts/bootstrap-config.md of
+#: kubernetes-sigs/cluster-api); it tries to connect every 30 s.
+PREPARED = frozenset({
+    'node.kubernetes.io/not-ready',
+    'node.cloudprovider.kubernetes.io/uninitialized',
+    'node.cluster.x-k8s.io/uninitialized'})
+
+
 @dataclasses.dataclass(frozen=True)
 class NodesLook:
     """The nodes at one moment, or why they could not be listed."""
@@ -50,19 +60,25 @@ class NodesLook:
         return None
 
     def shows(self, masters, workers, version):
-        """Return whether exactly these nodes exist, and all are ready."""
+        """Return whether exactly these nodes exist, ready to take pods."""
         planes = [n for n in self.nodes if n.control_plane]
         return (len(planes) == masters
                 and len(self.nodes) - len(planes) == workers
                 and all(n.ready and n.version == version
-                        for n in self.nodes))
+                        and not _prepared(n) for n in self.nodes))
 
     def __str__(self):
         if self.error:
             return str(self.error)
         return ', '.join(
             f'{n.name} {"ready" if n.ready else "NOT ready"} {n.version} '
-            f'[{",".join(n.roles)}]' for n in self.nodes) or 'no nodes'
+            f'[{",".join((*n.roles, *_prepared(n)))}]'
+            for n in self.nodes) or 'no nodes'
+
+
+def _prepared(node):
+    """Names of the taints by which a node is still being prepared."""
+    return sorted(PREPARED & {key for key, _, _ in node.taints})
 
 
 def look(path):

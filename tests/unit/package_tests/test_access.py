@@ -54,6 +54,17 @@ class NodesLookTest(testtools.TestCase):
     def test_not_ready(self):
         self.assertFalse(self.shows(MASTER, workload.Node('w', False, V)))
 
+    def test_one_takes_no_pods_yet(self):
+        """Its condition is ahead of the taints."""
+        for key, ready in (('node.cluster.x-k8s.io/uninitialized', False),
+                           ('node.kubernetes.io/not-ready', False),
+                           ('example.com/gpu', True)):
+            worker = workload.Node('w', True, V, taints=(
+                (key, None, 'NoSchedule'),))
+            self.assertEqual(ready, self.shows(MASTER, worker))
+            self.assertEqual(not ready, key in str(
+                access.NodesLook((MASTER, worker))))
+
     def test_another_version(self):
         self.assertFalse(
             self.shows(MASTER, workload.Node('w', True, 'v1.33.0')))
