@@ -94,6 +94,8 @@ def up(directory, options, progress, tools=None,
     with folder.alone(directory):
         before = folder.read(directory)
         _same(before, options, directory)
+        if docker is None:
+            refuse_lent(before, directory)
         with contextlib.ExitStack() as undo:
             if before is None:
                 undo.callback(sweep, directory)
@@ -153,6 +155,18 @@ def refuse(directory):
             'The folder has a management cluster of the backend minikube',
             where=directory, hint='Use --backend minikube, take it down, or '
                                   'name another folder')
+
+
+def refuse_lent(mine, directory):
+    """Make sure that the engine of a cluster is not a sandbox's.
+
+    :param mine: its :func:`record`, or None.
+    :raises UsageError: it is.
+    """
+    if mine and mine.get('docker') == dockers.LENT:
+        raise errors.UsageError(
+            'The management cluster belongs to a sandbox', where=directory,
+            hint='Use "magnum-capi sandbox" with the folder of the sandbox')
 
 
 def status(directory) -> list[tuple]:

@@ -98,12 +98,15 @@ def up(directory, progress, tools=None, behaviours=None,
 def down(directory):
     """Stop the cluster of a folder and remove what it wrote.
 
-    :raises UsageError: the folder holds something else.
+    :raises UsageError: the folder holds something else, or a sandbox's
+        cluster.
     """
     directory = folders.check(directory)
     if directory.is_dir():
         with folder.alone(directory):
-            if hosted.record(directory):
+            mine = hosted.record(directory)
+            if mine:
+                hosted.refuse_lent(mine, directory)
                 hosted.sweep(directory)
             else:
                 _sweep(directory)

@@ -209,6 +209,14 @@ class UpTest(testtools.TestCase):
         self.patch(dockers, 'machine', None)
         END(self.directory, mine)
 
+    def test_cluster_of_a_sandbox_is_left_to_it(self):
+        mine = hosted.Options().record | {'docker': dockers.LENT}
+        folder.write(self.directory, mine)
+        for command in (self.up, lambda: standalone.down(self.directory)):
+            e = self.assertRaises(errors.UsageError, command)
+            self.assertIn('belongs to a sandbox', str(e))
+        self.assertEqual(mine, hosted.record(self.directory))
+
     def test_copy_of_another_cluster_stays(self):
         self.work()
         self.up()
