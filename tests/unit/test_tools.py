@@ -4,6 +4,7 @@
 
 import os
 import pathlib
+import re
 import signal
 import subprocess
 
@@ -11,6 +12,8 @@ import fixtures
 import testtools
 
 from magnum_capi import waiting
+from magnum_capi_tempest.images import plan
+from magnum_capi_tempest.images import recipes
 
 TOOLS = pathlib.Path(__file__).parents[2] / 'tools'
 LIBRARY = TOOLS / 'lib.sh'
@@ -187,3 +190,19 @@ class DevstackServicesTest(testtools.TestCase):
         self.assertEqual(1, code)
         self.assertNotIn('listener', str(log))
         self.assertEqual('openstack volume delete capi', log[-1])
+
+
+class ConformanceTest(testtools.TestCase):
+
+    def test_archives_of_minikube(self):
+        """Those without which its management cluster is refused."""
+        text = (TOOLS / 'run_conformance.sh').read_text()
+        words = re.search(
+            r'archives (kicbase .*?) --kubernetes=(\S+)$',
+            text.replace('\\\n', ' '), re.MULTILINE)
+        names, minor = words.group(1).split(), words.group(2)
+        made = plan.choose(recipes.load(), names, (minor,))
+        self.assertEqual((), plan.missing(
+            recipes.load(), (minor,), 'minikube', {r.name for r in made}))
+        self.assertEqual([f'kicbase-{minor}'], [
+            r.name for r in made if r.kind == 'base'])
