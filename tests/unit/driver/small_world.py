@@ -383,7 +383,7 @@ class Helm:
         for manifest, kind in ((rendered, helm_errors.HelmFailed),
                                (recorded, helm_errors.VersionGone)):
             for obj in yaml.safe_load_all(manifest or ''):
-                if not self._api.serves(
+                if obj and not self._api.serves(
                         obj['apiVersion'], f'{obj["kind"].lower()}s'):
                     raise kind(f'{command} failed',
                                reason='no matches for kind')
