@@ -19,7 +19,7 @@ class _RemovesNothing:
     """Replaces the Rotation of a cluster's credentials."""
 
     def remove(self, state):
-        return state
+        pass
 
 
 class CredentialLeft(parts.Seeded):

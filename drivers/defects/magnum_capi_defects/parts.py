@@ -84,8 +84,8 @@ class FalseVerdict(status_check.StatusCheck):
     def _differs(self, rows, verdict, thorough):
         return super()._differs(rows, self.told(rows, verdict), thorough)
 
-    def _act(self, rows, snapshot_, verdict):
-        super()._act(rows, snapshot_, self.told(rows, verdict))
+    def _act(self, rows, snapshot_, verdict, thorough):
+        super()._act(rows, snapshot_, self.told(rows, verdict), thorough)
 
 
 def ended(verdict, how='COMPLETE'):
