@@ -106,13 +106,20 @@ func said(t *testing.T, space netns.NsHandle, address string) string {
 	return string(text)
 }
 
-func TestLoadBalancersForward(t *testing.T) {
-	b, e, file := testForwarding(t)
+// testHost returns the namespace of this process.
+func testHost(t *testing.T) netns.NsHandle {
+	t.Helper()
 	host, err := netns.Get()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer host.Close()
+	t.Cleanup(func() { _ = host.Close() })
+	return host
+}
+
+func TestLoadBalancersForward(t *testing.T) {
+	b, e, file := testForwarding(t)
+	host := testHost(t)
 	// given two networks with the same addresses
 	one, stop := testServer(t, b, "red", "red one", "fa:16:3e:00:00:01", "192.0.2.5")
 	testServer(t, b, "red", "red two", "fa:16:3e:00:00:02", "192.0.2.6")
@@ -177,11 +184,7 @@ func TestLoadBalancersForward(t *testing.T) {
 
 func TestTheEngineReachesLoadBalancersAndServices(t *testing.T) {
 	b, e, _ := testForwarding(t)
-	host, err := netns.Get()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer host.Close()
+	host := testHost(t)
 	// given an engine, a service on loopback, and a server
 	engine, err := newSpace()
 	if err != nil {

@@ -66,12 +66,15 @@ class Base(testtools.TestCase):
         row.node_count = size
         self.life.operations().change(row, group=row)
 
-    def replicas(self):
+    def deployment(self):
+        """The MachineDeployment of the workers."""
         return self.life.kube.get(
             'MachineDeployment', self.life.namespace,
             names.machine_deployment(
-                small_world.RELEASE,
-                names.node_group(small_world.WORKERS)))['spec']['replicas']
+                small_world.RELEASE, names.node_group(small_world.WORKERS)))
+
+    def replicas(self):
+        return self.deployment()['spec']['replicas']
 
 
 class RestoredTest(Base):
@@ -93,11 +96,7 @@ class RestoredTest(Base):
         self.assertEqual('4096Mi', self.told())
 
     def told(self):
-        found = self.life.kube.get(
-            'MachineDeployment', self.life.namespace,
-            names.machine_deployment(
-                small_world.RELEASE, names.node_group(small_world.WORKERS)))
-        return found['metadata']['annotations'][
+        return self.deployment()['metadata']['annotations'][
             f'{node_groups.CAPACITY}/memory']
 
     def helms(self):
