@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Threads of one service that read and then write in SQLite."""
+"""What services expect of their database, with SQLite."""
 
 import pathlib
 
@@ -13,17 +13,22 @@ from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest.sandbox.cloud import services
 
 
-class WritersTest(testtools.TestCase):
+class DatabaseTest(testtools.TestCase):
 
-    def counted(self, kind):
+    def printed(self, script, *arguments):
         folder = self.useFixture(fixtures.TempDir()).path
-        return int(processes.run(
+        return processes.run(
             [environment.ensure(progress.Silent()) / 'bin/python',
-             pathlib.Path(__file__).with_name('sqlite_writers.py'),
-             pathlib.Path(folder) / 'db', kind], timeout=120, merge=True,
-            env={'PYTHONPATH': str(services.PROGRAMS)}))
+             pathlib.Path(__file__).with_name(script),
+             pathlib.Path(folder) / 'db', *arguments], timeout=120,
+            env={'PYTHONPATH': str(services.PROGRAMS)}).split()
 
-    def test_none_is_refused(self):
+    def test_no_writer_is_refused(self):
         for kind in ('block', 'session'):
             with self.subTest(kind):
-                self.assertEqual(120, self.counted(kind))
+                self.assertEqual(['120'],
+                                 self.printed('sqlite_writers.py', kind))
+
+    def test_nothing_stays_of_a_deleted_users_credentials(self):
+        self.assertEqual(['second'],
+                         self.printed('keystone_credentials.py'))
