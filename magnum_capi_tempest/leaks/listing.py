@@ -16,6 +16,11 @@ from magnum_capi_tempest.leaks import model
 #: Things per answer, if a service supports paging.
 PAGE = 500
 
+#: How to ask for more: with limit and marker; with a marker only, as Keystone
+#: cuts users of LDAP to the limit and finds no marker among them; with limit
+#: and offset.
+LIMIT, MARKER, OFFSET = 'limit', 'marker', 'offset'
+
 #: Status codes for a marker that was deleted since it was listed, and how many
 #: of these to expect in a list.
 _NO_MARKER, _REFUSALS = (400, 404), 5
@@ -39,7 +44,8 @@ class _Listing:
     :param path: with ``{user}`` as a placeholder.
     :param key: of the list in the answer.
     :param name: the identifying field of things without "name".
-    :param paged: the service supports limit and marker.
+    :param paged: LIMIT, MARKER or OFFSET; empty: the service lists
+        everything at once.
     :param everywhere: parameter with which an administrator sees all
         projects; empty: none.
     """
@@ -51,7 +57,7 @@ class _Listing:
     ident: str = 'id'
     name: str = 'name'
     user: str = 'user_id'
-    paged: bool = True
+    paged: str = LIMIT
     everywhere: str = ''
 
 
@@ -64,23 +70,28 @@ _MAGNUM = (
 _OF_USER = (
     _Listing(model.CREDENTIAL, 'identity',
              'users/{user}/application_credentials',
-             'application_credentials', paged=False),
+             'application_credentials', paged=''),
     _Listing(model.TRUST, 'identity',
              'OS-TRUST/trusts?trustor_user_id={user}', 'trusts',
-             user='trustor_user_id', paged=False),
+             user='trustor_user_id', paged=''),
 )
 _OF_CLOUD = (
     _Listing(model.TRUST, 'identity', 'OS-TRUST/trusts', 'trusts',
-             user='trustor_user_id', paged=False),
-    _Listing(model.USER, 'identity', 'users', 'users', user='id', paged=False),
+             user='trustor_user_id', paged=''),
+    # Keystone 27 and later leave out what exceeds [DEFAULT] max_db_limit,
+    # 1000, and do not say so (keystone/common/driver_hints.py).
+    _Listing(model.USER, 'identity', 'users', 'users', user='id',
+             paged=MARKER),
 )
 _USERS_NAMED = _Listing(model.USER, 'identity', 'users?name__contains={user}',
-                        'users', user='id', paged=False)
+                        'users', user='id', paged='')
 _REAL = (
     _Listing('server', 'compute', 'servers/detail', 'servers',
              everywhere='all_tenants=1'),
+    # Nova leaves out what exceeds its max_limit, 1000
+    # (nova/api/openstack/common.py, limited).
     _Listing('server group', 'compute', 'os-server-groups', 'server_groups',
-             paged=False, everywhere='all_projects=1'),
+             paged=OFFSET, everywhere='all_projects=1'),
     _Listing(model.PORT, 'network', 'ports', 'ports'),
     _Listing('floating IP', 'network', 'floatingips', 'floatingips',
              name='floating_ip_address'),
@@ -218,10 +229,9 @@ def _items(get, listing, path):
         return
     listed, refusals = [], 0
     while True:
-        query = f'{"&" if "?" in path else "?"}limit={PAGE}' + (
-            f'&marker={listed[-1]}' if listed else '')
         try:
-            page = get(listing.service, path + query)[listing.key]
+            page = get(listing.service, _after(listing, path, listed))[
+                listing.key]
         except CloudReadFailed as e:
             refusals += 1
             if (not listed or e.status not in _NO_MARKER
@@ -235,3 +245,14 @@ def _items(get, listing, path):
             return
         yield from page
         listed += idents
+
+
+def _after(listing, path, listed):
+    """The path of the things that follow those that are listed."""
+    query = []
+    if listing.paged != MARKER:
+        query.append(f'limit={PAGE}')
+    if listed:
+        query.append(f'offset={len(listed)}' if listing.paged == OFFSET
+                     else f'marker={listed[-1]}')
+    return path + ('&' if '?' in path else '?') * bool(query) + '&'.join(query)

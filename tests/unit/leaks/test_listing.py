@@ -53,6 +53,30 @@ class Paged:
                              for uuid in self.there[begin:end]]}
 
 
+class Cut:
+    """Keystone and Nova, which never list more than 1000 things at once.
+
+    Keystone 27 and later cut users (max_db_limit) and say so only if they were
+    asked for a limit; Nova cuts server groups (max_limit), and never does.
+    """
+
+    def __init__(self, count):
+        self.there = [str(number) for number in range(count)]
+
+    def get(self, service, path):
+        query = parse.parse_qs(path.partition('?')[2])
+        key = path.partition('?')[0].replace('os-', '').replace('-', '_')
+        begin = 0
+        if key == 'users' and 'marker' in query:
+            begin = self.there.index(query['marker'][0]) + 1
+        elif key == 'server_groups':
+            begin = int(query.get('offset', ['0'])[0])
+        elif key != 'users':
+            raise refused(403)
+        end = begin + min(int(query.get('limit', ['1000'])[0]), 1000)
+        return {key: [{'id': ident} for ident in self.there[begin:end]]}
+
+
 def refused(status):
     return listing.CloudReadFailed('no', status=status)
 
@@ -207,7 +231,21 @@ class OfCloudTest(testtools.TestCase):
 
         self.assertIn('compute servers/detail?all_tenants=1'
                       f'&limit={listing.PAGE}', cloud.asked)
-        self.assertIn('compute os-server-groups?all_projects=1', cloud.asked)
+        self.assertIn('compute os-server-groups?all_projects=1'
+                      f'&limit={listing.PAGE}', cloud.asked)
+
+    def test_more_than_a_service_lists_at_once(self):
+        found = listing.of_cloud(Cut(2345).get, real_nodes=True)
+
+        self.assertEqual(2345, len(idents(found, model.USER)))
+        self.assertEqual(2345, len(idents(found, 'server group')))
+
+    def test_users_of_a_keystone_that_knows_no_marker(self):
+        cloud = Cloud(users=[{'id': 'u'}, {'id': 'v'}])
+
+        found = listing.of_cloud(cloud.get)
+
+        self.assertEqual(['u', 'v'], idents(found, model.USER))
 
     def test_users_by_a_part_of_the_name(self):
         cloud = Cloud(users=[{'id': 'u', 'name': 'c1_p'}])
