@@ -9,6 +9,7 @@ so in its pre-run and post-run playbooks, a person with two commands.
 import pathlib
 
 from magnum_capi.cli import base
+from magnum_capi.cli import endings
 from magnum_capi_tempest import leaks
 from magnum_capi_tempest.leaks import files
 from magnum_capi_tempest.leaks import model
@@ -49,7 +50,8 @@ class Snapshot(_OfCloud, base.Command):
 class Leaks(_OfCloud, base.Judging):
     """Show what is new since the snapshot, and which test left it.
 
-    Exit code: 0 nothing was left behind, 1 something was.
+    Exit code: 0 nothing was left behind, 1 something was, 3 it is unknown,
+    because something could be listed before the run but not now.
     """
 
     def get_parser(self, prog_name):
@@ -68,4 +70,6 @@ class Leaks(_OfCloud, base.Judging):
         left = leaks.compare(files.read(args.file), self.look(args),
                              args.artefacts, args.strict)
         print(left, file=self.app.stdout)
-        return 1 if left.leaks else 0
+        if left.leaks:
+            return 1
+        return 0 if left.clean else endings.BROKEN

@@ -91,7 +91,8 @@ def left(before, after, made=(), strict=False):
         tuple(counts), tuple(leak for leak in found if leak not in counts),
         tuple(sorted({f'{kind} could not be listed: {why}'
                       for snapshot in (before, after)
-                      for kind, why in snapshot.unread.items()})))
+                      for kind, why in snapshot.unread.items()})),
+        tuple(sorted(before.kinds - after.kinds)))
 
 
 def _named_after(things, makers):

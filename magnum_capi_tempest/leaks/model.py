@@ -123,11 +123,19 @@ class Left:
     :param others: those that no test of the run recorded; other users may
         work in this cloud.
     :param unknown: sentences about what could not be compared.
+    :param unlisted: kinds that could be listed before the run, and not after
+        it.
     """
 
     leaks: tuple[Leak, ...]
     others: tuple[Leak, ...]
     unknown: tuple[str, ...]
+    unlisted: tuple[str, ...] = ()
+
+    @property
+    def clean(self) -> bool:
+        """Whether it is certain that nothing was left behind."""
+        return not self.leaks and not self.unlisted
 
     def __str__(self):
         lines = []
@@ -138,4 +146,7 @@ class Left:
             if items:
                 lines += [f'{len(items)} {what}:',
                           *(f'  {item}' for item in items)]
-        return '\n'.join(lines if self.leaks else [*lines, 'Leaks: none'])
+        if self.unlisted:
+            lines.append('It is unknown what is left of: '
+                         + ', '.join(self.unlisted))
+        return '\n'.join([*lines, 'Leaks: none'] if self.clean else lines)

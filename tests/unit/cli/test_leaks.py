@@ -94,6 +94,23 @@ class CommandTest(testtools.TestCase):
         self.assertIn('port could not be listed: refused',
                       self.out.getvalue())
 
+    def test_what_could_be_listed_before_only_is_no_all_clear(self):
+        self.before()
+        self.now = model.Snapshot(frozenset((OLD,)), frozenset((model.TRUST,)),
+                                  {model.CLUSTER: 'no answer'})
+
+        self.assertEqual(3, self.leaks())
+        self.assertIn('cluster could not be listed: no answer',
+                      self.out.getvalue())
+        self.assertNotIn('Leaks: none', self.out.getvalue())
+
+    def test_a_service_that_is_not_there_leaves_nothing(self):
+        self.now = snapshot(OLD, **{model.BALANCER: 'not in the catalog'})
+        self.before()
+
+        self.assertEqual(0, self.leaks())
+        self.assertIn('Leaks: none', self.out.getvalue())
+
     def test_options_arrive(self):
         self.run_command(leaks.Snapshot, self.file, '--os-cloud', 'c',
                          '--kubeconfig', 'k', '--real-nodes')
