@@ -13,12 +13,11 @@ import contextlib
 import dataclasses
 import os
 import pathlib
-import shutil
-import tempfile
 import time
 
 from magnum_capi import errors
 from magnum_capi import folders
+from magnum_capi import scratch
 from magnum_capi import waiting
 from magnum_capi_tempest.conformance.results import archive
 from magnum_capi_tempest.conformance.results import damage
@@ -69,23 +68,16 @@ def fetch(program, tarball: sonobuoy.Tarball, folder: pathlib.Path,
                 where=target,
                 last_seen=fault, hint='Move that file away')
         return target
-    sweep(folder)
-    disk.require(2 * tarball.size, [folder], f'the archive {tarball.name}',
-                 '--results')
-    with tempfile.TemporaryDirectory(
-            prefix=_PART, dir=folder, ignore_cleanup_errors=True) as part, \
-            progress.step(f'retrieving {tarball.name} '
-                          f'({disk.text(tarball.size)})') as note:
-        found = _until_whole(program, tarball, pathlib.Path(part), note,
-                             progress, attempts, clock)
-        _keep(found, target)
+    # First, as it removes what killed retrievals left.
+    with scratch.folder(_PART, folder) as part:
+        disk.require(2 * tarball.size, [folder],
+                     f'the archive {tarball.name}', '--results')
+        with progress.step(f'retrieving {tarball.name} '
+                           f'({disk.text(tarball.size)})') as note:
+            found = _until_whole(program, tarball, part.path, note, progress,
+                                 attempts, clock)
+            _keep(found, target)
     return target
-
-
-def sweep(folder: pathlib.Path):
-    """Remove what killed retrievals left in a folder."""
-    for part in folder.glob(f'{_PART}*'):
-        shutil.rmtree(part, ignore_errors=True)
 
 
 def _until_whole(program, tarball, part, note, progress, attempts, clock):

@@ -124,3 +124,19 @@ class TestFetch(testtools.TestCase):
 
         path = self.fetch(GOOD)
         self.assertEqual([path], list(self.folder.iterdir()))
+
+    def test_two_at_a_time_into_one_folder(self):
+        """Two runs, in two clusters, that end in the same minute."""
+        second = gzip.compress(b'of another cluster')
+
+        class Slow(Aggregator):
+            def retrieve(this, folder, name):
+                self.fetch(second, tarball=announced(second, 'second.tar.gz'))
+                super().retrieve(folder, name)
+
+        retrieve.fetch(Slow(GOOD), announced(), self.folder,
+                       progress.Silent(), clock=self.clock)
+
+        self.assertEqual(
+            {announced().name: GOOD, 'second.tar.gz': second},
+            {path.name: path.read_bytes() for path in self.folder.iterdir()})
