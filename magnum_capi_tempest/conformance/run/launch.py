@@ -7,7 +7,6 @@ Nothing is created before the preflight checks, and nothing is left of a run
 that could not be created.
 """
 
-import contextlib
 import dataclasses
 
 from magnum_capi import errors
@@ -90,8 +89,9 @@ def make_namespace(record, driven, reader, runtime):
         namespaces.create(reader, driven.commands.namespace, record.mark,
                           dict(driven.labels))
     except kube.KubeError as e:
-        # Without an answer it may exist; then it has the run's mark.
-        if e.status is not None:
+        # Without an answer, or if a proxy or the API server gave up on it, it
+        # may exist; then it has the run's mark.
+        if e.status is not None and e.status < 500:
             runtime.store.save(dataclasses.replace(record, stage=runs.ENDED))
         raise
 
@@ -99,17 +99,23 @@ def make_namespace(record, driven, reader, runtime):
 def create(record, driven, runtime):
     """Create the objects of a run; remove them if not all can be created.
 
-    :raises EnvironmentProblem: it could not be created.
+    :raises EnvironmentProblem: it could not be created; says whether its
+        objects have been removed.
     """
     with runtime.progress.step('creating the run'):
         try:
             driven.run(record.plan)
         except errors.CommandFailed as e:
             said = sonobuoy.failure_message(e.output)
-            with contextlib.suppress(errors.CommandFailed):
+            try:
                 driven.delete()
-                runtime.store.save(dataclasses.replace(
-                    record, stage=runs.ENDED))
+            except errors.CommandFailed:
+                raise errors.EnvironmentProblem(
+                    'The run could not be created, and some of its objects '
+                    'may be left', where=e.argv[0], last_seen=said,
+                    hint='To remove them: magnum-capi conformance abort '
+                    f'{record.name}') from None
+            runtime.store.save(dataclasses.replace(record, stage=runs.ENDED))
             raise errors.EnvironmentProblem(
                 'The run could not be created, and its objects have been '
                 'removed', where=e.argv[0], last_seen=said) from None

@@ -27,6 +27,14 @@ class TestBeginning(run_box.TestCase):
         self.assertEqual(['run', 'delete'], self.box.called)
         self.assertEqual(runs.ENDED, self.box.stage)
 
+    def test_half_a_run_that_cannot_be_removed_is_told(self):
+        self.box.fails.update(run=REFUSED, delete=REFUSED)
+
+        error = self.assertRaises(errors.EnvironmentProblem, self.box.run)
+        self.assertNotIn('have been removed', str(error))
+        self.assertIn('magnum-capi conformance abort r', str(error))
+        self.assertEqual(runs.STARTED, self.box.stage)
+
     def test_nothing_is_removed_when_somebody_was_quicker(self):
         self.box.fails['create'] = kube.KubeError('409', status=409)
 
@@ -36,16 +44,22 @@ class TestBeginning(run_box.TestCase):
         self.assertEqual(runs.ENDED, self.box.stage)
 
     def test_a_namespace_that_may_be_there_can_be_removed(self):
-        self.box.fails['create'] = kube.KubeError('no answer')
-        self.assertRaises(kube.KubeError, self.box.run)
-        self.assertEqual(runs.STARTED, self.box.stage)
-        self.box.fails.clear()
-        mark = self.box.runtime.store.load('r').mark
-        namespaces.create(self.box.reader(), 'sonobuoy', mark, {})
+        # A proxy gives up on an API server that is still at work, and that
+        # on its etcd.
+        for status in None, 500, 504:
+            self.box.fails['create'] = kube.KubeError('no answer',
+                                                      status=status)
+            name = f'r{status}'
+            self.assertRaises(kube.KubeError, self.box.run, name=name)
+            store = self.box.runtime.store
+            self.assertEqual(runs.STARTED, store.load(name).stage)
+            self.box.fails.clear()
+            mark = store.load(name).mark
+            namespaces.create(self.box.reader(), 'sonobuoy', mark, {})
 
-        lifecycle.abort('r', self.box.runtime)
+            lifecycle.abort(name, self.box.runtime)
 
-        self.assertEqual([], self.box.lists['namespaces'])
+            self.assertEqual([], self.box.lists['namespaces'])
 
     def test_nothing_is_built_for_a_cluster_that_is_not_fit(self):
         ensure = mock.Mock()
