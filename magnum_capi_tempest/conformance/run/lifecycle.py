@@ -29,6 +29,7 @@ from magnum_capi_tempest.conformance.run import kubeconfigs
 from magnum_capi_tempest.conformance.run import launch
 from magnum_capi_tempest.conformance.run import log_stream
 from magnum_capi_tempest.conformance.run import outcome
+from magnum_capi_tempest.conformance.run import retrieve as retrieve_
 from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance.run import salvage
@@ -95,8 +96,8 @@ def run(request: RunRequest, runtime: Runtime) -> outcome.Outcome:
     """Run the tests to their end.
 
     :raises UsageError: the request is invalid.
-    :raises EnvironmentProblem: the cluster is not fit for it; nothing was
-        created.
+    :raises EnvironmentProblem: the cluster is not fit for it, or the folder
+        for results cannot be written; nothing was created.
     """
     kind = _BACKENDS[request.backend]
     kind.refuse(request.plan)
@@ -118,6 +119,8 @@ def run(request: RunRequest, runtime: Runtime) -> outcome.Outcome:
         seen = launch.prepare(
             request, planned.commands.namespace, dict(planned.labels),
             lambda: driver().delete(), reader, runtime.progress)
+        # Not only hours later.
+        retrieve_.make_folder(request.results)
         driven = driver()
         if seen.stand_in:
             request = dataclasses.replace(request, plan=dataclasses.replace(

@@ -13,6 +13,7 @@ import contextlib
 import dataclasses
 import os
 import pathlib
+import tempfile
 import time
 
 from magnum_capi import errors
@@ -51,14 +52,15 @@ def fetch(program, tarball: sonobuoy.Tarball, folder: pathlib.Path,
     :param folder: for the archive, under the announced name. If the same
         archive is already there, it is used.
     :raises WaitTimeout: it was incomplete ``attempts`` times.
-    :raises EnvironmentProblem: no room, or another file has its name.
+    :raises EnvironmentProblem: no room, another file has its name, or the
+        folder cannot be written.
     :raises UsageError: there is no archive yet.
     """
     if not tarball.ready or not tarball.name:
         raise errors.UsageError(
             'The results are not ready',
             hint='Wait for the run with: magnum-capi conformance resume')
-    folders.private(folder)
+    make_folder(folder)
     target = folder / tarball.name
     if target.exists():
         fault = difference(target, tarball)
@@ -78,6 +80,21 @@ def fetch(program, tarball: sonobuoy.Tarball, folder: pathlib.Path,
                                  attempts, clock)
             _keep(found, target)
     return target
+
+
+def make_folder(folder: pathlib.Path):
+    """Make the folder for results, and try to write to it.
+
+    :raises EnvironmentProblem: that is impossible.
+    """
+    try:
+        folders.private(folder)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(b'x')
+    except OSError as e:
+        raise errors.EnvironmentProblem(
+            f'Cannot write to the folder for results: {e.strerror}',
+            where=folder, hint='Name another one with --results') from e
 
 
 def _until_whole(program, tarball, part, note, progress, attempts, clock):

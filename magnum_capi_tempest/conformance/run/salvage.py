@@ -12,7 +12,7 @@ import json
 import pathlib
 
 from magnum_capi import errors
-from magnum_capi import folders
+from magnum_capi import outfile
 from magnum_capi_tempest.conformance.results import damage
 from magnum_capi_tempest.conformance.run import observe
 from magnum_capi_tempest.conformance.run import pod_files
@@ -45,8 +45,9 @@ def save(reader: kube.Client, namespace, folder: pathlib.Path) -> Saved:
     """Save logs and JUnit of a run's pods into a folder.
 
     Errors of the cluster are not raised: each becomes a note.
+
+    :raises EnvironmentProblem: a file cannot be written.
     """
-    folders.private(folder)
     notes = []
     try:
         found = reader.items(kube.pod_path(namespace))
@@ -54,7 +55,7 @@ def save(reader: kube.Client, namespace, folder: pathlib.Path) -> Saved:
         return Saved(folder, notes=(str(e),))
     pods = [observe.pod(p) for p in found]
     # Not the objects themselves: environments contain secrets.
-    _write(folder / PODS, json.dumps(
+    outfile.write_private(folder / PODS, json.dumps(
         [dataclasses.asdict(p) for p in pods], indent=1).encode())
     log = junit = None
     for pod in pods:
@@ -70,7 +71,7 @@ def save(reader: kube.Client, namespace, folder: pathlib.Path) -> Saved:
             text = ''
         if text:
             file = folder / (LOG if pod.plugin else 'aggregator.log')
-            _write(file, text.encode())
+            outfile.write_private(file, text.encode())
             log = file if pod.plugin else log
         if pod.plugin:
             junit = _junit(reader, namespace, pod, folder, notes) or junit
@@ -130,7 +131,7 @@ def _junit(reader, namespace, pod, folder, notes):
     try:
         for name, content in pod_files.files(reader, namespace, pod.name):
             if name == JUNIT and content:
-                _write(folder / JUNIT, content)
+                outfile.write_private(folder / JUNIT, content)
                 return folder / JUNIT
     except (kube.KubeError, damage.Damage) as e:
         why = ('it has handed its results to the aggregator, which gives them '
@@ -139,8 +140,3 @@ def _junit(reader, namespace, pod, folder, notes):
         return None
     notes.append(f'no JUnit of {pod.name}: the tests have not written it')
     return None
-
-
-def _write(file, content):
-    file.write_bytes(content)
-    file.chmod(0o600)

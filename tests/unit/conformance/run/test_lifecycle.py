@@ -85,6 +85,19 @@ class TestRun(run_box.TestCase):
 
         self.assertEqual(runs.ENDED, self.box.stage)
 
+    def test_results_that_cannot_be_written_are_no_surprise_in_the_end(self):
+        file = self.box.base / 'file'
+        file.touch()
+        for backend in (model.SONOBUOY, model.HYDROPHONE):
+            error = self.assertRaises(
+                errors.EnvironmentProblem, self.box.run, backend=backend,
+                results=file / 'results')
+
+            self.assertIn(str(file), str(error))
+            self.assertIn('--results', str(error))
+            self.assertEqual([], self.box.called)
+            self.assertEqual([], self.box.lists['namespaces'])
+
     def test_stand_ins_are_told_by_the_nodes(self):
         for backend in (model.SONOBUOY, model.HYDROPHONE):
             self.box.lists['nodes'] = [{**NODE, 'status': {

@@ -96,6 +96,15 @@ class TestSave(testtools.TestCase):
             notes = self.save(**parts).notes
             self.assertIn(note, ' | '.join(notes))
 
+    def test_no_room(self):
+        """Not a traceback, after hours of tests."""
+        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path,
+                                   'file', 'saved')
+        self.folder.parent.touch()
+
+        self.assertRaises(errors.EnvironmentProblem, salvage.save, Reader(),
+                          'sonobuoy', self.folder)
+
     def test_a_link_in_what_the_worker_holds_is_not_followed(self):
         out = io.BytesIO()
         with tarfile.open(fileobj=out, mode='w:gz') as archive:
