@@ -151,6 +151,8 @@ def resume(which, runtime: Runtime,
            results: pathlib.Path | None = None) -> outcome.Outcome:
     """Watch a run that an earlier command started, until it ends.
 
+    It is then removed from the cluster, unless it is to be kept.
+
     :param which: the name of a run, None for the only one that has not ended,
         or the :class:`.foreign.Where` to search; here and below.
     :param results: folder for fetched files, instead of the run's own; here
@@ -162,7 +164,11 @@ def resume(which, runtime: Runtime,
         if pathlib.Path(record.archive).parent != pathlib.Path(
                 record.results):
             raise _fetched(record)
-        return outcome.of_archive(record)
+        ended = outcome.of_archive(record)
+        if record.stage == runs.RETRIEVED and not record.keep:
+            # Of a command that was killed, or could not do it itself.
+            _remove(record, runtime)
+        return ended
     with _access(record, runtime) as (driven, reader):
         with _left_running(record, runtime):
             if record.backend == model.HYDROPHONE:
@@ -269,6 +275,17 @@ def _fetched(record):
         f'The results of the run {record.name} have already been fetched',
         where=record.archive, hint='Copy them' if record.stage == runs.ENDED
         else 'To fetch them again, use "magnum-capi conformance retrieve"')
+
+
+def _remove(record, runtime):
+    """Remove a run whose results count, whatever becomes of its cluster."""
+    try:
+        with _access(record, runtime) as (driven, reader):
+            finishing.delete(record, driven, reader, runtime, lenient=True)
+    except errors.MagnumCapiError as e:
+        runtime.progress.info(
+            f'Not removed: {e}. Try "magnum-capi conformance abort '
+            f'{record.name}"')
 
 
 @contextlib.contextmanager

@@ -135,6 +135,38 @@ class TestLater(run_box.TestCase):
             'r', self.box.runtime).verdict.outcome)
         self.assertEqual([], self.box.called)
 
+    def test_what_a_killed_command_had_fetched_is_removed(self):
+        self.box.fails['delete'] = KeyboardInterrupt()
+        self.box.said = [COMPLETE]
+        with contextlib.suppress(KeyboardInterrupt):
+            self.box.run()
+        self.assertEqual(runs.RETRIEVED, self.box.stage)
+        self.box.fails.clear()
+
+        ended = lifecycle.resume(None, self.box.runtime)
+
+        self.assertEqual(verdict.FAILED, ended.verdict.outcome)
+        self.assertEqual([], self.box.lists['namespaces'])
+        self.assertEqual(runs.ENDED, self.box.stage)
+
+    def test_what_was_fetched_counts_although_the_cluster_is_gone(self):
+        self.begun()
+        lifecycle.retrieve('r', self.box.runtime)
+        self.box.kubeconfig.unlink()
+
+        ended = lifecycle.resume('r', self.box.runtime)
+
+        self.assertEqual(verdict.FAILED, ended.verdict.outcome)
+        self.assertEqual(runs.RETRIEVED, self.box.stage)
+
+    def test_what_is_to_be_kept_is_kept(self):
+        self.box.said = [COMPLETE]
+        self.box.run(keep=True)
+
+        lifecycle.resume('r', self.box.runtime)
+
+        self.assertNotIn('delete', self.box.called)
+
     def test_hydrophone_is_not_begun_again(self):
         self.box.fails['/hydrophone'] = KeyboardInterrupt()
         with contextlib.suppress(KeyboardInterrupt):
