@@ -14,6 +14,7 @@ import pathlib
 from magnum_capi import errors
 from magnum_capi import waiting
 from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.results import damage
 from magnum_capi_tempest.conformance.run import completion
 from magnum_capi_tempest.conformance.run import hydrophone
 from magnum_capi_tempest.conformance.run import messages
@@ -101,10 +102,17 @@ def follow(record, driven, reader, runtime, go_on) -> outcome.Outcome:
             said = hydrophone.failure_message(e.output) or e.what
             return outcome.of_nothing(
                 record, f'Hydrophone ended without results: {said}')
-    record = dataclasses.replace(record, stage=runs.ENDED,
-                                 archive=str(folder))
-    runtime.store.save(record)
-    return outcome.of_archive(record)
+    ended = dataclasses.replace(record, stage=runs.ENDED, archive=str(folder))
+    try:
+        found = outcome.of_archive(ended)
+    except damage.Damage as e:
+        # Its download broke off; then it has not removed its pod.
+        return outcome.of_nothing(
+            record, f'The files that Hydrophone fetched are broken: {e.what}. '
+            f'To fetch them again: magnum-capi conformance resume '
+            f'{record.name}')
+    runtime.store.save(ended)
+    return found
 
 
 def end_hydrophone(record) -> pathlib.Path:

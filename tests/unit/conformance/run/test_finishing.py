@@ -5,8 +5,10 @@
 import dataclasses
 from unittest import mock
 
+from magnum_capi import processes
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.run import completion
+from magnum_capi_tempest.conformance.run import lifecycle
 from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance import verdict
@@ -89,6 +91,24 @@ class TestFinishing(run_box.TestCase):
         self.assertEqual((sign,), ended.result.signs)
         self.assertIn(f'seen in the cluster: {sign}', ended.verdict.reasons)
         self.assertEqual((sign,), self.box.runtime.store.load('r').signs)
+
+    def test_files_of_hydrophone_that_broke_off_are_fetched_again(self):
+        """The API server goes away while they are downloaded."""
+        files = self.box.base / 'results' / 'r'
+
+        def cut(argv, **kwargs):
+            (files / 'e2e.log').write_bytes(run_box.LOG)
+            (files / 'junit_01.xml').write_bytes(run_box.JUNIT[:50])
+            raise REFUSED
+
+        with mock.patch.object(processes, 'run', cut):
+            ended = self.box.run(backend=model.HYDROPHONE)
+        self.assertEqual(verdict.HARNESS_ERROR, ended.verdict.outcome)
+        self.assertEqual(runs.STARTED, self.box.stage)
+
+        ended = lifecycle.resume('r', self.box.runtime)
+        self.assertEqual(1, len(ended.result.ran))
+        self.assertEqual(runs.ENDED, self.box.stage)
 
     def test_hydrophone_gives_the_same_kind_of_result(self):
         ended = self.box.run(backend=model.HYDROPHONE)
