@@ -11,6 +11,7 @@ in. This module corrects some of the library's behaviour:
   between, the next one removes its file;
 - the oldest supported version of the library ignores unknown keys, and so may
   use the wrong identity or server. Such keys are refused by name;
+- a token in a file is not read again when it has been renewed;
 - a proxy in the environment would be used even for this machine;
 - Python 3.13 requires extensions that Magnum's CA does not add to
   certificates.
@@ -79,7 +80,7 @@ def files(kubeconfig, folder):
             config.load_kube_config(
                 str(kubeconfig), client_configuration=configuration,
                 persist_config=False, temp_file_path=str(private.path))
-            _trim_token(configuration, current.user)
+            _follow_token(configuration, current)
             _check_token(configuration)
         # Three retries with growing pauses would delay every failure by ten
         # seconds.
@@ -178,14 +179,27 @@ def _logins(user):
         yield 'auth-provider'
 
 
-def _trim_token(configuration, user):
-    """Strip white space around a token in a file, like client-go."""
-    if user.get('tokenFile'):
-        # It would restore the original text, and reads no file again.
-        configuration.refresh_api_key_hook = None
-        for name, header in configuration.api_key.items():
-            configuration.api_key[name] = ' '.join(
-                part.strip() for part in header.split(' ', 1))
+def _follow_token(configuration, current):
+    """Strip white space around a token in a file, and read the file again.
+
+    Like client-go: tokens of service accounts are renewed within the hour. The
+    library does neither.
+    """
+    if not current.user.get('tokenFile'):
+        return
+    path = current.where.parent / current.user['tokenFile']
+    for name, header in configuration.api_key.items():
+        configuration.api_key[name] = ' '.join(
+            part.strip() for part in header.split(' ', 1))
+
+    def read(configuration):
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            token = path.read_text(encoding='utf-8').strip()
+            if token and kubeconfig_file.is_token(token):
+                for name in configuration.api_key:
+                    configuration.api_key[name] = f'Bearer {token}'
+
+    configuration.refresh_api_key_hook = read
 
 
 def _check_token(configuration):

@@ -222,6 +222,22 @@ class HonouredTest(_Base):
                 self.assertEqual('Bearer t',
                                  self.sent({'tokenFile': 'token'}))
 
+    def test_token_file_is_read_again(self):
+        """Tokens of service accounts are renewed before an hour has passed."""
+        (self.folder / 'token').write_text('first\n')
+        configuration = self.configuration({'tokenFile': 'token'})
+
+        # A file that is just being replaced changes nothing.
+        for text, token in (('second\n', 'second'), ('', 'second'),
+                            ('third\nhunter2', 'second'), (None, 'second'),
+                            ('fourth', 'fourth')):
+            path = self.folder / 'token'
+            path.unlink(missing_ok=True)
+            if text is not None:
+                path.write_text(text)
+            self.assertEqual(f'Bearer {token}', configuration.auth_settings()[
+                'BearerToken']['value'])
+
     def test_program_to_log_in(self):
         status = ('{"kind": "ExecCredential", "apiVersion": '
                   '"client.authentication.k8s.io/v1", '
