@@ -14,6 +14,7 @@ import collections
 import dataclasses
 import re
 
+from magnum_capi import redact
 from magnum_capi_tempest.conformance import model
 
 #: Lines in an excerpt from a log.
@@ -72,7 +73,7 @@ _ROOTS = ('/test/', '/vendor/', '/pkg/')
 class Fingerprint:
     """What failures with the same cause have in common.
 
-    :param message: without the volatile parts.
+    :param message: without the volatile parts, and without secrets.
     :param place: ``test/e2e/framework/pod/output/output.go:263``, empty if
         the failure does not say.
     """
@@ -118,7 +119,8 @@ def of(spec, nodes=()) -> Fingerprint:
         # The last one: the first is the framework's wrapper.
         found = next(reversed([*_PLACE_V1.finditer(spec.failure)]), None)
     place = f'{_below(found["path"])}:{found["line"]}' if found else ''
-    message = stable(_headline(spec.failure)[:_MOST], nodes)
+    # It is what the log of a CI job shows of a failure.
+    message = stable(redact.redact(_headline(spec.failure)[:_MOST]), nodes)
     return Fingerprint(message[:_WIDTH] or _silent(spec), place)
 
 

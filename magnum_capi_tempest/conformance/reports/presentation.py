@@ -9,6 +9,7 @@ and are only counted.
 
 import types
 
+from magnum_capi import redact
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.reports import fingerprints
 from magnum_capi_tempest.conformance.reports import rerun
@@ -111,7 +112,8 @@ def facts(result) -> dict[str, str]:
         'record': 'verified' if result.verified else 'not verified',
         'wrong with the cluster': '; '.join(result.signs),
     }
-    found |= {key: value for key, value in result.facts.items()
+    # They include the end of a log that was cut off.
+    found |= {key: redact.redact(value) for key, value in result.facts.items()
               if key not in found}
     return {key: value for key, value in found.items() if value}
 
@@ -183,7 +185,8 @@ def harness(result) -> list[str]:
     """What failed around the specs, a line each."""
     lines = [f'{e.where} ({e.kind}): {e.message}'
              for e in result.infra_errors]
-    lines += [f'{n.name}: {n.failure}' for n in result.suite_nodes
+    lines += [f'{n.name}: {redact.redact(n.failure)}'
+              for n in result.suite_nodes
               if n.status == model.FAILED]
     return lines
 

@@ -125,6 +125,22 @@ class RunTest(testtools.TestCase):
         self.assertEqual((without.mark, without.verdict, without.counts),
                          (with_.mark, with_.verdict, with_.counts))
 
+    def test_the_terminal_shows_no_secret(self):
+        """In a CI job, it is the published log."""
+        token = 'token: eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcdefghijkl'
+        node = model.SuiteNode('[BeforeSuite]', model.FAILED, token)
+        out = io.StringIO()
+        for result in (
+                by_hand.result(by_hand.failed(
+                    'a', failure=f'no login with {token}')),
+                by_hand.result(by_hand.passed('a'), suite_nodes=(node,)),
+                by_hand.result(facts={'last lines of the e2e log': token})):
+            terminal.show(run_of(result), console=rich.console.Console(
+                file=out, width=400))
+
+        self.assertNotIn('eyJ', out.getvalue())
+        self.assertIn('no login with', out.getvalue())
+
     def test_harness_errors_are_no_tests(self):
         run = run_of(by_hand.result(
             by_hand.passed('a'),
