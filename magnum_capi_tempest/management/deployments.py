@@ -7,8 +7,10 @@ state; everything but the request is pure.
 
 import dataclasses
 import re
+import time
 
 from magnum_capi import waiting
+from magnum_capi_tempest.kubeclient import kube
 
 #: Label of the Deployments of Cluster API's providers, see
 #: docs/book/src/developer/providers/contracts of kubernetes-sigs/cluster-api.
@@ -86,16 +88,26 @@ def read(api) -> list[Deployment]:
     return parse((api.get(_PATH) or {}).get('items', ()))
 
 
-def wait(api, wanted, timeout, note):
+def wait(api, wanted, timeout, note, clock=time):
     """Wait until Deployments are available.
 
     :param wanted: (namespace, name) pairs.
-    :param note: called with the names of those not yet available.
+    :param note: called with the names of those not yet available, or why
+        they are unknown.
     :raises WaitTimeout: names those that are not available, and why.
+    :raises KubeError: the cluster denies access.
     """
     def poll():
-        there = {(d.namespace, d.name): d for d in read(api)}
-        missing = unavailable(wanted, there)
+        try:
+            found = read(api)
+        except kube.KubeError as e:
+            # The only API server of a machine under load.
+            if e.is_final:
+                raise
+            note(str(e))
+            return dict.fromkeys(map('/'.join, wanted), str(e))
+        missing = unavailable(
+            wanted, {(d.namespace, d.name): d for d in found})
         if missing:
             note(', '.join(sorted(missing)))
         return missing
@@ -110,7 +122,7 @@ def wait(api, wanted, timeout, note):
     waiting.wait_for(
         poll, done=lambda missing: not missing, timeout=timeout,
         what='the providers to run', describe=describe,
-        pace=waiting.Pace(0.2, 1.3, 2))
+        pace=waiting.Pace(0.2, 1.3, 2), clock=clock)
 
 
 def unavailable(wanted, there) -> dict[str, str]:
@@ -148,7 +160,10 @@ def waiting_pods(items) -> str:
 
 
 def _pods(api, namespace):
-    listed = api.get(f'/api/v1/namespaces/{namespace}/pods') or {}
+    try:
+        listed = api.get(f'/api/v1/namespaces/{namespace}/pods') or {}
+    except kube.KubeError as e:
+        return str(e)
     return waiting_pods(listed.get('items', ()))
 
 

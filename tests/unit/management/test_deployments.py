@@ -2,7 +2,9 @@
 import testtools
 
 from magnum_capi import errors
+from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.management import deployments
+from tests.unit import fake_clock
 
 
 def deployment(name, provider=None, image='x/manager:v1.14.0', ready=1,
@@ -82,6 +84,39 @@ class WaitTest(testtools.TestCase):
         self.assertIn('capi-system/capi: no minimum', str(e))
         self.assertIn('ImagePullBackOff no route', str(e))
         self.assertEqual(['capi-system/capi'], notes)
+
+    def wait_for(self, *answers):
+        """Wait for a Deployment; answers of the API, the last one for ever."""
+        answers, notes = list(answers), []
+
+        def get(path):
+            answer = answers.pop(0) if len(answers) > 1 else answers[0]
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+
+        api = Api({})
+        api.get = get
+        deployments.wait(api, [('capi-system', 'capi')], 60, notes.append,
+                         fake_clock.FakeClock())
+        return notes
+
+    def test_an_api_that_does_not_answer_for_a_moment(self):
+        """Webhooks and controllers start beside the only API server."""
+        notes = self.wait_for(
+            kube.KubeError('no answer'), kube.KubeError('etcd', status=500),
+            {'items': [deployment('capi')]})
+
+        self.assertIn('no answer', notes[0])
+
+    def test_an_api_that_is_gone(self):
+        e = self.assertRaises(errors.WaitTimeout, self.wait_for,
+                              kube.KubeError('no answer'))
+        self.assertIn('no answer', str(e))
+
+    def test_an_api_that_refuses(self):
+        self.assertRaises(kube.KubeError, self.wait_for,
+                          kube.KubeError('forbidden', status=403))
 
     def test_pod_without_a_node(self):
         pod = {'metadata': {'name': 'capi-1'}, 'status': {'conditions': [
