@@ -6,7 +6,8 @@ Neither container has a shell. Sonobuoy's worker, which waits to hand over the
 results, contains the program that packs archives (``sonobuoy splat``): it
 prints the files that the tests packed at their end. The image of the tests
 contains kubectl (kubernetes, test/conformance/image/Dockerfile), which can
-print a file as part of a ConfigMap.
+print a file as part of a ConfigMap: as "data", or, if it is not UTF-8, as
+"binaryData".
 """
 
 import io
@@ -33,7 +34,9 @@ def log(reader, namespace, pod, container):
     return reader.execute(namespace, pod, container, [
         'kubectl', 'create', 'configmap', 'log', '--dry-run=client',
         f'--from-file=log={_RESULTS}/{LOG}',
-        '--output=go-template={{.data.log}}']).decode(errors='replace')
+        '--output=go-template={{with .data}}{{.log}}{{end}}'
+        '{{with .binaryData}}{{base64decode .log}}{{end}}']).decode(
+            errors='replace')
 
 
 def longest_log(reader, namespace, pod, container, most):
