@@ -46,13 +46,20 @@ class Build(base.Command):
         parser.add_argument('--setup', metavar='FILE', type=pathlib.Path,
                             help='Markdown for the README.md: how anyone can '
                                  'create such a cluster')
+        parser.add_argument('--kubernetes-version', metavar='VERSION',
+                            default='',
+                            help='version of the cluster, for files of '
+                                 'Hydrophone, which do not have it (default: '
+                                 'that in the record of the run, if it was '
+                                 'run on this machine)')
         conformance_check.add_latest(parser)
         return parser
 
     def take_action(self, args):
         made = bundle.build(args.archive, args.product, args.out,
                             name=args.name, setup_file=args.setup,
-                            latest=args.latest)
+                            latest=args.latest,
+                            kubernetes=args.kubernetes_version)
         for finding in made.warnings:
             print(finding, file=sys.stderr)
         print(f'{made.folder}\nTitle of the pull request: {made.title}',

@@ -66,13 +66,11 @@ def load(given, *, title=None, store=None) -> comparison.Judged:
     path = pathlib.Path(name)
     version = about.pop('kubernetes', '')
     if path.exists():
-        told = folders.read_report_notes(path)
+        told, run = folders.read_report_notes(path), _of_path(store, path)
         # An archive is the best source for its version.
-        result = reading.find(
-            path, kubernetes=version or told.cluster.kubernetes)
+        result = reading.find(path, kubernetes=version or _version(told, run))
         if told.stand_in:
             result = dataclasses.replace(result, stand_in_images=True)
-        run = _of_path(store, path)
         if run is not None:
             result = outcome.told(run, result)
         about = _known(told.cluster) | _known(run and run.about) | about
@@ -108,6 +106,22 @@ def run_of(given, store=None) -> runs.Run | None:
     name, _ = parse(given)
     path = pathlib.Path(name)
     return _of_path(store, path) if path.exists() else _record(store, name)
+
+
+def version_of(path, store=None) -> str:
+    """Version of Kubernetes, if a report beside a record or its run knows it.
+
+    Hydrophone's files do not have it.
+
+    :param path: of the record.
+    """
+    path = pathlib.Path(path)
+    return _version(folders.read_report_notes(path),
+                    _of_path(store or runs.Store(), path))
+
+
+def _version(told, run):
+    return told.cluster.kubernetes or (run.about.kubernetes if run else '')
 
 
 def _each(given):

@@ -16,6 +16,7 @@ import tempfile
 
 from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.reports import sources
 from magnum_capi_tempest.conformance import required as required_
 from magnum_capi_tempest.conformance.results import members
 from magnum_capi_tempest.conformance.results import reading
@@ -63,7 +64,7 @@ class Bundle:
 
 
 def build(source, product_file, out, *, name=None, setup_file=None,
-          latest=None, store=None) -> Bundle:
+          latest=None, store=None, kubernetes='') -> Bundle:
     """Create a submission.
 
     :param source: Sonobuoy archive, or folder of Hydrophone's files.
@@ -74,6 +75,8 @@ def build(source, product_file, out, *, name=None, setup_file=None,
     :param latest: latest release of Kubernetes, see :func:`check.check`.
     :param store: :class:`~..run.runs.Store`, which may have the plan of the
         run.
+    :param kubernetes: version of the cluster, if neither the record nor the
+        run says it.
     :raises Refused: with every reason why it cannot be submitted.
     :raises UsageError: an argument is invalid.
     :raises Damage: the record cannot be read.
@@ -83,13 +86,16 @@ def build(source, product_file, out, *, name=None, setup_file=None,
     setup = (_read(setup_file, _MOST_SETUP).decode('utf-8', 'replace')
              if setup_file else None)
     product = products.parse(content)
-    result = reading.find(source)
+    store = store or runs.Store()
+    result = reading.find(
+        source, kubernetes=kubernetes or sources.version_of(source, store))
     release = _RELEASE.match(result.cluster.kubernetes)
     reasons = [*_run_reasons(result),
                *(str(f) for f in products.check(product, str(product_file))
                  if f.level == findings.ERROR)]
     if not release:
-        reasons.append('the record does not have the version of Kubernetes')
+        reasons.append('the record does not have the version of Kubernetes: '
+                       'name it with --kubernetes-version')
     if reasons:
         raise Refused(reasons, where=source)
     name = _folder_name(name or product.value('name'))
@@ -118,7 +124,6 @@ def _run_reasons(result):
 
 def _plan(result, store):
     """The plan of the run, if this machine started it."""
-    store = store or runs.Store()
     source = pathlib.Path(result.source).absolute()
     for run in store.all():
         if run.sha256 == result.sha256 if result.sha256 else (

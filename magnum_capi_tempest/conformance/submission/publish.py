@@ -23,6 +23,7 @@ from magnum_capi import redact
 from magnum_capi_tempest.conformance.reports import files as forms
 from magnum_capi_tempest.conformance.reports import folders
 from magnum_capi_tempest.conformance.reports import page
+from magnum_capi_tempest.conformance.reports import sources
 from magnum_capi_tempest.conformance import required
 from magnum_capi_tempest.conformance.results import members
 from magnum_capi_tempest.conformance.results import reading
@@ -98,7 +99,7 @@ def publish(source, folder, *, full=False) -> Published:
 def _read(source):
     """The result, completed from the report beside its record."""
     told = folders.read_report_notes(source)
-    result = reading.find(source, kubernetes=told.cluster.kubernetes)
+    result = reading.find(source, kubernetes=sources.version_of(source))
     return dataclasses.replace(
         result, stand_in_images=result.stand_in_images or told.stand_in,
         cluster=dataclasses.replace(told.cluster, **{

@@ -16,6 +16,7 @@ import testtools
 from magnum_capi import errors
 from magnum_capi_tempest.cli import conformance_check
 from magnum_capi_tempest.cli import conformance_submission as cli
+from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.results import damage
 from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import runs
@@ -106,6 +107,37 @@ class BuildTest(_Base):
         self.assertIn('--aggregator-node-selector role:infra', text)
         self.assertIn('--e2e-repo-config m.yaml', text)
         self.assertNotIn('/home', text)
+
+    def test_files_of_hydrophone(self):
+        """They do not have the version of Kubernetes."""
+        files = self.folder / 'files'
+        files.mkdir()
+        members = submissions.certified()
+        for name, member in (('e2e.log', archives.LOG),
+                             ('junit_01.xml', archives.JUNIT)):
+            (files / name).write_bytes(members[member])
+        store = runs.Store(self.folder / 'runs')
+        (self.folder / 'p.yaml').write_bytes(submissions.product_yaml())
+
+        def build(number, **kwargs):
+            return bundle.build(
+                files, self.folder / 'p.yaml', self.out / str(number),
+                store=store, latest='v1.36', **kwargs)
+
+        error = self.assertRaises(bundle.Refused, build, 0)
+        self.assertIn('--kubernetes-version', str(error))
+
+        build(1, kubernetes='v1.34.9')
+        store.save(runs.Run(
+            'r', runs.Target(kubeconfig='/k'), runner.Plan(
+                mode='certified-conformance'), str(self.folder),
+            backend='hydrophone', archive=str(files),
+            about=model.Cluster(kubernetes='v1.34.9')))
+        made = build(2)
+
+        self.assertEqual('v1.34', made.folder.parent.name)
+        self.assertIn('Kubernetes: v1.34.9',
+                      (made.folder / 'README.md').read_text())
 
     def test_own_words_on_the_cluster(self):
         (self.folder / 's.md').write_text('Press the button.\n')

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which record a person means; what it knows of its cluster."""
 
+import dataclasses
 import pathlib
 
 import fixtures
@@ -52,6 +53,20 @@ class SourcesTest(testtools.TestCase):
             found = self.load(f'{given},kubernetes=v1.35.0')
 
             self.assertEqual(wanted, found.result.cluster.kubernetes)
+
+    def test_version_that_the_record_of_its_run_knows(self):
+        self.record()
+        self.assertEqual('', self.load(self.files).result.cluster.kubernetes)
+
+        run = self.store.load('first')
+        self.store.save(dataclasses.replace(run, about=dataclasses.replace(
+            run.about, kubernetes='v1.34.9')))
+
+        for given, version in ((self.files, 'v1.34.9'),
+                               (f'{self.files},kubernetes=v1.35.0', 'v1.35.0'),
+                               ('first', 'v1.34.9')):
+            self.assertEqual(
+                version, self.load(given).result.cluster.kubernetes)
 
     def test_what_a_person_knows(self):
         found = self.load(
