@@ -22,8 +22,10 @@ FACT = 'fact'
 OLDEST = (1, 17)
 
 #: The only taint that e2e.test does not wait for by default
-#: (test/e2e/framework/test_context.go); and the taint of a cordoned node.
+#: (test/e2e/framework/test_context.go), and its older name, for which it does
+#: not wait before 1.28 either; and the taint of a cordoned node.
 _CONTROL_PLANE = 'node-role.kubernetes.io/control-plane'
+_MASTER, _MASTER_WAITED_FOR = 'node-role.kubernetes.io/master', (1, 28)
 _CORDON = 'node.kubernetes.io/unschedulable'
 _NON_BLOCKING = re.compile(r'--?non-blocking-taints[= ]([^\s]+)')
 
@@ -131,6 +133,9 @@ def _waited_for(seen, plan):
     """Nodes that e2e.test considers not ready (framework/node/wait.go)."""
     told = _NON_BLOCKING.findall(plan.variables.get('E2E_EXTRA_ARGS', ''))
     may_be = set(told[-1].split(',')) if told else {_CONTROL_PLANE}
+    minor = _minor(plan.kubernetes or seen.version)
+    if not told and minor and minor < _MASTER_WAITED_FOR:
+        may_be.add(_MASTER)
     found = {n.name: sorted(n.taints - may_be - {_CORDON}) for n in seen.nodes
              if n.ready and (n.taints - may_be or n.cordoned
                              and not n.taints & may_be)}

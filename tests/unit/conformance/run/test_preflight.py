@@ -56,17 +56,17 @@ class TestCheck(testtools.TestCase):
         self.blocked('version of the tests is v1.33.1', {
             'mode': model.CERTIFIED, 'kubernetes': 'v1.33.1'})
 
-    def of(self, level, *specs, **plan):
+    def of(self, level, *specs, version='v1.34.9', **plan):
         """Findings of a level on a cluster with nodes of these specs."""
         nodes = [{'metadata': {'name': f'n{number}'}, 'spec': spec,
                   'status': {'conditions': [
                       {'type': 'Ready', 'status': 'True'}],
                       'allocatable': {'pods': '100', 'cpu': '4',
                                       'memory': '8Gi'},
-                      'nodeInfo': {'kubeletVersion': 'v1.34.9'}}}
+                      'nodeInfo': {'kubeletVersion': version}}}
                  for number, spec in enumerate(specs)]
         reader = mock.Mock()
-        reader.get.return_value = {'gitVersion': 'v1.34.9'}
+        reader.get.return_value = {'gitVersion': version}
         reader.items.side_effect = lambda path, **query: (
             nodes if path.endswith('/nodes') else [])
         return ' '.join(findings(level, dataclasses.replace(
@@ -88,6 +88,15 @@ class TestCheck(testtools.TestCase):
             found = self.of(preflight.BLOCKER, {}, spec)
             self.assertIn(word, found)
             self.assertEqual(bool(word), '30 minutes' in found, found)
+
+    def test_the_taint_of_older_control_planes(self):
+        """Magnum 18's Heat driver and kubeadm before 1.25 set it."""
+        master = {'taints': [{'key': 'node-role.kubernetes.io/master',
+                              'effect': 'NoSchedule'}]}
+        for version, blocks in (('v1.21.14', False), ('v1.27.16', False),
+                                ('v1.28.0', True), ('v1.34.9', True)):
+            found = self.of(preflight.BLOCKER, {}, master, version=version)
+            self.assertEqual(blocks, '30 minutes' in found, version)
 
     def test_taints_that_the_suite_is_told_of(self):
         taints = [{'key': 'gpu', 'effect': 'NoSchedule'},
