@@ -285,8 +285,10 @@ class TestLook(testtools.TestCase):
             {'key': plane, 'effect': 'NoSchedule'}]))
         self.assertTrue(schedulable(taints=[
             {'key': plane, 'effect': 'PreferNoSchedule'}]))
-        self.assertTrue(schedulable(taints=[
-            {'key': 'CriticalAddonsOnly', 'effect': 'NoSchedule'}]))
+        for tolerated_by_one_plugin in ('CriticalAddonsOnly',
+                                        'node-role.kubernetes.io/master'):
+            self.assertFalse(schedulable(taints=[
+                {'key': tolerated_by_one_plugin, 'effect': 'NoSchedule'}]))
 
     def test_namespaces(self):
         seen = snapshot.look(self.reader(namespaces=[
