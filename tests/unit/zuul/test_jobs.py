@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import copy
+import pathlib
 
 import testtools
 
@@ -81,6 +82,31 @@ class JobsTest(testtools.TestCase):
                        if 'timeout' in job][-1]
             self.assertEqual(2, len(steps))
             self.assertLess(sum(steps.values()), allowed, steps)
+
+    def test_no_archive_of_an_earlier_job_is_judged(self):
+        """A static node still has it, and then the tests would not run."""
+        role, judging = 'run-conformance', set()
+        default = content.arguments(role)['run_conformance_archives'][
+            'default']
+        for name in self.jobs:
+            tasks = [task for book in content.playbooks(name, self.jobs)
+                     for task in content.tasks(content.load(book))]
+            removed = [
+                pathlib.PurePath(task['ansible.builtin.file']['path']).name
+                for task in tasks if 'ansible.builtin.file' in task]
+            read = [
+                pathlib.PurePath(task['vars'].get(
+                    'run_conformance_archives', default)).name
+                for task in tasks if task.get(
+                    'ansible.builtin.include_role', {}).get('name') == role]
+            # A devstack needs a new node anyway.
+            if read and 'magnum-capi-devstack' not in {
+                    job['name'] for job in content.chain(name, self.jobs)}:
+                judging.add(name)
+                self.assertEqual(set(), {*read} - {*removed}, name)
+
+        self.assertEqual({'magnum-capi-conformance-chart',
+                          'magnum-capi-sandbox-nodes'}, judging)
 
     def test_what_collects_hides_no_failure(self):
         """A task that fails in post-run makes a FAILURE a POST_FAILURE."""
