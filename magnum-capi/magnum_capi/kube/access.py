@@ -153,15 +153,30 @@ def proxy_of(server: str, configured: str | None = None) -> str | None:
         return configured
     url = parse.urlsplit(server)
     host = url.hostname or ''
-    try:
-        here = ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        here = host == 'localhost'
+    address = None
+    with contextlib.suppress(ValueError):
+        address = ipaddress.ip_address(host)
+    here = address.is_loopback if address else host == 'localhost'
     # Public in urllib, but undocumented and not in stubs.
     bypass = request.proxy_bypass_environment  # type: ignore[attr-defined]
-    if here or bypass(url.netloc):
+    found = request.getproxies_environment()
+    if here or bypass(url.netloc) or (
+            address and _is_in(address, found.get('no', ''))):
         return None
-    return request.getproxies_environment().get(url.scheme)
+    return found.get(url.scheme)
+
+
+def _is_in(address: ipaddress.IPv4Address | ipaddress.IPv6Address,
+           no_proxy: str) -> bool:
+    """Whether NO_PROXY names an address or its network, for urllib does not.
+
+    Helm (golang.org/x/net/http/httpproxy) and requests read it like this.
+    """
+    for text in no_proxy.split(','):
+        with contextlib.suppress(ValueError):
+            if address in ipaddress.ip_network(text.strip(), strict=False):
+                return True
+    return False
 
 
 def stamp(files: collections.abc.Iterable[pathlib.Path]) -> Stamp:
@@ -185,7 +200,7 @@ def _of_pod(environ: _Environ, folder: pathlib.Path) -> Access:
     authority = folder / 'ca.crt'
     return Access(
         server=f'https://{host}:{port}', kubeconfig=None,
-        tls=ssl.create_default_context(cafile=authority),
+        tls=_trusting(cafile=authority),
         token_file=folder / 'token', files=(authority,))
 
 
@@ -193,8 +208,7 @@ def _context(cluster: kubeconfig_file.Section, user: kubeconfig_file.Section,
              folder: pathlib.Path, files: list[pathlib.Path]
              ) -> ssl.SSLContext:
     authority = _pem(cluster, 'certificate-authority', folder, files)
-    tls = ssl.create_default_context(
-        cadata=authority.decode() if authority else None)
+    tls = _trusting(cadata=authority.decode() if authority else None)
     if cluster.get('insecure-skip-tls-verify'):
         tls.check_hostname = False
         tls.verify_mode = ssl.CERT_NONE
@@ -203,6 +217,20 @@ def _context(cluster: kubeconfig_file.Section, user: kubeconfig_file.Section,
     if certificate and key:
         with _file_of(certificate + b'\n' + key) as path:
             tls.load_cert_chain(path)
+    return tls
+
+
+def _trusting(**authority: typing.Any) -> ssl.SSLContext:
+    """A context that trusts what Go's programs trust, such as helm.
+
+    Python 3.13 refuses authorities without a key identifier, and certificates
+    of them: those of EKS and of older releases of kubeadm
+    (https://github.com/kubernetes-client/python/issues/2394).
+
+    :param authority: of ssl.create_default_context; None: the system's.
+    """
+    tls = ssl.create_default_context(**authority)
+    tls.verify_flags &= ~ssl.VERIFY_X509_STRICT
     return tls
 
 

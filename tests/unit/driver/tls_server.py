@@ -25,10 +25,12 @@ class TlsServer(fixtures.Fixture):
 
     :param name: what the server's certificate is for, an address by default.
     :param handler: what answers instead, and to anybody.
+    :param signed: whether the CA has a certificate of its own, and neither has
+        a key identifier.
     """
 
-    def __init__(self, name=None, handler=None):
-        self._name, self._handler = name, handler
+    def __init__(self, name=None, handler=None, signed=False):
+        self._name, self._handler, self._signed = name, handler, signed
 
     def _setUp(self):
         key = ec.generate_private_key(ec.SECP256R1())
@@ -36,10 +38,12 @@ class TlsServer(fixtures.Fixture):
         self.key = key.private_bytes(
             serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8,
             serialization.NoEncryption()).decode()
-        self.ca = self.certificate = self._certificate()
+        self.ca = self.certificate = self._certificate('ca', True)
+        if self._signed:
+            self.certificate = self._certificate('server', False)
         path = os.path.join(self.useFixture(fixtures.TempDir()).path, 'pem')
         with open(path, 'w') as f:
-            f.write(self.key + self.ca)
+            f.write(self.key + self.certificate)
         server = http.server.ThreadingHTTPServer(
             ('127.0.0.1', 0), self._handler or _Answers)
         server.daemon_threads = True
@@ -55,18 +59,20 @@ class TlsServer(fixtures.Fixture):
         self.url = f'https://127.0.0.1:{server.server_port}'
         loopback.serve(self, server)
 
-    def _certificate(self):
-        name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, 'ca')])
+    def _certificate(self, subject, is_ca):
+        subject, issuer = (
+            x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+            for name in (subject, 'ca'))
         now = datetime.datetime.now(datetime.timezone.utc)
         day = datetime.timedelta(days=1)
         alternative = (
             x509.DNSName(self._name) if self._name
             else x509.IPAddress(ipaddress.ip_address('127.0.0.1')))
         return x509.CertificateBuilder(
-            name, name, self._key.public_key(),
+            issuer, subject, self._key.public_key(),
             x509.random_serial_number(), now - day, now + day,
         ).add_extension(
-            x509.BasicConstraints(True, None), True,
+            x509.BasicConstraints(is_ca, None), True,
         ).add_extension(
             x509.SubjectAlternativeName([alternative]), False,
         ).sign(self._key, hashes.SHA256()).public_bytes(

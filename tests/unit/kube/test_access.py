@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import ssl
 import tempfile
 
 import fixtures
@@ -151,6 +152,23 @@ class TlsTest(_Base):
             {'client-certificate': 'crt',
              'client-key': str(self.folder / 'key')}))
 
+    def test_authorities_that_only_python_3_13_refuses(self):
+        make = ssl.create_default_context
+
+        def strict(*args, **kwargs):
+            context = make(*args, **kwargs)
+            context.verify_flags |= ssl.VERIFY_X509_STRICT
+            return context
+
+        self.server = self.useFixture(tls_server.TlsServer(signed=True))
+        self.user['client-certificate-data'] = tls_server.data(
+            self.server.certificate)
+        self.user['client-key-data'] = tls_server.data(self.server.key)
+        self.useFixture(fixtures.MonkeyPatch(
+            'ssl.create_default_context', strict))
+        ca = {'certificate-authority-data': tls_server.data(self.server.ca)}
+        self.assertEqual({}, self.get(ca, self.user))
+
     def test_no_key_is_left_in_any_file(self):
         # B.4.19: one file with a private key a client and tick.
         temporary = self.useFixture(fixtures.TempDir()).path
@@ -219,6 +237,17 @@ class ProxyTest(_Base):
         self.useFixture(fixtures.EnvironmentVariable(
             'NO_PROXY', '.example'))
         self.assertIsNone(access.proxy_of('https://k.example:6443'))
+
+    def test_no_proxy_with_addresses_and_networks(self):
+        self.useFixture(fixtures.EnvironmentVariable(
+            'no_proxy', '.example, 192.0.2.0/24,2001:db8::1,198.51.100.7/24'))
+        for host, through in (
+                ('192.0.2.1', False), ('192.0.3.1', True),
+                ('[2001:db8::1]', False), ('[2001:db8::2]', True),
+                ('198.51.100.9', False), ('management.test', True)):
+            with self.subTest(host):
+                self.assertEqual(through, bool(
+                    access.proxy_of(f'https://{host}:6443')))
 
 
 class FindTest(_Base):
