@@ -12,6 +12,7 @@ rolled out, added or removed, nor what is only a little late.
 """
 
 import datetime
+import json
 
 from magnum_capi.driver.desired import goal
 from magnum_capi.driver.observed import conditions
@@ -29,6 +30,14 @@ OK = 'ok'
 #: Seconds in which a new machine should have become a node: the startup
 #: timeout that capi-helm-charts gives machine health checks.
 STARTUP = 30 * 60
+
+#: Longest JSON of the reasons in bytes: Magnum keeps them in a column of this
+#: size in MySQL (magnum/db/sqlalchemy/models.py, JSONEncodedDict: TEXT), and
+#: a cluster with longer ones keeps its old health forever.
+LONGEST = 65535
+
+#: Suffix of the keys of nodes.
+_NODE = '.Ready'
 
 #: What to do when Keystone refuses the cluster's application credential.
 CURE = ('the application credential of the cluster is no longer valid '
@@ -74,6 +83,7 @@ def health(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
             reasons.readable(text, wanted), reasons.PART)
         ill |= bad
     ill |= _groups(snapshot, wanted, found)
+    found = _shortened(found)
     if ill:
         # A cluster that is not created yet cannot be healthy.
         return UNKNOWN if wanted.creating else UNHEALTHY, found
@@ -148,7 +158,7 @@ def _machine(machine: kinds.Object, failure: str, expected: bool,
     excused = young and expected
     found = conditions.status(machine)
     node = (found.get('nodeRef') or {}).get('name')
-    key = f'{node or conditions.name(machine)}.Ready'
+    key = f'{node or conditions.name(machine)}{_NODE}'
     if failure:
         return key, f'False: {failure}', True
     known = conditions.newer(machine) or conditions.older(machine)
@@ -190,7 +200,26 @@ def _groups(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
                 and not group.status.endswith('_COMPLETE')):
             continue
         if group.key not in snapshot.machine_deployments:
-            found[f'{group.name}.Ready'] = (
+            found[f'{group.name}{_NODE}'] = (
                 'False: the node group is not in the management cluster')
             missed = True
     return missed
+
+
+def _shortened(found: dict[str, str]) -> dict[str, str]:
+    """The reasons that Magnum can keep; healthy nodes are left out first."""
+    if len(json.dumps(found)) <= LONGEST:
+        return found
+    kept, left = set(), LONGEST - len(json.dumps(_left_out(len(found))))
+    for key in sorted(found, key=lambda key: (
+            key.endswith(_NODE), found[key] == 'True')):
+        size = len(json.dumps({key: found[key]}))
+        if size <= left:
+            kept.add(key)
+            left -= size
+    return {**{key: text for key, text in found.items() if key in kept},
+            **_left_out(len(found) - len(kept))}
+
+
+def _left_out(number: int) -> dict[str, str]:
+    return {'more': f'{number} left out'}

@@ -2,6 +2,8 @@
 
 """Health from the management cluster, in the shape of Magnum's monitors."""
 
+import json
+
 import testtools
 
 from magnum_capi.driver.observed import health
@@ -276,6 +278,44 @@ class GroupTest(testtools.TestCase):
 
         self.assertEqual(health.HEALTHY, judge(
             objects.complete(machines=(machine,)))[0])
+
+
+class LargeClusterTest(testtools.TestCase):
+
+    def judge(self, healthy, number, message):
+        def node(index):
+            found = objects.machine(
+                name=f'm{index}', created=OLD, node=f'node-{index}')
+            return objects.condition(
+                found, 'NodeHealthy', status=healthy(index), message=message)
+        return judge(objects.complete(
+            machines=tuple(map(node, range(number)))))
+
+    def test_reasons_of_many_nodes_fit_in_magnums_column(self):
+        # MySQL refuses more than 65535 bytes, and the health stays as it was.
+        for message in ('Kubelet stopped posting node status. ' * 10, 'é' * 99,
+                        ''):
+            found, reason = self.judge(lambda _: 'False', 2000, message)
+
+            self.assertEqual(health.UNHEALTHY, found)
+            stored = json.dumps(reason)
+            self.assertLessEqual(len(stored), 65535)
+            self.assertGreater(len(stored), 64000)
+            self.assertEqual('ok', reason['api'])
+            number, _, _ = reason.pop('more').partition(' left out')
+            self.assertEqual(2000 + 3, int(number) + len(reason))
+
+    def test_nodes_that_are_well_are_left_out_first(self):
+        _, reason = self.judge(
+            lambda index: 'True' if index < 3999 else 'False', 4000, 'ill')
+
+        self.assertEqual('False: ill', reason['node-3999.Ready'])
+        self.assertIn('more', reason)
+
+    def test_all_nodes_of_a_usual_cluster_are_there(self):
+        _, reason = self.judge(lambda _: 'False', 100, 'x' * 400)
+
+        self.assertNotIn('more', reason)
 
 
 class UnknownTest(testtools.TestCase):
