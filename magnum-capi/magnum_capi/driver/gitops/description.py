@@ -167,13 +167,18 @@ def _made(kind: type[_Row], where: str, given: typing.Any,
         if isinstance(given.get(name), dict):
             given[name] = {str(key): _text(value)
                            for key, value in given[name].items()}
+    if isinstance(given.get('node_taints'), list):
+        given['node_taints'] = [
+            {key: _text(value) for key, value in taint.items()
+             if value is not None} if isinstance(taint, dict) else taint
+            for taint in given['node_taints']]
     if 'uuid' in given and not label_types.is_uuid(str(given['uuid'])):
         problems.append(f'{where}.uuid: {given["uuid"]!r} is not a uuid')
     return kind(**given) if len(problems) == begin else None
 
 
 def _text(value: typing.Any) -> str:
-    """A label's value, as Magnum's client sends it."""
+    """A value of a label or taint, as Magnum's client sends it."""
     if isinstance(value, bool):
         return str(value).lower()
     return str(value)
@@ -199,7 +204,14 @@ def _defaults(groups: collections.abc.Sequence[NodeGroup], cluster: Cluster
     if not any(group.is_default and group.role != 'master'
                for group in groups):
         yield NodeGroup('default-worker', node_count=cluster.node_count,
+                        min_node_count=_least(cluster.labels or {}),
                         is_default=True)
+
+
+def _least(labels: _Labels) -> int | None:
+    """What Magnum reads from a label; another text is refused later."""
+    text = labels.get('min_node_count', '')
+    return int(text) if text.isdecimal() else None
 
 
 def _group(group: NodeGroup, cluster: Cluster,

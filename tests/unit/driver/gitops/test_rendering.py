@@ -83,6 +83,25 @@ class DescriptionTest(base.TestCase):
         self.assertEqual([g.uuid for g in first], [g.uuid for g in second])
         self.assertEqual(3, len({g.uuid for g in first}))
 
+    def test_least_size_of_a_label_is_that_of_the_default_workers(self):
+        for number, expected in ((2, [None, 2, None]), ('two', [None] * 3)):
+            groups = description.read(described(cluster={
+                'labels': {'min_node_count': number}}))[2]
+            self.assertEqual(expected, [g.min_node_count for g in groups])
+
+    def test_values_of_taints_are_texts(self):
+        # YAML has other types for what kubectl takes without quotes.
+        *_, group = description.read(described(node_groups=yaml.safe_load('''
+            - name: gpu
+              node_taints:
+              - {key: gpu, value: true, effect: NoSchedule}
+              - {key: generation, value: 3, effect: NoSchedule}
+              - {key: slow, value: , effect: NoSchedule}''')))[2]
+        self.assertEqual([
+            {'key': 'gpu', 'value': 'true', 'effect': 'NoSchedule'},
+            {'key': 'generation', 'value': '3', 'effect': 'NoSchedule'},
+            {'key': 'slow', 'effect': 'NoSchedule'}], group.node_taints)
+
     def test_default_groups_that_are_described_are_not_made(self):
         groups = description.read(described(node_groups=yaml.safe_load('''
             - {name: m, role: master, node_count: 3}
