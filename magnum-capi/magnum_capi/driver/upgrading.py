@@ -38,8 +38,7 @@ LOCK_TIMEOUT = 15
 
 _TEMPLATE_FIELDS = (
     'coe', 'server_type', 'cluster_distro', 'network_driver',
-    'external_network_id', 'fixed_network', 'fixed_subnet', 'volume_driver',
-    'master_lb_enabled', 'tls_disabled')
+    'external_network_id', 'fixed_network', 'fixed_subnet', 'tls_disabled')
 
 #: What an upgrade changes in Magnum's rows before Helm is run.
 _CLUSTER_FIELDS = ('cluster_template_id', 'labels', 'coe_version')

@@ -62,8 +62,6 @@ class Template:
     external_network_id: str | None = None
     fixed_network: str | None = None
     fixed_subnet: str | None = None
-    volume_driver: str | None = None
-    master_lb_enabled: bool | None = None
     tls_disabled: bool | None = None
     kube_tag: str | None = None
 
@@ -83,7 +81,8 @@ class Group:
     pinned: bool = False
 
 
-#: Fields of templates that an existing cluster cannot change, and why.
+#: Fields of templates that an existing cluster cannot change, and why. Without
+#: those that have no effect: master_lb_enabled, volume_driver.
 FIXED = {
     'driver': 'another driver does not know the cluster',
     'coe': 'it is another kind of cluster',
@@ -92,8 +91,6 @@ FIXED = {
     'external_network_id': 'addresses are taken from it',
     'fixed_network': 'machines and load balancers are in it',
     'fixed_subnet': 'machines and load balancers are in it',
-    'volume_driver': 'volumes are bound to it',
-    'master_lb_enabled': 'the address of the API depends on it',
     'tls_disabled': 'certificates are made at creation',
 }
 

@@ -50,6 +50,17 @@ class UpgradeTest(base.TestCase):
         self.assertEqual(before, self.w.store.clusters[small_world.CLUSTER])
         self.assertEqual(1, len(self.w.helm.upgrades))
 
+    def test_attributes_without_effect_may_differ(self):
+        # Magnum wants master_lb_enabled for clusters of three masters.
+        self.created()
+        self.w.store.templates[small_world.NEWER].update(
+            master_lb_enabled=True, volume_driver='cinder')
+
+        self.upgrade()
+
+        self.assertEqual('1.35.0',
+                         self.w.helm.upgrades[-1]['kubernetesVersion'])
+
     def test_version_that_the_control_plane_runs_counts(self):
         # Not that of the template, whose image may be another by now.
         self.created()
