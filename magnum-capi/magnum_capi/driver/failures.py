@@ -20,6 +20,7 @@ from magnum_capi.kube import rest
 TRANSIENT = (
     rest.Unreachable, helm_errors.HelmUnreachable, helm_errors.HelmDisturbed,
     helm_errors.HelmKilled, helm_errors.HelmTimeout, helm_errors.HelmBusy,
+    helm_errors.ChartUnreachable,
     releases.ReleasePending, lock.LockBusy, lock.LockLost,
     services.CloudUnreachable)
 

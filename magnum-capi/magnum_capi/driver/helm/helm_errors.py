@@ -36,6 +36,10 @@ class ChartUnavailable(HelmFailed):
     """The chart could not be fetched or read."""
 
 
+class ChartUnreachable(ChartUnavailable):
+    """The repository of the chart did not answer, or has an error."""
+
+
 class VersionGone(HelmFailed):
     """Helm's record names versions of objects that are not served now.
 
@@ -96,6 +100,14 @@ _SIGNS: tuple[tuple[type[HelmFailed], re.Pattern[str]], ...] = (
         r'|etcdserver: |raft proposal dropped')),
 )
 
+#: Why a chart could not be fetched now (helm 3, pkg/getter/httpgetter.go, and
+#: net/http).
+_NO_REPOSITORY = re.compile(
+    r'dial (tcp|udp)|i/o timeout|TLS handshake timeout'
+    r'|Client\.Timeout exceeded|context deadline exceeded'
+    r'|connection reset by peer|EOF$'
+    r'|http2: |: (429|5[0-9][0-9])\b|response status code (429|5[0-9][0-9])')
+
 #: "helm uninstall" says this in a log line.
 _VERSION_GONE = re.compile(
     r'unable to build kubernetes objects (from current release manifest'
@@ -115,6 +127,7 @@ _UNDELETED = re.compile(
 _SHOWN = {
     HelmUnreachable: 'helm got no answer of the management cluster',
     ChartUnavailable: 'the chart could not be fetched',
+    ChartUnreachable: 'the repository of the chart does not answer',
 }
 
 
@@ -171,5 +184,8 @@ def _kind(output: str) -> type[HelmFailed]:
     if _VERSION_GONE.search(output):
         return VersionGone
     said = _said(output).rpartition('Error: ')[2].strip()
-    return next((kind for kind, sign in _SIGNS if sign.search(said)),
+    kind = next((kind for kind, sign in _SIGNS if sign.search(said)),
                 HelmFailed)
+    if kind is ChartUnavailable and _NO_REPOSITORY.search(said):
+        return ChartUnreachable
+    return kind

@@ -394,11 +394,30 @@ class ErrorsTest(_Base):
 
     def test_repository_is_away(self):
         e = self.fails(
-            helm_errors.ChartUnavailable,
+            helm_errors.ChartUnreachable,
             'Error: looks like "https://charts.example" is not a valid '
             'chart repository or cannot be reached: Get "https://charts.'
             'example/index.yaml": dial tcp: lookup charts.example\n')
         self.assertNotIn('charts.example', e.reason)
+
+    def test_repository_that_may_be_back_soon(self):
+        fetched = 'failed to fetch https://charts.example/index.yaml : '
+        for text, kind in (
+                ('looks like "https://charts.example" is not a valid chart '
+                 f'repository or cannot be reached: {fetched}'
+                 '503 Service Unavailable', helm_errors.ChartUnreachable),
+                (f'{fetched}429 Too Many Requests',
+                 helm_errors.ChartUnreachable),
+                ('failed to perform "FetchReference" on source: Get "https://'
+                 'charts.example/v2/c/manifests/1.2.3": net/http: TLS '
+                 'handshake timeout', helm_errors.ChartUnreachable),
+                (f'{fetched}404 Not Found', helm_errors.ChartUnavailable),
+                ('chart "c" version "9.9.9" not found in https://charts.'
+                 'example repository', helm_errors.ChartUnavailable)):
+            with self.subTest(text):
+                e = self.fails(kind, f'Error: {text}\n')
+                self.assertIs(kind, type(e))
+                self.assertNotIn('charts.example', e.reason)
 
     def test_missing_path(self):
         self.fails(helm_errors.ChartUnavailable,

@@ -143,9 +143,13 @@ class CreateTest(base.TestCase):
     def test_what_passes_is_left_to_the_status_once_a_credential_is_there(
             self):
         def fail():
-            raise helm_errors.HelmUnreachable('no', reason='no answer')
+            raise kinds.pop()('no', reason='no answer')
+        kinds = [helm_errors.ChartUnreachable, helm_errors.HelmUnreachable]
         self.w.helm.before = fail
         self.create()
+        self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
+        self.look()
+        self.assertEqual([], kinds)
         self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
         self.assertIn('Will be tried again', self.w.cluster.status_reason)
         self.w.helm.before = lambda: None
