@@ -21,6 +21,7 @@ from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.keys import state as state_module
+from magnum_capi.driver.observed import conditions
 from magnum_capi.driver.observed import removal
 from magnum_capi.driver import reconcile
 from magnum_capi import errors
@@ -77,7 +78,7 @@ class Operations:
                 self._in_progress()
                 with self._reconciler.dropping_marks_on_failure():
                     self._reconciler.reconcile(
-                        joining={group.uuid} if group else ())
+                        joining=self._joining(group, resize))
 
     def delete(self) -> None:
         """Request the deletion of everything.
@@ -152,6 +153,21 @@ class Operations:
             cluster.status = 'UPDATE_IN_PROGRESS'
         cluster.status_reason = None
         self._store.save(cluster)
+
+    def _joining(self, group: typing.Any,
+                 resize: bool) -> collections.abc.Container[str]:
+        """Uuids of the node groups that get nodes; see validation.check."""
+        if group is None or resize and not self._grows(group):
+            return ()
+        return {group.uuid}
+
+    def _grows(self, group: typing.Any) -> bool:
+        reconciler = self._reconciler
+        found = self._runtime.kube.get(
+            'MachineDeployment', reconciler.namespace,
+            reconciler.naming.machine_deployment(group.uuid))
+        there = conditions.replicas(found or {}).wanted
+        return there is None or bool(group.node_count > there)
 
     @contextlib.contextmanager
     def _noted(self, nodes: collections.abc.Collection[str],

@@ -10,6 +10,7 @@ from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver import reconcile
+from magnum_capi.driver import upgrading
 from tests.unit.driver import base
 from tests.unit.driver import small_world
 
@@ -138,6 +139,36 @@ class ChangeTest(base.TestCase):
         self.look()
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
         self.assertIn('Repaired', self.logger.output)
+
+
+class GroupBehindTest(base.TestCase):
+    """A node group with its own image keeps it in an upgrade."""
+
+    def setUp(self):
+        super().setUp()
+        self.w.cloud.images['special'] = ('v1.34.2', 'ubuntu')
+        self.w.store.add_group(image_id='special', node_count=3)
+        self.created()
+        upgrading.Upgrade(
+            self.w.runtime, self.w.store, self.w.store.row(),
+            self.w.store.template(small_world.NEWER),
+            self.w.store.row(small_world.WORKERS)).run()
+        self.look(3)
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+
+    def test_it_can_lose_nodes(self):
+        for count in (1, 1, 0):
+            self.resize(count, small_world.OTHERS)
+            self.look()
+            self.assertEqual(('UPDATE_COMPLETE', count), (
+                self.w.cluster.status, self.w.helm.replicas(
+                    small_world.RELEASE,
+                    names.node_group(small_world.OTHERS))))
+
+    def test_it_gets_none(self):
+        e = self.assertRaises(
+            failures.Failed, self.resize, 4, small_world.OTHERS)
+        self.assertIn('nodes can only join with the same minor', str(e))
 
 
 class LockLostTest(base.TestCase):
