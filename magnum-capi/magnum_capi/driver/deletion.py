@@ -4,7 +4,6 @@
 """The steps of a deletion that Cluster API does not do, in order."""
 
 import collections.abc
-import dataclasses
 import typing
 
 from oslo_log import log as logging
@@ -130,14 +129,10 @@ class Deletion:
 
     def _reclaims(self, state: state_module.State) -> bool:
         """Whether to delete the cluster's volumes with their claims."""
-        rows = self._reconciler.rows()
-        policy = rows.policy
-        if state.pins and state.pins.default_labels is not None:
-            policy = dataclasses.replace(
-                policy, defaults=state.pins.default_labels)
+        rows = self._reconciler.rows().pinned(state.pins)
         try:
             read = label_rules.parse(label_rules.merged(
-                rows.cluster.labels, rows.template.labels), policy)
+                rows.cluster.labels, rows.template.labels), rows.policy)
         except label_rules.InvalidLabels:
             return False
         return read.csi_cinder_reclaim_policy == 'Delete'

@@ -82,8 +82,8 @@ class Monitor:
             # magnum/service/periodic.py, ClusterHealthUpdateJob).
             LOG.debug('Cluster %s: %s', self._cluster.uuid, e)
             return
-        rows = reconciler.rows()
         state = self._state(runtime, reconciler)
+        rows = reconciler.rows().pinned(state.pins)
         parts = () if rows.operation == 'DELETE' else _PARTS
 
         def look(kube: kube_module.Kube) -> snapshot_module.Snapshot:
@@ -96,7 +96,8 @@ class Monitor:
                 or self_repair.is_needed(rows, snapshot)
                 or recovery.may_recover(rows, state)):
             # Act only on fresh data, not on cached data.
-            rows, state = reconciler.rows(), reconciler.vault.state()
+            state = reconciler.vault.state()
+            rows = reconciler.rows().pinned(state.pins)
             snapshot = look(runtime.kube)
         credential = self._credential(runtime, reconciler, state)
         self._note(*health.health(

@@ -207,19 +207,20 @@ class Operations:
                 found, nodes, reconciler.naming, group, state.marked))
             reconciler.unmark(set(state.marked) - set(marked))
             state = dataclasses.replace(state, marked=marked)
-        if resize and self._autoscaled(group):
+        if resize and self._autoscaled(group, state):
             state = dataclasses.replace(state, sizes={
                 **state.sizes, group.uuid: group.node_count})
         if state != before:
             reconciler.vault.write_state(state)
 
-    def _autoscaled(self, group: typing.Any) -> bool:
+    def _autoscaled(self, group: typing.Any,
+                    state: state_module.State) -> bool:
         """Whether the autoscaler determines the size of a group.
 
         If so, this writes the requested size to the row again, because
         ``self_repair`` may have overwritten it with the autoscaler's.
         """
-        rows = self._reconciler.rows()
+        rows = self._reconciler.rows().pinned(state.pins)
         for row in rows.groups:
             if row.uuid == group.uuid and rows.bounds(row) is not None:
                 row.node_count = group.node_count

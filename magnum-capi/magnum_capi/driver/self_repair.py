@@ -7,6 +7,7 @@ this: it corrects sizes that the autoscaler changed, and UPDATE_FAILED after a
 rotation that was refused. Operations hold the lock and take precedence.
 """
 
+import dataclasses
 import typing
 
 from oslo_log import log as logging
@@ -31,6 +32,7 @@ def sizes(rows: rows_module.Rows, snapshot: snapshot_module.Snapshot
           ) -> list[tuple[typing.Any, int]]:
     """Node groups whose size the autoscaler has changed.
 
+    :param rows: pinned.
     :returns: pairs of row and number of nodes.
     """
     if rows.in_progress or rows.operation == 'DELETE':
@@ -67,13 +69,14 @@ def keep(reconciler: reconcile.Reconciler, rows: rows_module.Rows,
          snapshot: snapshot_module.Snapshot) -> None:
     """Correct the rows. Does not wait for the lock.
 
-    :param rows: as they were when ``snapshot`` was taken.
+    :param rows: as they were when ``snapshot`` was taken; pinned.
     """
     if not is_needed(rows, snapshot):
         return
     try:
         with reconciler.held(0):
-            _keep(reconciler, reconciler.rows(), snapshot)
+            _keep(reconciler, dataclasses.replace(
+                reconciler.rows(), policy=rows.policy), snapshot)
     except (lock_module.LockBusy, failures.ClusterGone) as e:
         LOG.debug('Cluster %s: %s', reconciler.cluster.uuid, e)
 

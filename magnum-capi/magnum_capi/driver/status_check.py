@@ -473,13 +473,14 @@ class StatusCheck:
     def _save(self, rows: rows_module.Rows, verdict: verdicts.Verdict,
               thorough: bool) -> None:
         cluster, store = self._cluster, self._store
+        pinned = rows.pinned(self._state.pins)
         for group, found in self._paired(rows, verdict):
             if found.gone and not group.is_default:
                 store.destroy(group)
                 continue
             group.status = found.status
             group.status_reason = found.reason or None
-            if rows.bounds(group) and found.count is not None:
+            if pinned.bounds(group) and found.count is not None:
                 group.node_count = found.count
             store.save(group)
         cluster.stack_id = self._reconciler.release

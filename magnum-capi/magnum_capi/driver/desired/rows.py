@@ -114,6 +114,16 @@ class Rows:
     def in_progress(self) -> bool:
         return str(self.cluster.status or '').endswith('_IN_PROGRESS')
 
+    def pinned(self, pins: pins_module.Pins | None) -> 'Rows':
+        """These rows, with the default labels that the cluster was made of.
+
+        :param pins: None, or without default labels: those of now count.
+        """
+        if pins is None or pins.default_labels is None:
+            return self
+        return dataclasses.replace(self, policy=dataclasses.replace(
+            self.policy, defaults=pins.default_labels))
+
     def live(self, applied: frozenset[str] = frozenset()
              ) -> tuple[typing.Any, ...]:
         """The desired node groups.
@@ -146,10 +156,10 @@ class Rows:
         :param pins: source of the chart and its values. An operator moves a
             cluster without changing its rows.
         """
-        groups = []
+        pinned, groups = self.pinned(pins), []
         for group in sorted(self.live(applied), key=lambda g: g.uuid):
             facts = {f: getattr(group, f, None) for f in _GROUP_FIELDS}
-            if self.bounds(group) is None:
+            if pinned.bounds(group) is None:
                 facts['node_count'] = group.node_count
             if group.uuid in held:
                 facts['held'] = held[group.uuid]
@@ -165,7 +175,10 @@ class Rows:
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     def bounds(self, group: typing.Any) -> tuple[int, int] | None:
-        """Bounds of the autoscaler, None when the size is fixed."""
+        """Bounds of the autoscaler, None when the size is fixed.
+
+        Call this on :meth:`pinned` rows.
+        """
         if group.role == MASTER:
             return None
         cluster = dict(self.cluster.labels or {})
@@ -189,7 +202,7 @@ class Rows:
 
         :param patience, limit: see goal.DesiredCluster.
         """
-        cluster = self.cluster
+        cluster, pinned = self.cluster, self.pinned(state.pins)
         deleting = self.operation == 'DELETE'
         status = cluster.status
         if deleting and not (status or '').startswith('DELETE_'):
@@ -199,7 +212,7 @@ class Rows:
         return goal.DesiredCluster(
             name=self.naming.release, status=status,
             groups=tuple(
-                self._group(group, state) for group in self.groups
+                pinned._group(group, state) for group in self.groups
                 if deleting or not _stillborn(group, state.applied)),
             since=state.since if same else None,
             timeout=(cluster.create_timeout if self.operation == 'CREATE'

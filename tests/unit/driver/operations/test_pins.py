@@ -11,6 +11,7 @@ import pathlib
 import fixtures
 
 from magnum_capi.driver.cloud import services
+from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver import settings
@@ -86,6 +87,24 @@ class ResizeTest(Base):
         self.resize(2)
         self.assertTrue(
             self.applied()[1]['controlPlane']['healthCheck']['enabled'])
+
+    def test_autoscaler_of_a_default_label_stays(self):
+        self.w.store.node_groups[small_world.WORKERS].update(
+            min_node_count=1, max_node_count=5)
+        self.configure(default_labels={'auto_scaling_enabled': 'true'})
+        self.created()
+        self.configure(default_labels={})
+        self.w.helm.machines(
+            small_world.RELEASE, names.node_group(small_world.WORKERS), 3)
+        self.w.store.add_group()
+        group = self.w.store.row(small_world.OTHERS)
+
+        self.operations().change(group, group=group)
+        self.look(2)
+
+        self.assertEqual(('UPDATE_COMPLETE', 3), (
+            self.w.cluster.status, self.w.group().node_count))
+        self.assertEqual(2, len(self.w.helm.upgrades))
 
     def test_image_whose_properties_change_stays(self):
         self.created()
