@@ -3,7 +3,7 @@
 """Resumes operations that have ended as FAILED, or have not begun.
 
 Magnum's status job only covers clusters in progress; its health job also
-covers those that have failed (magnum 23.0.0, magnum/service/periodic.py), and
+covers those that have failed (magnum/service/periodic.py; not before 22), and
 calls this. A resumed operation is in progress again, and the next status check
 ends it like any other:
 

@@ -4,7 +4,8 @@
 
 Magnum's status job only covers clusters in progress, so the health job does
 this: it corrects sizes that the autoscaler changed, and UPDATE_FAILED after a
-rotation that was refused. Operations hold the lock and take precedence.
+rotation that was refused (since magnum 22, whose job covers that status).
+Operations hold the lock and take precedence.
 """
 
 import dataclasses
