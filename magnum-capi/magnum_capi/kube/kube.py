@@ -237,7 +237,7 @@ class Kube:
         """
         found = [
             event for event in self._pages(
-                'Event', namespace, most=_EVENT_PAGES, fields='type!=Normal')
+                'Event', namespace, most=_EVENT_PAGES, fields='type=Warning')
             if f'{event["involvedObject"].get("name", "")}-'.startswith(
                 f'{name}-')]
         return sorted(found, key=_when, reverse=True)[:_EVENTS]
