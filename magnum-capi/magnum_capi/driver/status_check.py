@@ -283,9 +283,11 @@ class StatusCheck:
                 verdict.unseen)
             verdict = status.judge(snapshot, wanted, self._runtime.now())
         if thorough and not _is_complete(verdict):
-            # If helm died half-way, the Cluster never changes.
+            # If helm died half-way, the Cluster never changes. And without a
+            # network plugin no node of a new one is ever ready.
             parts = ['events'] + [part for part in (
                 'control_plane', 'machine_deployments', 'machines',
+                *(('addons',) if wanted.creating and wanted.addons else ()),
                 *(('machine_sets',) if rows.operation != 'DELETE' else ()),
                 *(('release',) if wanted.digest else ()))
                 if not snapshot.seen(part) and snapshot.cluster]

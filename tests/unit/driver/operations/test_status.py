@@ -15,6 +15,7 @@ from magnum_capi.driver import status_check
 from magnum_capi.kube import lock
 from tests.unit.driver import api_server
 from tests.unit.driver import base
+from tests.unit.driver import objects
 from tests.unit.driver import small_world
 
 
@@ -26,6 +27,23 @@ class WatchTest(base.TestCase):
                          self.w.cluster.api_address)
         self.assertEqual('v1.34.2', self.w.cluster.coe_version)
         self.assertEqual('CREATE_COMPLETE', self.w.group().status)
+
+    def test_network_plugin_that_failed_is_named_while_no_node_is_ready(self):
+        # In the sandbox nodes are ready without one.
+        self.create()
+        for path, found in self.api.objects.items():
+            if '/clusters/' in path:
+                objects.condition(found, 'Available', status='False')
+            if '/machinedeployments/' in path:
+                found['status'].update(readyReplicas=0, availableReplicas=0)
+            if '/helmreleases/' in path:
+                found['status'] = {'phase': 'Failed',
+                                   'failureMessage': 'no such chart'}
+
+        self.look(2)
+
+        self.assertEqual('CREATE_FAILED', self.w.cluster.status)
+        self.assertIn('no such chart', self.w.cluster.status_reason)
 
     def test_a_busy_cluster_costs_one_request_and_no_lock(self):
         self.create()
