@@ -126,8 +126,11 @@ class Upgrade:
                 applied=state.applied, joining=followers, batch=batch,
                 held=held, defaults=self._store.defaults(), pins=pins),
                 self._pins.kept_in_upgrade())
-        except errors.MagnumCapiError as e:
+        except Exception as e:
+            # Magnum saves this row after other errors.
             self._store.reload(self._cluster)
+            if not isinstance(e, errors.MagnumCapiError):
+                raise
             raise failures.NotViable(failures.owner_message(e)) from None
         self._deadline.commit()
         try:

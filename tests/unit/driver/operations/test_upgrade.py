@@ -4,8 +4,11 @@
 
 import copy
 import dataclasses
+import pathlib
 import re
 import threading
+
+import fixtures
 
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver import failures
@@ -49,6 +52,27 @@ class UpgradeTest(base.TestCase):
         self.assertIn('network_driver', str(e))
         self.assertEqual(before, self.w.store.clusters[small_world.CLUSTER])
         self.assertEqual(1, len(self.w.helm.upgrades))
+
+    def test_what_nobody_expects_leaves_the_row_as_it_was(self):
+        # Magnum saves the row of its caller after any error.
+        self.created()
+        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.w.runtime = dataclasses.replace(
+            self.w.runtime, settings=dataclasses.replace(
+                self.w.runtime.settings, chart=settings.Chart(str(folder))))
+        self.useFixture(fixtures.MockPatch(
+            'pathlib.Path.rglob', side_effect=PermissionError))
+        row = self.w.store.row()
+
+        self.assertRaises(PermissionError, upgrading.Upgrade(
+            self.w.runtime, self.w.store, row,
+            self.w.store.template(small_world.NEWER),
+            self.w.store.row(small_world.WORKERS)).run)
+        row.status = 'UPDATE_FAILED'
+        self.w.store.save(row)
+
+        self.assertEqual(small_world.TEMPLATE,
+                         self.w.cluster.cluster_template_id)
 
     def test_attributes_without_effect_may_differ(self):
         # Magnum wants master_lb_enabled for clusters of three masters.
