@@ -122,6 +122,7 @@ class Operations:
                     state, credentials.rotate(state.record))
                 reconciler.vault.write_state(state)
                 lock.check()
+                reconciler.hand_on_keypair()
                 reconciler.rotation().ensure_credential(state, new=True)
                 cluster.user_id = user_id
                 self._in_progress()

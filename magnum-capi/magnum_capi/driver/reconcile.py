@@ -21,6 +21,7 @@ from keystoneauth1 import plugin
 from oslo_log import log as logging
 import yaml
 
+from magnum_capi.driver.cloud import keypairs
 from magnum_capi.driver.cloud import openstack
 from magnum_capi.driver.cloud import server_groups
 from magnum_capi.driver.cloud import services
@@ -431,10 +432,29 @@ class Reconciler:
             state, credentials.rotate(state.record))
         self.vault.write_state(state)
         self.lock.check()
+        self.hand_on_keypair()
         state = self.rotation().ensure_credential(state, new=True)
         self.cluster.user_id = user.id
         self.store.save(self.cluster)
         return state
+
+    def hand_on_keypair(self) -> None:
+        """Give the user, as the next owner, the key pair of the nodes.
+
+        Without it, Nova refuses new nodes. Call this before the user makes a
+        credential, so that it is not forgotten.
+        """
+        cluster, user = self.cluster, self.store.user
+        if not cluster.keypair or user.id in (None, cluster.user_id):
+            return
+        try:
+            keypairs.hand_on(
+                cluster.keypair, cluster.user_id, self.store.cloud.services,
+                lambda: self.store.admin_cloud().services)
+        except services.CloudError as e:
+            LOG.warning('Cluster %s: its keypair %s is not one of user %s, so '
+                        'it can get no nodes: %s', cluster.uuid,
+                        cluster.keypair, user.id, e)
 
     def advance(self, uuid: str) -> state_module.State:
         """Release a node group for its upgrade, without applying it yet.

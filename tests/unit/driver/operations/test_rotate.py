@@ -7,11 +7,13 @@ import dataclasses
 
 from openstack import exceptions as sdk_exceptions
 
+from magnum_capi.driver.cloud import keypairs
 from magnum_capi.driver import failures
 from magnum_capi.driver.keys import rotation
 from magnum_capi.driver import reconcile
 from magnum_capi.kube import lock
 from tests.unit.driver import base
+from tests.unit.driver import small_world
 
 
 class RotateTest(base.TestCase):
@@ -33,6 +35,19 @@ class RotateTest(base.TestCase):
             if path.endswith('-cloud-credentials') and method != 'GET'])
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
         self.assertEqual({'id-1'}, set(self.w.cloud.credentials))
+
+    def test_another_member_gets_the_key_pair_of_the_nodes(self):
+        self.created()
+        self.w.store.clusters[small_world.CLUSTER]['keypair'] = 'key'
+        asked = []
+        self.patch(keypairs, 'hand_on', lambda *args: asked.append(args[:2]))
+        self.w.store.user = rotation.User('u2', ('member',))
+        self.operations().rotate('u2')
+        self.operations().rotate('u2')
+        # An operator's token is for another project.
+        self.w.store.user = rotation.User()
+        self.assertRaises(failures.Failed, self.operations().rotate, 'admin')
+        self.assertEqual([('key', 'u1')], asked)
 
     def test_old_one_that_keystone_does_not_delete_is_named(self):
         self.created()
