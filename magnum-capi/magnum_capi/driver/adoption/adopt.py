@@ -196,6 +196,7 @@ class Adoption:
         why = [f'its next change would replace the nodes of {one.kind} '
                f'{one.name}: {"; ".join(one.reasons)}'
                for one in rollouts if one.replaced]
+        why += rules.without_autoscaler(found, plan.values)
         if why:
             return Outcome(found.cluster, REFUSED, tuple(why))
         return Outcome(

@@ -184,6 +184,29 @@ def _of_credential(found: Found) -> collections.abc.Iterator[str]:
                'Keystone: rotate it first')
 
 
+def without_autoscaler(found: Found,
+                       values: typing.Mapping[str, typing.Any]) -> list[str]:
+    """Node groups that would get a fixed size, without knowing the real one.
+
+    magnum-capi-helm takes bounds from options, too, and from the size of a
+    group that has only one of them (driver.py, _get_node_counts); it never
+    writes the size that the autoscaler chose to Magnum's row.
+
+    :param values: that the next change would give Helm.
+    """
+    release = found.release
+    scaled = {group.get('name') for group in carried.groups(
+        release.values if release else {}) if group.get('autoscale')}
+    fixed = {group['name'] for group in carried.groups(values)
+             if not group.get('autoscale')}
+    names_of = mapping(found.groups)
+    return [f'its node group {group.name} is autoscaled, and would have a '
+            'fixed size: give it a max_node_count and the label '
+            'auto_scaling_enabled first, or set default_labels'
+            for group in found.groups
+            if names_of.get(group.uuid) in scaled & fixed]
+
+
 def mapping(groups: collections.abc.Iterable[typing.Any]) -> dict[str, str]:
     """Names of node groups in Kubernetes, by uuid."""
     return {group.uuid: sanitized(group.name) for group in groups

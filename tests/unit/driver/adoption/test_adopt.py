@@ -130,6 +130,28 @@ class ShowTest(Base):
         self.assertIn('would replace the nodes of MachineDeployment '
                       f'{STACK}-default-worker', found.why[0])
 
+    def autoscaled(self, **fields):
+        """A group that is autoscaled by an option of magnum-capi-helm."""
+        values = copy.deepcopy(VALUES)
+        values['nodeGroups'][0].update(
+            autoscale='true', machineCountMin=1, machineCountMax=9)
+        self.w.helm.upgrade(STACK, CHART, values, small_world.NAMESPACE)
+        self.w.store.node_groups[small_world.WORKERS].update(**fields)
+        return self.show()
+
+    def test_group_that_would_lose_its_autoscaler(self):
+        # Its next change would remove the nodes that Magnum knows nothing of.
+        found = self.autoscaled()
+        self.assertEqual(adopt.REFUSED, found.kind)
+        self.assertIn('its node group default-worker is autoscaled',
+                      found.why[0])
+
+    def test_group_that_keeps_its_autoscaler(self):
+        found = self.autoscaled(
+            labels={'auto_scaling_enabled': 'true'}, min_node_count=1,
+            max_node_count=9)
+        self.assertEqual((adopt.WOULD, ()), (found.kind, found.why))
+
     def test_label_that_this_driver_refuses(self):
         self.w.store.clusters[small_world.CLUSTER]['labels'] = {
             'etcd_volume_size': 'much'}
