@@ -266,7 +266,8 @@ def check(data: vault_module.Data, cacert: str | None,
     if found is None:
         return credentials.UNKNOWN
     session = keystone_session.Session(
-        auth=found, verify=cacert or True, timeout=timeout)
+        auth=found, verify=vault_module.verify(data) and (cacert or True),
+        timeout=timeout)
     try:
         session.get_token()
     except (keystone_exceptions.Unauthorized, keystone_exceptions.NotFound):

@@ -163,9 +163,19 @@ class Vault:
 
 def auth(data: Data) -> dict[str, typing.Any]:
     """The credentials in clouds.yaml; empty if there are none."""
+    found = _cloud(data).get('auth')
+    return found if isinstance(found, dict) else {}
+
+
+def verify(data: Data) -> bool:
+    """Whether the cluster checks the certificates of the cloud."""
+    return _cloud(data).get('verify') is not False
+
+
+def _cloud(data: Data) -> kinds.Object:
     try:
         found = yaml.safe_load(base64.b64decode(data[CLOUDS]))
-        return dict(found['clouds']['openstack']['auth'])
+        return dict(found['clouds']['openstack'])
     except (KeyError, TypeError, ValueError, yaml.YAMLError):
         return {}
 

@@ -5,6 +5,9 @@
 import base64
 import dataclasses
 
+import fixtures
+from urllib3 import exceptions
+
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver import failures
 from magnum_capi.driver.keys import credentials
@@ -14,6 +17,8 @@ from magnum_capi.driver.keys import vault
 from tests.unit.driver import base
 from tests.unit.driver import fake_cloud
 from tests.unit.driver import small_world
+from tests.unit.driver import tls_server
+from tests.unit import loopback
 import testtools
 import yaml
 
@@ -168,6 +173,23 @@ class CheckTest(testtools.TestCase):
     def test_who_has_none_asks_nobody(self):
         self.assertEqual((credentials.UNKNOWN, []),
                          self.check(201, clouds={}))
+
+    def test_certificate_is_checked_where_clusters_check_it(self):
+        class Refusing(loopback.Handler):
+            def do_POST(self):
+                self.answer(401, {})
+
+        url = self.useFixture(tls_server.TlsServer(handler=Refusing)).url
+        self.useFixture(fixtures.WarningsFilter([{
+            'action': 'ignore', 'category': exceptions.SecurityWarning}]))
+        for verify, expected in ((True, credentials.UNKNOWN),
+                                 (False, credentials.INVALID)):
+            text = yaml.safe_dump(vault.clouds(
+                'an-id', 'a-secret', auth_url=f'{url}/v3', region=None,
+                interface='public', verify=verify))
+            self.assertEqual(expected, rotation.check({
+                'clouds.yaml': base64.b64encode(text.encode()).decode()},
+                None, 5))
 
     def test_keystone_that_is_away(self):
         clouds = vault.clouds(
