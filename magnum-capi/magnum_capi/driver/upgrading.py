@@ -118,7 +118,7 @@ class Upgrade:
         held = self._held(rows, state)
         before = [*_values(rows.groups, _GROUP_FIELDS),
                   *_values([self._cluster], _CLUSTER_FIELDS)]
-        followers = self._move(rows)
+        followers = self._move(rows, state)
         try:
             plan = reconciler.with_server_groups(lambda pins: gather.plan(
                 dataclasses.replace(rows, template=self._template),
@@ -212,11 +212,13 @@ class Upgrade:
         if found:
             raise failures.NotViable('; '.join(found))
 
-    def _move(self, rows: rows_module.Rows) -> set[str]:
+    def _move(self, rows: rows_module.Rows,
+              state: state_module.State) -> set[str]:
         """Change rows without saving; returns uuids of upgraded groups."""
         followers: set[str] = set()
+        live = rows.live(state.applied)
         for group in rows.groups:
-            if (group.status or '').startswith('DELETE_'):
+            if group not in live and group.uuid != self._only:
                 continue
             if self._follows(group, rows):
                 group.image_id = self._template.image_id

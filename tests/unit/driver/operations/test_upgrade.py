@@ -74,6 +74,17 @@ class UpgradeTest(base.TestCase):
         self.assertEqual(small_world.TEMPLATE,
                          self.w.cluster.cluster_template_id)
 
+    def test_group_that_was_never_made_stays_so(self):
+        # What is wrong with it is in nobody's way.
+        self.created()
+        self.w.store.add_group(flavor_id='tiny', status='CREATE_FAILED')
+
+        self.upgrade()
+        self.look(3)
+
+        self.assertEqual(('UPDATE_COMPLETE', 'CREATE_FAILED'), (
+            self.w.cluster.status, self.w.group(small_world.OTHERS).status))
+
     def test_attributes_without_effect_may_differ(self):
         # Magnum wants master_lb_enabled for clusters of three masters.
         self.created()
