@@ -78,7 +78,7 @@ def health(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
     for machine in _machines(snapshot, wanted):
         key, text, bad = _machine(
             machine, machines.given_up(machine, snapshot.servers),
-            _expected(machine, snapshot, wanted), now)
+            _expected(machine, wanted), now)
         found[reasons.readable(key, wanted)] = reasons.cut(
             reasons.readable(text, wanted), reasons.PART)
         ill |= bad
@@ -138,11 +138,11 @@ def _control_plane(snapshot: snapshot_module.Snapshot,
 def _machines(snapshot: snapshot_module.Snapshot,
               wanted: goal.DesiredCluster) -> kinds.Objects:
     """Machines that count: of node groups that exist and stay."""
-    going = [machine for group in wanted.groups if group.deleting
-             for machine in machines.of_group(snapshot, group, wanted)]
+    going = [group for group in wanted.groups if group.deleting]
     return [machine for machine in snapshot.get('machines')
             if not conditions.deleting(machine)
-            and machine not in going]
+            and not any(machines.is_of(machine, group, wanted)
+                        for group in going)]
 
 
 def _machine(machine: kinds.Object, failure: str, expected: bool,
@@ -173,13 +173,11 @@ def _machine(machine: kinds.Object, failure: str, expected: bool,
     return key, f'{healthy.status}: {why}', not excused
 
 
-def _expected(machine: kinds.Object, snapshot: snapshot_module.Snapshot,
-              wanted: goal.DesiredCluster) -> bool:
+def _expected(machine: kinds.Object, wanted: goal.DesiredCluster) -> bool:
     """Whether new machines are expected in this machine's part."""
-    if wanted.in_progress:
-        return True
-    return any(machine in machines.of_group(snapshot, group, wanted)
-               for group in wanted.groups if group.autoscaled)
+    return wanted.in_progress or any(
+        group.autoscaled and machines.is_of(machine, group, wanted)
+        for group in wanted.groups)
 
 
 def _age(machine: kinds.Object, now: datetime.datetime) -> float | None:

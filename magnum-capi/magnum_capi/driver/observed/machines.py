@@ -24,9 +24,15 @@ _GIVEN_UP = ('InstanceStateError', 'InstanceDeleted', 'InvalidMachineSpec')
 def of_group(snapshot: snapshot_module.Snapshot, group: goal.DesiredGroup,
              wanted: goal.DesiredCluster) -> kinds.Objects:
     """The existing machines of a node group of workers."""
-    name = f'{wanted.name}-{group.key}'
     return [machine for machine in snapshot.get('machines')
-            if conditions.labels(machine).get(DEPLOYMENT) == name]
+            if is_of(machine, group, wanted)]
+
+
+def is_of(machine: kinds.Object, group: goal.DesiredGroup,
+          wanted: goal.DesiredCluster) -> bool:
+    """Whether a machine belongs to a node group of workers."""
+    return (conditions.labels(machine).get(DEPLOYMENT)
+            == f'{wanted.name}-{group.key}')
 
 
 def image_id(template: kinds.Object | None) -> str | None:
