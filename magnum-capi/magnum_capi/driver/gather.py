@@ -161,8 +161,7 @@ def plan(rows: rows_module.Rows, cloud: Cloud,
     found = dataclasses.replace(
         found, management_cidrs=settings.management_cidrs,
         registries=images.registries)
-    default_labels = (settings.default_labels if pins.default_labels is None
-                      else pins.default_labels)
+    default_labels = pins.labels_of(settings.default_labels)
     rules = label_rules.Policy(
         default_labels, frozenset(settings.ignored_labels))
     labels = validation.check(
@@ -195,7 +194,7 @@ def plan(rows: rows_module.Rows, cloud: Cloud,
         computed = carried.carried(pins.values, computed)
     made_of = dataclasses.replace(
         look.found, chart=chart_pin, overlays=layers,
-        default_labels=dict(default_labels), volumes=volumes,
+        default_labels=default_labels, volumes=volumes,
         proxies_in_secret=in_secret, values=pins.values,
         registries=images.registries,
         server_groups=placement.decided(

@@ -18,6 +18,17 @@ from magnum_capi.driver.desired import placement
 from magnum_capi.driver.desired import spec
 
 
+#: Labels that say what no cluster can change: the OpenStackCluster
+#: (cluster-api-provider-openstack, pkg/webhooks/openstackcluster_webhook.go),
+#: and the networks of its pods and Services. Values of load balancers of
+#: Services fit the provider, which is also that of the API server's.
+FIXED_LABELS = frozenset((
+    'api_server_floating_ip', 'calico_ipv4pool', 'cilium_ipv4pool',
+    'dns_cluster_domain', 'fixed_subnet_cidr', 'master_lb_floating_ip_enabled',
+    'octavia_lb_algorithm', 'octavia_lb_availability_zone',
+    'octavia_lb_flavor', 'octavia_provider', 'service_cluster_ip_range'))
+
+
 @dataclasses.dataclass(frozen=True)
 class ChartPin:
     """A chart; see settings.Chart.
@@ -48,6 +59,8 @@ class Pins:
         nodes.
     :param values: of the chart, as another driver gave them to Helm; see
         ``carried``. An upgrade drops them.
+    :param fixed_labels: default labels of FIXED_LABELS, for a cluster that
+        takes the others as they are now.
     """
 
     chart: ChartPin | None = None
@@ -69,18 +82,34 @@ class Pins:
     registries: spec.Registries | None = None
     server_groups: typing.Mapping[str, str] | None = None
     values: typing.Mapping[str, typing.Any] | None = None
+    fixed_labels: typing.Mapping[str, str] | None = None
 
     def kept_in_move(self) -> 'Pins':
         """The pins that stay when an operator moves a cluster: its cloud."""
+        fixed = self.default_labels and {
+            name: text for name, text in self.default_labels.items()
+            if name in FIXED_LABELS}
         return dataclasses.replace(
             self, chart=None, overlays=None, default_labels=None,
-            volumes=None, registries=None, values=None)
+            fixed_labels=fixed, volumes=None, registries=None, values=None)
 
     def kept_in_upgrade(self) -> 'Pins':
         """The pins that stay in an upgrade: networks and flavors."""
         return dataclasses.replace(self.kept_in_move(), images={},
                                    proxies_in_secret=None,
                                    server_groups=None)
+
+    def labels_of(self, now: typing.Mapping[str, str]) -> dict[str, str]:
+        """The default labels of the cluster.
+
+        :param now: the operator's present ones.
+        """
+        if self.default_labels is not None:
+            return dict(self.default_labels)
+        if self.fixed_labels is None:
+            return dict(now)
+        return {**{name: text for name, text in now.items()
+                   if name not in FIXED_LABELS}, **self.fixed_labels}
 
     @property
     def digest(self) -> str:

@@ -76,7 +76,7 @@ class Move:
         cluster, target, problem = self._cluster, None, ''
         made_of = self._made_of(self._reconciler.vault.state())
         try:
-            target = self._target(self._reconciler.rows())
+            target = self._target(self._reconciler.rows(), made_of)
         except errors.UsageError as e:
             problem = f'unknown: {e}'
         return standing.Standing(
@@ -120,9 +120,14 @@ class Move:
     def _made_of(self, state: state_module.State) -> pins_module.Pins:
         return state.before or self._reconciler.pins(state)
 
-    def _target(self, rows: rows_module.Rows) -> pins_module.Pins:
-        return gather.configured(rows, self._runtime.settings,
-                                 self._store.defaults(), self._version)
+    def _target(self, rows: rows_module.Rows,
+                made_of: pins_module.Pins) -> pins_module.Pins:
+        settings = self._runtime.settings
+        return dataclasses.replace(
+            gather.configured(rows, settings, self._store.defaults(),
+                              self._version),
+            default_labels=made_of.kept_in_move().labels_of(
+                settings.default_labels))
 
     def _preview(self, rows: rows_module.Rows,
                  state: state_module.State) -> Preview | None:
@@ -132,7 +137,8 @@ class Move:
             else self._cluster.status)
         if why:
             raise Refused(f'It is not moved: {why}')
-        made_of, target = self._made_of(state), self._target(rows)
+        made_of = self._made_of(state)
+        target = self._target(rows, made_of)
         if not standing.behind(made_of, target):
             return None
         now = releases.applied(

@@ -171,6 +171,17 @@ class MoveTest(Base):
         self.assertEqual(7, values['etcd']['blockDevice']['size'])
         self.assertFalse(values['controlPlane']['healthCheck']['enabled'])
 
+    def test_default_labels_of_what_cannot_change_do_not_move(self):
+        self.configure(chart=OLD, default_labels={
+            'octavia_provider': 'ovn'})
+        self.assertIsNone(self.move().preview())
+        self.configure(chart=NEW)
+        self.run_it()
+        self.assertEqual('amphora', self.applied()[1]['apiServer'][
+            'loadBalancerProvider'])
+        self.look(2)
+        self.assertFalse(self.run_it())
+
     def test_overlay_alone_moves(self):
         self.configure(chart=OLD)
         self.overlay('etcd: {blockDevice: {size: 7}}')

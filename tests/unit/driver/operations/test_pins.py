@@ -145,6 +145,35 @@ class UpgradeTest(Base):
         self.resize(2)
         self.assertEqual(NEW, self.applied()[0])
 
+    def test_default_labels_are_those_of_now(self):
+        self.configure(default_labels={'auto_healing_enabled': 'true'})
+        self.created()
+        self.configure(default_labels={'auto_healing_enabled': 'false'})
+        self.upgrade()
+        self.assertFalse(
+            self.applied()[1]['controlPlane']['healthCheck']['enabled'])
+
+    def assert_stays(self, before, after):
+        # "OpenStackCluster...: spec: Forbidden: cannot be modified"
+        self.configure(default_labels=before)
+        self.created()
+        first = self.applied()[1]
+        self.configure(default_labels=after)
+        for change in (self.upgrade, lambda: self.resize(2)):
+            change()
+            self.look(2)
+            values = self.applied()[1]
+            for part in ('apiServer', 'clusterNetworking'):
+                self.assertEqual(first[part], values[part])
+
+    def test_label_of_what_no_cluster_can_change_does_not_come(self):
+        self.assert_stays({}, {'octavia_provider': 'ovn',
+                               'fixed_subnet_cidr': '10.1.0.0/24'})
+
+    def test_label_of_what_no_cluster_can_change_does_not_go(self):
+        self.assert_stays({'octavia_provider': 'ovn',
+                           'fixed_subnet_cidr': '10.1.0.0/24'}, {})
+
     def test_failure_leaves_the_chart(self):
         self.created()
         self.configure(chart=NEW)
