@@ -90,12 +90,14 @@ if ((${#drivers[@]} == 0)); then
     drivers=(k8s_capi_v1 k8s_capi_helm_v1)
 fi
 
-# Minor versions of Kubernetes, oldest first; upgrades go to the last one.
-minors=(1.35 1.36)
+# Minor versions of Kubernetes of the clusters: their own, and that of upgrades.
+minors=(1.35)
 test_class=ConformanceTest
 options=(conformance_mode=quick)
 case $mode in
-    story) test_class=ConformanceLifeTest ;;
+    story)
+        test_class=ConformanceLifeTest
+        minors+=(1.36) ;;
     focus)
         # The e2e tests leave the control plane alone: two workers.
         options=(conformance_mode=focus node_count=2 conformance_parallel=4

@@ -12,10 +12,6 @@ from magnum_capi_tempest.images import layer
 from magnum_capi_tempest.images import machine
 from magnum_capi_tempest.images import node
 
-#: Images that kubeadm and minikube start, beyond those of management clusters.
-NEEDED = ('coredns', 'etcd', 'kube-apiserver', 'kube-controller-manager',
-          'kube-proxy', 'kube-scheduler', 'pause', 'storage-provisioner')
-
 _USER = {
     '/etc/passwd': 'docker:x:1000:1000::/home/docker:/bin/bash\n',
     '/etc/group': 'docker:x:1000:\n',
@@ -36,18 +32,8 @@ def make(order, out, progress) -> None:
 
     :param order: see :mod:`.build`.
     """
-    machine.make(order, [a for a in order.archives if wanted(a)], entries,
-                 machine.config, out, progress)
-
-
-def wanted(one) -> bool:
-    """Whether a management cluster in minikube runs an image; pure.
-
-    :param one: :class:`.inventory.Archive`.
-    """
-    return one.set == 'management' or any(
-        one.name == name or one.name.startswith(f'{name}-')
-        for name in NEEDED)
+    machine.make(order, order.archives, entries, machine.config, out,
+                 progress)
 
 
 def entries(recipe, programs, base) -> list[layer.Entry]:

@@ -55,7 +55,7 @@ def choose(recipes: dict, names, minors) -> tuple:
         chosen = {}
         for name in names:
             found = {n: r for n, r in possible.items()
-                     if name in (n, n.removesuffix(f'-{r.minor}'))}
+                     if name in (n, r.title)}
             if not found:
                 raise errors.UsageError(
                     f'There is no recipe {name!r}',
@@ -85,7 +85,8 @@ def baked(recipe, recipes: dict) -> tuple:
     """
     before = _previous(recipe.minor) if recipe.kind == 'node' else None
     return tuple(
-        r for r in recipes.values() if r.set in recipe.bakes
+        r for r in recipes.values()
+        if (r.set in recipe.bakes or r.title in recipe.bakes)
         and r.builder is None and (
             r.minor in (None, recipe.minor)
             or r.outlives and r.minor == before))
@@ -114,8 +115,7 @@ def plan(chosen, lacking, archives: dict, measured: dict) -> Plan:
                   for p in programs)
     size = scratch = 0
     for recipe in missing:
-        figures = measured.get('archives', {}).get(
-            recipe.name.removesuffix(f'-{recipe.minor}'), {})
+        figures = measured.get('archives', {}).get(recipe.title, {})
         seconds += figures.get('seconds', 1)
         own = figures.get('mib', _SIZE // 2**20) * 2**20
         size += own

@@ -54,7 +54,8 @@ class Recipe:
         ``sh``.
     :param builder: module of this room that makes it; None: the fields above
         suffice.
-    :param bakes: sets whose images a builder puts into it.
+    :param bakes: sets whose images a builder puts into it, and names of
+        other recipes, without their minors.
     :param outlives: whether it also runs on nodes of the next minor during an
         upgrade: kubeadm changes addons when all control planes are new.
     :param sources: files and folders of this project that count for the
@@ -86,6 +87,11 @@ class Recipe:
     bakes: tuple[str, ...] = ()
     outlives: bool = False
     sources: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The name without the minor of Kubernetes."""
+        return self.name.removesuffix(f'-{self.minor}')
 
     @property
     def minor(self) -> str | None:
