@@ -4,7 +4,6 @@
 
 import contextlib
 import pathlib
-import time
 
 from magnum_capi.cli import base
 from magnum_capi import errors
@@ -103,8 +102,7 @@ class Test(base.Judging):
         if not args.what and (args.nodes or args.infrastructure):
             raise errors.UsageError(
                 '--nodes and --infrastructure are for a new sandbox')
-        folder = (args.folder or paths.state() / 'results' / time.strftime(
-            'driver-%Y%m%dT%H%M%S', time.gmtime())).absolute()
+        folder = (args.folder or runs.new_results('driver-')).absolute()
         ended = _Ended()
         found, left = (of_cloud if args.cloud else of_sandbox)(
             args, folder, ended)

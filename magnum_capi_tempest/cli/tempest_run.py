@@ -3,11 +3,9 @@
 """``magnum-capi tempest run``."""
 
 import pathlib
-import time
 
 from magnum_capi.cli import base
 from magnum_capi import errors
-from magnum_capi_tempest import paths
 from magnum_capi_tempest import report
 from magnum_capi_tempest.workspace import concurrency
 from magnum_capi_tempest.workspace import folder
@@ -46,8 +44,7 @@ class Run(base.Judging):
             raise errors.UsageError(
                 'The folder is not a Tempest workspace', where=args.folder,
                 hint='Create one with: magnum-capi tempest init')
-        results = (args.results or paths.state() / 'results' / time.strftime(
-            '%Y%m%dT%H%M%S', time.gmtime())).absolute()
+        results = (args.results or runs.new_results()).absolute()
         facts = {'tests': args.regex}
         try:
             stream = runs.run(

@@ -11,7 +11,6 @@ import importlib.util
 import os
 import pathlib
 import sys
-import time
 import urllib.parse
 
 from magnum_capi import errors
@@ -106,9 +105,7 @@ def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
             'magnum-tempest-plugin names no driver in its templates, and the '
             'drivers of this sandbox conflict', where=str(box.directory),
             hint='Start a sandbox without --clash')
-    begin = time.time()
-    results = (order.results or paths.state() / 'results' / time.strftime(
-        '%Y%m%dT%H%M%S', time.gmtime(begin))).absolute()
+    results = (order.results or runs.new_results()).absolute()
     order = dataclasses.replace(order, options=(
         *_clashing(box, record.additions, order), *order.options))
     workspace = prepare(box, order, results / ARTEFACTS, ETC)

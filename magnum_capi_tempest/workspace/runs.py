@@ -8,10 +8,13 @@ workers (:mod:`.worker`), and none is in the recorded stream, even if another
 program ran the tests.
 """
 
+import contextlib
 import io
+import itertools
 import os
 import pathlib
 import sys
+import time
 
 import subunit
 import testtools
@@ -21,6 +24,7 @@ from magnum_capi import folders
 from magnum_capi import outfile
 from magnum_capi import processes
 from magnum_capi_tempest import foreground
+from magnum_capi_tempest import paths
 from magnum_capi_tempest.workspace import folder
 from magnum_capi_tempest.workspace import redacting
 
@@ -37,6 +41,21 @@ class RunCutOff(errors.MagnumCapiError):
     def __init__(self, what: str, *, stream: pathlib.Path, **kwargs) -> None:
         super().__init__(what, **kwargs)
         self.stream = stream
+
+
+def new_results(prefix='') -> pathlib.Path:
+    """Make a folder for the results of a run, named after the current time.
+
+    Runs that begin in the same second do not share one.
+    """
+    parent = folders.private(paths.state() / 'results')
+    name = time.strftime(f'{prefix}%Y%m%dT%H%M%S', time.gmtime())
+    for number in itertools.count(2):
+        with contextlib.suppress(FileExistsError):
+            found = parent / name
+            found.mkdir(mode=0o700)
+            return found
+        name = f'{name.partition("_")[0]}_{number}'
 
 
 def run(workspace, arguments, stream, *, etc, env=None) -> pathlib.Path:

@@ -13,6 +13,7 @@ from magnum_capi import errors
 from magnum_capi_tempest.report import subunit
 from magnum_capi_tempest.workspace import folder
 from magnum_capi_tempest.workspace import runs
+from tests.unit import own_folders
 
 BEGIN = datetime.datetime(2026, 1, 1, tzinfo=datetime.timezone.utc)
 
@@ -107,3 +108,18 @@ class EndedTest(testtools.TestCase):
 
         self.assertIn('did not run any test', str(error))
         self.assertFalse(self.stream.exists())
+
+
+class NewResultsTest(testtools.TestCase):
+
+    def test_two_runs_that_begin_in_the_same_second(self):
+        base = self.useFixture(own_folders.OwnFolders()).base
+        self.useFixture(fixtures.MockPatchObject(
+            runs.time, 'gmtime', return_value=BEGIN.timetuple()))
+
+        found = [runs.new_results('driver-') for _ in range(3)]
+
+        self.assertEqual(
+            [base / 'state/results' / f'driver-20260101T000000{end}'
+             for end in ('', '_2', '_3')], found)
+        self.assertEqual(0o700, found[0].stat().st_mode & 0o777)
