@@ -62,6 +62,15 @@ trap_finish() {
     trap finish EXIT
 }
 
+# not_ours: exit with the code of a "sandbox up" that failed, without "down". It
+# has cleaned up, unless there is a sandbox of somebody else, which stays.
+not_ours() {
+    local code=$?
+    # shellcheck disable=SC2034  # finish, in the caller, reads it
+    started=
+    exit "$code"
+}
+
 find_python() {
     local name
     for name in "${PYTHON:-python3}" python3.13 python3.12 python3.11; do

@@ -16,6 +16,7 @@ from magnum_capi_tempest import paths
 from magnum_capi_tempest import promises
 from magnum_capi_tempest import report as reports
 from magnum_capi_tempest import sandbox
+from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest.sandbox import drivers
 from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import record as records
@@ -25,6 +26,7 @@ from magnum_capi_tempest.sandbox import versions
 from magnum_capi_tempest.scorecard import judge
 from magnum_capi_tempest.scorecard import report
 from magnum_capi_tempest.scorecard import suite
+from magnum_capi_tempest.toolchain import lock
 from magnum_capi_tempest.workspace import concurrency
 from magnum_capi_tempest.workspace import folder as workspaces
 from magnum_capi_tempest.workspace import runs
@@ -173,17 +175,21 @@ def _box(args):
         return
     box = sandbox.Sandbox(paths.state() / 'driver-test')
     say = progress.Progress()
-    try:
+    name = f'driver-test-{environment.digest(str(box.directory))}.lock'
+    with lock.hold(paths.cache() / 'locks' / name, 'tests a driver', say):
+        # If it fails it leaves nothing, or the sandbox of a test with --keep.
         box.up(sandbox.Spec(
             install=(args.what,), magnum=args.magnum, nodes=args.nodes,
             infrastructure=args.infrastructure), say)
-        yield box
-    finally:
-        if args.keep:
-            say.info('The sandbox is still up; take it down with: magnum-capi '
-                     f'sandbox down --directory {box.directory}')
-        else:
-            box.down(say)
+        try:
+            yield box
+        finally:
+            if args.keep:
+                say.info('The sandbox is still up; take it down with: '
+                         'magnum-capi sandbox down --directory '
+                         f'{box.directory}')
+            else:
+                box.down(say)
 
 
 def _only(args, made, usable):

@@ -5,6 +5,7 @@
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 
@@ -206,3 +207,40 @@ class ConformanceTest(testtools.TestCase):
             recipes.load(), (minor,), 'minikube', {r.name for r in made}))
         self.assertEqual([f'kicbase-{minor}'], [
             r.name for r in made if r.kind == 'base'])
+
+
+class SandboxTest(testtools.TestCase):
+    """A script only takes down the sandbox that it has started."""
+
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        tools = self.folder / 'tools'
+        tools.mkdir()
+        shutil.copy(TOOLS / 'run_sandbox.sh', tools)
+        (tools / 'lib.sh').write_text(
+            f'source {LIBRARY}\n' 'prepare() { :; }\npackages() { :; }\n')
+
+    def commands(self, code):
+        """Run the script with an "up" that ends with a code.
+
+        :returns: the script's own exit code, and what it has called.
+        """
+        program = self.folder / 'magnum-capi'
+        program.write_text(
+            f'#!/bin/sh\necho "$2" >> {self.folder}/called\n'
+            f'[ "$2" != up ] || exit {code}\n')
+        program.chmod(0o755)
+        ended = subprocess.run(
+            [self.folder / 'tools/run_sandbox.sh'], capture_output=True,
+            text=True, check=False, env={
+                **os.environ,
+                'PATH': f'{self.folder}:{os.environ["PATH"]}'})
+        return (ended.returncode,
+                (self.folder / 'called').read_text().split())
+
+    def test_its_own(self):
+        self.assertEqual((0, ['up', 'tempest', 'down']), self.commands(0))
+
+    def test_one_that_was_up_before_with_other_options(self):
+        self.assertEqual((2, ['up']), self.commands(2))

@@ -3,6 +3,7 @@
 """The command line of driver reports: from a recorded run to a badge."""
 
 import json
+import os
 import pathlib
 import re
 import types
@@ -15,12 +16,15 @@ from magnum_capi_tempest.cli import driver_report
 from magnum_capi_tempest.cli import driver_test
 from magnum_capi_tempest.cli import report
 from magnum_capi_tempest.leaks import model
+from magnum_capi_tempest import paths
 from magnum_capi_tempest import promises
 from magnum_capi_tempest.sandbox import drivers
 from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import versions
 from magnum_capi_tempest.scorecard import suite
+from magnum_capi_tempest.toolchain import lock
 from tests.unit.cli import test_tempest
+from tests.unit import own_folders
 from tests.unit.report import streams
 
 CORE = [test for test in suite.tests()
@@ -31,7 +35,7 @@ class DriverTestCase(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.folder = self.useFixture(own_folders.OwnFolders()).base
         self.box = self.patch(driver_test.sandbox, 'Sandbox').return_value
         self.patch(driver_test.versions, 'made', return_value=versions.Made(
             {'magnum': '23.0.0'}, {'k8s_x': ('magnum-x', '1.0')}))
@@ -116,6 +120,26 @@ class DriverTestTest(DriverTestCase):
 
         self.assertEqual(3, self.call('magnum-x')[0])
         self.box.down.assert_called_once_with(mock.ANY)
+
+    def test_one_that_another_test_left_up_stays(self):
+        self.box.up.side_effect = driver_test.errors.UsageError(
+            'A sandbox with other drivers is already up')
+
+        self.assertEqual(2, self.call('magnum-x')[0])
+        self.assertEqual([], self.box.down.call_args_list)
+
+    def test_another_test_waits(self):
+        seen = []
+
+        def up(*_):
+            seen.extend(map(lock.holder, (paths.cache() / 'locks').iterdir()))
+
+        self.box.up.side_effect = up
+        self.run_of(CORE)
+
+        self.call('magnum-x', '--core')
+
+        self.assertEqual([f'tests a driver (pid {os.getpid()})'], seen)
 
     def test_what_is_ended_early_is_reported_on(self):
         run = self.run_of(CORE[:2])
