@@ -80,8 +80,11 @@ def run(workspace, arguments, stream, *, etc, env=None) -> pathlib.Path:
     workspace = pathlib.Path(workspace)
     command = [program_path('tempest'), 'run', *map(str, arguments)]
     env = {**(os.environ if env is None else env),
-           'TEMPEST_CONFIG_DIR': str(pathlib.Path(etc).absolute()),
-           'PYTHON': f'{sys.executable} -m {_WORKER}'}
+           'TEMPEST_CONFIG_DIR': str(pathlib.Path(etc).absolute())}
+    # A shell splits PYTHON at blanks, so that it cannot have the path.
+    python = pathlib.Path(sys.executable)
+    env['PATH'] = f'{python.parent}{os.pathsep}{env.get("PATH", os.defpath)}'
+    env['PYTHON'] = f'{python.name} -m {_WORKER}'
     stream = pathlib.Path(stream).absolute()
     folders.private(stream.parent)
     before = _recorded(workspace)

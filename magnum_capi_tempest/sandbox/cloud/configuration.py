@@ -9,6 +9,7 @@ from magnum_capi.discovery import paste
 from magnum_capi import outfile
 from magnum_capi_tempest.sandbox import catalog
 from magnum_capi_tempest.sandbox import infrastructure
+from magnum_capi_tempest.workspace import selection
 
 REGION = 'RegionOne'
 
@@ -25,10 +26,12 @@ def render(name, **values) -> str:
 @functools.cache
 def _environment():
     # It keeps the templates that it has compiled.
-    return jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.PackageLoader('magnum_capi_tempest.sandbox'),
         undefined=jinja2.StrictUndefined, trim_blocks=True,
         keep_trailing_newline=True, autoescape=False)
+    environment.filters['value'] = selection.value
+    return environment
 
 
 def write_services(layout, *, venv, magnum_venv, discovery_filter=False,

@@ -7,6 +7,7 @@ import pathlib
 import shlex
 
 import fixtures
+from oslo_config import cfg
 import testtools
 import yaml
 
@@ -100,6 +101,24 @@ class AccessTest(testtools.TestCase):
         self.assertTrue(os.access(command[0], os.X_OK))
         self.assertEqual(['sandbox', 'set', '--directory',
                           str(self.layout.directory)], command[-4:])
+
+    def test_command_with_blanks_in_its_paths(self):
+        """As in a home with a blank; oslo.config drops a pair of quotes."""
+        self.useFixture(fixtures.MonkeyPatch(
+            'sys.executable', '/my home/bin/python'))
+        self.layout = samples.a_layout(self.layout.directory / 'a box')
+        path = self.layout.directory / 'tempest.conf'
+        path.write_text(access.tempest_config(
+            self.layout, samples.PASSWORDS, spec.Additions()))
+        conf = cfg.ConfigOpts()
+        options = 'configure_command', 'configure_live_command'
+        conf.register_opts(map(cfg.StrOpt, options), group='magnum_capi')
+        conf([], default_config_files=[str(path)])
+
+        for option in options:
+            words = shlex.split(conf.magnum_capi[option])
+            self.assertEqual('/my home/bin/python', words[0])
+            self.assertIn(str(self.layout.directory), words)
 
     def test_third_party_only_when_asked_for(self):
         self.assertNotIn('magnum', self.tempest_conf())

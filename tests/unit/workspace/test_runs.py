@@ -4,6 +4,8 @@
 
 import datetime
 import pathlib
+import subprocess
+import sys
 
 import fixtures
 from stestr.repository import file as repository
@@ -108,6 +110,32 @@ class EndedTest(testtools.TestCase):
 
         self.assertIn('did not run any test', str(error))
         self.assertFalse(self.stream.exists())
+
+
+class WorkerTest(testtools.TestCase):
+
+    def test_a_folder_with_a_blank(self):
+        """stestr has a shell expand PYTHON, without quotes."""
+        base = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        (base / 'my home').symlink_to(sys.prefix)
+        self.useFixture(fixtures.MonkeyPatch(
+            'sys.executable', str(base / 'my home/bin/python')))
+
+        def tempest(argv, cwd, env):
+            return subprocess.run(
+                '${PYTHON} --version', shell=True, env=env, cwd=cwd,
+                stderr=subprocess.PIPE, check=False, text=True)
+
+        said = []
+        self.useFixture(fixtures.MockPatchObject(
+            runs.foreground, 'run', lambda *args, **how: said.append(
+                tempest(*args, **how).stderr)))
+        self.assertRaises(
+            errors.MagnumCapiError, runs.run, base, [], base / 'run.subunit',
+            etc=base)
+
+        # It is the worker that answers.
+        self.assertIn('for stestr; last seen: --version', *said)
 
 
 class NewResultsTest(testtools.TestCase):
