@@ -2,6 +2,8 @@
 """Shows the logs of a sandbox."""
 
 import collections
+import contextlib
+import os
 import time
 
 from magnum_capi import errors
@@ -32,10 +34,23 @@ def show(box, names, lines, follow, stream):
                 print(f'{name:{width}} | {line.rstrip()}', file=stream)
         while follow:
             for name, file in files.items():
+                # Asked first: nothing is added to it after that.
+                replaced = _is_replaced(file, box.supervisor.log(name))
                 for line in file:
                     print(f'{name:{width}} | {line.rstrip()}', file=stream,
                           flush=True)
+                if replaced:
+                    file.close()
+                    files[name] = open(box.supervisor.log(name),
+                                       errors='replace')
             time.sleep(0.3)    # noqa: MC103  ends with Ctrl-C
     finally:
         for file in files.values():
             file.close()
+
+
+def _is_replaced(file, path):
+    """Whether supervisord has begun a new file, because the log was large."""
+    with contextlib.suppress(FileNotFoundError):
+        return not os.path.samestat(os.fstat(file.fileno()), os.stat(path))
+    return False

@@ -76,7 +76,9 @@ class Logs:
 
     def __init__(self, patterns):
         self._patterns = patterns
-        self._sizes = {path: os.path.getsize(path) for path in self._paths()}
+        # A log that is full gets another name, and a new file its own.
+        self._sizes = {_identity(found): found.st_size
+                       for found in map(os.stat, self._paths())}
 
     def _paths(self):
         return sorted({path for pattern in self._patterns
@@ -87,8 +89,13 @@ class Logs:
         found = {}
         for path in self._paths():
             with open(path, encoding='utf-8', errors='replace') as file:
+                stat = os.fstat(file.fileno())
                 # A file that is shorter now is a new one.
-                known = self._sizes.get(path, 0)
-                file.seek(known if os.path.getsize(path) >= known else 0)
+                known = self._sizes.get(_identity(stat), 0)
+                file.seek(known if stat.st_size >= known else 0)
                 found[path] = file.read()
         return found
+
+
+def _identity(stat):
+    return stat.st_dev, stat.st_ino

@@ -89,3 +89,14 @@ class LogsTest(testtools.TestCase):
         self.path.write_text('x')
 
         self.assertEqual({str(self.path): 'x'}, self.logs.new())
+
+    def test_a_file_that_was_full(self):
+        logs = disclosure.Logs([f'{self.folder}/*.log*'])
+        with self.path.open('a') as file:
+            file.write('before\n')
+        full = self.path.rename(f'{self.path}.1')
+        self.path.write_text('longer than the first one\n')
+
+        self.assertEqual({str(full): 'before\n',
+                          str(self.path): 'longer than the first one\n'},
+                         logs.new())

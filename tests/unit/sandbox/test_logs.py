@@ -41,6 +41,35 @@ class LogsTest(testtools.TestCase):
         self.start()
         self.assertEqual('nova | 3\n', self.show('nova', lines=1))
 
+    def test_a_full_log_is_followed_to_the_next_file(self):
+        self.start()
+        path = self.box.supervisor.log('nova')
+
+        def rotate():
+            with open(path, 'a') as file:
+                file.write('last\n')
+            path.rename(f'{path}.1')
+            path.write_text('next\n')
+
+        def write():
+            with open(path, 'a') as file:
+                file.write('more\n')
+
+        steps = iter((rotate, write, self.interrupt))
+        self.useFixture(fixtures.MockPatchObject(
+            logs.time, 'sleep', lambda _: next(steps)()))
+        stream = io.StringIO()
+
+        self.assertRaises(KeyboardInterrupt, logs.show, self.box, ['nova'],
+                          1, True, stream)
+
+        self.assertEqual(
+            [f'nova | {text}' for text in ('3', 'last', 'next', 'more')],
+            stream.getvalue().splitlines())
+
+    def interrupt(self):
+        raise KeyboardInterrupt
+
     def test_unknown_program(self):
         self.start()
         e = self.assertRaises(errors.UsageError, self.show, 'heat')
