@@ -12,6 +12,7 @@ import uuid
 from tempest import config
 from tempest.lib import decorators
 
+from magnum_capi_tempest.services import base_client
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import disclosure
 from magnum_capi_tempest.tests.common import flags
@@ -56,7 +57,8 @@ class SecretsTest(remediation.BaseManagementTest,
 
         answers = [
             self.magnum.clusters.show_cluster(uuid),
-            self.magnum.clusters.list_clusters_detail(), groups,
+            self.magnum.clusters.list_clusters_detail(
+                **base_client.NEWEST_FIRST), groups,
             *(self.magnum.nodegroups.show_nodegroup(uuid, group['uuid'])
               for group in groups)]
 
