@@ -24,6 +24,9 @@ PATIENCE = 2 * 3600
 def hold(path: pathlib.Path, doing, progress, *, timeout=PATIENCE):
     """Hold the lock for the duration of a ``with`` block.
 
+    Yields its descriptor: a program that inherits it holds the lock, too, even
+    if this process is killed.
+
     :param doing: what the block does, "builds etcd 3.6.16"; shown to others.
     :param progress: gets a message about a wait (:class:`progress.Progress`).
     :param timeout: seconds to wait for the current holder.
@@ -43,10 +46,10 @@ def hold(path: pathlib.Path, doing, progress, *, timeout=PATIENCE):
     try:
         os.ftruncate(fd, 0)
         os.pwrite(fd, f'{doing} (pid {os.getpid()})\n'.encode(), 0)
-        yield
+        yield fd
     finally:
-        # Closing unlocks. Child processes have no copy of the descriptor: it
-        # is not inherited across exec (PEP 446).
+        # Closing unlocks. Child processes have no copy of the descriptor,
+        # unless they are given one: it is not inherited across exec (PEP 446).
         os.close(fd)
 
 

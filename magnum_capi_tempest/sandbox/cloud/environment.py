@@ -7,7 +7,7 @@ an environment of its own. An environment without its stamp comes from an
 interrupted run and is made again.
 """
 
-import fcntl
+import contextlib
 import hashlib
 import os
 import pathlib
@@ -25,6 +25,7 @@ from magnum_capi_tempest import resources
 from magnum_capi_tempest.sandbox import infrastructure
 from magnum_capi_tempest.sandbox import releases
 from magnum_capi_tempest.toolchain import gobin
+from magnum_capi_tempest.toolchain import lock
 
 _STAMP = 'magnum-capi-complete'
 
@@ -171,25 +172,50 @@ def _ensure(progress, folder, what, words):
     :param words: function that returns what uv is to install; its argument
         is a folder for temporary files.
     """
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with open(f'{folder}.lock', 'w') as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with lock.hold(folder.with_name(f'{folder.name}.lock'),
+                   f'makes {folder}', progress) as held:
         if not (folder / _STAMP).exists():
             with progress.step(what):
-                _make(folder, words)
+                _make(folder, words, held)
         (folder / _STAMP).touch()
     return folder
 
 
 def _remove_oldest(newest):
-    """Remove the least recently used environments."""
-    stamps = sorted(newest.parent.glob(f'{_OWN}*/{_STAMP}'),
-                    key=lambda stamp: stamp.stat().st_mtime)
+    """Remove the least recently used environments, unless a program runs."""
+    stamps = sorted(newest.parent.glob(f'{_OWN}*/{_STAMP}'), key=_last_use)
     for stamp in stamps[:-_KEPT]:
-        shutil.rmtree(stamp.parent)
+        if not _in_use(stamp.parent):
+            # First: without it, the rest does not count as an environment.
+            stamp.unlink(missing_ok=True)
+            shutil.rmtree(stamp.parent, ignore_errors=True)
 
 
-def _make(folder, words):
+def _last_use(stamp):
+    with contextlib.suppress(FileNotFoundError):
+        return stamp.stat().st_mtime
+    # Another run is removing it.
+    return 0
+
+
+def _in_use(folder):
+    """Whether a sandbox runs from an environment; see services.environment."""
+    mark = os.fsencode(f'PATH={folder}/bin:')
+    for path in pathlib.Path('/proc').glob('[0-9]*/environ'):
+        # It may have ended meanwhile, or belong to another user.
+        with contextlib.suppress(OSError):
+            if any(value.startswith(mark)
+                   for value in path.read_bytes().split(b'\0')):
+                return True
+    return False
+
+
+def _make(folder, words, held):
+    """Make an environment.
+
+    :param held: descriptor of its lock. A uv that outlives this process must
+        not write into it while another run makes it again.
+    """
     shutil.rmtree(folder, ignore_errors=True)
     # With this variable compiled files would be missing for good.
     env = {k: v for k, v in os.environ.items()
@@ -200,9 +226,10 @@ def _make(folder, words):
     with tempfile.TemporaryDirectory(prefix='magnum-capi-') as temporary:
         env['TMPDIR'] = temporary
         processes.run([uv(), 'venv', '--quiet', '--python', sys.executable,
-                       folder], env=env, timeout=120, hint=hint)
+                       folder], env=env, timeout=120, hint=hint,
+                      pass_fds=(held,))
         processes.run([uv(), 'pip', 'install', '--quiet', '--python',
                        folder / 'bin' / 'python',
                        *words(pathlib.Path(temporary))],
-                      env=env, timeout=1800, hint=hint)
+                      env=env, timeout=1800, hint=hint, pass_fds=(held,))
     (folder / _STAMP).touch()

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import itertools
+import os
 import pathlib
+import select
+import subprocess
 import sys
 from unittest import mock
 
@@ -14,6 +17,8 @@ from magnum_capi import progress
 from magnum_capi_tempest import resources
 from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest.sandbox import releases
+from magnum_capi_tempest.toolchain import lock
+from tests.unit import own_folders
 
 
 class KeyTest(testtools.TestCase):
@@ -119,6 +124,56 @@ class EnsureTest(testtools.TestCase):
         self.ensure()
         for _, env in self.calls:
             self.assertNotIn('PYTHONDONTWRITEBYTECODE', env)
+
+
+class KilledTest(testtools.TestCase):
+    """The process that makes an environment is killed, but not its uv."""
+
+    #: Installs until it is told to end.
+    UV = """\
+#!/bin/sh
+case $1 in
+venv) mkdir -p "$5" ;;
+pip) echo begun > {base}/said; read -r line < {base}/told ;;
+esac
+"""
+    MAKE = """\
+import pathlib, sys
+from magnum_capi import progress
+from magnum_capi_tempest.sandbox.cloud import environment
+environment.uv = lambda: sys.argv[1]
+environment.ensure(progress.Silent())
+"""
+
+    def test_the_next_one_waits_for_it(self):
+        base = self.useFixture(own_folders.OwnFolders()).base
+        said, told = (self.pipe(base / name) for name in ('said', 'told'))
+        uv = base / 'uv'
+        uv.write_text(self.UV.format(base=base))
+        uv.chmod(0o755)
+        maker = subprocess.Popen([sys.executable, '-c', self.MAKE, uv])
+        self.addCleanup(maker.wait)
+        self.addCleanup(maker.kill)
+        self.assertTrue(select.select([said], [], [], 60)[0])
+        maker.kill()
+        maker.wait()
+
+        path = environment.location(environment.key())
+        with testtools.ExpectedException(errors.WaitTimeout):
+            with lock.hold(path.with_name(f'{path.name}.lock'), 'x',
+                           progress.Silent(), timeout=0):
+                pass
+        os.write(told, b'end\n')
+        with lock.hold(path.with_name(f'{path.name}.lock'), 'x',
+                       progress.Silent(), timeout=60):
+            self.assertTrue(path.exists())
+
+    def pipe(self, path):
+        """Make a named pipe; opened for both, so that nothing waits here."""
+        os.mkfifo(path)
+        descriptor = os.open(path, os.O_RDWR)
+        self.addCleanup(os.close, descriptor)
+        return descriptor
 
 
 class UvTest(testtools.TestCase):

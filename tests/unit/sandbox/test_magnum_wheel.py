@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import subprocess
 
 import fixtures
 import testtools
@@ -123,6 +124,25 @@ class CheckoutTest(_Base):
         self.assertEqual(['apply.sh', 'build'], calls)
         self.assertEqual(releases.NEWEST.name, found.name)
 
+    def test_two_build_the_patched_one_at_once(self):
+        others = [None]
+
+        def run(argv, env, timeout, hint=None):
+            if argv[0] == 'bash':
+                (argv[2] / 'magnum-23.0.0').mkdir(parents=True)
+                return
+            if others:
+                # Another one begins later and ends earlier.
+                others.pop()
+                self.find(magnum_wheel.PATCHED)
+            folder = argv[argv.index('--out-dir') + 1]
+            folder.mkdir()
+            (folder / 'magnum-23.0.0-py3-none-any.whl').touch()
+
+        with fixtures.MockPatchObject(processes, 'run', run):
+            found = self.find(magnum_wheel.PATCHED)
+        self.assertTrue(pathlib.Path(found.wheel).is_file())
+
     def test_a_build_that_fails(self):
         def fail(argv, **kwargs):
             raise errors.CommandFailed(argv, 2, 'Versioning for this project '
@@ -181,6 +201,58 @@ class EnvironmentTest(_Base):
                     str(self.wheel('20.0.3', '0'))))
         self.assertEqual([made[0], *made[3:]],
                          [folder for folder in made if folder.exists()])
+
+    def made(self, count):
+        """Make environments, each used before the next; return folders."""
+        found = []
+        for number in range(count):
+            release = self.find(str(self.wheel('20.0.3', str(number))))
+            found.append(environment.location(environment.key(release)))
+            with fixtures.MockPatchObject(
+                    processes, 'run',
+                    lambda *_, **__: found[-1].mkdir(exist_ok=True)):
+                environment.ensure(progress.Silent(), release)
+                if number == 0:
+                    self.first(found[0])
+        return found
+
+    def first(self, folder):
+        """What happens once the first one is made."""
+
+    def test_one_that_a_sandbox_runs_from_stays(self):
+        def run(folder):
+            program = subprocess.Popen(
+                ['cat'], stdin=subprocess.PIPE,
+                env={'PATH': f'{folder}/bin:{os.environ["PATH"]}'})
+            self.addCleanup(program.communicate)
+
+        self.first = run
+
+        made = self.made(7)
+
+        self.assertEqual([made[0], *made[2:]],
+                         [folder for folder in made if folder.exists()])
+
+    def test_a_removal_that_is_killed(self):
+        self.first = lambda folder: (folder / 'bin').mkdir()
+
+        def kill(folder, ignore_errors=False):
+            if (folder / 'bin').exists():
+                raise SystemExit
+
+        with fixtures.MockPatchObject(environment.shutil, 'rmtree', kill):
+            self.assertRaises(SystemExit, self.made, 6)
+        release = self.find(str(self.wheel('20.0.3', '0')))
+        folder = environment.location(environment.key(release))
+        calls = []
+
+        def uv(argv, **kwargs):
+            calls.append(argv[1])
+            folder.mkdir(exist_ok=True)
+
+        with fixtures.MockPatchObject(processes, 'run', uv):
+            environment.ensure(progress.Silent(), release)
+        self.assertEqual(['venv', 'pip'], calls)
 
     def test_a_copy_that_has_gone(self):
         release = self.find(str(self.wheel('20.0.3')))
