@@ -54,7 +54,7 @@ class Cloud:
             source = snapshot.path(self._profile, self._release, self._kind)
             if not snapshot.restore(source, directory, progress):
                 self._make_data(progress)
-                snapshot.save(directory, source)
+                snapshot.save(directory, source, progress)
             credentials.make(directory)
         passwords = credentials.passwords(directory)
         broker = self._broker(passwords)

@@ -44,8 +44,19 @@ def path(profile, release=releases.NEWEST,
             / f'{profile.name}-{environment.key(release, kind)}-{key}.tar')
 
 
-def save(directory, target):
-    """Pack the data of a stopped cloud; remove snapshots of no more use."""
+def save(directory, target, progress):
+    """Pack the data of a stopped cloud; remove snapshots of no more use.
+
+    Without disk space in the cache there is none, and the next sandbox takes
+    longer.
+    """
+    try:
+        _save(directory, target)
+    except OSError as e:
+        progress.info(f'The snapshot {target} cannot be kept: {e.strerror}')
+
+
+def _save(directory, target):
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     temporary = target.with_name(f'.{target.name}.{os.getpid()}')
     try:
