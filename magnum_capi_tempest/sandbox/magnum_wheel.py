@@ -82,7 +82,12 @@ def _patched(progress):
                 hint='git and a reachable package index are needed')
             source, = scratch.glob('patched/magnum-*/')
             wheel = _built(source, scratch)
-            wheel.parent.rename(kept)
+            try:
+                wheel.parent.rename(kept)
+            except OSError:
+                # Another run was quicker.
+                if not kept.exists():
+                    raise
     wheel, = kept.glob('*.whl')
     return _release(wheel, patches)
 
