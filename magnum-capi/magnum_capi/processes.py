@@ -14,6 +14,9 @@ import typing
 
 from magnum_capi import errors
 
+#: Seconds until everything that a killed program printed has been read.
+REST = 5
+
 #: A program and its arguments.
 Argv = collections.abc.Sequence[str | os.PathLike[str]]
 Folder = str | os.PathLike[str]
@@ -101,7 +104,14 @@ def _run(argv: list[str],
         out, err = communicate(stdin, timeout=timeout)
     except subprocess.TimeoutExpired:
         _kill(process)
-        out, err = communicate()
+        try:
+            out, err = communicate(timeout=REST)
+        except subprocess.TimeoutExpired as e:
+            # A daemon that it has started still has its pipes open.
+            out, err = e.stdout, e.stderr
+            process.wait()
+            for pipe in filter(None, (process.stdout, process.stderr)):
+                pipe.close()
         raise errors.CommandFailed(
             argv, None, _text(err) + _text(out),
             elapsed=time.monotonic() - begin, hint=hint) from None

@@ -115,6 +115,22 @@ class RunTest(testtools.TestCase):
         self.assertIn('busy', error.output)
         self.assertGone(int((folder / 'pid').read_text()))
 
+    def test_timeout_does_not_wait_for_a_daemon(self):
+        self.useFixture(fixtures.MockPatchObject(processes, 'REST', 0.1))
+        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        script = (f'setsid sh -c "echo \\$\\$ > {folder}/pid; '
+                  'exec sleep 60" & echo busy; wait')
+
+        error = self.assertRaises(
+            errors.CommandFailed, processes.run, ['sh', '-c', script],
+            timeout=1.5)
+
+        pid = int((folder / 'pid').read_text())
+        self.addCleanup(os.kill, pid, signal.SIGKILL)
+        self.assertFalse(proc.ended(pid))
+        self.assertIsNone(error.returncode)
+        self.assertIn('busy', error.output)
+
     def test_interrupt_kills_the_program(self):
         folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         pid = folder / 'pid'
