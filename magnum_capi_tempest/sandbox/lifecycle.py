@@ -98,6 +98,12 @@ class Sandbox:
             record = self._record()
             if record and record.ready:
                 return self._again(record, wanted, release, progress)
+            if record == records.UNREADABLE and self.supervisor.running():
+                raise errors.UsageError(
+                    'A sandbox is running whose record cannot be read; '
+                    'another version of this program may have started it',
+                    where=self.directory,
+                    hint='Use that version, or take the sandbox down first')
             if record:
                 progress.info('Cleaning up after an interrupted start')
                 self._remove()

@@ -65,10 +65,15 @@ class Record:
                                    wheel=self.magnum_wheel)
 
 
+#: Stands for a record that cannot be read: damaged, or of a later version.
+#: It counts as that of a sandbox that is not ready.
+UNREADABLE = Record('?', '?', 0, '?')
+
+
 def load(directory: pathlib.Path) -> Record | None:
     """The record of a folder, None when it is not a sandbox's.
 
-    An unreadable record counts as that of a sandbox that is not ready.
+    :returns: it may be :data:`UNREADABLE`.
     """
     try:
         values = json.loads((directory / NAME).read_text())
@@ -82,7 +87,7 @@ def load(directory: pathlib.Path) -> Record | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (AttributeError, TypeError, ValueError):
-        return Record('?', '?', 0, '?')
+        return UNREADABLE
 
 
 def save(directory, record):
