@@ -188,6 +188,9 @@ class Serving:
 class Watch:
     """Reads the clients' logs in a thread, until it is stopped.
 
+    The times in the logs are those of the nodes' clocks, which may differ from
+    ours. So the beginning and the end are also taken from there.
+
     :param clients: function without arguments: the pods of the clients.
     :param reader: for logs, :class:`~..kubeclient.kube.Client`.
     """
@@ -198,27 +201,38 @@ class Watch:
     def __init__(self, clients, reader):
         self._clients = clients
         self._reader = reader
+        self._began = self._started = time.time()
         self._rounds = {}
         self._newest = {}
+        #: The newest of all times in the logs, and our time when it was read.
+        self._last = None
         self._answers = []
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def start(self):
-        self._began = time.time()
+        self._look()
+        self._began, self._started = self._now(), time.time()
         self._thread.start()
+
+    def _now(self):
+        """The time of the nodes' clocks; of ours as long as it is unknown."""
+        if self._last is None:
+            return time.time()
+        newest, read = self._last
+        return newest + time.time() - read
 
     def stop(self):
         if self.seen is not None:
             return
-        ended = time.time()
+        ended, stopped = self._now(), time.time()
         self._over.set()
         self._thread.join()
         self._look()
-        moments = [self._began, *(a for a in self._answers if a < ended),
-                   ended]
+        moments = [self._started, *(
+            a for a in self._answers if self._started < a < stopped), stopped]
         self.seen = Watched(
-            ended - self._began,
+            stopped - self._started,
             {way: downtime.summarise(self._rounds.values(), way, self._began,
                                      ended) for way in downtime.WAYS},
             max(b - a for a, b in zip(moments, moments[1:])))
@@ -246,8 +260,10 @@ class Watch:
             for one in downtime.parse(log, name):
                 self._rounds[one.client, one.at] = one
                 self._newest[name] = max(one.at, self._newest.get(name, 0))
+                if self._last is None or one.at > self._last[0]:
+                    self._last = one.at, time.time()
 
     def _since(self, name):
         """How much of a client's log to read again, in seconds."""
         newest = self._newest.get(name, self._began)
-        return int(time.time() - newest) + 5
+        return max(0, int(self._now() - newest)) + 5

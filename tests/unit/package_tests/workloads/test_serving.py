@@ -157,6 +157,7 @@ class WatchTest(testtools.TestCase):
         watch.start()
         # As if it had been going on for a while.
         watch._began -= 10
+        watch._started -= 10
         watch.stop()
         return watch, reader
 
@@ -169,6 +170,19 @@ class WatchTest(testtools.TestCase):
         # Two clients.
         self.assertEqual((4, 2), (seen.rounds, seen.failed))
         self.assertEqual('client', reader.text.call_args.kwargs['container'])
+
+    def test_clocks_of_nodes_that_differ_from_ours(self):
+        for ahead in (-600, 600):
+            log = '\n'.join(self.line(ago - ahead, 'ok') for ago in (9, 5, 1))
+            watch, reader = self.watch(text=lambda *args, **kwargs: log)
+
+            seen = watch.seen.ways['address']
+            self.assertEqual((6, 0), (seen.rounds, seen.failed), ahead)
+            self.assertLess(seen.gap, 6, ahead)
+            # The API refuses others.
+            self.assertGreater(min(
+                call.kwargs['sinceSeconds']
+                for call in reader.text.call_args_list), 0)
 
     def test_a_log_that_cannot_be_read_is_no_error(self):
         watch, _ = self.watch(text=kube.KubeError('node gone'))
