@@ -11,6 +11,7 @@ from tempest.lib import decorators
 
 from magnum_capi import waiting
 from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common.management import capi_objects
 from magnum_capi_tempest.tests.common.management import remediation
 from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
@@ -100,7 +101,7 @@ class WorkersTest(remediation.BaseManagementTest,
         pods = []
         for machine in self.machines(self.cluster):
             if not machine.control_plane:
-                pods.append(self.rand_name('held').lower())
+                pods.append(capi_objects.new_name('held'))
                 self.addCleanup(inside.delete_pod, pods[-1])
                 inside.create_pod(pods[-1], machine.node, WAITED_FOR)
         return pods

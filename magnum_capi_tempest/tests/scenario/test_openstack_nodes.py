@@ -14,6 +14,7 @@ from magnum_capi_tempest.leaks import listing
 from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest.tests.common import cloud
 from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common.management import capi_objects
 from magnum_capi_tempest.tests.common.management import remediation
 
 CONF = config.CONF
@@ -106,7 +107,7 @@ class OpenStackNodesTest(remediation.BaseWorkloadTest):
     def test_a_load_balancer_comes_and_goes(self):
         before = self.things(model.BALANCER)
 
-        name = self.rand_name('service').lower()
+        name = capi_objects.new_name('service')
         self.addCleanup(self.inside.delete_service, name)
         self.inside.create_service(name)
 
@@ -126,7 +127,7 @@ class OpenStackNodesTest(remediation.BaseWorkloadTest):
         # The class checks for it when its cluster is gone.
         before = self.things(model.BALANCER)
 
-        self.inside.create_service(self.rand_name('service').lower())
+        self.inside.create_service(capi_objects.new_name('service'))
 
         self.wait_for_change(model.BALANCER, before, 1)
 
@@ -137,7 +138,7 @@ class OpenStackNodesTest(remediation.BaseWorkloadTest):
     def test_a_volume_comes_and_goes(self):
         before = self.things(model.VOLUME)
 
-        name = self.rand_name('claim').lower()
+        name = capi_objects.new_name('claim')
         self.addCleanup(self.inside.delete_claim, name)
         self.inside.create_claim(name)
         # Volumes are created for the first pod that uses them.

@@ -11,6 +11,7 @@ lost. The corresponding checks are those of Cluster API's own end-to-end tests
 import dataclasses
 import functools
 from urllib import parse
+import uuid
 
 from magnum_capi_tempest.evidence import owners
 from magnum_capi_tempest.kubeclient import kube
@@ -177,6 +178,15 @@ class Management(kube.Client):
                     if f.name == stack_id]
         self.patch(cluster.path, {
             'op': 'add', 'path': '/spec/paused', 'value': paused})
+
+
+def new_name(kind: str) -> str:
+    """Return a new name for an object in a workload cluster.
+
+    Not with Tempest's prefix of resource names: an operator may have chosen
+    one that Kubernetes forbids.
+    """
+    return f'{kind}-{uuid.uuid4().hex[:12]}'
 
 
 class Workload(kube.Client):
