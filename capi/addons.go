@@ -163,7 +163,7 @@ func (r *addons) setPhase(o *unstructured.Unstructured, ready bool, b behaviour)
 		annotate(o, record, since.Format(time.RFC3339Nano))
 		annotate(o, subject, digest(essence))
 	}
-	if left := since.Add(time.Duration(b.AddonDelay)).Sub(r.now()); left > 0 {
+	if left := until(since.Add(time.Duration(b.AddonDelay)), b.AddonDelay, r.now()); left > 0 {
 		phase := phaseInstalling
 		if _, ok := o.GetAnnotations()[addonLastHandled]; ok {
 			phase = phaseUpgrading

@@ -86,6 +86,13 @@ func TestAnAddonIsDeployedAfterItsDelay(t *testing.T) {
 	check(t, "in the end", a.phase(), phaseDeployed)
 }
 
+func TestAnAddonStaysDeployedWhenTheClockIsSetBack(t *testing.T) {
+	a := newAddonCase(t, true, true, nil, nil)
+	check(t, "before", a.phase(), phaseDeployed)
+	a.clock = instant.Add(-time.Hour)
+	check(t, "after", a.phase(), phaseDeployed)
+}
+
 func TestAnAddonBelongsToItsCluster(t *testing.T) {
 	a := newAddonCase(t, true, true, nil, nil)
 	a.phase()

@@ -172,5 +172,16 @@ func remaining(start time.Time, delay duration, now time.Time) time.Duration {
 	if delay == 0 {
 		return 0
 	}
-	return max(0, start.Truncate(time.Second).Add(time.Second+time.Duration(delay)).Sub(now))
+	delay += duration(time.Second)
+	return until(start.Truncate(time.Second).Add(time.Duration(delay)), delay, now)
+}
+
+// until returns the time until a moment in which a delay ends. If it is longer
+// than the whole delay, the clock has been set back, and the delay is over.
+func until(moment time.Time, delay duration, now time.Time) time.Duration {
+	left := moment.Sub(now)
+	if left > time.Duration(delay) {
+		return 0
+	}
+	return max(0, left)
 }

@@ -73,4 +73,5 @@ func TestADelayIsNeverTooShort(t *testing.T) {
 		check(t, after.String(), remaining(start, duration(5*time.Second), start.Add(after)), left)
 	}
 	check(t, "no delay", remaining(start, 0, start), time.Duration(0))
+	check(t, "a clock that was set back", remaining(start, duration(5*time.Second), start.Add(-time.Hour)), time.Duration(0))
 }

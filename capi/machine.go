@@ -258,7 +258,7 @@ func (r *openStackMachines) nodeReady(ctx context.Context, cluster *clusterv1.Cl
 		from = r.now().Add(time.Duration(b.NodeReadyDelay))
 		annotate(o, nodeReadyFrom, from.Format(time.RFC3339Nano))
 	}
-	if left := from.Sub(r.now()); left > 0 {
+	if left := until(from, b.NodeReadyDelay, r.now()); left > 0 {
 		return left, r.workloads.setNode(ctx, key, o.GetName(), waitsForCNI)
 	}
 	if b.Node == nodeNotReady {

@@ -149,6 +149,15 @@ func TestAMachineBecomesANode(t *testing.T) {
 	check(t, "node ready", m.nodeReady(), corev1.ConditionTrue)
 }
 
+func TestANodeStaysReadyWhenTheClockIsSetBack(t *testing.T) {
+	m := newMachineCase(t, nil, deployedCNI("c"))
+	m.reconcile()
+	check(t, "before", m.nodeReady(), corev1.ConditionTrue)
+	m.clock = instant.Add(-time.Hour)
+	m.reconcile()
+	check(t, "after", m.nodeReady(), corev1.ConditionTrue)
+}
+
 func TestANodeWaitsForTheCNIOfItsCluster(t *testing.T) {
 	// given a cluster without a CNI, next to one that has one
 	m := newMachineCase(t, nil, deployedCNI("other"))
