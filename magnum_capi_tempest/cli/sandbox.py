@@ -400,11 +400,12 @@ def tempest(box, order) -> int:
 
 def run(box, order):
     """Run Tempest; return its stream, facts for a report, and what it left."""
-    before = snapshot(box)
-    stream, facts = tempest_run.run(box, order)
-    return stream, facts, leaks.compare(
-        before, snapshot(box), stream.parent / tempest_run.ARTEFACTS,
-        strict=True)
+    with tempest_run.alone(box, progress.Progress()):
+        before = snapshot(box)
+        stream, facts = tempest_run.run(box, order)
+        return stream, facts, leaks.compare(
+            before, snapshot(box), stream.parent / tempest_run.ARTEFACTS,
+            strict=True)
 
 
 def snapshot(box):

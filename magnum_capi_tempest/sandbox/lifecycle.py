@@ -42,6 +42,7 @@ from magnum_capi_tempest.sandbox import profiles
 from magnum_capi_tempest.sandbox import record as records
 from magnum_capi_tempest.sandbox import releases
 from magnum_capi_tempest.sandbox import spec
+from magnum_capi_tempest.sandbox import tempest_run
 from magnum_capi_tempest import supervision
 from magnum_capi_tempest import toolchain
 from magnum_capi_tempest.toolchain import disk
@@ -364,6 +365,7 @@ class Sandbox:
         return record
 
     def _remove(self):
+        tempest_run.sweep(self.directory)
         self.supervisor.shutdown()
         if hosted.record(self.directory / 'management'):
             # A killed run's minikube may still be running.

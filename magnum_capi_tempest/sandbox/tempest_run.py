@@ -6,6 +6,7 @@ a workspace in the sandbox's folder; the results go to a folder that outlives
 the sandbox.
 """
 
+import contextlib
 import dataclasses
 import importlib.util
 import os
@@ -15,9 +16,12 @@ import urllib.parse
 
 from magnum_capi import errors
 from magnum_capi_tempest import paths
+from magnum_capi_tempest import runmarks
 from magnum_capi_tempest.sandbox import access
+from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest.sandbox import record as records
 from magnum_capi_tempest.sandbox import usable_drivers
+from magnum_capi_tempest.toolchain import lock
 from magnum_capi_tempest.workspace import durations
 from magnum_capi_tempest.workspace import folder
 from magnum_capi_tempest.workspace import runs
@@ -65,13 +69,36 @@ ARTEFACTS = 'artefacts'
 STREAM = 'run.subunit'
 
 
+@contextlib.contextmanager
+def alone(box, progress):
+    """Wait until nobody else runs tests in the sandbox.
+
+    Runs would share tempest.conf, and see each other's clusters as leaks. The
+    tests of a killed run, which are still going on, are ended.
+    """
+    name = f'tempest-{environment.digest(str(box.directory))}.lock'
+    with lock.hold(paths.cache() / 'locks' / name,
+                   'runs Tempest in this sandbox', progress):
+        sweep(box.directory)
+        yield
+
+
+def sweep(directory):
+    """End what is left of a killed run in the sandbox in this folder."""
+    runmarks.sweep(_workspace(directory))
+
+
+def _workspace(directory):
+    return directory / 'tempest'
+
+
 def prepare(box, order, artifact_dir=None, etc=folder.ETC) -> pathlib.Path:
     """Make the workspace with tempest.conf; returns its folder.
 
     :param artifact_dir: folder for evidence, by default none.
     :param etc: folder of tempest.conf, below the workspace.
     """
-    workspace = box.directory / 'tempest'
+    workspace = _workspace(box.directory)
     record = records.require_ready(box.directory)
     driver = order.driver or (access.of_clash(None)['driver']
                               if record.additions.clash else '')
@@ -86,6 +113,8 @@ def prepare(box, order, artifact_dir=None, etc=folder.ETC) -> pathlib.Path:
 
 def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
     """Run the tests; Tempest's output goes to the terminal.
+
+    Only one run at a time is possible, see :func:`alone`.
 
     :returns: the recorded subunit stream, and facts for a report. Reports go
         to the folder of the stream.
@@ -122,6 +151,8 @@ def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
     # The kubernetes client writes keys into temporary files, which disappear
     # with the sandbox even when the run is killed.
     env['TMPDIR'] = str(box.directory / 'tmp')
+    # Not the sandbox's own mark: "up" ends everything that has that one.
+    env[runmarks.MARK] = str(workspace)
     env |= access.of_nodes(box.directory, record.nodes)
     stream = runs.run(
         workspace, ['--regex', regex, '--concurrency',

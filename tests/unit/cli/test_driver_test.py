@@ -37,6 +37,7 @@ class DriverTestCase(testtools.TestCase):
         super().setUp()
         self.folder = self.useFixture(own_folders.OwnFolders()).base
         self.box = self.patch(driver_test.sandbox, 'Sandbox').return_value
+        self.box.directory = self.folder / 'box'
         self.patch(driver_test.versions, 'made', return_value=versions.Made(
             {'magnum': '23.0.0'}, {'k8s_x': ('magnum-x', '1.0')}))
         self.patch(driver_test.usable_drivers, 'drivers',

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import argparse
+from concurrent import futures
 import io
 import json
+import os
 import pathlib
+import signal
+import subprocess
+import threading
 from unittest import mock
 
 import fixtures
@@ -14,12 +19,14 @@ from magnum_capi_tempest.cli import sandbox as cli
 from magnum_capi_tempest import leaks
 from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest import report
+from magnum_capi_tempest import runmarks
 from magnum_capi_tempest import sandbox
 from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest.sandbox import record
 from magnum_capi_tempest.sandbox import tempest_run
 from magnum_capi_tempest import supervision
 from magnum_capi_tempest.workspace import runs
+from tests.unit import own_folders
 from tests.unit.sandbox import samples
 
 
@@ -27,6 +34,7 @@ class CommandsTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
+        self.useFixture(own_folders.OwnFolders())
         self.folder = pathlib.Path(
             self.useFixture(fixtures.TempDir()).path).resolve()
         self.err = self.useFixture(fixtures.StringStream('err')).stream
@@ -185,6 +193,53 @@ class CommandsTest(testtools.TestCase):
         self.assertEqual(1, self.call(cli.Tempest)[0])
         summarise.assert_called_once_with(
             stream, self.folder, 'tempest run', outcome='interrupted')
+
+    def test_one_run_at_a_time(self):
+        """They share tempest.conf, and the leaks of one are the other's."""
+        self.pretend()
+        self.useFixture(fixtures.MockPatchObject(
+            leaks, 'take', return_value=model.Snapshot()))
+        self.useFixture(fixtures.MockPatchObject(report, 'summarise'))
+        began, end, running, most = (
+            threading.Event(), threading.Event(), [], [])
+
+        def run(box, order):
+            running.append(order)
+            most.append(len(running))
+            began.set()
+            end.wait(60)
+            running.remove(order)
+            return self.folder / 'run.subunit', {}
+
+        self.useFixture(fixtures.MockPatchObject(tempest_run, 'run', run))
+        box = sandbox.Sandbox(self.folder)
+        with futures.ThreadPoolExecutor(2) as pool:
+            both = [pool.submit(cli.run, box, tempest_run.Order())]
+            began.wait(60)
+            both.append(pool.submit(cli.run, box, tempest_run.Order()))
+            done, _ = futures.wait(both[1:], timeout=1)
+            self.assertEqual(set(), done)
+            end.set()
+            for each in both:
+                each.result(60)
+        self.assertEqual([1, 1], most)
+
+    def test_a_run_ends_the_tests_of_a_killed_one(self):
+        self.pretend()
+        self.useFixture(fixtures.MockPatchObject(
+            leaks, 'take', return_value=model.Snapshot()))
+        orphan = subprocess.Popen(['sleep', '600'], env={
+            runmarks.MARK: str(self.folder / 'tempest'),
+            'PATH': os.defpath})
+        self.addCleanup(orphan.kill)
+        # Our own child stays a zombie until it is waited for.
+        threading.Thread(target=orphan.wait, daemon=True).start()
+        self.useFixture(fixtures.MockPatchObject(
+            tempest_run, 'run', lambda box, order: (
+                self.folder / 'run.subunit', orphan.wait(10))))
+        _, code, _ = cli.run(sandbox.Sandbox(self.folder),
+                             tempest_run.Order())
+        self.assertEqual(-signal.SIGKILL, code)
 
     def leaking(self, *argv):
         """Run tests that pass, and leave a trust; returns code and text."""

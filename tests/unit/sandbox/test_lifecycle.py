@@ -136,6 +136,17 @@ class FolderTest(_Base):
         self.assertEqual(-signal.SIGKILL, orphan.wait(10))
         self.assertFalse(self.box.directory.exists())
 
+    def test_down_ends_the_tests_of_a_killed_run(self):
+        self.pretend()
+        orphan = subprocess.Popen(['sleep', '600'], env={
+            runmarks.MARK: str(self.box.directory / 'tempest'),
+            'PATH': os.defpath})
+        self.addCleanup(orphan.kill)
+        # Our own child stays a zombie until it is waited for.
+        threading.Thread(target=orphan.wait, daemon=True).start()
+        self.box.down(progress.Silent())
+        self.assertEqual(-signal.SIGKILL, orphan.wait(10))
+
     def test_down_with_a_broken_record(self):
         self.box.directory.mkdir()
         (self.box.directory / 'sandbox.json').write_text('{"profile"')

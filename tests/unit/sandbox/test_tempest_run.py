@@ -11,6 +11,7 @@ import testtools
 
 from magnum_capi import errors
 from magnum_capi_tempest import paths
+from magnum_capi_tempest import runmarks
 from magnum_capi_tempest.sandbox import record
 from magnum_capi_tempest.sandbox import spec
 from magnum_capi_tempest.sandbox import tempest_run
@@ -128,6 +129,12 @@ class RunTest(_Base):
             driver='k8s/x', regex='smoke')
         self.assertEqual([mock.call(workspace, path)], told)
         self.durations.tell_typical.assert_called_once()
+
+    def test_what_a_killed_run_leaves_can_be_found(self):
+        with mock.patch.object(tempest_run.runs, 'run') as run:
+            tempest_run.run(self.box, tempest_run.Order())
+        self.assertEqual(str(run.call_args.args[0]),
+                         run.call_args.kwargs['env'][runmarks.MARK])
 
     def test_a_part_says_nothing_of_the_whole(self):
         self.assertEqual([], self.durations_of(regex='smoke')[2])
