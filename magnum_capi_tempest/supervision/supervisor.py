@@ -2,10 +2,12 @@
 """Controls supervisord: starts it, starts programs, waits, stops all."""
 
 import contextlib
+import http.client
 import os
 import pathlib
 import shutil
 import signal
+import socket
 import sys
 import threading
 import time
@@ -27,6 +29,10 @@ _SPAWN_ERROR = 50
 
 #: The command of supervisord.
 DAEMON = (sys.executable, '-m', 'supervisor.supervisord')
+
+#: Seconds to wait for an answer; the longest one is that of a program which
+#: has to be stopped (``stopwaitsecs``).
+_PATIENCE = 60
 
 _DEAD = ('EXITED', 'FATAL', 'BACKOFF', 'STOPPED', 'UNKNOWN')
 
@@ -234,12 +240,31 @@ class Supervisor:
             path.unlink(missing_ok=True)
 
     def _call(self, method, *arguments):
-        # Imported here: machines that only run tests do not have it.
-        from supervisor import xmlrpc as supervisor_xmlrpc
-        transport = supervisor_xmlrpc.SupervisorTransport(
-            None, None, f'unix://{self._socket}')
-        try:
-            proxy = xmlrpc.client.ServerProxy('http://localhost', transport)
+        with xmlrpc.client.ServerProxy(
+                'http://localhost', _Transport(self._socket)) as proxy:
             return getattr(proxy.supervisor, method)(*arguments)
-        finally:
-            transport.close()
+
+
+class _Transport(xmlrpc.client.Transport):
+    """The package "supervisor" has one that waits without a limit."""
+
+    def __init__(self, path):
+        super().__init__()
+        self._path = path
+
+    def make_connection(self, host):
+        # Closed with the proxy.
+        self._connection = host, _Connection(self._path)
+        return self._connection[1]
+
+
+class _Connection(http.client.HTTPConnection):
+
+    def __init__(self, path):
+        super().__init__('localhost')
+        self._path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(_PATIENCE)
+        self.sock.connect(str(self._path))

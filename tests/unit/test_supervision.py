@@ -23,6 +23,7 @@ from magnum_capi import waiting
 from magnum_capi_tempest import proc
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest import supervision
+from magnum_capi_tempest.supervision import supervisor
 from tests.unit import test_runmarks
 
 
@@ -441,6 +442,15 @@ class ShutdownTest(_Base):
         self.launch_forgetful()
         self.kill_supervisord()
         self.supervisor.shutdown()
+        self.assert_nothing_runs('pid')
+
+    def test_after_supervisord_has_stopped_answering(self):
+        self.launch(self.shell('one', 'echo $$ > pid; exec sleep 60',
+                               ready=self.file('pid')))
+        os.kill(self.pids()['supervisord'], signal.SIGSTOP)
+        with mock.patch.object(supervisor, '_PATIENCE', 0.5):
+            self.assertFalse(self.supervisor.running())
+            self.supervisor.shutdown()
         self.assert_nothing_runs('pid')
 
     def test_sweep_after_supervisord_was_killed(self):
