@@ -16,8 +16,9 @@ import json
 import socket
 import time
 
-#: Seconds for a response: a container has 20 to stop.
-TIMEOUT = 60
+#: Seconds for a response: more than the service takes to give up a change of a
+#: container (changeTimeout).
+TIMEOUT = 150
 
 #: Seconds to wait for a service that restarts.
 PATIENCE = 30

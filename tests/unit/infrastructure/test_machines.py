@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
+import re
+
 import fixtures
 import testtools
 
+from magnum_capi_tempest import resources
 from tests.unit.infrastructure import drivers
 
 machines = drivers.machines
@@ -57,3 +60,14 @@ class ForwardTest(testtools.TestCase):
             self.service.forget(machines.FLOATING_IPS, 'y')
         self.assertEqual([('DELETE', '/floating-ips/y', None)] * 2,
                          self.asked)
+
+
+class TimeoutTest(testtools.TestCase):
+
+    def test_the_service_gives_up_first(self):
+        """Otherwise Nova gives up a server that is still being started."""
+        minutes = re.search(
+            r'^const changeTimeout = (\d+) \* time\.Minute$',
+            resources.find('capi/containers.go').read_text(),
+            re.MULTILINE)[1]
+        self.assertGreater(machines.TIMEOUT, int(minutes) * 60)
