@@ -154,6 +154,10 @@ def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
     # Not the sandbox's own mark: "up" ends everything that has that one.
     env[runmarks.MARK] = str(workspace)
     env |= access.of_nodes(box.directory, record.nodes)
+    # A sandbox may stand for months, and a run logs a megabyte a minute.
+    log = workspace / 'tempest.log'
+    with contextlib.suppress(FileNotFoundError):
+        log.replace(log.with_name('tempest.log.1'))
     stream = runs.run(
         workspace, ['--regex', regex, '--concurrency',
                     str(order.concurrency), *order.arguments],

@@ -136,6 +136,20 @@ class RunTest(_Base):
         self.assertEqual(str(run.call_args.args[0]),
                          run.call_args.kwargs['env'][runmarks.MARK])
 
+    def test_logs_of_two_runs_are_kept(self):
+        log = self.layout.directory / 'tempest' / 'tempest.log'
+
+        def write(workspace, *arguments, **kwargs):
+            with open(workspace / 'tempest.log', 'a') as f:
+                f.write(f'{next(numbers)}\n')
+
+        numbers = iter(range(3))
+        with mock.patch.object(tempest_run.runs, 'run', write):
+            for _ in range(3):
+                tempest_run.run(self.box, tempest_run.Order())
+        self.assertEqual('2\n', log.read_text())
+        self.assertEqual('1\n', log.with_name('tempest.log.1').read_text())
+
     def test_a_part_says_nothing_of_the_whole(self):
         self.assertEqual([], self.durations_of(regex='smoke')[2])
 
