@@ -58,6 +58,9 @@ def suite_version() -> str:
     """Version of the suite, and its commit in a checkout."""
     version = importlib.metadata.version('magnum-capi-tempest')
     top = pathlib.Path(__file__).resolve().parents[2]
+    # It may be installed in somebody else's checkout.
+    if not (top / '.git').exists():
+        return version
     try:
         commit, dirty = (processes.run(
             ['git', '-C', top, *words], timeout=30).strip()

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import subprocess
 import types
 from unittest import mock
 
@@ -320,6 +321,39 @@ class JudgeTest(DriverTestCase):
 
         self.assertEqual(2, code)
         self.assertIn('from another run', err)
+
+
+class SuiteVersionTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.top = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+
+    def git(self, *words):
+        return subprocess.run(
+            ['git', '-c', 'user.name=n', '-c', 'user.email=n@example.com',
+             *words], cwd=self.top, check=True, capture_output=True,
+            text=True).stdout.strip()
+
+    def version_in(self, folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        self.git('init', '--quiet')
+        self.git('commit', '--quiet', '--allow-empty', '--message', 'x')
+        self.useFixture(fixtures.MockPatchObject(
+            driver_report, '__file__', str(
+                folder / 'magnum_capi_tempest/cli/driver_report.py')))
+        return driver_report.suite_version()
+
+    def test_of_a_checkout(self):
+        found = self.version_in(self.top)
+
+        self.assertIn(f"({self.git('rev-parse', '--short=12', 'HEAD')})",
+                      found)
+
+    def test_installed_in_the_checkout_of_a_driver(self):
+        found = self.version_in(self.top / '.venv/lib/site-packages')
+
+        self.assertNotIn('(', found)
 
 
 class DistributionTest(testtools.TestCase):
