@@ -148,18 +148,22 @@ def schema() -> Document:
     return typing.cast(Document, json.loads(text))
 
 
-def installed() -> collections.abc.Iterator[tuple[str, str, str, str]]:
+def installed(name: str | None = None
+              ) -> collections.abc.Iterator[tuple[str, str, str, str]]:
     """Yield (driver, text of its description, place, distribution).
 
+    :param name: of a driver; None: all. Packages of others are not imported.
     :raises UsageError: an entry point names a package without the file.
     """
     for entry in sorted(importlib.metadata.entry_points(group=GROUP),
                         key=lambda one: one.name):
+        if name not in (None, entry.name):
+            continue
         try:
             path = importlib.resources.files(entry.value).joinpath(FILE)
             text = path.read_text(encoding='utf-8')
-        # A third party's package may raise anything.
-        except Exception as e:
+        # A third party's package may raise anything, or exit.
+        except (Exception, SystemExit) as e:
             raise errors.UsageError(
                 f'{entry.value} has no readable {FILE}',
                 where=f'entry point {entry.name} of {GROUP}',
@@ -174,13 +178,11 @@ def of(name: str) -> Description | None:
 
     :raises UsageError: it is invalid, or describes another driver.
     """
-    for entry, text, where, whose in installed():
-        if entry == name:
-            found = dataclasses.replace(parse(text, where),
-                                        distribution=whose)
-            if found.name != name:
-                raise errors.UsageError(
-                    f'The description of {name} describes {found.name}',
-                    where=where)
-            return found
+    for _, text, where, whose in installed(name):
+        found = dataclasses.replace(parse(text, where), distribution=whose)
+        if found.name != name:
+            raise errors.UsageError(
+                f'The description of {name} describes {found.name}',
+                where=where)
+        return found
     return None

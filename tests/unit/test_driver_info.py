@@ -92,10 +92,10 @@ class InstalledTest(testtools.TestCase):
                                              [str(folder), *sys.path]))
         self.addCleanup(sys.modules.pop, 'magnum_of_x', None)
         self.write(name='k8s_x')
+        self.points = [importlib.metadata.EntryPoint(
+            'k8s_x', 'magnum_of_x', driver_info.GROUP)]
         self.useFixture(fixtures.MockPatchObject(
-            importlib.metadata, 'entry_points', return_value=[
-                importlib.metadata.EntryPoint(
-                    'k8s_x', 'magnum_of_x', driver_info.GROUP)]))
+            importlib.metadata, 'entry_points', return_value=self.points))
 
     def write(self, **changes):
         (self.package / driver_info.FILE).write_text(
@@ -141,3 +141,21 @@ class InstalledTest(testtools.TestCase):
     def test_a_package_without_the_file(self):
         (self.package / driver_info.FILE).unlink()
         self.assertRaises(errors.UsageError, driver_info.of, 'k8s_x')
+
+    def test_a_package_that_cannot_be_imported(self):
+        for code in ('import magnum_of_nobody', 'raise SystemExit(0)'):
+            sys.modules.pop('magnum_of_x', None)
+            (self.package / '__init__.py').write_text(code)
+
+            error = self.assertRaises(errors.UsageError,
+                                      driver_info.of, 'k8s_x')
+            self.assertIn('entry point k8s_x', str(error))
+
+    def test_a_broken_package_of_another_driver(self):
+        self.points.append(importlib.metadata.EntryPoint(
+            'k8s_a', 'magnum_of_nobody', driver_info.GROUP))
+
+        self.assertEqual('k8s_x', driver_info.of('k8s_x').name)
+        self.assertIsNone(driver_info.of('k8s_y'))
+        self.assertEqual(0, self.call('k8s_x')[0])
+        self.assertEqual(2, self.call()[0])

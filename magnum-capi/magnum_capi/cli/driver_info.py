@@ -69,5 +69,4 @@ def _texts(driver: str | None
     if driver and path.suffix in ('.yaml', '.yml'):
         yield '', driver_info.text_of(path), driver, ''
         return
-    yield from (one for one in driver_info.installed()
-                if driver in (None, one[0]))
+    yield from driver_info.installed(driver)
