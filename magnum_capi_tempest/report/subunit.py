@@ -116,6 +116,11 @@ def _tolerated(tests):
 def _test(record):
     begin, end = record['timestamps']
     status = _STATUS.get(record['status'], model.UNFINISHED)
+    ended = status != model.UNFINISHED
+    if status == model.FAILED and not record['details']:
+        # stestr records a test without an end like this: it was interrupted,
+        # or its worker was killed (testtools/testresult/real.py).
+        status = model.UNFINISHED
     name, tags = _name(record['id'])
     details = [model.Detail(name=text.clean(key), text=_text(content))
                for key, content in record['details'].items()]
@@ -124,7 +129,7 @@ def _test(record):
     test = model.Test(
         name=name, id=text.clean(record['id']), status=status,
         seconds=(end - begin).total_seconds()
-        if begin and end and status != model.UNFINISHED else None,
+        if begin and end and ended else None,
         details=tuple(d for d in details if d.text.strip()),
         tags=tuple(sorted({*tags, *map(text.clean, record['tags'])})))
     if environment.of_test(test):

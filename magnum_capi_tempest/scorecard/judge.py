@@ -4,9 +4,11 @@
 
 * A promise has passed if a test of it passed and none failed. If one failed,
   the promise has failed, whatever the others did.
+* A test that did not end, because the run was interrupted or its worker was
+  killed, tested nothing, like one that was skipped.
 * If a class could not be set up, it tested nothing: its promises are untested.
   If it fails at its end (something was left behind), it fails those of its
-  tests.
+  tests that ran.
 * If the cloud lacks quota, hosts or Keystone, a promise is neither kept nor
   broken, but has to be tested again elsewhere.
 * Promises about features that a release of Magnum lacks do not count there.
@@ -133,17 +135,19 @@ def _promise(promise, tests, outcomes, described):
 
 
 def _ends(tests, outcomes):
-    """Tests in classes whose end failed, and how the class ended."""
+    """Tests that ran in classes whose end failed, and how the class ended."""
     for test in tests:
-        end = outcomes.get(test.class_id)
-        if end and test.id in outcomes and end.status == FAILED:
+        found, end = (outcomes.get(key) for key in (test.id, test.class_id))
+        if (found and found.status != results.SKIPPED
+                and end and end.status == FAILED):
             yield test, end
 
 
 def _untried(tests, outcomes):
     for test in tests:
         off = outcomes.get(test.class_id)
-        if off and off.status in (FAILED, ENVIRONMENT):
+        if (off and off.status in (FAILED, ENVIRONMENT)
+                and test.id not in outcomes):
             return Judgement(
                 ENVIRONMENT if off.status == ENVIRONMENT else UNTESTED,
                 f'its class was not set up: {off.said}', (test.class_id,))

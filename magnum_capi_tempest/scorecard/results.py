@@ -23,7 +23,9 @@ ENVIRONMENT = 'environment'
 LONGEST = 240
 
 _STATUS = {model.PASSED: PASSED, model.XFAILED: PASSED,
-           model.SKIPPED: SKIPPED, model.ENVIRONMENT: ENVIRONMENT}
+           model.SKIPPED: SKIPPED, model.ENVIRONMENT: ENVIRONMENT,
+           # Whoever ended it, it measured nothing.
+           model.UNFINISHED: SKIPPED}
 
 _UUID = re.compile(r'\b[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}\b', re.I)
 #: The random end of names from data_utils.rand_name().

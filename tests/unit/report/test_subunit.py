@@ -73,7 +73,8 @@ class ReadTest(testtools.TestCase):
     def test_class_fixture_keeps_its_name(self):
         name = 'setUpClass (magnum_capi_tempest.tests.api.test_x.TestX)'
 
-        test, = self.read(streams.Stream().test(name, 'fail')).tests
+        test, = self.read(streams.Stream().test(
+            name, 'fail', traceback=TRACEBACK)).tests
 
         self.assertEqual((name, model.FAILED), (test.name, test.status))
 
@@ -115,6 +116,13 @@ class ReadTest(testtools.TestCase):
                          [t.status for t in run.tests])
         self.assertEqual('It began and did not end', run.tests[1].reason)
         self.assertFalse(run.ok)
+
+    def test_as_stestr_records_it(self):
+        # With the end of the run, and as a failure without a reason.
+        test, = self.read(streams.Stream().test('a.c', 'fail')).tests
+
+        self.assertEqual((model.UNFINISHED, 'It began and did not end'),
+                         (test.status, test.reason))
 
     def test_stream_cut_in_a_packet(self):
         whole = streams.Stream().test('a.b').test('a.c').data

@@ -67,6 +67,12 @@ class PromiseTest(testtools.TestCase):
         self.assertEqual('failed', found.state)
         self.assertIn('a port is left', found.said)
 
+    def test_a_class_that_left_something_says_nothing_of_skipped_tests(self):
+        found = self.judged(test_a=('skipped', 'no'), test_b='skipped',
+                            _=('failed', 'a port is left'))
+
+        self.assertEqual(('untested', 'no'), (found.state, found.said))
+
     def test_what_the_driver_says_it_does_not_do(self):
         for described in (samples.described(unsupported=[WORKERS]),
                           samples.described(profiles=['upgrade'])):

@@ -69,6 +69,11 @@ class OutcomesTest(testtools.TestCase):
         self.assertTrue(found.said.startswith('no valid host: WaitTimeout'),
                         found.said)
 
+    def test_a_test_that_did_not_end_measured_nothing(self):
+        self.assertEqual(
+            results.Outcome('skipped', 'It began and did not end'),
+            self.outcome(model.UNFINISHED))
+
     def test_a_mismatch_needs_no_class(self):
         self.assertEqual('1 != 2', self.outcome(
             reason='testtools.matchers._impl.MismatchError: 1 != 2').said)

@@ -36,6 +36,9 @@ class EndedTest(testtools.TestCase):
             self.workspace).get_inserter()
         inserter.startTestRun()
         for seconds, (name, status) in enumerate(events):
+            if status == 'fail':
+                inserter.status(test_id=name, file_name='traceback',
+                                file_bytes=b'E: x', mime_type='text/plain')
             inserter.status(test_id=name, test_status=status,
                             timestamp=BEGIN + datetime.timedelta(
                                 seconds=seconds))
@@ -92,6 +95,15 @@ class EndedTest(testtools.TestCase):
 
         found, = subunit.read(self.stream, title='t').tests
         self.assertEqual(('t.one', 'passed'), (found.id, found.status))
+
+    def test_what_stestr_makes_of_a_test_that_did_not_end(self):
+        self.end(('t.one', 'inprogress'), ('t.two', 'inprogress'),
+                 ('t.one', 'success'), ends=True)
+
+        self.assertEqual(
+            [('t.one', 'passed'), ('t.two', 'unfinished')],
+            [(test.id, test.status) for test in subunit.read(
+                self.stream, title='t').tests])
 
     def test_by_itself(self):
         self.insert(('t.earlier', 'inprogress'), ('t.earlier', 'success'))
