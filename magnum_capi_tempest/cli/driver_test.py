@@ -128,18 +128,29 @@ class _Ended:
     @contextlib.contextmanager
     def run(self, stream):
         """Handle the early end of the run recorded in this stream."""
+        earlier = _stamp(stream)
         try:
             yield
         except runs.RunCutOff as e:
             self._by = e
         except (KeyboardInterrupt, SystemExit) as e:
-            if not stream.exists():
+            # The folder may have the stream of an earlier run.
+            if _stamp(stream) in (None, earlier):
                 raise
             self._by = e
 
     def go_on(self) -> None:
         if self._by is not None:
             raise self._by
+
+
+def _stamp(path):
+    """A value that changes when the file is replaced; None: there is none."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_mtime_ns
 
 
 def of_sandbox(args, folder, ended

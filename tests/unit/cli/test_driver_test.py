@@ -13,6 +13,7 @@ from unittest import mock
 import fixtures
 import testtools
 
+from magnum_capi import outfile
 from magnum_capi_tempest.cli import driver_report
 from magnum_capi_tempest.cli import driver_test
 from magnum_capi_tempest.cli import report
@@ -55,14 +56,21 @@ class DriverTestCase(testtools.TestCase):
         return self.useFixture(
             fixtures.MockPatchObject(*where, **how)).mock
 
-    def run_of(self, tests, status='success'):
+    def run_of(self, tests, status='success', ends=None):
+        """Have Tempest run tests; it ends by an error if there is one."""
         stream = streams.Stream()
         for test in tests:
             stream.test(f'{suite.PACKAGE}.{test.id}[id-1]', status,
                         traceback='E: too early')
-        return self.patch(
-            driver_test.tempest_run, 'run',
-            return_value=(stream.write(self.folder, 'run.subunit'), {}))
+
+        def run(*_, **__):
+            path = self.folder / 'run.subunit'
+            outfile.write_private(path, stream.data)
+            if ends:
+                raise ends
+            return path, {}
+
+        return self.patch(driver_test.tempest_run, 'run', side_effect=run)
 
     def call(self, *words):
         code, _, err = test_tempest.call(
@@ -144,8 +152,7 @@ class DriverTestTest(DriverTestCase):
         self.assertEqual([f'tests a driver (pid {os.getpid()})'], seen)
 
     def test_what_is_ended_early_is_reported_on(self):
-        run = self.run_of(CORE[:2])
-        run.side_effect = KeyboardInterrupt
+        self.run_of(CORE[:2], ends=KeyboardInterrupt)
 
         code, found = self.call('magnum-x')
 
@@ -159,9 +166,8 @@ class DriverTestTest(DriverTestCase):
         self.box.down.assert_called_once_with(mock.ANY)
 
     def test_a_run_that_tempest_did_not_end(self):
-        run = self.run_of(CORE[:2])
-        run.side_effect = driver_test.runs.RunCutOff(
-            'Tempest ended', stream=self.folder / 'run.subunit')
+        self.run_of(CORE[:2], ends=driver_test.runs.RunCutOff(
+            'Tempest ended', stream=self.folder / 'run.subunit'))
 
         code, found = self.call('magnum-x')
 
@@ -176,6 +182,16 @@ class DriverTestTest(DriverTestCase):
         self.assertEqual((130, 'magnum-capi: interrupted\n'),
                          self.call('magnum-x'))
         self.box.down.assert_called_once_with(mock.ANY)
+
+    def test_an_earlier_run_is_not_taken_for_this_one(self):
+        self.run_of(CORE)
+        _, earlier = self.call('magnum-x')
+        self.patch(driver_test.tempest_run, 'run',
+                   side_effect=KeyboardInterrupt)
+
+        code, found = self.call('magnum-x')
+
+        self.assertEqual((130, earlier), (code, found))
 
     def test_it_stays_when_it_is_told_to_or_not_ours(self):
         self.run_of(CORE)
@@ -197,11 +213,11 @@ class DriverTestTest(DriverTestCase):
         self.assertEqual(('k8s_x', 'driver'), (order.driver, order.promise))
 
     def test_a_cloud_with_one_user(self):
-        self.run_of(CORE)
+        recorded = self.run_of(CORE).side_effect
         self.patch(driver_test.tempest, 'init',
                    return_value=mock.Mock(workers=1,
                                           microversions=('1.1', '1.14')))
-        run = self.patch(driver_test.runs, 'run')
+        run = self.patch(driver_test.runs, 'run', side_effect=recorded)
 
         code, found = self.call('--cloud', 'c', '--image', 'i', '--driver',
                                 'k8s_x')
