@@ -12,10 +12,10 @@ import typing
 #: Says why a driver does not accept a label; None: it does.
 Judge = collections.abc.Callable[[str, str], str | None]
 
-#: Fields that both Cluster API drivers read.
+#: Fields that both Cluster API drivers read, and those that none reads.
 _KEPT = ('coe', 'server_type', 'external_network_id', 'fixed_network',
          'fixed_subnet', 'dns_nameserver', 'flavor_id', 'master_flavor_id',
-         'keypair_id', 'floating_ip_enabled', 'public')
+         'keypair_id', 'floating_ip_enabled', 'public', 'tags')
 _NETWORKS = ('calico', 'cilium')
 _LOST = {
     'docker_volume_size': 'nodes have no volume of their own for containers; '

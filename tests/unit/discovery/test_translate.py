@@ -13,6 +13,7 @@ HEAT = {
     'network_driver': 'flannel', 'docker_volume_size': 20,
     'docker_storage_driver': 'overlay2', 'http_proxy': 'http://p:1',
     'volume_driver': 'cinder', 'fixed_network': None, 'public': False,
+    'tags': 'production,gpu',
     'labels': {'kube_tag': 'v1.28.9-rancher1', 'boot_volume_size': '20',
                'auto_healing_enabled': 'true', 'etcd_tag': 'v3.5',
                'ingress_controller': 'octavia', 'fixed_subnet_cidr': 'x'}}
@@ -32,6 +33,7 @@ class TranslateTest(testtools.TestCase):
             'server_type': 'vm', 'flavor_id': 'm1', 'master_flavor_id': 'm2',
             'external_network_id': 'net', 'network_driver': 'calico',
             'http_proxy': 'http://p:1', 'public': False,
+            'tags': 'production,gpu',
             'labels': {'auto_healing_enabled': 'true',
                        'boot_volume_size': '20'}}, found.template)
         self.assertEqual(
