@@ -46,6 +46,17 @@ class Description:
     def name(self) -> str:
         return str(self.document['name'])
 
+    def require(self, name: str) -> 'Description':
+        """Return it, if it is that of a driver.
+
+        :raises UsageError: it describes another driver.
+        """
+        if self.name != name:
+            raise errors.UsageError(
+                f'The description of {name} describes {self.name}',
+                where=self.where)
+        return self
+
     @property
     def profiles(self) -> tuple[str, ...]:
         """Profiles of promises that the driver supports."""
@@ -179,10 +190,6 @@ def of(name: str) -> Description | None:
     :raises UsageError: it is invalid, or describes another driver.
     """
     for _, text, where, whose in installed(name):
-        found = dataclasses.replace(parse(text, where), distribution=whose)
-        if found.name != name:
-            raise errors.UsageError(
-                f'The description of {name} describes {found.name}',
-                where=where)
-        return found
+        return dataclasses.replace(
+            parse(text, where), distribution=whose).require(name)
     return None

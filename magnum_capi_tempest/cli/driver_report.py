@@ -35,22 +35,24 @@ def digest(stream: pathlib.Path) -> str:
     return f'sha256:{hashlib.sha256(stream.read_bytes()).hexdigest()}'
 
 
-def described_by(path: pathlib.Path | None
+def described_by(path: pathlib.Path | None, driver: str
                  ) -> driver_info.Description | None:
-    """The description in a file; None without a file.
+    """The description of a driver in a file; None without a file.
 
-    :raises UsageError: it cannot be read, or is not a description.
+    :raises UsageError: it cannot be read, is not a description, or is that
+        of another driver.
     """
-    return path and driver_info.parse(driver_info.text_of(path), path)
+    return path and driver_info.parse(
+        driver_info.text_of(path), path).require(driver)
 
 
 def description(path: pathlib.Path | None, driver: str
                 ) -> driver_info.Description | None:
     """The description in a file, of an installed driver, or of a known one.
 
-    :raises UsageError: it cannot be read, or is not a description.
+    :raises UsageError: see :func:`described_by`.
     """
-    return (described_by(path) or driver_info.of(driver)
+    return (described_by(path, driver) or driver_info.of(driver)
             or descriptions.of_driver(driver))
 
 

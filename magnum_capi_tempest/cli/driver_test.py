@@ -162,7 +162,7 @@ def of_sandbox(args, folder, ended
         made = versions.made(box)
         usable = usable_drivers.drivers(box)
         name = args.driver or _only(args, made, usable)
-        described = (driver_report.described_by(args.description)
+        described = (driver_report.described_by(args.description, name)
                      or usable_drivers.description(box, name))
         asked = _asked(args, described)
         with ended.run(stream):

@@ -21,6 +21,7 @@ def description(box, name) -> driver_info.Description | None:
     :param box: lifecycle.Sandbox that is up.
     :param name: of a Magnum driver; empty: the one that Magnum chooses.
     :returns: None if there is no description.
+    :raises UsageError: it describes another driver.
     """
     name = name or next(iter(sorted(drivers(box))), '')
     try:
@@ -33,7 +34,7 @@ def description(box, name) -> driver_info.Description | None:
         return descriptions.of_driver(name)
     one, = json.loads(said)
     whose = one.pop('distribution')
-    return driver_info.Description(one, name, whose)
+    return driver_info.Description(one, whose or name, whose).require(name)
 
 
 def drivers(box) -> list[str]:

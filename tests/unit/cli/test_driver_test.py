@@ -12,6 +12,7 @@ from unittest import mock
 
 import fixtures
 import testtools
+import yaml
 
 from magnum_capi import outfile
 from magnum_capi_tempest.cli import driver_report
@@ -71,6 +72,16 @@ class DriverTestCase(testtools.TestCase):
             return path, {}
 
         return self.patch(driver_test.tempest_run, 'run', side_effect=run)
+
+    def describe(self, **more):
+        """Write a description; returns its path."""
+        path = self.folder / 'mine.yaml'
+        path.write_text(yaml.safe_dump({
+            'apiVersion': 'conformance.magnum-capi/v1', 'kind': 'Driver',
+            'name': 'k8s_x', 'organization': 'o', 'project': 'p',
+            'url': 'https://x', 'contact': 'c', 'profiles': ['lifecycle'],
+            **more}))
+        return path
 
     def call(self, *words):
         code, _, err = test_tempest.call(
@@ -233,17 +244,25 @@ class DriverTestTest(DriverTestCase):
 
     def test_a_description_of_promises_that_are_none(self):
         run = self.run_of(CORE)
-        path = self.folder / 'mine.yaml'
-        path.write_text(
-            'apiVersion: conformance.magnum-capi/v1\nkind: Driver\n'
-            'name: k8s_x\norganization: o\nproject: p\nurl: https://x\n'
-            'contact: c\nprofiles: [lifecycle]\n'
-            'unsupported: [lifecycle.resize.lsat-wins]\n')
+        path = self.describe(unsupported=['lifecycle.resize.lsat-wins'])
 
         code, err = self.call('magnum-x', '--description', path)
 
         self.assertEqual(2, code)
         self.assertIn('lifecycle.resize.lsat-wins', err)
+        run.assert_not_called()
+
+    def test_a_description_of_another_driver(self):
+        run = self.run_of(CORE)
+        path = self.describe(name='k8s_other')
+
+        code, err = self.call('magnum-x', '--description', path)
+
+        self.assertEqual(2, code)
+        self.assertIn('of k8s_x describes k8s_other', err)
+        self.assertEqual(2, self.call(
+            '--cloud', 'c', '--image', 'i', '--driver', 'k8s_x',
+            '--description', path)[0])
         run.assert_not_called()
 
     def test_what_is_to_be_tested_is_one_thing(self):
@@ -304,11 +323,7 @@ class JudgeTest(DriverTestCase):
                          (code, found['promises'][one]['state']))
 
     def test_by_a_description_that_is_new(self):
-        described = self.folder / 'mine.yaml'
-        described.write_text(
-            'apiVersion: conformance.magnum-capi/v1\nkind: Driver\n'
-            'name: k8s_x\norganization: o\nproject: p\nurl: https://x\n'
-            'contact: c\nprofiles: [lifecycle]\n')
+        described = self.describe()
         new = self.folder / 'new'
 
         code, _ = self.judge('--description', described, '--folder', new)
@@ -319,6 +334,13 @@ class JudgeTest(DriverTestCase):
             (code, found['driver']['project'], found['driver']['distribution'],
              found['profiles']['upgrade']['state']))
         self.assertEqual(self.old, json.loads(self.path.read_text()))
+
+    def test_by_a_description_of_another_driver(self):
+        code, err = self.judge(
+            '--description', self.describe(name='k8s_other'))
+
+        self.assertEqual(2, code)
+        self.assertIn('of k8s_x describes k8s_other', err)
 
     def test_a_description_that_is_gone(self):
         self.old['driver']['described'] = True

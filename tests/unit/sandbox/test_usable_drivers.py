@@ -9,6 +9,7 @@ from unittest import mock
 import fixtures
 import testtools
 
+from magnum_capi import errors
 from magnum_capi_tempest.sandbox import record as records
 from magnum_capi_tempest.sandbox import usable_drivers
 from tests.unit.sandbox import samples
@@ -41,3 +42,17 @@ class UsableTest(testtools.TestCase):
         self.assertEqual((), usable_drivers.clashing(['a']))
         self.assertEqual((('clashing_drivers', 'a,b'),),
                          usable_drivers.clashing(['a', 'b']))
+
+    def test_a_driver_describes_itself_and_no_other(self):
+        layout = samples.a_layout(self.useFixture(fixtures.TempDir()).path)
+        said = json.dumps([{'name': 'k8s_a', 'distribution': 'magnum-a 1.0'}])
+
+        with mock.patch.object(usable_drivers.processes, 'run',
+                               return_value=said):
+            box = types.SimpleNamespace(layout=lambda: layout)
+            found = usable_drivers.description(box, 'k8s_a')
+            self.assertEqual(('k8s_a', 'magnum-a 1.0'),
+                             (found.name, found.distribution))
+            error = self.assertRaises(
+                errors.UsageError, usable_drivers.description, box, 'k8s_b')
+        self.assertIn('of k8s_b describes k8s_a (magnum-a 1.0)', str(error))
