@@ -168,7 +168,8 @@ def of_sandbox(args, folder, ended
         with ended.run(stream):
             *_, left = box_commands.run(box, tempest_run.Order(
                 regex=regex(args, asked), driver=name, results=folder,
-                concurrency=args.concurrency, promise='driver', options=(
+                concurrency=args.concurrency, promise='driver',
+                described=described, options=(
                     *usable_drivers.clashing(usable), *args.option)))
         kind = records.require_ready(box.directory).nodes.kind
     about = report.of_driver(described, name)

@@ -14,6 +14,7 @@ import pathlib
 import sys
 import urllib.parse
 
+from magnum_capi import driver_info
 from magnum_capi import errors
 from magnum_capi_tempest import paths
 from magnum_capi_tempest import runmarks
@@ -46,6 +47,8 @@ class Order:
     :param options: more options of [magnum_capi], (name, value) each.
     :param arguments: more arguments for ``tempest run``.
     :param results: folder of the results, a new one by default.
+    :param described: description of the driver; by default that of its own
+        distribution, or ours.
     """
 
     regex: str | None = None
@@ -56,6 +59,7 @@ class Order:
     options: tuple[tuple[str, str], ...] = ()
     arguments: tuple[str, ...] = ()
     results: pathlib.Path | None = None
+    described: driver_info.Description | None = None
 
 
 #: Folder of the configuration of runs, in the workspace. ``sandbox env`` has
@@ -106,7 +110,8 @@ def prepare(box, order, artifact_dir=None, etc=folder.ETC) -> pathlib.Path:
         box.layout(), box.passwords(), record.additions, order.driver,
         order.third_party, order.promise, order.options, artifact_dir,
         record.nodes, record.release,
-        usable_drivers.description(box, driver), record.infrastructure),
+        order.described or usable_drivers.description(box, driver),
+        record.infrastructure),
         etc=etc)
     return workspace
 

@@ -252,6 +252,15 @@ class DriverTestTest(DriverTestCase):
         self.assertIn('lifecycle.resize.lsat-wins', err)
         run.assert_not_called()
 
+    def test_a_description_counts_in_the_run_too(self):
+        run = self.run_of(CORE)
+
+        self.call('magnum-x', '--description',
+                  self.describe(labels={'a': '1'}))
+
+        order = run.call_args.args[1]
+        self.assertEqual('a:1', order.described.tempest['labels'])
+
     def test_a_description_of_another_driver(self):
         run = self.run_of(CORE)
         path = self.describe(name='k8s_other')

@@ -9,6 +9,7 @@ from unittest import mock
 import fixtures
 import testtools
 
+from magnum_capi import driver_info
 from magnum_capi import errors
 from magnum_capi_tempest import paths
 from magnum_capi_tempest import runmarks
@@ -64,6 +65,19 @@ class PrepareTest(_Base):
         self.assertIn('clashing_drivers', found)
         # It is that one's description that counts.
         self.described.assert_called_once_with(self.box, found['driver'])
+
+    def test_another_description_of_the_driver(self):
+        described = driver_info.Description({
+            'name': 'k8s_x', 'labels': {'a': '1'},
+            'unsupported': ['lifecycle.resize.last-wins']}, 'x.yaml')
+
+        found = self.config(self.prepare(
+            driver='k8s_x', described=described))['magnum_capi']
+
+        self.assertEqual(
+            ('a:1', 'lifecycle.resize.last-wins'),
+            (found['labels'], found['not_promised']))
+        self.described.assert_not_called()
 
     def test_lock_folder_exists(self):
         workspace = self.prepare()
