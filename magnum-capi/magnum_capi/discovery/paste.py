@@ -102,8 +102,11 @@ def without_filter(text: str) -> str:
     before, value, after = _around(text, _section(parser))
     text = before + _without(ours, value) + after
     for gone in ours:
+        # Up to its last option: comments after that may be the next section's.
         text = re.sub(
-            rf'\n?^\[filter:{re.escape(gone)}\]\n(?:[\w.]+ *[=:].*(?:\n|\Z))*',
+            rf'\n?^\[filter:{re.escape(gone)}\]\n'
+            r'(?:(?:(?!\[).*\n)*'
+            r'(?![\[#;\s]).+(?:\n|\Z)(?:[ \t]+\S.*(?:\n|\Z))*)?',
             '', text, flags=re.MULTILINE)
     return _checked(text, _section(parser),
                     [name for name in pipeline if name not in ours])

@@ -53,6 +53,17 @@ class WithFilterTest(testtools.TestCase):
                 text, paste.without_filter(paste.with_filter(text)))
             self.assertEqual(text, paste.without_filter(text))
 
+    def test_its_options_go_with_it(self):
+        # Otherwise they would belong to the section before.
+        other = '# of the next one\n[filter:other]\npaste.filter_factory = x\n'
+        for options in ('# slow\nread_timeout = 60\n',
+                        '\n; fast\nconnect_timeout: 1\n\nread_timeout=2\n',
+                        'set debug =\n  yes\nread_timeout = 60\n'):
+            text = paste.with_filter(MAGNUM) + options
+            for after in ('', f'\n{other}', other):
+                self.assertEqual(MAGNUM + after,
+                                 paste.without_filter(text + after), options)
+
     def test_a_second_time_changes_nothing(self):
         once = paste.with_filter(MAGNUM)
         self.assertEqual(once, paste.with_filter(once))
