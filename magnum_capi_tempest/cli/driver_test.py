@@ -104,7 +104,11 @@ class Test(base.Judging):
         if not args.what and (args.nodes or args.infrastructure):
             raise errors.UsageError(
                 '--nodes and --infrastructure are for a new sandbox')
-        folder = (args.folder or runs.new_results('driver-')).absolute()
+        if args.what and not args.driver:
+            # Fail here: it takes minutes to start a sandbox.
+            drivers.distribution(args.what)
+        folder = (args.folder or paths.state() / 'results' / time.strftime(
+            'driver-%Y%m%dT%H%M%S', time.gmtime())).absolute()
         ended = _Ended()
         found, left = (of_cloud if args.cloud else of_sandbox)(
             args, folder, ended)

@@ -236,6 +236,16 @@ class DriverTestTest(DriverTestCase):
         self.assertEqual((0, 'passed'), (code, found['verdict']))
         self.assertEqual(['--concurrency', 1], run.call_args.args[1][-2:])
 
+    def test_a_distribution_without_a_name_needs_no_sandbox(self):
+        code, err = self.call('git+https://example.com/magnum-x')
+
+        self.assertEqual(2, code)
+        self.assertIn('Name the driver with --driver', err)
+        self.box.up.assert_not_called()
+        self.run_of(CORE)
+        self.assertEqual(0, self.call(
+            'git+https://example.com/magnum-x', '--driver', 'k8s_x')[0])
+
     def test_a_distribution_without_a_driver(self):
         code, err = self.call('other')
 
