@@ -60,12 +60,9 @@ def read(name: str | None, with_clusters: bool = False) -> seen.Cloud:
                          c.stack_id)
             for c in listed(magnum, cluster.Cluster)) if with_clusters else ()
         images = {i.id: i for i in _images(connection, visibility='all')}
-        for reference in {t.image_id for t in templates}:
-            # Hidden images are never listed.
-            if model.is_uuid(reference) and reference not in images:
-                image = _by_id(connection, reference)
-                if image is not None:
-                    images[image.id] = image
+        images |= {i.id: i for i in _unlisted(
+            connection, {t.image_id for t in templates}
+            - {*images, *(i.name for i in images.values())})}
     return seen.Cloud(
         tuple(images.values()), templates,
         f'images: {len(images)}, cluster templates: {len(templates)}; '
@@ -83,13 +80,7 @@ def find_image(name: str | None, reference: str) -> seen.Image:
     """
     with explained(name):
         connection = connect(name)
-        found = (_by_id(connection, reference)
-                 if model.is_uuid(reference) else None)
-        if found is not None:
-            return found
-        images = [image for image in _images(
-            connection, visibility='all', name=reference)
-            if image.name == reference]
+        images = _called(connection, reference)
     if len(images) > 1:
         raise errors.UsageError(
             f'{len(images)} images have the name {model.shown(reference)}',
@@ -220,9 +211,48 @@ def _template(found: Template) -> seen.Template:
 
 
 def _images(connection: connection_.Connection,
-            **query: str) -> list[seen.Image]:
+            **query: str | bool) -> list[seen.Image]:
     return [_image(found)
             for found in connection.image.images(limit=_PAGE, **query)]
+
+
+def _unlisted(connection: connection_.Connection,
+              references: collections.abc.Set[str],
+              ) -> collections.abc.Iterator[seen.Image]:
+    """Images with these identifiers or names that are not in the usual list.
+
+    Those are hidden ones, and ones that another project shares.
+    """
+    names = {each for each in references if each and not model.is_uuid(each)}
+    for identifier in filter(model.is_uuid, references):
+        found = _by_id(connection, identifier)
+        if found is not None:
+            yield found
+    # Glance takes some names for queries, so none is sent.
+    if names:
+        for image in _images(connection, visibility='all', is_hidden=True):
+            if image.name in names:
+                yield image
+
+
+def _called(connection: connection_.Connection,
+            reference: str) -> list[seen.Image]:
+    """The images with an identifier or a name.
+
+    Like Magnum, this looks for hidden ones if no other has the name
+    (openstacksdk's openstack/image/v2/image.py, Image.find).
+    """
+    found = (_by_id(connection, reference)
+             if model.is_uuid(reference) else None)
+    if found is not None:
+        return [found]
+    for hidden in (False, True):
+        named = [image for image in _images(
+            connection, visibility='all', name=reference, is_hidden=hidden)
+            if image.name == reference]
+        if named:
+            return named
+    return []
 
 
 def _by_id(connection: connection_.Connection,

@@ -93,7 +93,8 @@ class FakeCloud(fixtures.Fixture):
             return 200, {'clustertemplates': self._page(
                 self.templates, query, 'uuid'), 'next': 'http://127.0.0.2:1/'}
         if path == '/image/v2/images':
-            found = [i for i in self.images
+            hidden = query.get('os_hidden', 'False') == 'True'
+            found = [i for i in (self.hidden if hidden else self.images)
                      if query.get('name') in (None, i['name'])]
             page = self._page(found, query, 'id')
             body = {'images': page}
@@ -208,6 +209,15 @@ class ReadTest(_Base):
         found = cloud.read('fake')
         self.assertEqual('ubuntu', found.image(ID.format(1)).os_distro)
 
+    def test_hidden_image_of_a_template_by_its_name(self):
+        self.fake.hidden = [image(1, 'x', os_distro='ubuntu'), image(2, 'y')]
+        self.fake.templates = [template('a', image_id='x')]
+        found = cloud.read('fake')
+        self.assertEqual('ubuntu', found.image('x').os_distro)
+        self.assertEqual(1, len(found.images))
+        self.assertNotIn('name', {key for _, query in self.fake.asked
+                                  for key in query})
+
     def test_image_that_has_gone(self):
         self.fake.templates = [template('a'), template('b', image_id='../x')]
         found = cloud.read('fake')
@@ -244,6 +254,12 @@ class FindImageTest(_Base):
 
     def test_by_name(self):
         self.assertEqual(ID.format(1), cloud.find_image('fake', 'x').id)
+
+    def test_a_hidden_one_by_name(self):
+        # As Magnum and the filter do, if no other has the name.
+        self.fake.hidden = [image(4, 'old'), image(5, 'x')]
+        self.assertEqual((ID.format(4), ID.format(1)), tuple(
+            cloud.find_image('fake', name).id for name in ('old', 'x')))
 
     def test_by_identifier(self):
         self.assertEqual('x', cloud.find_image('fake', ID.format(1)).name)
