@@ -66,6 +66,11 @@ def read(path, *, title, facts=None):
     try:
         with open(path, 'rb') as stream:
             v2.ByteStreamToStreamResult(stream, 'noise').run(result)
+    except ValueError as e:
+        # python-subunit expects no packet that is shorter than its head.
+        result.status(
+            test_id=_PARSER, test_status='fail', file_name='Parser Error',
+            file_bytes=str(e).encode(), mime_type='text/plain', eof=True)
     except OSError as e:
         raise errors.UsageError(
             f'Cannot read the subunit stream: {e.strerror}', where=str(path),

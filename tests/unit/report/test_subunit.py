@@ -152,6 +152,15 @@ class ReadTest(testtools.TestCase):
                 pass
         self.assertEqual([complete], green)
 
+    def test_noise_that_looks_like_an_impossible_packet(self):
+        # Signature, version and flags, and a length shorter than these.
+        stream = streams.Stream().test('a.b').noise(b'\xb3\x20\x00\x03abcd')
+
+        run = self.read(stream)
+
+        self.assertEqual(model.PASSED, run.tests[0].status)
+        self.assertIn('truncated or damaged', run.problems[0])
+
     def test_noise_of_programs_is_left_out(self):
         stream = (streams.Stream().noise(b'warning: \xff\xfe caf\xc3\xa9\n')
                   .test('a.b').noise(b'bye\n'))
