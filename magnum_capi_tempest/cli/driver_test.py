@@ -107,8 +107,7 @@ class Test(base.Judging):
         if args.what and not args.driver:
             # Fail here: it takes minutes to start a sandbox.
             drivers.distribution(args.what)
-        folder = (args.folder or paths.state() / 'results' / time.strftime(
-            'driver-%Y%m%dT%H%M%S', time.gmtime())).absolute()
+        folder = (args.folder or runs.new_results('driver-')).absolute()
         ended = _Ended()
         found, left = (of_cloud if args.cloud else of_sandbox)(
             args, folder, ended)
@@ -193,7 +192,17 @@ def _box(args):
     say = progress.Progress()
     name = f'driver-test-{environment.digest(str(box.directory))}.lock'
     with lock.hold(paths.cache() / 'locks' / name, 'tests a driver', say):
-        # If it fails it leaves nothing, or the sandbox of a test with --keep.
+        kept = box.directory / 'kept'
+        if kept.exists():
+            raise errors.UsageError(
+                'The sandbox of an earlier test was kept',
+                where=box.directory,
+                hint='Take it down with: magnum-capi sandbox down --directory '
+                     f'{box.directory}; or use --directory to test in it')
+        if box.directory.exists():
+            # Of a test that was killed, with its build of the driver.
+            box.down(say)
+        # If it fails it leaves nothing.
         box.up(sandbox.Spec(
             install=(args.what,), magnum=args.magnum, nodes=args.nodes,
             infrastructure=args.infrastructure), say)
@@ -201,6 +210,7 @@ def _box(args):
             yield box
         finally:
             if args.keep:
+                kept.touch()
                 say.info('The sandbox is still up; take it down with: '
                          'magnum-capi sandbox down --directory '
                          f'{box.directory}')

@@ -14,6 +14,7 @@ import itertools
 import os
 import pathlib
 import sys
+import tempfile
 import time
 
 import subunit

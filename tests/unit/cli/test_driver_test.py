@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import types
 from unittest import mock
@@ -41,6 +42,10 @@ class DriverTestCase(testtools.TestCase):
         self.folder = self.useFixture(own_folders.OwnFolders()).base
         self.box = self.patch(driver_test.sandbox, 'Sandbox').return_value
         self.box.directory = self.folder / 'box'
+        self.box.up.side_effect = (
+            lambda *_: self.box.directory.mkdir(exist_ok=True))
+        self.box.down.side_effect = (
+            lambda *_: shutil.rmtree(self.box.directory))
         self.patch(driver_test.versions, 'made', return_value=versions.Made(
             {'magnum': '23.0.0'}, {'k8s_x': ('magnum-x', '1.0')}))
         self.patch(driver_test.usable_drivers, 'drivers',
@@ -203,6 +208,33 @@ class DriverTestTest(DriverTestCase):
         code, found = self.call('magnum-x')
 
         self.assertEqual((130, earlier), (code, found))
+
+    def test_the_sandbox_of_a_killed_test_is_not_used(self):
+        # It has the driver as it was then.
+        self.run_of(CORE)
+        self.box.directory.mkdir()
+
+        self.assertEqual(0, self.call('magnum-x')[0])
+        self.assertEqual(['down', 'up', 'down'], [
+            name for name, _, _ in self.box.method_calls
+            if name in ('up', 'down')])
+
+    def test_the_sandbox_that_was_kept_stays(self):
+        self.run_of(CORE)
+        self.call('magnum-x', '--keep')
+        (self.folder / 'driver-report.json').unlink()
+        self.box.reset_mock()
+
+        code, err = self.call('magnum-x')
+
+        self.assertEqual(2, code)
+        self.assertIn(f'sandbox down --directory {self.box.directory}', err)
+        self.assertEqual([], self.box.method_calls)
+
+    def test_no_sandbox_is_left_to_keep(self):
+        self.box.up.side_effect = driver_test.errors.MagnumCapiError('no')
+
+        self.assertEqual(3, self.call('magnum-x', '--keep')[0])
 
     def test_it_stays_when_it_is_told_to_or_not_ours(self):
         self.run_of(CORE)
