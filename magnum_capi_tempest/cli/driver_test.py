@@ -164,7 +164,7 @@ def of_sandbox(args, folder, ended
     with _box(args) as box:
         made = versions.made(box)
         usable = usable_drivers.drivers(box)
-        name = args.driver or _only(args, made, usable)
+        name = _chosen(args, box, made, usable)
         described = (driver_report.described_by(args.description, name)
                      or usable_drivers.description(box, name))
         asked = _asked(args, described)
@@ -218,19 +218,25 @@ def _box(args):
                 box.down(say)
 
 
-def _only(args, made, usable):
-    """The driver to test if none is named."""
-    found = [name for name in (
-        made.of(drivers.distribution(args.what)) if args.what else usable)
-        if name in usable]
+def _chosen(args, box, made, usable):
+    """The driver to test: the one that is named, or the only one."""
+    if args.driver:
+        found = [args.driver]
+    else:
+        found = made.of(drivers.distribution(args.what)) if (
+            args.what) else usable
+    found = [name for name in found if name in usable]
     if len(found) == 1:
         return found[0]
     raise errors.UsageError(
+        f'The driver {args.driver} cannot be used' if args.driver else
         'It is not clear which driver to test',
         where=args.what or args.directory,
-        last_seen=f'drivers that can be used: {", ".join(found) or "none"}',
-        hint='Name one with --driver; "magnum-capi discovery list" shows why '
-             'a driver cannot be used')
+        last_seen='; '.join((
+            'drivers that can be used: '
+            + (', '.join(found or usable) or 'none'),
+            *usable_drivers.others(box))),
+        hint='Name one with --driver')
 
 
 def of_cloud(args, folder, ended) -> tuple[report.Report, None]:

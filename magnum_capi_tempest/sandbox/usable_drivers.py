@@ -42,15 +42,32 @@ def drivers(box) -> list[str]:
 
     :param box: lifecycle.Sandbox that is up.
     """
+    return [one['Driver'] for one in _listed(box) if _is_usable(one)]
+
+
+def others(box) -> list[str]:
+    """The other drivers, and why Magnum could not use them.
+
+    :param box: lifecycle.Sandbox that is up.
+    """
+    return [f'{one["Driver"]}: ' + (
+        'not for the image of the sandbox' if one['State'] == 'usable' else
+        f'{one["State"]}, {one["Error"]}' if one['Error'] else one['State'])
+        for one in _listed(box) if not _is_usable(one)]
+
+
+def _is_usable(one):
+    return one['State'] == 'usable' and TYPE in one['Cluster types']
+
+
+def _listed(box):
     layout = box.layout()
     install = records.require_ready(box.directory).additions.install
-    said = processes.run([
+    return json.loads(processes.run([
         layout.magnum_env / 'bin' / 'magnum-capi', 'discovery', 'list',
         '--config-file', layout.magnum_conf[0],
         '--config-dir', layout.magnum_conf[1], '-f', 'json'], timeout=120,
-        env={**os.environ, **descriptions.variables(layout, install)})
-    return [one['Driver'] for one in json.loads(said)
-            if one['State'] == 'usable' and TYPE in one['Cluster types']]
+        env={**os.environ, **descriptions.variables(layout, install)}))
 
 
 def clashing(found) -> tuple[tuple[str, str], ...]:

@@ -52,6 +52,8 @@ class DriverTestCase(testtools.TestCase):
                    return_value=['k8s_x'])
         self.patch(driver_test.usable_drivers, 'description',
                    return_value=None)
+        self.patch(driver_test.usable_drivers, 'others',
+                   return_value=['k8s_y: broken, import: ImportError: z'])
         self.patch(driver_test.records, 'require_ready',
                    return_value=types.SimpleNamespace(
                        nodes=nodes.Nodes(), infrastructure='memory'))
@@ -283,6 +285,15 @@ class DriverTestTest(DriverTestCase):
 
         self.assertEqual(2, code)
         self.assertIn('not clear which driver', err)
+
+    def test_a_driver_that_cannot_be_used(self):
+        run = self.run_of(CORE)
+        for words in (('magnum-x', '--driver', 'k8s_y'), ('other',)):
+            code, err = self.call(*words)
+
+            self.assertEqual(2, code)
+            self.assertIn('k8s_x; k8s_y: broken, import: ImportError: z', err)
+        run.assert_not_called()
 
     def test_a_description_of_promises_that_are_none(self):
         run = self.run_of(CORE)

@@ -19,21 +19,26 @@ class UsableTest(testtools.TestCase):
 
     def test_drivers_of_the_type_of_the_image(self):
         said = json.dumps([
-            {'Driver': name, 'State': state, 'Cluster types': kinds}
-            for name, state, kinds in (
-                ('a', 'usable', [usable_drivers.TYPE]),
-                ('b', 'broken', [usable_drivers.TYPE]),
-                ('c', 'usable', []))])
+            {'Driver': name, 'State': state, 'Cluster types': kinds,
+             'Error': error} for name, state, kinds, error in (
+                ('a', 'usable', [usable_drivers.TYPE], None),
+                ('b', 'broken', [], 'import: ImportError: x'),
+                ('c', 'usable', [], None),
+                ('d', 'disabled', [], None))])
         layout = samples.a_layout(self.useFixture(fixtures.TempDir()).path)
 
         records.save(layout.directory, records.Record(
             'embedded', '127.77', 25000, '/charts/x', ready=True))
+        box = types.SimpleNamespace(layout=lambda: layout,
+                                    directory=layout.directory)
 
         with mock.patch.object(usable_drivers.processes, 'run',
                                return_value=said) as run:
-            self.assertEqual(['a'], usable_drivers.drivers(
-                types.SimpleNamespace(layout=lambda: layout,
-                                      directory=layout.directory)))
+            self.assertEqual(['a'], usable_drivers.drivers(box))
+            self.assertEqual(
+                ['b: broken, import: ImportError: x',
+                 'c: not for the image of the sandbox', 'd: disabled'],
+                usable_drivers.others(box))
         # A driver may look for the management cluster when it is loaded.
         self.assertEqual(str(layout.kubeconfig),
                          run.call_args.kwargs['env']['KUBECONFIG'])
