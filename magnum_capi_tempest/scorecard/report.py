@@ -18,6 +18,7 @@ from magnum_capi_tempest.report import json_
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.scorecard import judge
 from magnum_capi_tempest.scorecard import results
+from magnum_capi_tempest import texts
 
 API_VERSION = 'conformance.magnum-capi/v1'
 KIND = 'DriverReport'
@@ -113,7 +114,16 @@ def of_run(run: model.Run, digest: str, about: dict[str, typing.Any],
         about, versions, nodes,
         run.started.isoformat(timespec='seconds') if run.started else '',
         round(run.seconds, 1), digest, asked, found.promises, found.magnum,
-        tuple(dict.fromkeys((*run.problems, *problems))))
+        tuple(dict.fromkeys((*run.problems, *_cut_off(run), *problems))))
+
+
+def _cut_off(run):
+    """A problem, if tests of a run have not ended."""
+    number = run.counts.get(model.UNFINISHED, 0)
+    if number:
+        yield (f'{texts.number(number, "test")} did not end: the run was '
+               'interrupted, or a worker was killed, for example for lack of '
+               'memory')
 
 
 def document(report: Report) -> dict[str, typing.Any]:

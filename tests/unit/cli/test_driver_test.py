@@ -2,6 +2,7 @@
 
 """The command line of driver reports: from a recorded run to a badge."""
 
+import collections
 import json
 import os
 import pathlib
@@ -192,6 +193,29 @@ class DriverTestTest(DriverTestCase):
         self.assertEqual((3, 'untested'), (code, found['verdict']))
         self.assertEqual('passed', found['promises'][CORE[0].promise]['state'])
         self.box.down.assert_called_once_with(mock.ANY)
+
+    def test_a_run_whose_worker_was_killed_has_not_passed(self):
+        # Another test of the promise has passed.
+        tests = collections.Counter(test.promise for test in CORE)
+        killed = next(test for test in CORE if tests[test.promise] > 1)
+        run = self.run_of([test for test in CORE if test is not killed])
+        stream = streams.Stream().test(
+            f'{suite.PACKAGE}.{killed.id}[id-1]', 'fail').data
+        ended = run.side_effect
+
+        def cut(*words):
+            path, facts = ended(*words)
+            path.write_bytes(path.read_bytes() + stream)
+            return path, facts
+        run.side_effect = cut
+
+        code, found = self.call('magnum-x', '--core')
+
+        self.assertEqual(
+            (1, 'untested', 'passed'),
+            (code, found['verdict'],
+             found['promises'][killed.promise]['state']))
+        self.assertIn('1 test did not end', found['problems'][0])
 
     def test_what_is_ended_before_its_first_test_is_not(self):
         self.patch(driver_test.tempest_run, 'run',
