@@ -17,6 +17,10 @@ ETC = 'etc'
 #: File with existing users, next to tempest.conf.
 ACCOUNTS = 'accounts.yaml'
 
+#: Environment variable of a run's processes with a folder, which has a file
+#: for each worker that has not ended, or was killed.
+WORKERS = 'MAGNUM_CAPI_WORKERS'
+
 
 def lay_out(folder, conf, *, etc=ETC, accounts=None) -> pathlib.Path:
     """Make or update a workspace; returns the path of its tempest.conf.

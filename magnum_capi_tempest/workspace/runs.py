@@ -74,7 +74,8 @@ def run(workspace, arguments, stream, *, etc, env=None) -> pathlib.Path:
     :raises EnvironmentProblem: Tempest is not installed.
     :raises MagnumCapiError: no test ran.
     :raises RunCutOff: Tempest ended on its own before it had recorded the
-        run; the finished tests are in the stream.
+        run, or one of its workers was killed; the finished tests are in the
+        stream.
     :raises KeyboardInterrupt: Ctrl-C; Tempest with its workers has ended.
     :raises SystemExit: the same for SIGTERM.
     """
@@ -91,8 +92,11 @@ def run(workspace, arguments, stream, *, etc, env=None) -> pathlib.Path:
     before = _recorded(workspace)
     earlier = _streams(workspace)
     try:
-        with outfile.for_owner_only():
-            code = foreground.run(command, cwd=workspace, env=env)
+        with outfile.for_owner_only(), tempfile.TemporaryDirectory(
+                prefix='magnum-capi-workers-') as workers:
+            code = foreground.run(command, cwd=workspace,
+                                  env={**env, folder.WORKERS: workers})
+            killed = os.listdir(workers)
     except (KeyboardInterrupt, SystemExit):
         _rescue(_streams(workspace) - earlier, stream, etc)
         raise
@@ -110,6 +114,13 @@ def run(workspace, arguments, stream, *, etc, env=None) -> pathlib.Path:
     recorded = processes.run([program_path('stestr'), 'last', '--subunit'],
                              cwd=workspace, timeout=120, binary=True)
     _keep(recorded, stream, etc)
+    if killed:
+        # stestr takes the tests of such a worker for run
+        # (stestr/output.py, ReturnCodeToSubunit).
+        raise RunCutOff(
+            'A process that ran tests was killed, so tests are missing',
+            stream=stream, where=stream, last_seen=f'exit code {code}',
+            hint='See whether memory is full')
     return stream
 
 

@@ -8,10 +8,12 @@ its record and the output on the terminal; not in logs, such as tempest.log;
 and not in what tests print. This applies to the tests of all plugins.
 """
 
+import contextlib
 import functools
 import io
 import logging
 import os
+import pathlib
 import signal
 import sys
 import typing
@@ -182,6 +184,24 @@ def main(argv=None):
         sys.exit(str(errors.UsageError(
             f'This program runs {" ".join(_WANTED)} for stestr',
             last_seen=' '.join(argv))))
+    with _sign_of_life(os.environ.get(folder.WORKERS)):
+        _run(argv)
+
+
+@contextlib.contextmanager
+def _sign_of_life(where):
+    """Have a file in a folder until this process ends; not if it is killed."""
+    sign = where and pathlib.Path(where, str(os.getpid()))
+    if sign:
+        sign.touch()
+    try:
+        yield
+    finally:
+        if sign:
+            sign.unlink(missing_ok=True)
+
+
+def _run(argv):
     etc = os.environ.get('TEMPEST_CONFIG_DIR')
     known = folder.known_secrets(etc) if etc else redact.Known([])
     _watch_logs(known)

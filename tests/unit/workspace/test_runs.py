@@ -117,6 +117,36 @@ class EndedTest(testtools.TestCase):
         found, = subunit.read(self.stream, title='t').tests
         self.assertEqual(('t.one', 'passed'), (found.id, found.status))
 
+    def test_a_worker_was_killed(self):
+        # stestr does not notice: it records the others, and exits with 0.
+        def tempest(*args, env, **kwargs):
+            self.insert(('t.one', 'inprogress'), ('t.one', 'success'),
+                        ends=True)
+            pathlib.Path(env[folder.WORKERS], '123').touch()
+            return 0
+
+        error = self.run_as(tempest, runs.RunCutOff)
+
+        self.assertEqual(self.stream, error.stream)
+        self.assertIn('killed', str(error))
+        found, = subunit.read(self.stream, title='t').tests
+        self.assertEqual(('t.one', 'passed'), (found.id, found.status))
+
+    def test_all_workers_have_ended(self):
+        folders = []
+
+        def tempest(*args, env, **kwargs):
+            folders.append(pathlib.Path(env[folder.WORKERS]))
+            self.insert(('t.one', 'inprogress'), ('t.one', 'success'),
+                        ends=True)
+            return 0
+        self.useFixture(fixtures.MockPatchObject(
+            runs.foreground, 'run', tempest))
+
+        self.assertEqual(self.stream, runs.run(
+            self.workspace, [], self.stream, etc=self.workspace / folder.ETC))
+        self.assertFalse(folders[0].exists())
+
     def test_by_itself_before_its_first_test(self):
         error = self.die()
 

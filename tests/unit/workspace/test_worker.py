@@ -101,6 +101,32 @@ class LogsTest(testtools.TestCase):
         self.assertIn("('X-Auth-Token', '<redacted>')", said)
 
 
+class SignOfLifeTest(testtools.TestCase):
+
+    def test_it_is_there_until_the_worker_ends(self):
+        base = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        alive = base / 'alive'
+        alive.mkdir()
+        (base / 'test_it.py').write_text(
+            'import os, testtools\n'
+            'class T(testtools.TestCase):\n'
+            '    def test_it(self):\n'
+            f'        print(os.listdir({str(alive)!r}), file=open('
+            f'{str(base / "said")!r}, "w"))\n'
+            '        if os.environ.get("DIE"):\n'
+            '            os.kill(os.getpid(), 9)\n')
+        for die, left in (('', 0), ('1', 1)):
+            with contextlib.suppress(errors.CommandFailed):
+                processes.run(
+                    [*_COMMAND, '-m', 'stestr.subunit_runner.run',
+                     'discover', '-t', base, base], timeout=60,
+                    binary=True, env={
+                        **os.environ, folder.WORKERS: str(alive), 'DIE': die})
+
+            self.assertRegex((base / 'said').read_text(), r"\['\d+'\]")
+            self.assertEqual(left, len(os.listdir(alive)))
+
+
 _INTERRUPTED = '''
 import os, pathlib, signal, testtools
 
