@@ -20,10 +20,13 @@ from magnum_capi.driver.desired import spec
 
 #: Labels that say what no cluster can change: the OpenStackCluster
 #: (cluster-api-provider-openstack, pkg/webhooks/openstackcluster_webhook.go),
-#: and the networks of its pods and Services. Values of load balancers of
-#: Services fit the provider, which is also that of the API server's.
+#: a StorageClass (kubernetes, pkg/apis/storage/validation/validation.go), and
+#: the networks of its pods and Services. Values of load balancers of Services
+#: fit the provider, which is also that of the API server's.
 FIXED_LABELS = frozenset((
     'api_server_floating_ip', 'calico_ipv4pool', 'cilium_ipv4pool',
+    'csi_cinder_availability_zone', 'csi_cinder_fstype',
+    'csi_cinder_reclaim_policy', 'csi_cinder_volume_binding_mode',
     'dns_cluster_domain', 'fixed_subnet_cidr', 'master_lb_floating_ip_enabled',
     'octavia_lb_algorithm', 'octavia_lb_availability_zone',
     'octavia_lb_flavor', 'octavia_provider', 'service_cluster_ip_range'))

@@ -157,18 +157,32 @@ class UpgradeTest(Base):
         # "OpenStackCluster...: spec: Forbidden: cannot be modified"
         self.configure(default_labels=before)
         self.created()
-        first = self.applied()[1]
+        first = self.fixed()
         self.configure(default_labels=after)
         for change in (self.upgrade, lambda: self.resize(2)):
             change()
             self.look(2)
-            values = self.applied()[1]
-            for part in ('apiServer', 'clusterNetworking'):
-                self.assertEqual(first[part], values[part])
+            self.assertEqual(first, self.fixed())
+
+    def fixed(self):
+        values = self.applied()[1]
+        # Of a StorageClass, Kubernetes allows this alone to change.
+        storage = {**values['addons']['openstack']['csiCinder'].get(
+            'defaultStorageClass', {}), 'allowVolumeExpansion': None}
+        return values['apiServer'], values['clusterNetworking'], storage
 
     def test_label_of_what_no_cluster_can_change_does_not_come(self):
         self.assert_stays({}, {'octavia_provider': 'ovn',
                                'fixed_subnet_cidr': '10.1.0.0/24'})
+
+    def test_labels_of_storage_classes_stay(self):
+        # "updates to parameters are forbidden": their addon would fail.
+        self.w.cloud.catalog.add('block-storage')
+        self.assert_stays({'csi_cinder_reclaim_policy': 'Delete'}, {
+            'csi_cinder_reclaim_policy': 'Retain',
+            'csi_cinder_availability_zone': 'two', 'csi_cinder_fstype': 'xfs',
+            'csi_cinder_volume_binding_mode': 'Immediate',
+            'csi_cinder_allow_volume_expansion': 'false'})
 
     def test_label_of_what_no_cluster_can_change_does_not_go(self):
         self.assert_stays({'octavia_provider': 'ovn',
