@@ -323,6 +323,17 @@ class Reconciler:
             return found
         return plan(dataclasses.replace(found.pins, server_groups=ids))
 
+    def drop_former_server_groups(self, before: pins_module.Pins,
+                                  now: pins_module.Pins) -> None:
+        """Delete server groups that no new node will be in.
+
+        :param now: as Helm has applied it.
+        """
+        cloud = functools.cache(self._cloud_of_project)
+        for made in sorted({*(before.server_groups or {}).values()}
+                           - {*(now.server_groups or {}).values()}):
+            self._drop_server_group(cloud, made)
+
     def _cloud_of_project(self) -> openstack.Cloud:
         """The cloud as a member of the cluster's project sees it.
 
@@ -343,9 +354,9 @@ class Reconciler:
         try:
             if made:
                 server_groups.delete_one(cloud().services, made)
-        except services.CloudError as e:
-            LOG.warning('Cluster %s: the server group of a node group that '
-                        'is gone is still there: %s', self.cluster.uuid, e)
+        except errors.MagnumCapiError as e:
+            LOG.warning('Cluster %s: a server group that it does not need '
+                        'any more is still there: %s', self.cluster.uuid, e)
             return False
         return True
 

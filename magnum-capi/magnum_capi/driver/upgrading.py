@@ -148,6 +148,7 @@ class Upgrade:
             reconciler.vault.write_state(begun)
             reconciler.replace_refused_credential(begun)
             reconciler.apply(plan)
+            reconciler.drop_former_server_groups(self._pins, plan.pins)
         except failures.ClusterGone:
             raise
         except Exception as e:

@@ -19,8 +19,8 @@ _PATH = '/os-server-groups'
 def ensure(cloud: services.Services, name: str, policy: str) -> str:
     """Find a server group or create it, in the project of the session.
 
-    One with another policy, from an earlier template, is replaced, because
-    Nova cannot change a policy. Its servers stay where they are.
+    Nova cannot change a policy: one with another policy, from before an
+    upgrade, stays until its nodes need it no more.
 
     :param policy: of Nova, such as soft-anti-affinity.
     :returns: its id.
@@ -30,10 +30,8 @@ def ensure(cloud: services.Services, name: str, policy: str) -> str:
     compute = cloud.proxy(_SERVICE)
     with services.asking(f'the server group {name}'):
         for found in _listed(compute):
-            if found['name'] == name:
-                if policy in found['policies']:
-                    return str(found['id'])
-                compute.delete_server_group(found['id'])
+            if found['name'] == name and policy in found['policies']:
+                return str(found['id'])
         return str(compute.create_server_group(name=name, policy=policy).id)
 
 

@@ -65,10 +65,10 @@ class ServerGroupsTest(testtools.TestCase):
         self.assertEqual('mine', self.ensure())
         self.assertEqual([], self.posted())
 
-    def test_one_of_another_policy_is_replaced(self):
+    def test_one_of_another_policy_stays_beside_the_new_one(self):
         self.serve(group('mine', 'c1-control-plane'))
         self.assertEqual('new', self.ensure('anti-affinity'))
-        self.assertEqual(['mine'], self.deleted())
+        self.assertEqual([], self.deleted())
 
     def test_a_quota_that_is_used_up_is_no_right(self):
         self.serve()

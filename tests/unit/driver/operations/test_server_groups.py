@@ -6,6 +6,7 @@ from openstack import exceptions as sdk_exceptions
 
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver import failures
+from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver.keys import rotation
 from tests.unit.driver.operations import test_pins
 from tests.unit.driver import small_world
@@ -115,6 +116,28 @@ class ServerGroupsTest(ServerGroupsBase):
         self.w.store.templates[small_world.NEWER]['image_id'] = 'ubuntu-37'
         self.assertRaises(failures.NotViable, self.upgrade)
         self.assertEqual([PLANE], self.names())
+
+    def test_upgrade_that_failed_leaves_that_of_the_nodes(self):
+        # Nova makes no server in a server group that is gone.
+        self.created()
+        self.configure(default_labels={
+            'server_group_policies': 'anti-affinity'})
+
+        def refuse():
+            raise helm_errors.ChartRefused('bad values', reason='refused')
+        self.w.helm.before = refuse
+        self.assertRaises(failures.Failed, self.upgrade)
+        self.w.helm.before = lambda: None
+        self.resize(2)
+        self.assertIn(self.groups_of_nodes()[0], self.w.cloud.server_groups)
+
+    def test_upgrade_replaces_that_of_another_policy(self):
+        self.labels('affinity')
+        self.created()
+        self.labels('anti-affinity')
+        self.upgrade()
+        self.assertEqual([(PLANE, 'anti-affinity')],
+                         [*self.w.cloud.server_groups.values()])
 
     def test_they_go_with_the_cluster_and_no_others(self):
         self.labels('anti-affinity')
