@@ -7,6 +7,7 @@ that would have deleted the load balancers. Their ports keep the cluster's
 network from being deleted.
 """
 
+import collections.abc
 import re
 import typing
 
@@ -35,10 +36,13 @@ def delete(cloud: services.Services, cluster: str,
         return ()
     octavia = cloud.proxy('load-balancer')
     left = []
+    kept = set()
     with services.asking('the load balancers of the cluster'):
         for balancer in octavia.load_balancers(project_id=project_id):
-            if balancer.provisioning_status == 'DELETED' or (
-                    not is_of_cluster(balancer, cluster)):
+            if balancer.provisioning_status == 'DELETED':
+                continue
+            if not is_of_cluster(balancer, cluster):
+                kept.add(balancer.vip_port_id)
                 continue
             left.append(balancer.name)
             if balancer.provisioning_status in _IMMUTABLE:
@@ -48,16 +52,22 @@ def delete(cloud: services.Services, cluster: str,
             except sdk_exceptions.ConflictException:
                 # It has just become immutable.
                 pass
-    _delete_floating_ips(cloud, cluster, project_id)
+    _delete_floating_ips(cloud, cluster, project_id, kept)
     return tuple(left)
 
 
 def _delete_floating_ips(cloud: services.Services, cluster: str,
-                         project_id: str) -> None:
+                         project_id: str,
+                         kept: collections.abc.Container[str]) -> None:
+    """Delete floating IPs of Services.
+
+    :param kept: ids of ports of load balancers that stay.
+    """
     neutron = cloud.proxy('network')
     with services.asking('the floating IPs of the cluster'):
         for address in list(neutron.ips(project_id=project_id)):
-            if _address_text(cluster).fullmatch(address.description or ''):
+            if (_address_text(cluster).fullmatch(address.description or '')
+                    and (address.port_id or '') not in kept):
                 neutron.delete_ip(address.id)
 
 

@@ -17,8 +17,8 @@ def balancer(id_, cluster='c1', **more):
             'provisioning_status': 'ACTIVE', 'tags': [], **more}
 
 
-def address(id_, description):
-    return {'id': id_, 'description': description}
+def address(id_, description, port=None):
+    return {'id': id_, 'description': description, 'port_id': port}
 
 
 class LoadBalancersTest(testtools.TestCase):
@@ -117,6 +117,17 @@ class LoadBalancersTest(testtools.TestCase):
         self.serve([], [address('a', text + 'c1'), address('b', text + 'c12'),
                         address('c', 'mine'), address('d', None)])
         self.assertEqual(((), ['a']), self.delete())
+
+    def test_address_of_one_that_another_cluster_shares_is_kept(self):
+        text = ('Floating IP for Kubernetes external service default/a from '
+                'cluster c1')
+        self.serve(
+            [balancer('a', vip_port_id='p1', tags=[
+                'kube_service_c1_default_a', 'kube_service_c2_default_b']),
+             balancer('b', vip_port_id='p2'), balancer('c', cluster='c3')],
+            [address('x', text, 'p1'), address('y', text, 'p2'),
+             address('z', text)])
+        self.assertEqual(['b', 'y', 'z'], self.delete()[1])
 
     def test_no_octavia(self):
         self.fake.types = ('network', 'identity')
