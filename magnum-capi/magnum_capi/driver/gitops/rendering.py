@@ -58,7 +58,8 @@ def render(template: typing.Any, cluster: typing.Any,
     plan = gather.plan(
         rows_module.Rows(cluster, tuple(groups), template,
                          gather.policy(settings), settings.scale_from_zero),
-        cloud, settings, creating=creating, defaults=defaults)
+        cloud, settings, creating=creating, joining=None if creating else (),
+        defaults=defaults)
     release = plan.spec.release
     return Rendered(
         release, names.namespace(cluster.project_id,

@@ -285,6 +285,15 @@ class ByHandTest(base.TestCase):
         self.serve()
         self.assertEqual(self.w.helm.upgrades[-1], self.of_magnum().values)
 
+    def test_living_cluster_with_a_group_of_an_earlier_minor_release(self):
+        # Its nodes have joined before the upgrade of the others.
+        self.w.store.add_group(image_id='ubuntu-33')
+        self.w.cloud.images['ubuntu-33'] = ('v1.33.1', 'ubuntu')
+        self.serve()
+        self.assertIn('1.33.1', [
+            group.get('kubernetesVersion')
+            for group in self.of_magnum().values['nodeGroups']])
+
     def test_labels_of_a_living_cluster_and_its_groups_are_their_own(self):
         self.created()
         self.serve()
