@@ -116,13 +116,13 @@ class Operations:
         with self._failing(passing=()):
             with reconciler.held(patience) as lock:
                 reconciler.stop_if_deleting()
+                reconciler.hand_on_keypair()
                 state = state_module.begun(
                     reconciler.vault.state(), 'UPDATE', self._runtime.now())
                 state = state_module.with_record(
                     state, credentials.rotate(state.record))
-                reconciler.vault.write_state(state)
                 lock.check()
-                reconciler.hand_on_keypair()
+                reconciler.vault.write_state(state)
                 reconciler.rotation().ensure_credential(state, new=True)
                 cluster.user_id = user_id
                 self._in_progress()

@@ -439,11 +439,12 @@ class Reconciler:
         LOG.warning('Cluster %s: Keystone refuses the application credential '
                     '%s; user %s brings in a new one', self.cluster.uuid,
                     used.id, user.id)
+        if state.operation != 'DELETE':
+            self.hand_on_keypair()
         state = state_module.with_record(
             state, credentials.rotate(state.record))
-        self.vault.write_state(state)
         self.lock.check()
-        self.hand_on_keypair()
+        self.vault.write_state(state)
         state = self.rotation().ensure_credential(state, new=True)
         self.cluster.user_id = user.id
         self.store.save(self.cluster)
@@ -454,6 +455,8 @@ class Reconciler:
 
         Without it, Nova refuses new nodes. Call this before the user makes a
         credential, so that it is not forgotten.
+
+        :raises services.CloudUnreachable: Nova does not answer.
         """
         cluster, user = self.cluster, self.store.user
         if not cluster.keypair or user.id in (None, cluster.user_id):
@@ -462,6 +465,8 @@ class Reconciler:
             keypairs.hand_on(
                 cluster.keypair, cluster.user_id, self.store.cloud.services,
                 lambda: self.store.admin_cloud().services)
+        except services.CloudUnreachable:
+            raise
         except services.CloudError as e:
             LOG.warning('Cluster %s: its keypair %s is not one of user %s, so '
                         'it can get no nodes: %s', cluster.uuid,

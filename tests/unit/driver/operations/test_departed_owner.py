@@ -87,6 +87,27 @@ class DepartedOwnerTest(base.TestCase):
             self.w.cloud.credentials.clear()
             self.w.store.clusters[small_world.CLUSTER]['user_id'] = 'u1'
 
+    def test_next_request_gets_the_key_pair_if_nova_was_away(self):
+        self.w.store.clusters[small_world.CLUSTER]['keypair'] = 'key'
+
+        def away(*args):
+            raise services.CloudUnreachable('No answer about the keypair key')
+        self.patch(keypairs, 'hand_on', away)
+        self.resize(2)
+        self.assertIn('No answer about the keypair',
+                      self.w.cluster.status_reason)
+        asked = []
+        self.patch(keypairs, 'hand_on', lambda *args: asked.append(args[:2]))
+        self.resize(2)
+        self.assertEqual([('key', 'u1')], asked)
+        self.assert_works_for('u2')
+
+    def test_deletion_needs_no_key_pair(self):
+        self.w.store.clusters[small_world.CLUSTER]['keypair'] = 'key'
+        self.patch(keypairs, 'hand_on', self.fail)
+        self.operations().delete()
+        self.assert_works_for('u2')
+
     def test_owner_and_clusters_without_a_key_need_none(self):
         self.patch(keypairs, 'hand_on', self.fail)
         self.resize(2)

@@ -8,6 +8,7 @@ import dataclasses
 from openstack import exceptions as sdk_exceptions
 
 from magnum_capi.driver.cloud import keypairs
+from magnum_capi.driver.cloud import services
 from magnum_capi.driver import failures
 from magnum_capi.driver.keys import rotation
 from magnum_capi.driver import reconcile
@@ -48,6 +49,23 @@ class RotateTest(base.TestCase):
         self.w.store.user = rotation.User()
         self.assertRaises(failures.Failed, self.operations().rotate, 'admin')
         self.assertEqual([('key', 'u1')], asked)
+
+    def test_rotation_needs_an_answer_about_the_key_pair(self):
+        # The new owner would be without it for good.
+        self.created()
+        self.w.store.clusters[small_world.CLUSTER]['keypair'] = 'key'
+        before = self.api.objects.copy()
+
+        def away(*args):
+            raise services.CloudUnreachable('No answer about the keypair key')
+        self.patch(keypairs, 'hand_on', away)
+        self.w.store.user = rotation.User('u2', ('member',))
+        e = self.assertRaises(failures.Failed, self.operations().rotate, 'u2')
+        self.assertIn('No answer about the keypair key', str(e))
+        self.assertEqual({'id-0': 'u1'}, self.w.cloud.owners)
+        self.assertEqual(
+            [], [path for path, obj in before.items() if '/leases/' not in path
+                 and self.api.objects[path] != obj])
 
     def test_old_one_that_keystone_does_not_delete_is_named(self):
         self.created()
