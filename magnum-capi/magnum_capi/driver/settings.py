@@ -8,6 +8,7 @@ all problems of the configuration are reported in one place and at once.
 
 import collections.abc
 import dataclasses
+import importlib
 import re
 import typing
 
@@ -116,12 +117,13 @@ class Settings:
         try:
             group = conf[options.GROUP]
             values = {o.dest: group[o.dest] for o in options.OPTIONS}
+            longest = _rpc_response_timeout(conf)
         except ValueError as e:
             # oslo.config: ConfigFileValueError and its kind.
             raise _wrong([str(e)]) from None
         problems: list[str] = []
         values['answer_timeout'] = _answer_timeout(
-            values['answer_timeout'], conf, problems)
+            values['answer_timeout'], longest, problems)
         values['chart'] = _chart(values, problems)
         values['charts'] = _extra_charts(values, problems)
         for name in ('chart_name', 'chart_repository', 'chart_version',
@@ -198,14 +200,35 @@ def _label_can_name(version: str) -> bool:
         return False
 
 
-def _answer_timeout(seconds: float | None, conf: typing.Any,
-                    problems: list[str]) -> float:
-    longest: float
+def _rpc_response_timeout(conf: typing.Any) -> float:
+    """Read an option that oslo.messaging registers only with its clients.
+
+    magnum-conductor has none.
+    """
     try:
-        longest = conf.rpc_response_timeout
+        seconds: float = conf.rpc_response_timeout
     except cfg.NoSuchOptError:
-        # oslo.messaging registers it with its first client.
-        longest = _RPC_RESPONSE_TIMEOUT
+        conf.register_opt(_rpc_option())
+        seconds = conf.rpc_response_timeout
+    return seconds
+
+
+def _rpc_option() -> cfg.Opt:
+    own = cfg.IntOpt('rpc_response_timeout', default=_RPC_RESPONSE_TIMEOUT)
+    try:
+        opts = importlib.import_module('oslo_messaging.opts')
+    except ImportError:
+        # A program outside of Magnum: nobody else registers it.
+        return own
+    # Its very own: it does not accept that another one is there.
+    found: cfg.Opt = next(
+        (opt for _group, group in opts.list_opts() for opt in group
+         if opt.dest == own.dest), own)
+    return found
+
+
+def _answer_timeout(seconds: float | None, longest: float,
+                    problems: list[str]) -> float:
     if seconds is None:
         return longest * 5 / 6
     if seconds >= longest:

@@ -38,6 +38,20 @@ class AnswerTimeoutTest(_Base):
         conf([])
         self.assertEqual(100, settings.Settings.of(conf).answer_timeout)
 
+    def test_option_that_oslo_messaging_has_not_registered_is_read(self):
+        # It registers it with its first client; magnum-conductor has none.
+        path = pathlib.Path(self.useFixture(
+            fixtures.TempDir()).path) / 'magnum.conf'
+        for text, expected in (
+                ('rpc_response_timeout = 120', 100),
+                ('rpc_response_timeout = 300\n'
+                 '[k8s_capi]\nanswer_timeout = 120', 120)):
+            path.write_text(f'[DEFAULT]\n{text}\n')
+            conf = cfg.ConfigOpts()
+            conf([], default_config_files=[str(path)])
+            self.assertEqual(expected,
+                             settings.Settings.of(conf).answer_timeout)
+
     def test_one_that_magnum_does_not_wait_for_is_refused(self):
         for seconds in (60, 61, 600):
             self.assertIn('must be less than [DEFAULT]/rpc_response_timeout',
