@@ -17,6 +17,19 @@ _Values: typing.TypeAlias = dict[str, typing.Any]
 #: Values of an existing node group that users change.
 _SIZES = ('machineCount', 'autoscale', 'machineCountMin', 'machineCountMax')
 
+#: Where values have what labels say of what no cluster can change; see
+#: pins.FIXED_LABELS.
+_FIXED = {
+    'master_lb_floating_ip_enabled': 'apiServer.associateFloatingIP',
+    'octavia_provider': 'apiServer.loadBalancerProvider',
+    'fixed_subnet_cidr': 'clusterNetworking.internalNetwork.nodeCidr',
+    **{f'csi_cinder_{label}':
+       f'addons.openstack.csiCinder.defaultStorageClass.{key}'
+       for label, key in (('availability_zone', 'availabilityZone'),
+                          ('fstype', 'fstype'),
+                          ('reclaim_policy', 'reclaimPolicy'),
+                          ('volume_binding_mode', 'volumeBindingMode'))}}
+
 
 def carried(found: typing.Mapping[str, typing.Any],
             computed: typing.Mapping[str, typing.Any]) -> _Values:
@@ -32,6 +45,25 @@ def carried(found: typing.Mapping[str, typing.Any],
     result['nodeGroups'] = [
         _sized(there[group['name']], group) if group['name'] in there
         else copy.deepcopy(group) for group in computed['nodeGroups']]
+    return result
+
+
+def fixed_labels(found: typing.Mapping[str, typing.Any]) -> dict[str, str]:
+    """Labels that keep what no cluster can change, for an upgrade.
+
+    The other driver has defaults of its own, and does not read
+    floating_ip_enabled.
+
+    :param found: see :func:`carried`.
+    """
+    result = {}
+    for label, path in _FIXED.items():
+        value: typing.Any = found
+        for key in path.split('.'):
+            value = (value or {}).get(key)
+        if value is not None:
+            result[label] = (str(value).lower() if isinstance(value, bool)
+                             else str(value))
     return result
 
 

@@ -14,6 +14,7 @@ import hashlib
 import json
 import typing
 
+from magnum_capi.driver.desired import carried
 from magnum_capi.driver.desired import placement
 from magnum_capi.driver.desired import spec
 
@@ -92,6 +93,8 @@ class Pins:
         fixed = self.default_labels and {
             name: text for name, text in self.default_labels.items()
             if name in FIXED_LABELS}
+        if self.values is not None:
+            fixed = carried.fixed_labels(self.values)
         return dataclasses.replace(
             self, chart=None, overlays=None, default_labels=None,
             fixed_labels=fixed, volumes=None, registries=None, values=None)

@@ -406,6 +406,42 @@ class LifeTest(Base):
             values['kubernetesVersion'], values['osDistro'],
             [one['name'] for one in values['nodeGroups']]))
 
+    def test_upgrade_keeps_what_no_cluster_can_change(self):
+        # "OpenStackCluster...: spec: Forbidden: cannot be modified"
+        storage = {
+            'availabilityZone': 'one', 'reclaimPolicy': 'Delete',
+            'volumeBindingMode': 'Immediate', 'fstype': 'xfs'}
+        fixed = {
+            'apiServer': {'associateFloatingIP': True,
+                          'enableLoadBalancer': True,
+                          'loadBalancerProvider': 'ovn'},
+            'clusterNetworking': {'internalNetwork': {
+                'nodeCidr': '10.1.0.0/24', 'networkFilter': None}},
+            'addons': {'openstack': {'csiCinder': {
+                'defaultStorageClass': storage}}}}
+        self.w.cloud.catalog.add('block-storage')
+        # Magnum-capi-helm does not read it.
+        self.w.store.clusters[small_world.CLUSTER][
+            'floating_ip_enabled'] = False
+        self.w.helm.upgrade(STACK, CHART, {**VALUES, **fixed},
+                            small_world.NAMESPACE)
+        self.adopted()
+        self.configure(default_labels={
+            'octavia_provider': 'amphora', 'calico_ipv4pool': '10.2.0.0/16',
+            'auto_healing_enabled': 'false'})
+        for change in (lambda: self.resize(2), self.upgrade):
+            change()
+            self.look(6)
+            values = self.w.helm.upgrades[-1]
+            self.assertEqual(fixed['apiServer'], values['apiServer'])
+            self.assertNotIn('kubeNetwork', values)
+            self.assertEqual('10.1.0.0/24', values['clusterNetworking'][
+                'internalNetwork']['nodeCidr'])
+            self.assertEqual(
+                storage, {name: values['addons']['openstack']['csiCinder'][
+                    'defaultStorageClass'][name] for name in storage})
+        self.assertFalse(values['controlPlane']['healthCheck']['enabled'])
+
     def test_rotation_removes_the_credential_that_was_found(self):
         self.adopted()
         self.operations().rotate('u1')
