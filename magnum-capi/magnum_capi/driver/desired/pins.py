@@ -93,11 +93,15 @@ class Pins:
         fixed = self.default_labels and {
             name: text for name, text in self.default_labels.items()
             if name in FIXED_LABELS}
+        groups = self.server_groups
         if self.values is not None:
             fixed = carried.fixed_labels(self.values)
+            # The other driver makes none.
+            groups = dict(placement.NOBODY)
         return dataclasses.replace(
             self, chart=None, overlays=None, default_labels=None,
-            fixed_labels=fixed, volumes=None, registries=None, values=None)
+            fixed_labels=fixed, volumes=None, registries=None, values=None,
+            server_groups=groups)
 
     def kept_in_upgrade(self) -> 'Pins':
         """The pins that stay in an upgrade: networks and flavors."""
