@@ -125,7 +125,7 @@ class Upgrade:
                 self._store.cloud, self._runtime.settings,
                 applied=state.applied, joining=followers, batch=batch,
                 held=held, defaults=self._store.defaults(), pins=pins),
-                self._pins.kept_in_upgrade())
+                self._kept())
         except Exception as e:
             # Magnum saves this row after other errors.
             self._store.reload(self._cluster)
@@ -153,6 +153,17 @@ class Upgrade:
             raise
         except Exception as e:
             self._failed(e, before, rows.groups, state)
+
+    def _kept(self) -> pins_module.Pins:
+        """The pins that stay.
+
+        Magnum upgrades one node group only to the present template of its
+        cluster, so the others must not move. Values of another driver have the
+        image of each group.
+        """
+        if self._only and self._pins.values is None:
+            return self._pins
+        return self._pins.kept_in_upgrade()
 
     def _viable_batch(self) -> int | None:
         try:

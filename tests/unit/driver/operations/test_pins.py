@@ -188,6 +188,42 @@ class UpgradeTest(Base):
         self.assert_stays({'octavia_provider': 'ovn',
                            'fixed_subnet_cidr': '10.1.0.0/24'}, {})
 
+    def test_upgrade_of_one_node_group_moves_no_cluster(self):
+        # Magnum allows it to the present template only. All nodes of the
+        # cluster would be replaced, and not in order.
+        path = self.overlay('etcd: {blockDevice: {size: 7}}')
+        self.w.cloud.images['special'] = ('v1.34.1', 'ubuntu')
+        self.w.store.add_group(image_id='special')
+        self.created()
+        before = self.applied()[1]
+        self.configure(chart=NEW, default_labels={
+            'auto_healing_enabled': 'false'})
+        path.write_text('etcd: {blockDevice: {size: 8}}')
+
+        upgrading.Upgrade(
+            self.w.runtime, self.w.store, self.w.store.row(),
+            self.w.store.template(small_world.TEMPLATE),
+            self.w.store.row(small_world.OTHERS)).run()
+        self.look(4)
+
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status,
+                         self.w.cluster.status_reason)
+        chart, values = self.applied()
+        self.assertEqual(OLD, chart)
+        self.assertEqual(('special', None), tuple(
+            self.others(found).get('machineImageId')
+            for found in (before, values)))
+        for found in (before, values):
+            found['nodeGroups'].remove(self.others(found))
+        self.assertEqual(before, values)
+
+    @staticmethod
+    def others(values):
+        name = names.node_group(small_world.OTHERS)
+        group, = [group for group in values['nodeGroups']
+                  if group['name'] == name]
+        return group
+
     def test_failure_leaves_the_chart(self):
         self.created()
         self.configure(chart=NEW)
