@@ -16,6 +16,7 @@ import typing
 from magnum_capi.driver.desired import pins as pins_module
 from magnum_capi.driver.desired import replacement
 from magnum_capi.driver.desired import rows as rows_module
+from magnum_capi.driver.desired import spec
 from magnum_capi.driver import failures
 from magnum_capi.driver import gather
 from magnum_capi.driver.helm import releases
@@ -151,17 +152,30 @@ class Move:
             reconciler.release, plan.chart, plan.values,
             reconciler.namespace))
         old, new = difference.parse(now), difference.parse(then)
+        rollouts = replacement.rollouts(old, new)
+        replaced = {one.name for one in rollouts if one.replaced}
+        try:
+            self._plan(rows, state, made_of, target, joining={
+                group.uuid for group in rows.groups if replaced & {
+                    reconciler.naming.machine_deployment(group.uuid)}})
+        except spec.InvalidSpec as e:
+            raise Refused(f'It cannot be moved: {e}. Upgrade it first'
+                          ) from None
         return Preview(
-            made_of, plan, self._named(rows, replacement.rollouts(old, new)),
+            made_of, plan, self._named(rows, rollouts),
             difference.difference(old, new))
 
     def _plan(self, rows: rows_module.Rows, state: state_module.State,
               made_of: pins_module.Pins, target: pins_module.Pins,
-              held: rows_module.Held | None = None) -> gather.Plan:
-        """The plan for the target; what was looked up in the cloud stays."""
+              held: rows_module.Held | None = None,
+              joining: collections.abc.Container[str] = ()) -> gather.Plan:
+        """The plan for the target; what was looked up in the cloud stays.
+
+        :param joining: see validation.check.
+        """
         return gather.plan(
             rows, self._store.cloud, self._runtime.settings,
-            applied=state.applied, joining=(), held=held or {},
+            applied=state.applied, joining=joining, held=held or {},
             defaults=self._store.defaults(), pins=dataclasses.replace(
                 made_of.kept_in_move(), chart=target.chart))
 

@@ -144,6 +144,28 @@ class MoveTest(Base):
         self.assertEqual(('0.27.0', None), (
             self.remembered(), self.state().before))
 
+    def test_group_whose_new_nodes_could_not_join(self):
+        # kubeadm joins only the minor release of the control plane; Cluster
+        # API would delete a node and make no other.
+        self.configure(chart=OLD)
+        self.w.cloud.images['special'] = ('v1.34.1', 'ubuntu')
+        self.w.store.add_group(image_id='special')
+        self.operations().change(group=self.w.store.row(small_world.OTHERS))
+        self.look(2)
+        self.upgrade()
+        self.look(4)
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+        before = len(self.w.helm.upgrades)
+        self.configure(chart=NEW)
+        self.w.helm.own['0.27.0'] = {'workers': 'two'}
+        for look in (self.move().preview, self.run_it):
+            e = self.assertRaises(move.Refused, look)
+            self.assertIn('can only join with the same minor', str(e))
+        self.assertEqual((before, 'UPDATE_COMPLETE'), (
+            len(self.w.helm.upgrades), self.w.cluster.status))
+        del self.w.helm.own['0.27.0']
+        self.assertTrue(self.run_it())
+
     def test_what_comes_after_keeps_to_it(self):
         self.run_it()
         self.look(2)
