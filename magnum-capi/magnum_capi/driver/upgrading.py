@@ -11,6 +11,7 @@ retries it after transient errors.
 
 import collections.abc
 import dataclasses
+import functools
 import typing
 
 from oslo_log import log as logging
@@ -21,6 +22,7 @@ from magnum_capi.driver import deadline as deadline_module
 from magnum_capi.driver.desired import pins as pins_module
 from magnum_capi.driver.desired import rollout
 from magnum_capi.driver.desired import rows as rows_module
+from magnum_capi.driver.desired import spec
 from magnum_capi.driver.desired import upgrade as rules
 from magnum_capi.driver import failures
 from magnum_capi.driver import gather
@@ -119,13 +121,18 @@ class Upgrade:
         before = [*_values(rows.groups, _GROUP_FIELDS),
                   *_values([self._cluster], _CLUSTER_FIELDS)]
         followers = self._move(rows, state)
-        try:
-            plan = reconciler.with_server_groups(lambda pins: gather.plan(
+        def made(pins: pins_module.Pins,
+                 joining: collections.abc.Container[str]) -> gather.Plan:
+            return gather.plan(
                 dataclasses.replace(rows, template=self._template),
                 self._store.cloud, self._runtime.settings,
-                applied=state.applied, joining=followers, batch=batch,
-                held=held, defaults=self._store.defaults(), pins=pins),
-                self._kept())
+                applied=state.applied, joining=joining, batch=batch,
+                held=held, defaults=self._store.defaults(), pins=pins)
+
+        try:
+            plan = reconciler.with_server_groups(
+                lambda pins: made(pins, followers), self._kept())
+            self._refuse_replaced(plan, functools.partial(made, plan.pins))
         except Exception as e:
             # Magnum saves this row after other errors.
             self._store.reload(self._cluster)
@@ -223,6 +230,23 @@ class Upgrade:
             _template(self._store, self._template), running, groups)
         if found:
             raise failures.NotViable('; '.join(found))
+
+    def _refuse_replaced(
+            self, plan: gather.Plan, made: collections.abc.Callable[
+                [collections.abc.Container[str]], gather.Plan]) -> None:
+        """Check node groups with their own image as if their nodes joined.
+
+        Helm is only asked who is replaced if there are some that could not.
+
+        :param made: makes the plan, given the uuids of joining node groups.
+        :raises spec.InvalidSpec: new nodes of one could not join.
+        """
+        own = {group.uuid for group in plan.spec.node_groups
+               if group.image and not group.held}
+        try:
+            made(own)
+        except spec.InvalidSpec:
+            made(turns.replaced(self._reconciler, plan))
 
     def _move(self, rows: rows_module.Rows,
               state: state_module.State) -> set[str]:

@@ -217,6 +217,26 @@ class UpgradeTest(Base):
             found['nodeGroups'].remove(self.others(found))
         self.assertEqual(before, values)
 
+    def test_group_whose_new_nodes_could_not_join(self):
+        # kubeadm joins only the minor release of the control plane; Cluster
+        # API would delete a node and make no other.
+        self.w.cloud.images['special'] = ('v1.34.1', 'ubuntu')
+        self.w.store.add_group(image_id='special')
+        self.created()
+        self.configure(chart=NEW)
+        self.w.helm.own['0.27.0'] = {'workers': 'two'}
+        before = self.w.cluster
+
+        e = self.assertRaises(failures.NotViable, self.upgrade)
+
+        self.assertIn('can only join with the same minor', str(e))
+        self.assertEqual((before, 1),
+                         (self.w.cluster, len(self.w.helm.upgrades)))
+        del self.w.helm.own['0.27.0']
+        self.upgrade()
+        self.look(4)
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+
     @staticmethod
     def others(values):
         name = names.node_group(small_world.OTHERS)

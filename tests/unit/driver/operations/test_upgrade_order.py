@@ -241,6 +241,9 @@ class UpgradeOrderTest(base.TestCase):
     def test_group_that_has_an_image_of_its_own_keeps_it(self):
         self.w.cloud.images['special'] = ('v1.34.1', 'ubuntu')
         self.w.store.node_groups[small_world.OTHERS]['image_id'] = 'special'
+        self.operations().change(group=self.w.store.row(small_world.OTHERS))
+        self.look(2)
+        self.w.helm.upgrades.clear()
         own = ('1.34.1', 'special')
         self.upgrade()
         self.look(4)
