@@ -19,7 +19,6 @@ import typing
 
 from keystoneauth1 import plugin
 from oslo_log import log as logging
-import yaml
 
 from magnum_capi.driver.cloud import keypairs
 from magnum_capi.driver.cloud import openstack
@@ -42,6 +41,7 @@ from magnum_capi.driver.keys import vault
 from magnum_capi.driver import settings as settings_module
 from magnum_capi import errors
 from magnum_capi.kube import cached_kube
+from magnum_capi.kube import kinds
 from magnum_capi.kube import kube as kube_module
 from magnum_capi.kube import lock as lock_module
 from magnum_capi import waiting
@@ -559,9 +559,8 @@ class Reconciler:
         LOG.warning('Cluster %s: Helm had no record of all that is in its '
                     'release %s; it has one now', self.cluster.uuid,
                     self.release)
-        for obj in yaml.safe_load_all(releases.applied(
-                self.runtime.kube, self.namespace, self.release) or ''):
-            if obj and obj['kind'] in _OVERWRITTEN:
+        for obj in self.applied() or ():
+            if obj['kind'] in _OVERWRITTEN:
                 obj['metadata']['namespace'] = self.namespace
                 self.runtime.kube.apply(obj)
         releases.finish_takeover(
@@ -589,6 +588,17 @@ class Reconciler:
                             'wanted; it is deleted', self.cluster.uuid, name)
                 self.runtime.kube.delete(
                     'MachineDeployment', self.namespace, name)
+
+    def applied(self) -> kinds.Objects | None:
+        """What Helm has applied, None when nothing is deployed."""
+        found = releases.applied(
+            self.runtime.kube, self.namespace, self.release)
+        return None if found is None else releases.parse(found)
+
+    def preview(self, plan: gather.Plan) -> kinds.Objects:
+        """What Helm would apply for a plan."""
+        return releases.parse(self.run_helm(lambda helm: helm.preview(
+            self.release, plan.chart, plan.values, self.namespace)))
 
     def run_helm(
             self, run: collections.abc.Callable[[helm_module.Helm], _Done]

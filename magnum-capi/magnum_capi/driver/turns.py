@@ -5,16 +5,11 @@
 import collections.abc
 import typing
 
-import yaml
-
 from magnum_capi.driver.desired import replacement
-from magnum_capi.driver import gather
-from magnum_capi.driver.helm import releases
 from magnum_capi.driver.observed import conditions
 from magnum_capi.driver.observed import machines
 from magnum_capi.driver import observer
 from magnum_capi.driver import reconcile
-from magnum_capi.kube import kinds
 
 
 def current_images(reconciler: reconcile.Reconciler,
@@ -50,17 +45,14 @@ def current_images(reconciler: reconcile.Reconciler,
     return held
 
 
-def replaced(reconciler: reconcile.Reconciler, plan: gather.Plan) -> set[str]:
-    """Uuids of node groups whose nodes a plan replaces, if Helm applied it."""
-    now = releases.applied(
-        reconciler.runtime.kube, reconciler.namespace, reconciler.release)
-    then = reconciler.run_helm(lambda helm: helm.preview(
-        reconciler.release, plan.chart, plan.values, reconciler.namespace))
-    names = {one.name for one in replacement.rollouts(
-        _parsed(now or ''), _parsed(then)) if one.replaced}
-    return {group.uuid for group in plan.spec.node_groups
+def replaced(reconciler: reconcile.Reconciler,
+             groups: collections.abc.Iterable[typing.Any],
+             rollouts: collections.abc.Iterable[replacement.Rollout]
+             ) -> set[str]:
+    """Uuids of the node groups whose nodes are replaced.
+
+    :param groups: rows, or those of a spec.
+    """
+    names = {one.name for one in rollouts if one.replaced}
+    return {group.uuid for group in groups
             if reconciler.naming.machine_deployment(group.uuid) in names}
-
-
-def _parsed(text: str) -> kinds.Objects:
-    return [obj for obj in yaml.safe_load_all(text) if obj]

@@ -20,6 +20,7 @@ from magnum_capi.driver.cloud import openstack
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver import deadline as deadline_module
 from magnum_capi.driver.desired import pins as pins_module
+from magnum_capi.driver.desired import replacement
 from magnum_capi.driver.desired import rollout
 from magnum_capi.driver.desired import rows as rows_module
 from magnum_capi.driver.desired import spec
@@ -241,12 +242,17 @@ class Upgrade:
         :param made: makes the plan, given the uuids of joining node groups.
         :raises spec.InvalidSpec: new nodes of one could not join.
         """
-        own = {group.uuid for group in plan.spec.node_groups
+        groups = plan.spec.node_groups
+        own = {group.uuid for group in groups
                if group.image and not group.held}
+        if not own:
+            return
         try:
             made(own)
         except spec.InvalidSpec:
-            made(turns.replaced(self._reconciler, plan))
+            reconciler = self._reconciler
+            made(turns.replaced(reconciler, groups, replacement.rollouts(
+                reconciler.applied() or (), reconciler.preview(plan))))
 
     def _move(self, rows: rows_module.Rows,
               state: state_module.State) -> set[str]:

@@ -186,12 +186,7 @@ class Adoption:
             reconciler.store.cloud, settings, applied=state.applied,
             joining=(), defaults=reconciler.store.defaults(),
             pins=state.pins)
-        now = difference.parse(releases.applied(
-            self._runtime.kube, reconciler.namespace,
-            reconciler.release) or '')
-        then = difference.parse(reconciler.run_helm(lambda helm: helm.preview(
-            reconciler.release, plan.chart, plan.values,
-            reconciler.namespace)))
+        now, then = reconciler.applied() or [], reconciler.preview(plan)
         rollouts = replacement.rollouts(now, then)
         why = [f'its next change would replace the nodes of {one.kind} '
                f'{one.name}: {"; ".join(one.reasons)}'

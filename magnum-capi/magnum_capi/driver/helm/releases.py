@@ -24,6 +24,7 @@ import functools
 import gzip
 import json
 import re
+import typing
 
 import yaml
 
@@ -123,6 +124,12 @@ def applied(kube: kube_module.Kube, namespace: str,
     """
     found = deployed(kube, namespace, release)
     return None if found is None else manifests(found)
+
+
+def parse(text: str) -> kinds.Objects:
+    """Objects in the YAML that Helm renders."""
+    return [one for one in yaml.load_all(text, _Loader)
+            if isinstance(one, dict) and one.get('kind')]
 
 
 def manifests(found: kinds.Object) -> str:
@@ -255,3 +262,12 @@ def repair(kube: kube_module.Kube, namespace: str, release: str,
                 hint='Try again') from None
         repaired = True
     return repaired
+
+
+#: Keeps timestamps as text. Of the C version, if PyYAML has it.
+_Loader: typing.Any = type(
+    '_Loader', (getattr(yaml, 'CSafeLoader', yaml.SafeLoader),), {})
+_Loader.yaml_implicit_resolvers = {
+    first: [pair for pair in pairs
+            if pair[0] != 'tag:yaml.org,2002:timestamp']
+    for first, pairs in _Loader.yaml_implicit_resolvers.items()}

@@ -31,19 +31,13 @@ _Key: typing.TypeAlias = tuple[str, str]
 _ByKey: typing.TypeAlias = dict[_Key, kinds.Object]
 
 
-def parse(text: str) -> kinds.Objects:
-    """Objects in the YAML that Helm renders."""
-    return [one for one in yaml.load_all(text, _Loader)
-            if isinstance(one, dict) and one.get('kind')]
-
-
 def difference(now: kinds.Objects, then: kinds.Objects) -> str:
     """A unified difference, object by object.
 
     An object whose name ends with a hash is compared with the one that it
     replaces.
 
-    :param now, then: of :func:`parse`.
+    :param now, then: of :func:`.releases.parse`.
     :returns: text, empty when both are the same.
     """
     old, new = _by_key(now), _by_key(then)
@@ -139,13 +133,8 @@ def _hidden(found: kinds.Object | None, other: kinds.Object | None,
     return made
 
 
-#: The C versions, if PyYAML has them.
-_SafeLoader: typing.Any = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
+#: The C version, if PyYAML has it.
 _SafeDumper: typing.Any = getattr(yaml, 'CSafeDumper', yaml.SafeDumper)
-
-
-class _Loader(_SafeLoader):
-    """Keeps timestamps as text."""
 
 
 class _Dumper(_SafeDumper):
@@ -161,7 +150,3 @@ def _scalar(dumper: typing.Any, text: str) -> typing.Any:
 
 
 _Dumper.add_representer(str, _scalar)
-_Loader.yaml_implicit_resolvers = {
-    first: [pair for pair in pairs
-            if pair[0] != 'tag:yaml.org,2002:timestamp']
-    for first, pairs in _Loader.yaml_implicit_resolvers.items()}

@@ -19,7 +19,6 @@ from magnum_capi.driver.desired import rows as rows_module
 from magnum_capi.driver.desired import spec
 from magnum_capi.driver import failures
 from magnum_capi.driver import gather
-from magnum_capi.driver.helm import releases
 from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver.moving import difference
 from magnum_capi.driver.moving import standing
@@ -142,28 +141,23 @@ class Move:
         target = self._target(rows, made_of)
         if not standing.behind(made_of, target):
             return None
-        now = releases.applied(
-            self._runtime.kube, reconciler.namespace, reconciler.release)
+        now = reconciler.applied()
         if now is None:
             raise Refused('It cannot be moved: its Helm release has no '
                           'deployed revision')
         plan = self._plan(rows, state, made_of, target)
-        then = reconciler.run_helm(lambda helm: helm.preview(
-            reconciler.release, plan.chart, plan.values,
-            reconciler.namespace))
-        old, new = difference.parse(now), difference.parse(then)
-        rollouts = replacement.rollouts(old, new)
-        replaced = {one.name for one in rollouts if one.replaced}
-        try:
-            self._plan(rows, state, made_of, target, joining={
-                group.uuid for group in rows.groups if replaced & {
-                    reconciler.naming.machine_deployment(group.uuid)}})
-        except spec.InvalidSpec as e:
-            raise Refused(f'It cannot be moved: {e}. Upgrade it first'
-                          ) from None
+        then = reconciler.preview(plan)
+        rollouts = replacement.rollouts(now, then)
+        joining = turns.replaced(reconciler, rows.groups, rollouts)
+        if joining:
+            try:
+                self._plan(rows, state, made_of, target, joining=joining)
+            except spec.InvalidSpec as e:
+                raise Refused(f'It cannot be moved: {e}. Upgrade it first'
+                              ) from None
         return Preview(
             made_of, plan, self._named(rows, rollouts),
-            difference.difference(old, new))
+            difference.difference(now, then))
 
     def _plan(self, rows: rows_module.Rows, state: state_module.State,
               made_of: pins_module.Pins, target: pins_module.Pins,

@@ -5,6 +5,7 @@
 import testtools
 import yaml
 
+from magnum_capi.driver.helm import releases
 from magnum_capi.driver.moving import difference
 
 
@@ -17,7 +18,7 @@ class DifferenceTest(testtools.TestCase):
 
     def difference(self, now, then):
         return difference.difference(*(
-            difference.parse(yaml.safe_dump_all(one)) for one in (now, then)))
+            releases.parse(yaml.safe_dump_all(one)) for one in (now, then)))
 
     def test_same(self):
         found = [made('Cluster', 'c'), made('Secret', 's', data={'a': 'b'})]
@@ -34,7 +35,7 @@ class DifferenceTest(testtools.TestCase):
     def test_fields_are_in_the_order_of_the_chart(self):
         text = 'kind: Cluster\nmetadata: {name: c}\nspec: {b: %s, a: 1}\n'
         found = difference.difference(*(
-            difference.parse(text % value) for value in (1, 2)))
+            releases.parse(text % value) for value in (1, 2)))
         self.assertIn('-  b: 1\n+  b: 2\n   a: 1', found)
 
     def test_label_that_all_objects_have_is_told_once(self):
@@ -157,8 +158,8 @@ class DifferenceTest(testtools.TestCase):
         self.assertIn('     first\n-    old\n+    new\n     last', found)
 
     def test_what_looks_like_a_time_stays_a_text(self):
-        found = difference.parse('kind: A\nmetadata: {name: a, b: 2026-01-01}')
+        found = releases.parse('kind: A\nmetadata: {name: a, b: 2026-01-01}')
         self.assertEqual('2026-01-01', found[0]['metadata']['b'])
 
     def test_documents_without_an_object(self):
-        self.assertEqual([], difference.parse('---\n# nothing\n---\n'))
+        self.assertEqual([], releases.parse('---\n# nothing\n---\n'))
