@@ -9,6 +9,7 @@ Magnum's objects are: what is not saved, nobody else sees.
 """
 
 import base64
+import contextlib
 import copy
 import dataclasses
 import datetime
@@ -370,6 +371,15 @@ class Helm:
         self.previews = 0
         #: As charts do, not the version that the server prefers.
         self.version = 'v1beta1'
+
+    @contextlib.contextmanager
+    def refusing(self):
+        """It refuses the chart for the duration of a ``with`` block."""
+        def refuse():
+            raise helm_errors.ChartRefused('bad values', reason='refused')
+        self.before = refuse
+        yield
+        self.before = lambda: None
 
     def preview(self, release, chart, values, namespace):
         self.previews += 1

@@ -138,11 +138,8 @@ class ResizeTest(base.TestCase):
             self.assertEqual(1, self.asked())
 
     def test_size_that_was_refused_does_not_come_later(self):
-        def refuse():
-            raise helm_errors.ChartRefused('no', reason='too many')
-        self.w.helm.before = refuse
-        self.assertRaises(failures.Failed, self.resize, 4)
-        self.w.helm.before = lambda: None
+        with self.w.helm.refusing():
+            self.assertRaises(failures.Failed, self.resize, 4)
         self.w.store.add_group()
         group = self.w.store.row(small_world.OTHERS)
 

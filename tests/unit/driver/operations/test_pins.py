@@ -247,12 +247,8 @@ class UpgradeTest(Base):
     def test_failure_leaves_the_chart(self):
         self.created()
         self.configure(chart=NEW)
-
-        def refuse():
-            raise helm_errors.ChartRefused('bad values', reason='refused')
-        self.w.helm.before = refuse
-        self.assertRaises(failures.Failed, self.upgrade)
-        self.w.helm.before = lambda: None
+        with self.w.helm.refusing():
+            self.assertRaises(failures.Failed, self.upgrade)
         self.resize(2)
         self.assertEqual(OLD, self.applied()[0])
 

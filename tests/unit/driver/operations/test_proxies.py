@@ -6,7 +6,6 @@ import base64
 import json
 
 from magnum_capi.driver import failures
-from magnum_capi.driver.helm import helm_errors
 from tests.unit.driver.operations import test_pins
 from tests.unit.driver import small_world
 
@@ -130,12 +129,8 @@ class OlderClusterTest(Base):
 
     def test_upgrade_that_fails_leaves_the_file(self):
         self.made_before()
-
-        def refuse():
-            raise helm_errors.ChartRefused('bad values', reason='refused')
-        self.w.helm.before = refuse
-        self.assertRaises(failures.Failed, self.upgrade)
-        self.w.helm.before = lambda: None
+        with self.w.helm.refusing():
+            self.assertRaises(failures.Failed, self.upgrade)
         self.resize(2)
         self.assertIn(URL, self.files()[0]['content'])
 

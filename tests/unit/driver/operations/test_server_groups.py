@@ -6,7 +6,6 @@ from openstack import exceptions as sdk_exceptions
 
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver import failures
-from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver.keys import rotation
 from tests.unit.driver.operations import test_pins
 from tests.unit.driver import small_world
@@ -122,12 +121,8 @@ class ServerGroupsTest(ServerGroupsBase):
         self.created()
         self.configure(default_labels={
             'server_group_policies': 'anti-affinity'})
-
-        def refuse():
-            raise helm_errors.ChartRefused('bad values', reason='refused')
-        self.w.helm.before = refuse
-        self.assertRaises(failures.Failed, self.upgrade)
-        self.w.helm.before = lambda: None
+        with self.w.helm.refusing():
+            self.assertRaises(failures.Failed, self.upgrade)
         self.resize(2)
         self.assertIn(self.groups_of_nodes()[0], self.w.cloud.server_groups)
 

@@ -183,13 +183,9 @@ class UpgradeOrderTest(base.TestCase):
 
     def test_upgrade_that_failed_half_way_goes_on_in_order(self):
         self.upgrade()
-
-        def refuse():
-            raise helm_errors.ChartRefused('no', reason='too many')
-        self.w.helm.before = refuse
-        self.look(2)
+        with self.w.helm.refusing():
+            self.look(2)
         self.assertEqual('UPDATE_FAILED', self.w.cluster.status)
-        self.w.helm.before = lambda: None
 
         self.resize(2, small_world.OTHERS)
         self.look(4)
@@ -203,11 +199,8 @@ class UpgradeOrderTest(base.TestCase):
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
 
     def test_upgrade_that_failed_at_once_leaves_nobody_waiting(self):
-        def refuse():
-            raise helm_errors.ChartRefused('no', reason='too many')
-        self.w.helm.before = refuse
-        self.assertRaises(failures.Failed, self.upgrade)
-        self.w.helm.before = lambda: None
+        with self.w.helm.refusing():
+            self.assertRaises(failures.Failed, self.upgrade)
 
         self.resize(2)
         self.look()
