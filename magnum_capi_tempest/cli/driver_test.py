@@ -16,7 +16,6 @@ from magnum_capi_tempest import paths
 from magnum_capi_tempest import promises
 from magnum_capi_tempest import report as reports
 from magnum_capi_tempest import sandbox
-from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest.sandbox import drivers
 from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import record as records
@@ -190,8 +189,8 @@ def _box(args):
         return
     box = sandbox.Sandbox(paths.state() / 'driver-test')
     say = progress.Progress()
-    name = f'driver-test-{environment.digest(str(box.directory))}.lock'
-    with lock.hold(paths.cache() / 'locks' / name, 'tests a driver', say):
+    with lock.hold(records.lock_file('driver-test', box.directory),
+                   'tests a driver', say):
         kept = box.directory / 'kept'
         if kept.exists():
             raise errors.UsageError(

@@ -108,16 +108,20 @@ def require_ready(directory) -> Record:
     return record
 
 
+def lock_file(purpose, directory) -> pathlib.Path:
+    """Path of a lock for a sandbox's folder; it outlives the folder."""
+    folder = paths.cache() / 'locks'
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder / f'{purpose}-{environment.digest(str(directory))}.lock'
+
+
 @contextlib.contextmanager
 def locked(directory):
     """Allow one ``up`` or ``down`` at a time in a folder.
 
     :raises UsageError: another command is running.
     """
-    folder = paths.cache() / 'locks'
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path = folder / f'sandbox-{environment.digest(str(directory))}.lock'
-    with open(path, 'w') as lock:
+    with open(lock_file('sandbox', directory), 'w') as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

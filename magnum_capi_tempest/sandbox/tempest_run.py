@@ -19,7 +19,6 @@ from magnum_capi import errors
 from magnum_capi_tempest import paths
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest.sandbox import access
-from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest.sandbox import record as records
 from magnum_capi_tempest.sandbox import usable_drivers
 from magnum_capi_tempest.toolchain import lock
@@ -80,8 +79,7 @@ def alone(box, progress):
     Runs would share tempest.conf, and see each other's clusters as leaks. The
     tests of a killed run, which are still going on, are ended.
     """
-    name = f'tempest-{environment.digest(str(box.directory))}.lock'
-    with lock.hold(paths.cache() / 'locks' / name,
+    with lock.hold(records.lock_file('tempest', box.directory),
                    'runs Tempest in this sandbox', progress):
         sweep(box.directory)
         yield
