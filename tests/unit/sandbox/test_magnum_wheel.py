@@ -2,7 +2,9 @@
 
 import os
 import pathlib
+import shutil
 import subprocess
+from unittest import mock
 
 import fixtures
 import testtools
@@ -240,7 +242,10 @@ class EnvironmentTest(_Base):
             if (folder / 'bin').exists():
                 raise SystemExit
 
-        with fixtures.MockPatchObject(environment.shutil, 'rmtree', kill):
+        # In this module alone: a temporary folder of another test may be
+        # collected meanwhile.
+        own = mock.Mock(wraps=shutil, rmtree=kill)
+        with fixtures.MockPatchObject(environment, 'shutil', own):
             self.assertRaises(SystemExit, self.made, 6)
         release = self.find(str(self.wheel('20.0.3', '0')))
         folder = environment.location(environment.key(release))
