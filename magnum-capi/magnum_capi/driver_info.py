@@ -78,6 +78,11 @@ class Description:
         return dict(self.document.get('environment', {}))
 
     @property
+    def magnum_conf(self) -> dict[str, dict[str, str]]:
+        """Options of magnum.conf that it needs: {group: {option: value}}."""
+        return dict(self.document.get('magnum_conf', {}))
+
+    @property
     def unsupported(self) -> tuple[str, ...]:
         """Ids of promises that it does not make."""
         return tuple(self.document.get('unsupported', ()))

@@ -3,9 +3,9 @@
 """Our descriptions of third-party drivers, and what those drivers need.
 
 A distribution may need things that it does not declare: another package, a
-service of the cloud, an environment variable of Magnum's programs. Operators
-have to find that out; here the driver's description says it, and a sandbox
-provides it.
+service of the cloud, an environment variable of Magnum's programs, an option
+of magnum.conf. Operators have to find that out; here the driver's description
+says it, and a sandbox provides it.
 """
 
 from magnum_capi import driver_info
@@ -55,6 +55,16 @@ def variables(layout, install) -> dict[str, str]:
     for said in _of_distributions(install):
         found |= said.environment
     return found
+
+
+def magnum_conf(install) -> dict[tuple[str, str], str]:
+    """Values of Magnum's options that the drivers need, by (group, option).
+
+    :param install: results of :func:`.drivers.requirement`.
+    """
+    return {(group, option): value for said in _of_distributions(install)
+            for group, options in said.magnum_conf.items()
+            for option, value in options.items()}
 
 
 def _of_distributions(install):

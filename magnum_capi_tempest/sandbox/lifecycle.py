@@ -213,6 +213,8 @@ class Sandbox:
         """Add what Magnum needs beyond the environment of its release."""
         wanted = record.additions
         if not record.ready:
+            options.add(descriptions.magnum_conf(wanted.install),
+                        layout.magnum_conf[1])
             options.copy(wanted.magnum_conf, layout.magnum_conf[1])
         if wanted.install and not layout.drivers.exists():
             drivers.install(

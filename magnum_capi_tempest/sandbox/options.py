@@ -2,7 +2,8 @@
 """Additions to Magnum's configuration: the files of ``etc/magnum.d``.
 
 Magnum reads them after magnum.conf, in the order of their names; later ones
-win. The user's files come first, the one that ``sandbox set`` writes last.
+win. What drivers need comes first, then the user's files, and the one that
+``sandbox set`` writes last.
 """
 
 import configparser
@@ -12,6 +13,9 @@ import re
 
 from magnum_capi import errors
 from magnum_capi import outfile
+
+#: Name of the file with what the drivers need.
+DRIVERS = '05-drivers.conf'
 
 #: Name of the file of ``sandbox set``.
 SET = '90-set.conf'
@@ -57,6 +61,15 @@ def copy(paths, folder: pathlib.Path):
             raise errors.UsageError('The file cannot be read', where=path,
                                     last_seen=e) from e
         outfile.write_private(folder / f'{number}-{stem}.conf', text)
+
+
+def add(values, folder: pathlib.Path):
+    """Write the values that drivers need, if there are any.
+
+    :param values: by (group, option).
+    """
+    if values:
+        outfile.write_private(folder / DRIVERS, merged('', values))
 
 
 def changes(words) -> dict[tuple[str, str], str]:

@@ -44,7 +44,8 @@ class DescriptionTest(testtools.TestCase):
                         {'unsupported': ['last_resize_wins']},
                         {'known_issues': {'lifecycle.a.b': ''}},
                         {'labels': {'a': 1}}, {'companions': 'x'},
-                        {'environment': {'a': 1}}):
+                        {'environment': {'a': 1}},
+                        {'magnum_conf': {'a': 'b'}}):
             found, = self.refused(**changes)
             self.assertIn(next(iter(changes)), found)
 

@@ -28,7 +28,8 @@ class OfOthersTest(testtools.TestCase):
         self.useFixture(fixtures.MockPatchObject(
             resources, 'find', lambda name: self.folder))
         self.describe('k8s_a', 'magnum-a', companions=['b<2', 'c'],
-                      environment={'A': '1'})
+                      environment={'A': '1'},
+                      magnum_conf={'nova_client': {'api_version': '2.15'}})
         self.describe('k8s_d', 'magnum-d', companions=['c', 'd'])
         self.describe('k8s_e', 'magnum-e', services=['load-balancer'])
 
@@ -53,6 +54,12 @@ class OfOthersTest(testtools.TestCase):
         self.assertEqual(set(), descriptions.services(('magnum-a',)))
         self.assertEqual({'load-balancer'}, descriptions.services(
             ('magnum-a', 'magnum-e')))
+
+    def test_options_for_what_is_installed(self):
+        self.assertEqual({}, descriptions.magnum_conf(('magnum-d',)))
+        self.assertEqual(
+            {('nova_client', 'api_version'): '2.15'},
+            descriptions.magnum_conf(('magnum-d', 'magnum-a')))
 
     def test_what_does_not_say_what_it_is_of(self):
         self.assertEqual((), descriptions.companions(('git+https://x/y',)))

@@ -91,6 +91,22 @@ class CopyTest(_Base):
                           [self.file('a.conf')] * 81, self.folder)
 
 
+class AddTest(_Base):
+
+    def test_the_users_files_win(self):
+        options.add({('drivers', 'default_driver'): 'b',
+                     ('nova_client', 'api_version'): '2.15'}, self.folder)
+        self.assertEqual('b', self.default_driver())
+        self.assertEqual('2.15', options.value(
+            self.folder, 'nova_client', 'api_version'))
+        options.copy([self.file('a.conf')], self.folder)
+        self.assertEqual('a', self.default_driver())
+
+    def test_nothing(self):
+        options.add({}, self.folder)
+        self.assertEqual([], os.listdir(self.folder))
+
+
 class ChangesTest(testtools.TestCase):
 
     def test_words(self):
