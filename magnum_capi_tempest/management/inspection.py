@@ -69,6 +69,15 @@ def inspect(kubeconfig, infrastructure='openstack',
         api.server)
 
 
+def version(kubeconfig) -> str:
+    """The version of a cluster's API server, without "v".
+
+    :raises KubeError: the cluster does not answer.
+    """
+    found = kube.Client(kubeconfig).ask('GET', '/version')
+    return found['gitVersion'].removeprefix('v')
+
+
 def releases(found, served) -> list[str]:
     """Problems of the providers' Deployments; pure.
 

@@ -9,6 +9,7 @@ import pathlib
 import yaml
 
 from magnum_capi import processes
+from magnum_capi_tempest.management import inspection
 from magnum_capi_tempest.sandbox import drivers
 from magnum_capi_tempest.sandbox import infrastructure
 from magnum_capi_tempest.sandbox import record as records
@@ -41,7 +42,11 @@ class Made:
 
 
 def made(box) -> Made:
-    """Ask a running sandbox for its versions."""
+    """Ask a running sandbox for its versions.
+
+    :raises UsageError: it is not up.
+    :raises KubeError: the management cluster does not answer.
+    """
     record = records.require_ready(box.directory)
     found = json.loads(processes.run(
         [box.layout().magnum_env / 'bin' / 'python', '-c', _ASK],
@@ -57,7 +62,8 @@ def made(box) -> Made:
         'profile': record.profile,
         'cluster_api': programs['clusterctl'].version,
         'infrastructure': where,
-        'kube_apiserver': programs['kube-apiserver'].version,
+        # minikube's is of another version than that of the processes.
+        'kube_apiserver': inspection.version(box.layout().kubeconfig),
         'chart': f'{chart["name"]} {chart["version"]}',
     }, {name: (whose, version)
         for name, (whose, version) in found['drivers'].items()})
