@@ -8,6 +8,7 @@ that calls itself "1.36.3-dispatcher" is another program.
 
 import os
 import pathlib
+import tempfile
 
 from magnum_capi import errors
 from magnum_capi import processes
@@ -46,9 +47,13 @@ def find(program, path=None) -> pathlib.Path | None:
 def version(program, file) -> str | None:
     """The version that ``file`` reports, None if it reports none."""
     try:
-        output = processes.run(
-            [file, *program.version_command], timeout=TIMEOUT,
-            env={**os.environ, **QUIET})
+        # minikube writes an audit log below the home folder and a log into
+        # the folder for temporary files.
+        with tempfile.TemporaryDirectory(prefix='magnum-capi-') as scratch:
+            output = processes.run(
+                [file, *program.version_command], timeout=TIMEOUT,
+                env={**os.environ, **QUIET, 'MINIKUBE_HOME': scratch,
+                     'TMPDIR': scratch})
     except (errors.CommandFailed, errors.EnvironmentProblem, OSError):
         return None
     return program.read_version(output)

@@ -53,6 +53,19 @@ class TestFind(base.TestCase):
         self.assertIsNone(self.find(hanging))
         self.assertLess(time.monotonic() - begin, 10)
 
+    def test_what_it_writes_is_gone(self):
+        folder = self.on_path(
+            'a', 'echo log > "$TMPDIR/log"; echo log > "$MINIKUBE_HOME/log"; '
+            'echo tiny v1.2.3')
+        temporary = self.useFixture(fixtures.TempDir()).path
+        self.useFixture(fixtures.EnvironmentVariable('TMPDIR', temporary))
+        self.useFixture(fixtures.EnvironmentVariable(
+            'MINIKUBE_HOME', temporary))
+        self.useFixture(fixtures.MonkeyPatch('tempfile.tempdir', None))
+
+        self.assertEqual(folder / 'tiny', self.find(folder))
+        self.assertEqual([], os.listdir(temporary))
+
     def test_relative_entries_do_not_count(self):
         folder = self.on_path('a', 'echo tiny v1.2.3')
 
