@@ -38,6 +38,11 @@ paste.app_factory = magnum.api.app:app_factory
 """
 
 
+#: Where an environment of this Python has its packages.
+LIBRARY = pathlib.Path(
+    'lib', 'python{}.{}'.format(*sys.version_info), 'site-packages')
+
+
 def a_layout(directory, prefix='127.77', port_base=25000):
     """A layout with its folder, and what a new cloud leaves there."""
     directory = pathlib.Path(directory)
@@ -50,7 +55,7 @@ def a_layout(directory, prefix='127.77', port_base=25000):
 def a_cloud(folder):
     """An environment of the cloud, made by hand; returns its folder."""
     folder = pathlib.Path(folder)
-    library = folder / 'lib' / 'python3.11' / 'site-packages'
+    library = folder / LIBRARY
     for path in (library / 'magnum-23.0.0.dist-info',
                  folder / 'bin', folder / 'etc' / 'magnum'):
         path.mkdir(parents=True)

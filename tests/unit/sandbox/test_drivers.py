@@ -208,14 +208,14 @@ class InstallTest(testtools.TestCase):
         self.assert_nothing_left()
 
     def test_a_driver_that_the_cloud_has(self):
-        self.add(self.cloud / 'lib/python3.11/site-packages', 'magnum-y')
+        self.add(self.cloud / samples.LIBRARY, 'magnum-y')
 
         self.install(lambda library: None, 'magnum_Y>=1')
 
         self.assertEqual([], os.listdir(self.layout.drivers))
 
     def test_a_driver_that_the_cloud_has_is_not_what_was_asked_for(self):
-        self.add(self.cloud / 'lib/python3.11/site-packages', 'magnum-y')
+        self.add(self.cloud / samples.LIBRARY, 'magnum-y')
 
         self.assertRaises(errors.UsageError, self.install,
                           lambda library: None, 'magnum')

@@ -36,8 +36,7 @@ class OverlayTest(testtools.TestCase):
         self.cloud = samples.a_cloud(base / 'cloud')
         # A blank, a quote: neither sh nor .pth files like them.
         self.layout = samples.a_layout(base / "a 'box'")
-        self.library = (self.layout.magnum_env / 'lib' / 'python3.11'
-                        / 'site-packages')
+        self.library = self.layout.magnum_env / samples.LIBRARY
 
     def make(self):
         overlay.make(self.layout, self.cloud)
