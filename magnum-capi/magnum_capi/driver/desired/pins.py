@@ -32,6 +32,12 @@ FIXED_LABELS = frozenset((
     'octavia_lb_algorithm', 'octavia_lb_availability_zone',
     'octavia_lb_flavor', 'octavia_provider', 'service_cluster_ip_range'))
 
+#: The same for Manila's StorageClass, which a cluster that had no share type
+#: does not have yet.
+_SHARE_TYPE = 'manila_csi_share_type'
+_MANILA_LABELS = frozenset((
+    _SHARE_TYPE, 'manila_csi_share_network_id', 'manila_csi_share_protocol'))
+
 
 @dataclasses.dataclass(frozen=True)
 class ChartPin:
@@ -63,8 +69,8 @@ class Pins:
         nodes.
     :param values: of the chart, as another driver gave them to Helm; see
         ``carried``. An upgrade drops them.
-    :param fixed_labels: default labels of FIXED_LABELS, for a cluster that
-        takes the others as they are now.
+    :param fixed_labels: default labels of what no cluster can change, for one
+        that takes the others as they are now.
     """
 
     chart: ChartPin | None = None
@@ -92,7 +98,7 @@ class Pins:
         """The pins that stay when an operator moves a cluster: its cloud."""
         fixed = self.default_labels and {
             name: text for name, text in self.default_labels.items()
-            if name in FIXED_LABELS}
+            if name in _fixed_in(self.default_labels)}
         groups = self.server_groups
         if self.values is not None:
             fixed = carried.fixed_labels(self.values)
@@ -119,7 +125,8 @@ class Pins:
         if self.fixed_labels is None:
             return dict(now)
         return {**{name: text for name, text in now.items()
-                   if name not in FIXED_LABELS}, **self.fixed_labels}
+                   if name not in _fixed_in(self.fixed_labels)},
+                **self.fixed_labels}
 
     @property
     def digest(self) -> str:
@@ -148,6 +155,12 @@ class Pins:
         """Left out if there are none, as in earlier releases."""
         known = self.registries not in (None, spec.Registries())
         return ('registries',) if known else ()
+
+
+def _fixed_in(labels: typing.Mapping[str, str]) -> frozenset[str]:
+    """Names of labels that no cluster made with these can change."""
+    return FIXED_LABELS | (
+        _MANILA_LABELS if _SHARE_TYPE in labels else frozenset())
 
 
 def _digest(found: typing.Mapping[str, typing.Any],

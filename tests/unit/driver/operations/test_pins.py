@@ -9,6 +9,7 @@ import json
 import pathlib
 
 import fixtures
+from oslo_utils import uuidutils
 
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver.desired import names
@@ -167,9 +168,11 @@ class UpgradeTest(Base):
     def fixed(self):
         values = self.applied()[1]
         # Of a StorageClass, Kubernetes allows this alone to change.
-        storage = {**values['addons']['openstack']['csiCinder'].get(
+        addons = values['addons']['openstack']
+        storage = {**addons['csiCinder'].get(
             'defaultStorageClass', {}), 'allowVolumeExpansion': None}
-        return values['apiServer'], values['clusterNetworking'], storage
+        return (values['apiServer'], values['clusterNetworking'], storage,
+                addons.get('csiManila'))
 
     def test_label_of_what_no_cluster_can_change_does_not_come(self):
         self.assert_stays({}, {'octavia_provider': 'ovn',
@@ -183,6 +186,24 @@ class UpgradeTest(Base):
             'csi_cinder_availability_zone': 'two', 'csi_cinder_fstype': 'xfs',
             'csi_cinder_volume_binding_mode': 'Immediate',
             'csi_cinder_allow_volume_expansion': 'false'})
+
+    def test_labels_of_the_storage_class_of_shares_stay(self):
+        self.w.cloud.catalog.add('shared-file-system')
+        before = {'manila_csi_enabled': 'true', 'manila_csi_share_type': 'a'}
+        self.assert_stays(before, {
+            **before, 'manila_csi_share_type': 'b',
+            'manila_csi_share_protocol': 'CEPHFS',
+            'manila_csi_share_network_id': uuidutils.generate_uuid()})
+
+    def test_shares_can_come_later(self):
+        self.w.cloud.catalog.add('shared-file-system')
+        self.created()
+        self.configure(default_labels={
+            'manila_csi_enabled': 'true', 'manila_csi_share_type': 'a'})
+        self.upgrade()
+        addons = self.applied()[1]['addons']['openstack']
+        self.assertEqual({'type': 'a'}, addons['csiManila'][
+            'defaultStorageClass']['parameters'])
 
     def test_label_of_what_no_cluster_can_change_does_not_go(self):
         self.assert_stays({'octavia_provider': 'ovn',
