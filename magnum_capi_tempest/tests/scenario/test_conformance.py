@@ -59,7 +59,8 @@ class ConformanceLifeTest(conformance.BaseConformanceTest):
             self.assert_conforms(cluster, 'created')
 
         with self.phase('upgrade'), self.answering(workload):
-            upgraded = self.upgrade_cluster(cluster, newer)
+            upgraded = self.with_new_version(
+                self.upgrade_cluster(cluster, newer))
             self.assert_usable(upgraded, masters, workers)
         self.assertNotEqual(cluster['coe_version'], upgraded['coe_version'])
         self.assert_serves(workload)
