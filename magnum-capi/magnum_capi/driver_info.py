@@ -72,10 +72,18 @@ class Description:
         """Types of cloud services that it needs."""
         return tuple(self.document.get('services', ()))
 
-    @property
-    def environment(self) -> dict[str, str]:
-        """Environment variables that Magnum's programs need for it."""
-        return dict(self.document.get('environment', {}))
+    def environment(self, magnum: int) -> dict[str, str]:
+        """Environment variables that Magnum's programs need for it.
+
+        :param magnum: first number of Magnum's version.
+        """
+        found = {}
+        for name, value in self.document.get('environment', {}).items():
+            if isinstance(value, str):
+                found[name] = value
+            elif magnum >= value['magnum']:
+                found[name] = value['value']
+        return found
 
     @property
     def magnum_conf(self) -> dict[str, dict[str, str]]:

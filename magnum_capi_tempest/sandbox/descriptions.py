@@ -42,10 +42,11 @@ def services(install) -> frozenset[str]:
                      for one in said.services)
 
 
-def variables(layout, install) -> dict[str, str]:
+def variables(layout, install, magnum) -> dict[str, str]:
     """Environment variables for programs that load a sandbox's drivers.
 
     :param install: results of :func:`.drivers.requirement`.
+    :param magnum: first number of Magnum's version.
     """
     # For drivers that have no option for the management cluster and use
     # the same variable as every Kubernetes client.
@@ -53,7 +54,7 @@ def variables(layout, install) -> dict[str, str]:
              # Temporary files disappear with the sandbox.
              'TMPDIR': str(layout.directory / 'tmp')}
     for said in _of_distributions(install):
-        found |= said.environment
+        found |= said.environment(magnum)
     return found
 
 

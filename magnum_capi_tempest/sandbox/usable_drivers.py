@@ -62,12 +62,13 @@ def _is_usable(one):
 
 def _listed(box):
     layout = box.layout()
-    install = records.require_ready(box.directory).additions.install
+    record = records.require_ready(box.directory)
     return json.loads(processes.run([
         layout.magnum_env / 'bin' / 'magnum-capi', 'discovery', 'list',
         '--config-file', layout.magnum_conf[0],
         '--config-dir', layout.magnum_conf[1], '-f', 'json'], timeout=120,
-        env={**os.environ, **descriptions.variables(layout, install)}))
+        env={**os.environ, **descriptions.variables(
+            layout, record.additions.install, record.release.version)}))
 
 
 def clashing(found) -> tuple[tuple[str, str], ...]:

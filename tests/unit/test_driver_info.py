@@ -45,6 +45,7 @@ class DescriptionTest(testtools.TestCase):
                         {'known_issues': {'lifecycle.a.b': ''}},
                         {'labels': {'a': 1}}, {'companions': 'x'},
                         {'environment': {'a': 1}},
+                        {'environment': {'a': {'value': '1'}}},
                         {'magnum_conf': {'a': 'b'}}):
             found, = self.refused(**changes)
             self.assertIn(next(iter(changes)), found)

@@ -100,7 +100,8 @@ class Cloud:
                                self._profile, self._helm,
                                descriptions.variables(
                                    self._layout,
-                                   self._record.additions.install))
+                                   self._record.additions.install,
+                                   self._record.release.version))
 
     def _add_images(self, passwords):
         """Add images for real nodes, which snapshots do not have."""

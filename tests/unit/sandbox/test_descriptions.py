@@ -70,4 +70,11 @@ class OfOthersTest(testtools.TestCase):
         for install, more in (((), {}), (('magnum-d',), {}),
                               (('magnum-a',), {'A': '1'})):
             self.assertEqual(
-                ours | more, descriptions.variables(self.layout, install))
+                ours | more, descriptions.variables(self.layout, install, 20))
+
+    def test_variables_of_newer_magnums(self):
+        self.describe('k8s_f', 'magnum-f', environment={
+            'A': {'value': '0', 'magnum': 23}})
+        for magnum, value in ((22, None), (23, '0'), (24, '0')):
+            self.assertEqual(value, descriptions.variables(
+                self.layout, ('magnum-f',), magnum).get('A'))
