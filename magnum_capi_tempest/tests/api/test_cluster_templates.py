@@ -119,6 +119,11 @@ class PublicClusterTemplatesTest(base.BaseMagnumCapiTest):
 
     credentials = ['primary', 'admin']
 
+    @classmethod
+    def setup_clients(cls):
+        super().setup_clients()
+        cls.require_project('admin', own=False)
+
     @decorators.idempotent_id('23e23be0-9ed4-489d-bb03-da5e2f6d9d09')
     def test_public_template_of_admin_is_seen_by_member(self):
         template = self.create_template(self.admin_magnum, public=True)

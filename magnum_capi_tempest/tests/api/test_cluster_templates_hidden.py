@@ -17,6 +17,11 @@ class HiddenClusterTemplatesTest(base.BaseMagnumCapiTest):
 
     credentials = ['primary', 'admin']
 
+    @classmethod
+    def setup_clients(cls):
+        super().setup_clients()
+        cls.require_project('admin', own=False)
+
     def listed(self, magnum):
         return [t['uuid'] for t in magnum.templates.list_cluster_templates(
             **base_client.NEWEST_FIRST)['clustertemplates']]

@@ -14,6 +14,11 @@ class ListsTest(refusals.BaseRefusalsTest):
 
     credentials = ['primary', 'alt']
 
+    @classmethod
+    def setup_clients(cls):
+        super().setup_clients()
+        cls.require_project('alt', own=False)
+
     def lists(self):
         """Return (name, method) of the lists of clusters and templates."""
         return (

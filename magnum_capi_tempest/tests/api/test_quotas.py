@@ -83,6 +83,7 @@ class QuotasTest(BaseQuotasTest):
 
     @decorators.idempotent_id('6bcea642-b63f-43da-8510-54f92200b112')
     def test_admin_lists_only_the_own_project_by_default(self):
+        self.require_project('admin', own=False)
         self.create_quota(quotas.PLENTY)
 
         listed = self.admin_magnum.quotas.list_quotas()

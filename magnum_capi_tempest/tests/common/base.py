@@ -11,6 +11,7 @@ from oslo_log import log
 from tempest.common import credentials_factory
 from tempest import config
 from tempest.lib.common import api_version_utils
+from tempest.lib import exceptions as lib_exc
 from tempest import test
 
 from magnum_capi import waiting
@@ -36,6 +37,9 @@ TEMPLATE_OPTIONS = ('image_id', 'flavor_id', 'external_network')
 
 #: The promise without which COMPLETE may come too early.
 COMPLETE = 'lifecycle.cluster.complete-means-ready'
+
+#: Users without whom in accounts.yaml Tempest fails instead of skipping.
+PERSONAS = frozenset(('alt', 'project_admin', 'project_reader'))
 
 #: Tolerated errors that no test has reported yet, of all classes in a process.
 _TOLERATED = []
@@ -103,7 +107,35 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
     def setup_credentials(cls):
         # Magnum's drivers create networks for clusters; tempest need not.
         cls.set_network_resources()
-        super().setup_credentials()
+        try:
+            super().setup_credentials()
+        except lib_exc.InvalidCredentials as e:
+            if (CONF.auth.use_dynamic_credentials
+                    or not PERSONAS.intersection(cls.credentials)):
+                raise
+            raise cls.skipException(
+                'The users in [auth] test_accounts_file are not enough for '
+                f'{", ".join(cls.credentials)}: {e}') from e
+
+    @classmethod
+    def require_project(cls, name, *, own):
+        """Skip if another user is not where the tests need it.
+
+        Tempest creates its users like that. Those in accounts.yaml may be of
+        any project.
+
+        :param name: of the credentials.
+        :param own: whether it must be in the project of the primary user; if
+            not, it must be in another one.
+        """
+        user, other = (manager.credentials for manager in (
+            cls.os_primary, getattr(cls, f'os_{name}')))
+        if user.user_id == other.user_id:
+            raise cls.skipException(f'{name} is the primary user')
+        if (user.project_id == other.project_id) != own:
+            raise cls.skipException(
+                f'The primary user and {name} are of '
+                f'{"different projects" if own else "the same project"}')
 
     @classmethod
     def setup_clients(cls):

@@ -81,6 +81,19 @@ def reader(manager, microversion, cleanup) -> factories.Magnum:
         clients_with_token(manager.auth_provider, token), microversion)
 
 
+def more_than_reader(manager) -> list[str]:
+    """Return the roles of a user that include the right to write.
+
+    [auth] tempest_roles gives roles to all users, and accounts.yaml may have
+    only members.
+
+    :param manager: tempest client manager of the user.
+    """
+    _, token = manager.auth_provider.auth_data
+    return [role['name'] for role in token['roles']
+            if role['name'].lower() in ('admin', 'manager', 'member')]
+
+
 def keeps_readers_out(conf, magnum, cleanup) -> bool:
     """Return whether a user with only the role reader cannot create templates.
 
@@ -124,11 +137,13 @@ class BaseRbacTest(base.BaseMagnumCapiTest):
     def setup_clients(cls):
         super().setup_clients()
         cls.project = cls.os_primary.credentials.project_id
-        for manager in (cls.os_project_reader, cls.os_project_admin):
-            if manager.credentials.project_id != cls.project:
-                raise cls.skipException(
-                    'The primary user, project_reader and project_admin are '
-                    'of different projects')
+        for name, own in (('project_reader', True), ('project_admin', True),
+                          ('alt', False), ('admin', False)):
+            cls.require_project(name, own=own)
+        more = more_than_reader(cls.os_project_reader)
+        if more:
+            raise cls.skipException(
+                f'project_reader also has the roles: {", ".join(more)}')
         cls.by = {
             persona: factories.Magnum(manager, cls.microversion)
             for persona, manager in (

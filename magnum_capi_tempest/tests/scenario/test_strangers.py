@@ -35,6 +35,11 @@ class StrangersTest(operations.BaseSharedClusterTest):
             raise cls.skipException('There is no admin in tempest.conf')
 
     @classmethod
+    def setup_clients(cls):
+        super().setup_clients()
+        cls.require_project('admin', own=False)
+
+    @classmethod
     def resource_setup(cls):
         super().resource_setup()
         waiter = cls.new_waiter(cls.admin_magnum)

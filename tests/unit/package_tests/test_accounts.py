@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Users of Tempest: those it creates, and those of an accounts.yaml."""
+
+import types
+import unittest
+import unittest.mock
+
+import fixtures
+from tempest.lib.common import dynamic_creds
+from tempest.lib import exceptions as lib_exc
+from tempest import test as tempest_test
+import testtools
+
+from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common.negative import refusals
+from magnum_capi_tempest.tests.common.negative import refused_updates
+from magnum_capi_tempest.tests.common import rbac
+
+
+class Provider(dynamic_creds.DynamicCredentialProvider):
+    """Tempest's, whose users are created nowhere."""
+
+    def __init__(self):
+        self._creds = {}
+        self.neutron_available = self.create_networks = False
+
+    def _create_creds(self, admin=False, roles=None, scope='project',
+                      project_id=None):
+        return {'user': object(), 'project_id': project_id or object()}
+
+
+def users(case):
+    """Return what Tempest creates for a class of tests."""
+    provider = Provider()
+    return [getattr(provider, f'get_{name}_creds')()
+            for name in case.credentials]
+
+
+class CreatedTest(testtools.TestCase):
+
+    def test_no_two_personas_are_one_user(self):
+        for case in (rbac.BaseRbacTest,
+                     refused_updates.BaseLivingClusterTest):
+            found = [id(each['user']) for each in users(case)]
+            self.assertEqual(len(found), len(set(found)), case)
+
+
+class MissingTest(testtools.TestCase):
+    """Tempest fails if accounts.yaml lacks the user of a class."""
+
+    def setup_credentials(self, *names, dynamic=False):
+        self.useFixture(fixtures.MonkeyPatch(
+            'magnum_capi_tempest.tests.common.base.CONF',
+            types.SimpleNamespace(auth=types.SimpleNamespace(
+                use_dynamic_credentials=dynamic))))
+
+        class ATest(base.BaseMagnumCapiTest):
+            credentials = names
+
+            @classmethod
+            def set_network_resources(cls):
+                pass
+
+        with unittest.mock.patch.object(
+                tempest_test.BaseTestCase, 'setup_credentials',
+                side_effect=lib_exc.InvalidCredentials(
+                    'No credentials matching role: admin')):
+            ATest.setup_credentials()
+
+    def test_tests_of_a_persona_are_skipped(self):
+        for persona in ('alt', 'project_admin', 'project_reader'):
+            error = self.assertRaises(
+                unittest.SkipTest, self.setup_credentials, 'primary', persona)
+
+            self.assertIn(f'primary, {persona}', str(error))
+            self.assertIn('No credentials matching role: admin', str(error))
+
+    def test_others_fail(self):
+        for names in (('primary',), ('primary', 'admin')):
+            self.assertRaises(lib_exc.InvalidCredentials,
+                              self.setup_credentials, *names)
+
+    def test_users_that_tempest_cannot_create_are_a_failure(self):
+        self.assertRaises(
+            lib_exc.InvalidCredentials, self.setup_credentials, 'primary',
+            'project_admin', dynamic=True)
+
+
+class ProjectTest(testtools.TestCase):
+
+    def case(self, project, user='another'):
+        class ATest(base.BaseMagnumCapiTest):
+            os_primary, os_alt = (
+                types.SimpleNamespace(credentials=types.SimpleNamespace(
+                    project_id=project_id, user_id=user_id))
+                for project_id, user_id in (('p', 'u'), (project, user)))
+
+        return ATest
+
+    def test_the_same_is_needed(self):
+        self.case('p').require_project('alt', own=True)
+        self.assertRaises(unittest.SkipTest, self.case(
+            'q').require_project, 'alt', own=True)
+
+    def test_the_same_user_is_nobody_else(self):
+        self.assertRaises(unittest.SkipTest, self.case(
+            'p', 'u').require_project, 'alt', own=True)
+
+    def test_another_is_needed(self):
+        self.case('q').require_project('alt', own=False)
+        self.assertRaises(unittest.SkipTest, self.case(
+            'p').require_project, 'alt', own=False)
+
+
+class LivingTest(testtools.TestCase):
+    """Few tests of a cluster need the administrator of its project."""
+
+    def case(self, project='p', reason=''):
+        def setup_credentials(cls):
+            if reason:
+                raise cls.skipException(reason)
+
+        for name, function in (
+                (f'{base.__name__}.BaseMagnumCapiTest.setup_credentials',
+                 setup_credentials),
+                (f'{refusals.__name__}.BaseRefusalsTest.setup_clients',
+                 lambda cls: None)):
+            self.useFixture(fixtures.MonkeyPatch(name, classmethod(function)))
+
+        class ATest(refused_updates.BaseLivingClusterTest):
+            microversion = '1.10'
+            os_primary, os_project_admin = (
+                types.SimpleNamespace(
+                    magnum_capi_v1=unittest.mock.Mock(),
+                    credentials=types.SimpleNamespace(
+                        project_id=each, user_id=number))
+                for number, each in enumerate(('p', project)))
+
+            def test(self):
+                return self.project_admin
+
+        ATest.setup_credentials()
+        ATest.setup_clients()
+        return ATest('test')
+
+    def test_there_is_one(self):
+        self.assertIsNotNone(self.case().test())
+
+    def test_only_a_test_that_needs_one_is_skipped(self):
+        for case in (self.case(reason='no admin'), self.case('q')):
+            error = self.assertRaises(unittest.SkipTest, case.test)
+            self.assertIn('admin', str(error))
+
+
+class ReaderTest(testtools.TestCase):
+
+    def roles(self, *names):
+        manager = unittest.mock.Mock()
+        manager.auth_provider.auth_data = (
+            'token', {'roles': [{'name': name} for name in names]})
+        return rbac.more_than_reader(manager)
+
+    def test_a_reader_is_one(self):
+        self.assertEqual([], self.roles('reader', 'creator'))
+
+    def test_who_may_write_is_none(self):
+        self.assertEqual(['member'], self.roles('reader', 'member'))
+        self.assertEqual(['Admin'], self.roles('Admin'))
