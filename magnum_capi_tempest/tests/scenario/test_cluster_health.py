@@ -117,17 +117,15 @@ class InvalidCredentialTest(BaseInvalidCredentialTest):
 class MembersTest(BaseInvalidCredentialTest):
     """The creator of a cluster is gone."""
 
-    credentials = ['primary', 'project_member', 'admin']
+    # Tempest's project_member is the primary user.
+    credentials = ['primary', 'project_admin', 'admin']
     required_flags = ('resize',)
 
     @classmethod
     def setup_clients(cls):
         super().setup_clients()
-        if (cls.os_project_member.credentials.project_id
-                != cls.os_primary.credentials.project_id):
-            raise cls.skipException('The primary user and project_member are '
-                                    'of different projects')
-        cls.member = factories.Magnum(cls.os_project_member, cls.microversion)
+        cls.require_project('project_admin', own=True)
+        cls.member = factories.Magnum(cls.os_project_admin, cls.microversion)
 
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('5d0b1f0c-8a0a-4c43-9f0e-9d6f3b7c2e15')
@@ -144,4 +142,4 @@ class MembersTest(BaseInvalidCredentialTest):
         self.waiter.until_updated(self.cluster['uuid'], before, count)
         self.wait_for_health('HEALTHY')
         self.assertNotEqual([], app_credentials.of_cluster(
-            self.os_project_member, self.cluster['uuid']))
+            self.os_project_admin, self.cluster['uuid']))

@@ -16,6 +16,7 @@ from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common.negative import refusals
 from magnum_capi_tempest.tests.common.negative import refused_updates
 from magnum_capi_tempest.tests.common import rbac
+from magnum_capi_tempest.tests.scenario import test_cluster_health
 
 
 class Provider(dynamic_creds.DynamicCredentialProvider):
@@ -39,9 +40,15 @@ def users(case):
 
 class CreatedTest(testtools.TestCase):
 
+    def test_who_cures_a_cluster_is_not_its_owner(self):
+        owner, other, _ = users(test_cluster_health.MembersTest)
+
+        self.assertIsNot(owner['user'], other['user'])
+        self.assertIs(owner['project_id'], other['project_id'])
+
     def test_no_two_personas_are_one_user(self):
-        for case in (rbac.BaseRbacTest,
-                     refused_updates.BaseLivingClusterTest):
+        for case in (rbac.BaseRbacTest, refused_updates.BaseLivingClusterTest,
+                     test_cluster_health.MembersTest):
             found = [id(each['user']) for each in users(case)]
             self.assertEqual(len(found), len(set(found)), case)
 
