@@ -168,7 +168,7 @@ class Choice:
     def workers(self) -> int | None:
         """How many tests may run at once; None: any number."""
         return None if self.dynamic else most_workers(
-            account.admin for account in self.cloud.accounts)
+            account.roles for account in self.cloud.accounts)
 
     def notes(self) -> list[str]:
         """Lines that describe the choices."""
@@ -206,16 +206,21 @@ class Choice:
         return found
 
 
-def most_workers(admins: collections.abc.Iterable[bool]) -> int:
+def most_workers(accounts: collections.abc.Iterable[tuple[str, ...]]) -> int:
     """Return how many tests may run at once as existing users.
 
     A class of tests may need an administrator besides its user; without any
     administrator, such classes are skipped.
 
-    :param admins: whether it is an administrator, of each user.
+    :param accounts: names of the roles of each user.
     """
-    count = collections.Counter(admins)
-    return max(1, min(count[False], count[True] or count[False]))
+    count = collections.Counter(map(_persona, accounts))
+    return max(1, min(count['member'], count['admin'] or count['member']))
+
+
+def _persona(roles):
+    """What Tempest takes a user for; an administrator is no member."""
+    return next((role for role in ('admin', 'member') if role in roles), None)
 
 
 def choose(cloud, preferred, *, workload_api=True, static=False) -> Choice:
@@ -246,17 +251,24 @@ def choose(cloud, preferred, *, workload_api=True, static=False) -> Choice:
         cloud.images, preferred.upgrade_image, 'image', '--upgrade-image')
     _check_labels(preferred.labels)
     first = cloud.accounts[0]
+    # tempest.conf has one name for the domains of user and project.
+    dynamic = (first.admin and first.user_domain == first.project_domain
+               and not static)
+    if not dynamic and not any(_persona(account.roles) == 'member'
+                               for account in cloud.accounts):
+        raise errors.UsageError(
+            'Tempest needs a user with the role member who is not an '
+            'administrator', where=', '.join(
+                account.cloud for account in cloud.accounts),
+            hint='Name one with another --cloud')
     network = (_one(cloud.networks, preferred.network, 'external network',
                     '--external-network') if preferred.network else
                _only(cloud.networks, 'external network',
                      '--external-network'))
     return Choice(
         cloud, image, flavor, master, network, preferred.network_driver,
-        preferred.driver,
-        # tempest.conf has one name for the domains of user and project.
-        first.admin and first.user_domain == first.project_domain
-        and not static, workload_api, _between(cloud.microversions),
-        preferred, later or None)
+        preferred.driver, dynamic, workload_api,
+        _between(cloud.microversions), preferred, later or None)
 
 
 def _check_labels(labels):

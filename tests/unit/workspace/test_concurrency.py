@@ -14,6 +14,7 @@ use_dynamic_credentials = false
 test_accounts_file = etc/accounts.yaml
 '''
 USER = '- username: u\n  roles: [member]\n'
+READER = '- username: r\n  roles: [reader]\n'
 ADMIN = '- username: a\n  types: [admin]\n'
 
 
@@ -30,7 +31,8 @@ class AllowedByTest(testtools.TestCase):
 
     def test_users(self):
         for number, accounts in (
-                (1, USER), (3, USER * 3), (1, ADMIN), (1, USER * 3 + ADMIN),
+                (1, USER), (3, USER * 3), (1, ADMIN), (1, USER + READER),
+                (1, USER * 3 + ADMIN),
                 (2, USER * 3 + ADMIN * 2),
                 (1, USER * 2 + '- username: a\n  roles: [admin, member]\n')):
             self.assertEqual(number, self.allowed(STATIC, accounts), accounts)

@@ -29,6 +29,7 @@ ADMIN = selection.Account('a', 'admin', 'pa$$word', 'admin', 'Default',
                           'Default', ('admin', 'member'))
 MEMBER = selection.Account('m', 'demo', '"quoted"', 'demo', 'Users',
                            'Projects', ('member',))
+READER = dataclasses.replace(MEMBER, username='r', roles=('reader',))
 
 
 def a_cloud(**changes):
@@ -149,7 +150,7 @@ class ChooseTest(testtools.TestCase):
 
     def test_workers_share_no_administrator(self):
         for workers, accounts in (
-                (1, (MEMBER, MEMBER, ADMIN)), (1, (ADMIN,)),
+                (1, (MEMBER, MEMBER, ADMIN)), (1, (MEMBER, READER)),
                 (2, (MEMBER, MEMBER, ADMIN, ADMIN, ADMIN))):
             self.assertEqual(workers, selection.choose(
                 a_cloud(accounts=accounts), selection.Preferences('ubuntu'),
@@ -168,7 +169,16 @@ class ChooseTest(testtools.TestCase):
     def test_an_administrator_of_two_domains_does_not(self):
         # tempest.conf has one name for the domains of both
         self.assertFalse(self.choose(accounts=(dataclasses.replace(
-            ADMIN, project_domain='Other'),)).dynamic)
+            ADMIN, project_domain='Other'), MEMBER)).dynamic)
+
+    def test_somebody_has_to_be_a_member(self):
+        for accounts in ((ADMIN,), (READER,), (ADMIN, READER)):
+            error = self.assertRaises(
+                errors.UsageError, selection.choose,
+                a_cloud(accounts=accounts), selection.Preferences('ubuntu'),
+                static=True)
+
+            self.assertIn('--cloud', str(error))
 
     def test_passwords_are_not_shown(self):
         self.assertNotIn('quoted', repr(self.choose()))
