@@ -112,7 +112,8 @@ OPTS = [
     cfg.BoolOpt(
         'master_lb_enabled', default=True,
         help='Value of master_lb_enabled in cluster templates. Magnum '
-             'refuses more than one control plane node without it.'),
+             'refuses more than one control plane node without it. When '
+             'false, load balancers of clusters are not tested.'),
     cfg.DictOpt(
         'labels', default={},
         help='Labels of the cluster templates that the driver needs on this '

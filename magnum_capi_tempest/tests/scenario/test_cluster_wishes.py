@@ -64,6 +64,9 @@ class BaseOpenStackClusterTest(operations.BaseOperationsTest):
 class ApiServerTest(BaseOpenStackClusterTest):
     """Both tests check one cluster, whose API is as private as possible."""
 
+    required_options = (
+        *BaseOpenStackClusterTest.required_options, 'master_lb_enabled')
+
     @classmethod
     def resource_setup(cls):
         super().resource_setup()
@@ -93,7 +96,8 @@ class OverlayTest(BaseOpenStackClusterTest):
     """Operators' additions to a list must not replace its items."""
 
     required_options = (
-        *BaseOpenStackClusterTest.required_options, 'value_overlay')
+        *BaseOpenStackClusterTest.required_options, 'master_lb_enabled',
+        'value_overlay')
 
     @classmethod
     def resource_setup(cls):
