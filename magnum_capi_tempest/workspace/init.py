@@ -22,7 +22,9 @@ _MARK = '# Made by "magnum-capi tempest init"'
 
 #: Names of the written files, and SHA-256 of their content.
 _MADE = '.made.json'
-_VOLUMES = {'volumev3', 'block-storage', 'block-store', 'volume'}
+
+#: Types of Cinder in catalogs; the first one is Tempest's default.
+_VOLUMES = ('block-storage', 'volumev3', 'block-store', 'volume')
 
 
 def init(folder, names, preferred, *, static=False,
@@ -131,4 +133,5 @@ def tempest_config(choice, folder) -> str:
         value=selection.value, lower=lambda flag: str(flag).lower())
     return environment.get_template('tempest.conf.j2').render(
         choice=choice, cloud=choice.cloud, first=choice.cloud.accounts[0],
-        folder=folder, has_cinder=bool(_VOLUMES & choice.cloud.services))
+        folder=folder, volumes=next((
+            name for name in _VOLUMES if name in choice.cloud.services), ''))

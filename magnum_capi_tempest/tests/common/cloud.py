@@ -12,6 +12,19 @@ import urllib3.exceptions
 from magnum_capi_tempest.leaks import listing
 
 
+def octavia(manager, region):
+    """Return a client for Octavia, for which Tempest has none.
+
+    It is reached like Neutron: [network] endpoint_type.
+
+    :param manager: tempest client manager of a user.
+    """
+    return rest_client.RestClient(
+        manager.auth_provider, 'load-balancer', region,
+        endpoint_type=manager.ports_client.endpoint_type,
+        **config.service_client_config())
+
+
 def getter(manager, magnum):
     """Return a GET function for leaks.listing that uses Tempest's clients.
 
@@ -29,10 +42,7 @@ def getter(manager, magnum):
             return manager.ports_client, 'v2.0/'
         if service == 'volume':
             return manager.volumes_client_latest, ''
-        # Tempest has no client for Octavia.
-        return rest_client.RestClient(
-            manager.auth_provider, service, magnum.clusters.region,
-            **config.service_client_config()), 'v2.0/'
+        return octavia(manager, magnum.clusters.region), 'v2.0/'
 
     def get(service, path):
         asked, prefix = client(service)

@@ -8,13 +8,13 @@ Tempest created for these tests.
 import json
 
 from tempest import config
-from tempest.lib.common import rest_client
 from tempest.lib.common.utils import test_utils
 from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 import testtools
 
 from magnum_capi import errors
+from magnum_capi_tempest.tests.common import cloud
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.management import remediation
 from magnum_capi_tempest.tests.common import observations
@@ -23,12 +23,10 @@ CONF = config.CONF
 
 
 class Balancers:
-    """Quotas of Octavia, for which Tempest has no client."""
+    """Quotas of Octavia."""
 
     def __init__(self, manager, region):
-        self._client = rest_client.RestClient(
-            manager.auth_provider, 'load-balancer', region,
-            **config.service_client_config())
+        self._client = cloud.octavia(manager, region)
 
     def missing(self) -> str:
         """Return why clusters have none here; empty if they do."""

@@ -28,6 +28,7 @@ class GetterTest(testtools.TestCase):
                     http_timeout=0.1, proxy_url=None))))
         self.magnum = self.useFixture(scripted_magnum.ScriptedMagnum())
         client = self.magnum.client('ClustersClient')
+        client.endpoint_type = 'internal'
         self.get = cloud.getter(
             types.SimpleNamespace(
                 auth_provider=client.auth_provider, users_v3_client=client,
@@ -60,7 +61,8 @@ class GetterTest(testtools.TestCase):
 
         get = cloud.getter(
             types.SimpleNamespace(auth_provider=types.SimpleNamespace(
-                auth_request=auth_request)),
+                auth_request=auth_request),
+                ports_client=types.SimpleNamespace(endpoint_type='public')),
             types.SimpleNamespace(clusters=types.SimpleNamespace(
                 region='r')))
 
@@ -76,9 +78,10 @@ class GetterTest(testtools.TestCase):
         self.get('load-balancer', 'x')
 
         given = client.call_args.kwargs
-        self.assertEqual(('ca.pem', True), (
+        self.assertEqual(('ca.pem', True, 'internal'), (
             given.get('ca_certs'),
-            given.get('disable_ssl_certificate_validation')))
+            given.get('disable_ssl_certificate_validation'),
+            given.get('endpoint_type')))
 
     def test_an_octavia_that_hangs_is_not_waited_for(self):
         self.magnum.answers = _Late()

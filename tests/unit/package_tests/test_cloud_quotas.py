@@ -28,7 +28,9 @@ class BalancersTest(testtools.TestCase):
         for name in ('test_load_balancers', 'test_load_balancers_are_named'):
             test = cls(name)
             test.balancers = test_cloud_quotas.Balancers(
-                types.SimpleNamespace(auth_provider=auth), 'R')
+                types.SimpleNamespace(
+                    auth_provider=auth, ports_client=types.SimpleNamespace(
+                        endpoint_type='public')), 'R')
             test.assert_named = test.assert_recovers = (
                 lambda *args: reasons.append(None))
             try:

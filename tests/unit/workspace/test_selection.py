@@ -230,6 +230,17 @@ class FilesTest(testtools.TestCase):
             (options.image_id, options.flavor_id, options.master_flavor_id,
              options.external_network, options.max_microversion))
 
+    def test_volumes_are_found_where_the_catalog_has_them(self):
+        for services in (('volumev3',), ('block-storage', 'volumev3')):
+            self.init(services=frozenset(services), interface='internal')
+            conf = configparser.ConfigParser(
+                interpolation=None, default_section='')
+            conf.read(self.folder / 'etc' / 'tempest.conf')
+
+            self.assertEqual(
+                {'catalog_type': services[0], 'endpoint_type': 'internal'},
+                dict(conf['volume']))
+
     def test_what_the_user_says_is_written(self):
         newer = selection.Thing('i-2', 'newer', {'os_distro': 'ubuntu'})
         self.init(images=(IMAGE, newer), preferred=selection.Preferences(
