@@ -30,29 +30,32 @@ class BaseNetworksTest(operations.BaseOperationsTest):
             raise cls.skipException('[service_available] neutron is false')
 
     @classmethod
-    def create_network(cls, manager=None, name=None):
-        """Create a network that is deleted with the class.
+    def create_network(cls, manager=None, name=None, cleanup=None):
+        """Create a network.
 
         :param manager: tempest client manager of its owner; None: primary.
+        :param cleanup: of a test that creates a cluster, to which all new
+            ports are a leak, also those of DHCP agents; None: of the class.
         """
         client = (manager or cls.os_primary).networks_client
         network = client.create_network(
             name=name or cls.rand_name('network'))['network']
-        cls.addClassResourceCleanup(
+        (cleanup or cls.addClassResourceCleanup)(
             test_utils.call_and_ignore_notfound_exc, client.delete_network,
             network['id'])
         return network
 
     @classmethod
-    def connect(cls, subnet):
-        """Connect a subnet to a router, which is deleted with the class."""
+    def connect(cls, subnet, cleanup=None):
+        """Connect a subnet to a router; see :meth:`create_network`."""
         external = networks.external(
             cls.os_primary.networks_client, CONF.magnum_capi.external_network)
-        networks.connect(cls.os_primary, cls.addClassResourceCleanup,
+        networks.connect(cls.os_primary,
+                         cleanup or cls.addClassResourceCleanup,
                          subnet['id'], external['id'], cls.rand_name('router'))
 
     @classmethod
-    def create_subnet(cls, network, cidr):
+    def create_subnet(cls, network, cidr, cleanup=None):
         client = cls.os_primary.subnets_client
         nameserver = CONF.magnum_capi.dns_nameserver
         subnet = client.create_subnet(
@@ -60,7 +63,7 @@ class BaseNetworksTest(operations.BaseOperationsTest):
             ip_version=4, cidr=cidr,
             **({'dns_nameservers': [nameserver]} if nameserver else {})
         )['subnet']
-        cls.addClassResourceCleanup(
+        (cleanup or cls.addClassResourceCleanup)(
             test_utils.call_and_ignore_notfound_exc, client.delete_subnet,
             subnet['id'])
         return subnet
@@ -80,8 +83,10 @@ class NamesTest(BaseNetworksTest):
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('b6c7e1d2-40b1-4b3d-9f6e-2f1d5a7c8e03')
     def test_own_network_is_meant(self):
-        network = self.create_network()
-        self.connect(self.create_subnet(network, '10.99.3.0/24'))
+        network = self.create_network(cleanup=self.addCleanup)
+        self.connect(
+            self.create_subnet(network, '10.99.3.0/24', self.addCleanup),
+            self.addCleanup)
         name = network['name']
         self.create_network(self.os_admin, name)
 

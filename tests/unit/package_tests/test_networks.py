@@ -123,6 +123,11 @@ class ConnectTest(testtools.TestCase):
         self.assertEqual({'fixed_network': 'network'}, template)
         self.assertEqual([('subnet', 'n'), ('router', '1'),
                           ('interface', 'r', 's')], done)
+        # A DHCP agent creates its port when it likes, and the port stays as
+        # long as the network: the test that created it deletes it.
+        self.assertNotIn(('no network', 'n'), neutron.done)
+        test.doCleanups()
+        self.assertEqual(('no network', 'n'), neutron.done[-1])
 
 
 class MeansTest(testtools.TestCase):
