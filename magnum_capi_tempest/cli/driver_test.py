@@ -257,7 +257,7 @@ def of_cloud(args, folder, ended) -> tuple[report.Report, None]:
                  stream, etc=workspace / workspaces.ETC)
     return judged(
         stream, report.of_driver(described, args.driver), described,
-        {'magnum': f'microversion {choice.microversions[1]}'}, 'server',
+        {'magnum': f'{judge.MICROVERSION}{choice.microversions[1]}'}, 'server',
         asked, ended), None
 
 

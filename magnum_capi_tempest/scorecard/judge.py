@@ -34,6 +34,13 @@ UNTESTED = 'untested'
 
 STATES = (PASSED, FAILED, ENVIRONMENT, UNTESTED, UNSUPPORTED)
 
+#: In front of the highest microversion of a cloud.
+MICROVERSION = 'microversion '
+
+#: Minor number of the highest microversion, and the last release with it
+#: (CURRENT_MAX_VER in magnum/api/controllers/versions.py).
+_LAST_WITH = ((11, 20), (12, 22))
+
 
 @dataclasses.dataclass(frozen=True)
 class Judgement:
@@ -90,7 +97,8 @@ def judge(outcomes: dict[str, results.Outcome],
 
     :param described: None: the driver is assumed to support everything.
     :param tests: of the suite; the recorded ones by default.
-    :param magnum: its version, 23.0.0; empty: unknown, it has everything.
+    :param magnum: its version, 23.0.0, or what a cloud tells, "microversion
+        1.12", its highest one; empty: unknown, it has everything.
     """
     of_promise = collections.defaultdict(list)
     others = []
@@ -103,13 +111,22 @@ def judge(outcomes: dict[str, results.Outcome],
 
 
 def _of_release(promise, magnum, found):
-    release = magnum.partition('.')[0]
-    if (found.state == UNTESTED and release.isdecimal()
-            and int(release) < promise.magnum):
+    release = _newest(magnum)
+    if found.state == UNTESTED and release and release < promise.magnum:
         return Judgement(
             UNSUPPORTED, f'Magnum {magnum} lacks what it is about, '
             f'which came with {promise.magnum}', absent=True)
     return found
+
+
+def _newest(magnum):
+    """The newest release that a Magnum can be; None: any."""
+    told, _, minor = magnum.partition('.')
+    if told.isdecimal():
+        return int(told)
+    return next((last for highest, last in _LAST_WITH
+                 if told.startswith(MICROVERSION) and minor.isdecimal()
+                 and int(minor) <= highest), None)
 
 
 def _promise(promise, tests, outcomes, described):

@@ -134,6 +134,10 @@ class VerdictTest(testtools.TestCase):
         for magnum, state, profile in (
                 ('20.0.2', 'unsupported', 'passed'),
                 ('21.0.1', 'untested', 'untested'),
+                # Clouds only tell their highest microversion.
+                ('microversion 1.11', 'unsupported', 'passed'),
+                ('microversion 1.12', 'untested', 'untested'),
+                ('microversion 1.14', 'untested', 'untested'),
                 ('', 'untested', 'untested')):
             one = judge.judge({}, None, magnum=magnum).promises[rotation]
             self.assertEqual(state, one.state, magnum)
