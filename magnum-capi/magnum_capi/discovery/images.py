@@ -101,6 +101,12 @@ class Reader:
         tls = {name: getattr(session, name)
                for name in ('tls_ciphers', 'tls_min_version')
                if hasattr(session, name)}
+        # Magnum 20 to 22 has TLS options of its own for Glance
+        # (magnum/common/clients.py, glance).
+        if getattr(conf.glance_client, 'insecure', False):
+            session.verify = False
+        elif getattr(conf.glance_client, 'ca_file', None):
+            session.verify = conf.glance_client.ca_file
         adapter = ka_session.TCPKeepAliveAdapter(pool_maxsize=_KEPT, **tls)
         for scheme in ('http://', 'https://'):
             http_session.mount(scheme, adapter)

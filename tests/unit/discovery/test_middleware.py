@@ -119,6 +119,33 @@ class FactoryTest(testtools.TestCase):
             self.assertIn(f'{name} = {value}', str(e))
 
 
+class TlsTest(testtools.TestCase):
+
+    def session(self, text, *, magnum):
+        """The session with Glance in some release, for a magnum.conf."""
+        path = pathlib.Path(
+            self.useFixture(fixtures.TempDir()).path) / 'magnum.conf'
+        path.write_text(f'[keystone_auth]\ncafile = /k.pem\n{text}')
+        conf = configured([path])
+        if magnum < 23:
+            # magnum/conf/glance.py, common_security_opts.
+            conf.register_opts(
+                [cfg.StrOpt('ca_file'),
+                 cfg.BoolOpt('insecure', default=False)], 'glance_client')
+        return images.Reader.of(conf)._session
+
+    def test_that_of_keystone(self):
+        for magnum in (20, 23):
+            self.assertEqual(
+                '/k.pem', self.session('', magnum=magnum).verify)
+
+    def test_magnum_before_23_has_another_for_glance(self):
+        for text, verify in (('ca_file = /g.pem\n', '/g.pem'),
+                             ('insecure = true\n', False)):
+            self.assertEqual(verify, self.session(
+                f'[glance_client]\n{text}', magnum=22).verify)
+
+
 class TogetherTest(testtools.TestCase):
 
     def setUp(self):
