@@ -8,6 +8,8 @@ import pathlib
 import fixtures
 import testtools
 
+from magnum_capi_tempest.leaks import model as leaks
+from magnum_capi_tempest.leaks import watch
 from magnum_capi_tempest.report import environment
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import subunit
@@ -58,6 +60,28 @@ class CauseTest(testtools.TestCase):
                      'IdentityError: Unexpected status code 401',
                      'Max retries exceeded with url: /v1/clusters'):
             self.assertEqual('', environment.cause(text, [text]), text)
+
+    def test_leftovers_that_could_not_be_listed(self):
+        def said(*things):
+            found = watch.LeakFound([lost(*thing) for thing in things], 60.0)
+            return f'AssertionError: {found}'
+
+        def lost(kind, what='unknown, as it cannot be listed now: 503'):
+            return leaks.Leak(leaks.Thing(kind, what), 't', 'user')
+
+        balancer, volume = leaks.BALANCER, leaks.VOLUME
+        objects = (leaks.OBJECT,
+                   'an unknown number, as it cannot be read: no route')
+
+        for text in (said((balancer,)), said((balancer,), (volume,)),
+                     said(objects)):
+            self.assertEqual('leftovers are unknown',
+                             environment.cause(text), text)
+        # Magnum does not list clusters that are half deleted.
+        for text in (said((leaks.CLUSTER,)),
+                     said((leaks.TEMPLATE,), (volume,)),
+                     said((balancer,), (volume, 'v-1'))):
+            self.assertEqual('', environment.cause(text), text)
 
     def test_who_has_no_host_or_quota_on_purpose(self):
         for promise in ('lifecycle.cluster.failure-reported',
