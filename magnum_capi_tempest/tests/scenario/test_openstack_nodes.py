@@ -56,14 +56,24 @@ class OpenStackNodesTest(remediation.BaseWorkloadTest):
                 f'{kind}s cannot be listed: {found.unread[kind]}')
         return found.things
 
-    def wait_for_change(self, kind, before, more):
-        """Wait for so many more things, or fewer if negative."""
+    @classmethod
+    def require_listed(cls, kind):
+        """Skip the test if the cloud does not list a kind."""
+        cls.things(kind)
+
+    def wait_for_named(self, kind, word, count):
+        """Wait for this many things with a word in their names.
+
+        The project may be that of others, whose things come and go.
+        """
         return waiting.wait_for(
-            lambda: self.things(kind) - before,
-            done=lambda new: len(new) == more,
+            lambda: [thing for thing in self.things(kind)
+                     if word in thing.name],
+            done=lambda found: len(found) == count,
             timeout=CONF.magnum_capi.build_timeout, pace=self.pace(),
-            what=f'{more} more of kind {kind}',
-            describe=lambda new: ', '.join(map(str, sorted(new))) or 'none')
+            what=f'{count} of kind {kind} named after {word}',
+            describe=lambda found: ', '.join(map(str, sorted(found)))
+            or 'none')
 
     @decorators.attr(type=['slow', 'life'])
     @flags.promise('network.node.ports')
@@ -105,19 +115,20 @@ class OpenStackNodesTest(remediation.BaseWorkloadTest):
     @flags.promise('network.service.balancer')
     @decorators.idempotent_id('236dfd4a-8f70-424d-9d6e-8d582a948bf6')
     def test_a_load_balancer_comes_and_goes(self):
-        before = self.things(model.BALANCER)
+        self.require_listed(model.BALANCER)
 
+        # The name of its load balancer ends with that of the service.
         name = capi_objects.new_name('service')
         self.addCleanup(self.inside.delete_service, name)
         self.inside.create_service(name)
 
-        self.wait_for_change(model.BALANCER, before, 1)
+        self.wait_for_named(model.BALANCER, name, 1)
         waiting.wait_for(
             lambda: self.inside.balancer_address(name), done=bool,
             timeout=CONF.magnum_capi.build_timeout, pace=self.pace(),
             what=f'service {name} to have an address')
         self.inside.delete_service(name)
-        self.wait_for_change(model.BALANCER, before, 0)
+        self.wait_for_named(model.BALANCER, name, 0)
 
     @decorators.attr(type=['slow', 'life'])
     @flags.promised('cloud_provider')
@@ -125,27 +136,28 @@ class OpenStackNodesTest(remediation.BaseWorkloadTest):
     @decorators.idempotent_id('c95cf11e-8e04-4de5-a622-4848f776a690')
     def test_a_load_balancer_goes_with_its_cluster(self):
         # The class checks for it when its cluster is gone.
-        before = self.things(model.BALANCER)
+        self.require_listed(model.BALANCER)
+        name = capi_objects.new_name('service')
 
-        self.inside.create_service(capi_objects.new_name('service'))
+        self.inside.create_service(name)
 
-        self.wait_for_change(model.BALANCER, before, 1)
+        self.wait_for_named(model.BALANCER, name, 1)
 
     @decorators.attr(type=['slow', 'life'])
     @flags.promised('cloud_provider')
     @flags.promise('network.service.volume')
     @decorators.idempotent_id('3209b8dd-fefb-4fce-af87-66033a62f729')
     def test_a_volume_comes_and_goes(self):
-        before = self.things(model.VOLUME)
+        self.require_listed(model.VOLUME)
 
         name = capi_objects.new_name('claim')
         self.addCleanup(self.inside.delete_claim, name)
-        self.inside.create_claim(name)
+        uid = self.inside.create_claim(name)
         # Volumes are created for the first pod that uses them.
         self.addCleanup(self.inside.delete_pod, name)
         self.inside.create_pod(name, claim=name)
 
-        self.wait_for_change(model.VOLUME, before, 1)
+        self.wait_for_named(model.VOLUME, uid, 1)
         self.inside.delete_pod(name)
         self.inside.delete_claim(name)
-        self.wait_for_change(model.VOLUME, before, 0)
+        self.wait_for_named(model.VOLUME, uid, 0)

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Ports of other servers are none of a cluster's nodes."""
+"""What others have in the project is none of a cluster's."""
 
 import types
+import unittest.mock
 
+import fixtures
 import testtools
 
 from magnum_capi_tempest.evidence import workload
+from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest.tests.common import access
 from magnum_capi_tempest.tests.scenario import test_openstack_nodes
 
@@ -42,3 +45,64 @@ class PortsTest(testtools.TestCase):
             servers=('s1', ''))
 
         self.assertIn('n-', str(error))
+
+
+class StrangersTest(testtools.TestCase):
+    """Others create and delete things in the project meanwhile."""
+
+    def setUp(self):
+        super().setUp()
+        self.useFixture(fixtures.MonkeyPatch(
+            f'{test_openstack_nodes.__name__}.CONF', types.SimpleNamespace(
+                magnum_capi=types.SimpleNamespace(
+                    build_timeout=0.1, build_interval=0.01))))
+        self.useFixture(fixtures.MonkeyPatch(
+            'magnum_capi_tempest.tests.common.management.remediation.CONF',
+            types.SimpleNamespace(magnum_capi=types.SimpleNamespace(
+                build_interval=0.01))))
+        self.ours = set()
+        self.looks = 0
+        self.inside = unittest.mock.Mock()
+        self.inside.create_service.side_effect = self.create_balancer
+        self.inside.delete_service.side_effect = lambda name: (
+            self.ours.clear())
+        self.inside.create_claim.side_effect = self.create_volume
+        self.inside.delete_claim.side_effect = lambda name: self.ours.clear()
+
+    def create_balancer(self, name):
+        # pkg/openstack/loadbalancer.go of cloud-provider-openstack,
+        # GetLoadBalancerName.
+        self.ours.add(model.Thing(
+            model.BALANCER, 'b', f'kube_service_c_default_{name}'))
+
+    def create_volume(self, name):
+        # The name that csi-provisioner gives a volume.
+        self.ours.add(model.Thing(model.VOLUME, 'v', 'pvc-0f8f-uid'))
+        return '0f8f-uid'
+
+    def things(self, kind):
+        self.looks += 1
+        return frozenset((*self.ours, *(
+            model.Thing(kind, f'{self.looks}-{number}', 'of somebody else')
+            for number in range(self.looks))))
+
+    def run_test(self, name):
+        test = test_openstack_nodes.OpenStackNodesTest(name)
+        test.inside, test.things = self.inside, self.things
+        test.require_listed = self.things
+        getattr(test, name)()
+
+    def test_a_load_balancer(self):
+        self.run_test('test_a_load_balancer_comes_and_goes')
+
+        self.assertEqual(set(), self.ours)
+
+    def test_a_load_balancer_that_stays(self):
+        self.run_test('test_a_load_balancer_goes_with_its_cluster')
+
+        self.assertEqual(1, len(self.ours))
+
+    def test_a_volume(self):
+        self.run_test('test_a_volume_comes_and_goes')
+
+        self.assertEqual(set(), self.ours)

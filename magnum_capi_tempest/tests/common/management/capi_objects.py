@@ -255,16 +255,19 @@ class Workload(kube.Client):
         return ingress[0].get('ip') or ingress[0].get('hostname')
 
     def create_claim(self, name):
-        """Create a claim for a volume of 1 GiB of the default class."""
-        self._create(_CLAIMS, 'PersistentVolumeClaim', name, {
+        """Create a claim for a volume of 1 GiB of the default class.
+
+        :returns: its uid, which is in the name of the volume.
+        """
+        return self._create(_CLAIMS, 'PersistentVolumeClaim', name, {
             'accessModes': ['ReadWriteOnce'],
-            'resources': {'requests': {'storage': '1Gi'}}})
+            'resources': {'requests': {'storage': '1Gi'}}})['metadata']['uid']
 
     def delete_claim(self, name):
         self.delete(f'{_CLAIMS}/{name}')
 
     def _create(self, path, kind, name, spec, labels=None):
-        self.ask('POST', path, {
+        return self.ask('POST', path, {
             'apiVersion': 'v1', 'kind': kind, 'spec': spec,
             'metadata': {'name': name, 'namespace': 'default',
                          'labels': labels or {}}})

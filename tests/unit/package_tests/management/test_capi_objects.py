@@ -51,6 +51,7 @@ class Objects(fixtures.Fixture):
         if path.endswith('/selfsubjectaccessreviews'):
             return 201, {**body, 'status': {'allowed': self.reviewed}}
         if method == 'POST':
+            body['metadata'].setdefault('uid', f'uid-{len(self.there)}')
             self.there[f'{path}/{body["metadata"]["name"]}'] = body
             return 201, body
         if path not in self.there:
@@ -276,10 +277,11 @@ class WorkloadTest(testtools.TestCase):
         self.assertFalse(self.inside.has_pod('p'))
 
     def test_a_pod_with_a_volume_goes_where_kubernetes_wants(self):
-        self.inside.create_claim('p')
+        uid = self.inside.create_claim('p')
         self.inside.create_pod('p', claim='p')
 
         claim, pod = (body for *_, body in self.api.changes())
+        self.assertEqual(claim['metadata']['uid'], uid)
         self.assertEqual(['ReadWriteOnce'], claim['spec']['accessModes'])
         self.assertNotIn('nodeName', pod['spec'])
         self.assertEqual('p', pod['spec']['volumes'][0][
