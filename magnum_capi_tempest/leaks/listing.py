@@ -184,7 +184,8 @@ def _read(get, listings, user, everywhere=False):
                     item.get('project_id') or item.get('tenant_id') or '',
                     item.get(listing.user) or '', _about(item))
                 for item in _items(get, listing, path)
-                if not _is_neutrons(listing.kind, item))
+                if not _is_neutrons(listing.kind, item)
+                and not _is_going(item))
             kinds.add(listing.kind)
         except CloudReadFailed as e:
             if e.status == 404 and listing in _OF_USER:
@@ -202,6 +203,16 @@ def _is_neutrons(kind, item) -> bool:
     deleted.
     """
     return kind == model.SECURITY_GROUP and item.get('name') == 'default'
+
+
+def _is_going(item) -> bool:
+    """Whether Cinder or Octavia is deleting it, as it was asked to.
+
+    A backend of Cinder may overwrite a volume for minutes, long after its
+    server and cluster are gone. What cannot be deleted gets another status.
+    """
+    return (item.get('status') == 'deleting'
+            or item.get('provisioning_status') == 'PENDING_DELETE')
 
 
 def _about(item) -> str:

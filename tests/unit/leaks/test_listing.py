@@ -149,6 +149,27 @@ class OfUserTest(testtools.TestCase):
         return listing.of_user(Cloud(**answers).get, 'u', 'p',
                                kinds=set(model.REAL), real_nodes=True)
 
+    def test_what_a_service_is_deleting_is_not_left_behind(self):
+        # LVM overwrites a volume first, which takes minutes.
+        class Octavia(Cloud):
+
+            def get(self, service, path):
+                if service == 'load-balancer':
+                    return {'loadbalancers': [
+                        {'id': 'b', 'provisioning_status': 'PENDING_DELETE'},
+                        {'id': 'c', 'provisioning_status': 'ERROR'}]}
+                if service == 'volume':
+                    return {'volumes': [
+                        {'id': 'v', 'status': 'deleting'},
+                        {'id': 'w', 'status': 'error_deleting'}]}
+                return super().get(service, path)
+
+        found = listing.of_user(
+            Octavia().get, 'u', 'p', kinds=(model.BALANCER, model.VOLUME),
+            real_nodes=True)
+
+        self.assertEqual({'c', 'w'}, {thing.ident for thing in found.things})
+
     def test_nova_is_not_asked_where_nodes_are_not_real(self):
         cloud = Cloud()
 
