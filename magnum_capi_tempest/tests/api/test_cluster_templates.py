@@ -81,7 +81,7 @@ class ClusterTemplatesTest(base.BaseMagnumCapiTest):
             {'op': 'replace', 'path': '/labels/one', 'value': '3'}])
 
         found = self.magnum.templates.show_cluster_template(template['uuid'])
-        self.assertEqual({'one': '3'}, found['labels'])
+        self.assertEqual({**template['labels'], 'one': '3'}, found['labels'])
 
     @decorators.idempotent_id('9f1c13f2-91c2-4ae3-955c-a958e58d68c2')
     @decorators.attr(type='smoke')

@@ -36,7 +36,7 @@ class ClusterTemplateFieldsTest(base.BaseMagnumCapiTest):
             'https_proxy': 'https://proxy.example.com:3128',
             'no_proxy': '192.0.2.0/24,.example.com',
             'insecure_registry': 'registry.example.com:5000',
-            'labels': {'one': 'two', 'three': '4'},
+            'labels': {**CONF.magnum_capi.labels, 'one': 'two', 'three': '4'},
             'tags': 'one,two',
             'registry_enabled': True,
             'tls_disabled': True,
@@ -82,8 +82,9 @@ class ClusterTemplateFieldsTest(base.BaseMagnumCapiTest):
         found = self.create_and_show(
             labels={'one': 7, 'two': 1.5, 'three': True})
 
-        self.assertEqual({'one': '7', 'two': '1.5', 'three': 'True'},
-                         found['labels'])
+        self.assertEqual(
+            {**CONF.magnum_capi.labels,
+             'one': '7', 'two': '1.5', 'three': 'True'}, found['labels'])
 
     @decorators.idempotent_id('0fea1056-71b6-4989-b9c3-ed729bfb787e')
     def test_booleans_can_be_words(self):

@@ -59,7 +59,10 @@ def template_body(conf, **changes):
     """Return the body of a request for a cluster template for this cloud.
 
     :param conf: tempest's configuration.
-    :param changes: fields to replace or add; None omits one.
+    :param changes: fields to replace or add; None omits one. Labels are added
+        to those that the cloud needs: Magnum refuses a template of a flavor
+        without a disk if boot_volume_size is missing
+        (magnum/api/attr_validator.py, validate_flavor_root_volume_size).
     """
     options = conf.magnum_capi
     body = {
@@ -76,6 +79,8 @@ def template_body(conf, **changes):
         'driver': options.driver or None,
     }
     body.update(changes)
+    if isinstance(body['labels'], dict):
+        body['labels'] = {**options.labels, **body['labels']}
     return {key: value for key, value in body.items() if value is not None}
 
 

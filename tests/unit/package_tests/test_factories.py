@@ -39,6 +39,13 @@ class TemplateBodyTest(testtools.TestCase):
         self.assertEqual(('g', True, False), (
             body['flavor_id'], body['public'], 'image_id' in body))
 
+    def test_labels_are_added_to_those_that_the_cloud_needs(self):
+        for labels, found in (({'c': 'd'}, {'a': 'b', 'c': 'd'}),
+                              ({'a': 'c'}, {'a': 'c'}), ('a=b', 'a=b')):
+            self.assertEqual(found, factories.template_body(
+                CONF, labels=labels)['labels'])
+        self.assertNotIn('labels', factories.template_body(CONF, labels=None))
+
     def test_labels_are_not_shared(self):
         factories.template_body(CONF)['labels']['c'] = 'd'
 
