@@ -168,7 +168,8 @@ def _template(choice, **more):
             'image_id': choice.image.id, 'flavor_id': choice.flavor.id,
             'master_flavor_id': choice.master_flavor.id,
             'external_network_id': choice.network.id,
-            'network_driver': choice.network_driver, **more}
+            'network_driver': choice.network_driver,
+            'labels': dict(choice.preferred.labels), **more}
 
 
 def _new_name():

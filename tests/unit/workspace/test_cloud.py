@@ -117,6 +117,16 @@ class ReadersTest(MagnumTest):
         error = self.assertRaises(exceptions.HttpException, self.lets_create)
         self.assertIn('u-1 could not be deleted', str(error))
 
+    def test_flavors_without_disks_need_a_label(self):
+        self.choice = selection.choose(
+            test_selection.a_cloud(), selection.Preferences(
+                'ubuntu', labels=(('boot_volume_size', '20'),)))
+
+        self.lets_create()
+
+        self.assertEqual({'boot_volume_size': '20'},
+                         json.loads(self.heard[0][2])['labels'])
+
     def test_the_user_is_no_reader(self):
         identity = mock.Mock()
         identity.create_application_credential.side_effect = (
