@@ -11,6 +11,7 @@ import re
 import time
 
 from tempest.lib import exceptions as lib_exc
+import urllib3.exceptions
 
 from magnum_capi import errors
 from magnum_capi import redact
@@ -24,6 +25,10 @@ from magnum_capi_tempest.tests.common import tolerated as notes
 #: (magnum/api/controllers/v1/cluster.py, ``master_count``, minimum=1).
 _PASSING_400 = re.compile(
     r'Invalid input for field/attribute master_count')
+
+#: Statuses of a proxy in front of Magnum that has no Magnum, for example while
+#: it restarts. A wait of half an hour asks some hundred times.
+_AWAY = frozenset((502, 503, 504))
 
 #: Seconds for the conductor to store an accepted cluster.
 KNOWN_TIMEOUT = 60
@@ -84,6 +89,10 @@ class ClusterWaiter:
         :returns: observations.Look. The group is requested first, so that the
             cluster is never older than its group.
         """
+        return self._reached(
+            cluster_id, lambda: self._look(cluster_id, nodegroup))
+
+    def _look(self, cluster_id, nodegroup):
         try:
             group = nodegroup and self._nodegroups.show_nodegroup(
                 cluster_id, nodegroup)
@@ -103,6 +112,20 @@ class ClusterWaiter:
             self.tolerated.add(f'GET cluster {cluster_id}',
                                f'400, {passing.group()}')
             return observations.Look(trouble='400 that passes: master_count')
+
+    def _reached(self, cluster_id, look):
+        """Return a function's Look, or one with an error that passes."""
+        try:
+            return look()
+        except lib_exc.UnexpectedResponseCode as e:
+            if e.resp.status not in _AWAY:
+                raise
+            answer = e.resp.status
+        except urllib3.exceptions.HTTPError as e:
+            answer = type(e).__name__
+        self.tolerated.add(f'GET cluster {cluster_id}',
+                           f'{answer}, Magnum did not answer')
+        return observations.Look(trouble=f'{answer}, no answer of Magnum')
 
     def before(self, cluster_id, nodegroup=None):
         """Look until there is no temporary error; the start of a change.
@@ -133,8 +156,7 @@ class ClusterWaiter:
             *((f'cluster {cluster_id}, which was accepted, to be known and '
                'then deleted', self._delete_timeout) if late else
               (f'cluster {cluster_id} to be known', KNOWN_TIMEOUT)),
-            done=lambda look: look.cluster is not None or look.trouble,
-            failed=None)
+            done=lambda look: self.has_seen(cluster_id), failed=None)
 
     def until_handed_over(self, cluster_id):
         """Wait until the driver has done its part of a creation, or failed.
@@ -263,7 +285,7 @@ class ClusterWaiter:
         :param nodegroup: uuid.
         :returns: observations.Look.
         """
-        def poll():
+        def look_for_group():
             groups = self._nodegroups.list_nodegroups(cluster_id)
             look = self.look(cluster_id)
             left = [g for g in groups['nodegroups'] if g['uuid'] == nodegroup]
@@ -271,8 +293,9 @@ class ClusterWaiter:
                 left) else look
 
         return self._wait(
-            poll, f'node group {nodegroup} of cluster {cluster_id} to be '
-            'deleted', self._delete_timeout,
+            lambda: self._reached(cluster_id, look_for_group),
+            f'node group {nodegroup} of cluster {cluster_id} to be deleted',
+            self._delete_timeout,
             done=lambda look: (look.nodegroup is None
                                and observations.is_complete(look.status)),
             failed=observations.group_failure)

@@ -38,16 +38,16 @@ class BaseInvalidCredentialTest(operations.BaseOperationsTest):
 
     def wait_for_health(self, wanted):
         """Wait, and return the reason; asks as an admin, who always may."""
+        waiter = self.new_waiter(self.admin_magnum)
         return waiting.wait_for(
-            lambda: self.admin_magnum.clusters.show_cluster(
-                self.cluster['uuid']),
-            done=lambda found: found.get('health_status') == wanted,
+            lambda: waiter.look(self.cluster['uuid']),
+            done=lambda look: bool(look.cluster) and (
+                look.cluster.get('health_status') == wanted),
             timeout=CONF.magnum_capi.build_timeout,
             what=f'cluster {self.cluster["uuid"]} to be {wanted}',
-            describe=lambda found: '{} {}'.format(
-                found.get('health_status'),
-                found.get('health_status_reason'))
-        ).get('health_status_reason')
+            describe=lambda look: '{health_status} {health_status_reason}'
+            .format_map(look.cluster) if look.cluster else str(look)
+        ).cluster.get('health_status_reason')
 
 
 @flags.promise('resilience.credential.invalid-shown')

@@ -133,7 +133,8 @@ class MachineFailsTest(BaseLongTest, remediation.BaseManagementTest):
 
         def ended(look):
             nonlocal began
-            if began and not observations.is_in_progress(look.status):
+            if (began and not look.trouble
+                    and not observations.is_in_progress(look.status)):
                 return f'the cluster is {look.status} already'
             began = began or observations.is_in_progress(look.status)
 
@@ -145,8 +146,9 @@ class MachineFailsTest(BaseLongTest, remediation.BaseManagementTest):
         """Wait until Magnum reports the failure, or the update is over."""
         waiting.wait_for(
             functools.partial(self.waiter.look, self.cluster['uuid']),
-            done=lambda look: FAILURE in (look.status_reason or '') or not (
-                observations.is_in_progress(look.status)),
+            done=lambda look: not look.trouble and (
+                FAILURE in (look.status_reason or '')
+                or not observations.is_in_progress(look.status)),
             timeout=CONF.magnum_capi.build_timeout, pace=self.pace(),
             what='status_reason to mention the failure', describe=str)
 

@@ -125,7 +125,8 @@ class WorkersTest(remediation.BaseManagementTest,
                     self.cluster)}:
                 return f'{going.name} is gone, with a pod on its node'
             # Magnum shows the old status for seconds after the request.
-            if began and not observations.is_in_progress(look.status):
+            if (began and not look.trouble
+                    and not observations.is_in_progress(look.status)):
                 return f'the cluster is {look.status} already'
             began = began or observations.is_in_progress(look.status)
 

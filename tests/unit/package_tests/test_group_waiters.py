@@ -60,6 +60,10 @@ class GroupDeletedTest(test_waiters.WaiterTestCase):
             groups(), cluster('UPDATE_IN_PROGRESS'),
             groups(), cluster('UPDATE_COMPLETE'), NOT_FOUND))
 
+    def test_a_proxy_without_magnum_does_not(self):
+        self.assertEqual(3, self.deleted(
+            (503, {}), groups(), cluster('UPDATE_COMPLETE'), NOT_FOUND))
+
     def test_a_failure_ends_it(self):
         error = self.assertRaises(
             errors.WaitAborted, self.deleted,

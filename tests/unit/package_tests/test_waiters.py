@@ -5,6 +5,7 @@
 import fixtures
 from tempest.lib import exceptions as lib_exc
 import testtools
+import urllib3.exceptions
 
 from magnum_capi import errors
 from magnum_capi_tempest.evidence import conditions
@@ -164,6 +165,46 @@ class ToleratedTest(WaiterTestCase):
 
         self.assertRaises(lib_exc.BadRequest,
                           self.waiter.until_created, 'c')
+
+    def test_a_proxy_without_magnum_is_tolerated(self):
+        for status in (502, 503, 504):
+            self.script((status, {}), cluster('CREATE_IN_PROGRESS'),
+                        (status, {}), cluster('CREATE_COMPLETE', end=True))
+
+            self.assertIs(True, self.waiter.until_created('c')['end'])
+        self.assertEqual(6, len(self.waiter.tolerated.seen))
+        self.assertIn('GET cluster c: 504', self.waiter.tolerated.seen[-1])
+
+    def test_a_magnum_that_restarts_is_tolerated(self):
+        clusters = self.waiter._clusters
+        answers = [urllib3.exceptions.MaxRetryError(None, '/v1/clusters/c'),
+                   cluster('CREATE_COMPLETE')[1]]
+
+        def show_cluster(uuid):
+            answer = answers.pop(0)
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+
+        clusters.show_cluster = show_cluster
+
+        self.assertEqual('c', self.waiter.until_created('c')['uuid'])
+
+    def test_a_proxy_does_not_know_a_cluster(self):
+        self.script((503, {}), cluster('CREATE_IN_PROGRESS'))
+
+        self.waiter.until_known('c')
+
+        self.assertEqual(2, len(self.magnum.requests))
+
+    def test_a_proxy_does_not_end_a_deletion(self):
+        before = self.look(cluster('CREATE_COMPLETE'))
+        self.script((503, {}), cluster('DELETE_IN_PROGRESS'), (502, {}),
+                    NOT_FOUND)
+
+        self.waiter.until_deleted('c', before)
+
+        self.assertEqual(5, len(self.magnum.requests))
 
     def test_a_500_is_not_tolerated(self):
         self.script((500, {'errors': [{'detail': 'oops'}]}))
