@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -14,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/annotations"
 )
 
 // openStackClusters reports OpenStackClusters ready, with an address for the
@@ -32,6 +34,9 @@ func (r *openStackClusters) Reconcile(ctx context.Context, req ctrl.Request) (ct
 	before := o.DeepCopy()
 	owner, owned := ownerName(o, clusterv1.GroupVersion.Group, "Cluster")
 	cluster := client.ObjectKey{Namespace: o.GetNamespace(), Name: owner}
+	if paused, err := r.paused(ctx, cluster, o); err != nil || paused {
+		return ctrl.Result{}, err // the watch of Clusters wakes it
+	}
 	if o.GetDeletionTimestamp() != nil {
 		// By the name in the owner reference: the Cluster itself may
 		// already be gone if its finalizer was removed.
@@ -62,6 +67,23 @@ func (r *openStackClusters) Reconcile(ctx context.Context, req ctrl.Request) (ct
 	}
 	setClusterStatus(o)
 	return ctrl.Result{}, update(ctx, r.client, before, o)
+}
+
+func (r *openStackClusters) paused(ctx context.Context, key client.ObjectKey, o client.Object) (bool, error) {
+	cluster := &clusterv1.Cluster{}
+	if err := r.client.Get(ctx, key, cluster); err != nil {
+		cluster = nil
+		if !apierrors.IsNotFound(err) {
+			return false, err
+		}
+	}
+	return isPaused(cluster, o), nil
+}
+
+// isPaused reports whether CAPO would leave an object alone, even one that is
+// being deleted. The cluster is nil if there is none.
+func isPaused(cluster *clusterv1.Cluster, o client.Object) bool {
+	return annotations.HasPaused(o) || cluster != nil && annotations.IsPaused(cluster, o)
 }
 
 // ownerName returns the name of the owner of a kind.

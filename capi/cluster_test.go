@@ -48,6 +48,32 @@ func TestAClusterGetsAnEndpointAndIsReady(t *testing.T) {
 	check(t, "ready", ready, true)
 }
 
+func TestAPausedClusterIsLeftAlone(t *testing.T) {
+	// given a cluster that was paused before it had an endpoint
+	paused := testCluster("c")
+	paused.Spec.Paused = new(bool)
+	*paused.Spec.Paused = true
+	r := clusterReconciler(t, newCluster("c"), paused)
+	reconcileCluster(t, r, "c")
+	check(t, "host", nested(get(t, r.client, openStackCluster, "c"), "spec", "controlPlaneEndpoint", "host"), "")
+	// when it resumes and is paused again
+	*paused.Spec.Paused = false
+	if err := r.client.Update(context.Background(), paused); err != nil {
+		t.Fatal(err)
+	}
+	reconcileCluster(t, r, "c")
+	*paused.Spec.Paused = true
+	if err := r.client.Update(context.Background(), paused); err != nil {
+		t.Fatal(err)
+	}
+	// then its deletion waits
+	if err := r.client.Delete(context.Background(), get(t, r.client, openStackCluster, "c")); err != nil {
+		t.Fatal(err)
+	}
+	reconcileCluster(t, r, "c")
+	check(t, "finalizers", len(get(t, r.client, openStackCluster, "c").GetFinalizers()), 1)
+}
+
 func TestTheUsualPort(t *testing.T) {
 	check(t, "port", apiServerPort(newCluster("c")), int64(6443))
 }

@@ -76,15 +76,21 @@ func (r *openStackMachines) Reconcile(ctx context.Context, req ctrl.Request) (ct
 	if err != nil && !apierrors.IsNotFound(err) {
 		return ctrl.Result{}, err
 	}
-	if o.GetDeletionTimestamp() != nil {
+	var cluster *clusterv1.Cluster
+	if machine != nil {
+		// The Cluster may be gone if its finalizer was removed.
+		cluster, err = util.GetClusterFromMetadata(ctx, r.client, machine.ObjectMeta)
+		if client.IgnoreNotFound(err) != nil && o.GetDeletionTimestamp() == nil {
+			return ctrl.Result{}, err
+		}
+	}
+	switch {
+	case isPaused(cluster, o):
+		return ctrl.Result{}, nil // the watch of Clusters wakes it
+	case o.GetDeletionTimestamp() != nil:
 		return r.delete(ctx, before, o, machine)
-	}
-	if machine == nil {
+	case cluster == nil:
 		return ctrl.Result{}, nil // the Machine controller sets the owner reference
-	}
-	cluster, err := util.GetClusterFromMetadata(ctx, r.client, machine.ObjectMeta)
-	if err != nil {
-		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	after, err := r.reconcile(ctx, o, machine, cluster)
 	// The status is written even if the workload cluster failed; the error

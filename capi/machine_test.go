@@ -357,6 +357,42 @@ func TestABadAnnotationStopsAMachineButNotItsDeletion(t *testing.T) {
 	m.checkGone()
 }
 
+func (m *machineCase) pause(paused bool) {
+	m.t.Helper()
+	cluster := &clusterv1.Cluster{}
+	if err := m.client.Get(context.Background(), key("c"), cluster); err != nil {
+		m.t.Fatal(err)
+	}
+	cluster.Spec.Paused = &paused
+	if err := m.client.Update(context.Background(), cluster); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+func TestAMachineOfAPausedClusterIsLeftAlone(t *testing.T) {
+	m := newMachineCase(t, nil, deployedCNI("c"))
+	m.pause(true)
+	m.reconcile()
+	check(t, "state", m.field("status", "instanceState"), "")
+	m.pause(false)
+	m.reconcile()
+	check(t, "state", m.field("status", "instanceState"), stateActive)
+	// and when it is deleted
+	m.pause(true)
+	m.deleteMachine()
+	m.reconcile()
+	check(t, "node meanwhile", m.nodeReady(), corev1.ConditionTrue)
+	m.pause(false)
+	m.reconcile()
+	m.checkGone()
+}
+
+func TestAMachineCanBePausedItself(t *testing.T) {
+	m := newMachineCase(t, map[string]string{clusterv1.PausedAnnotation: ""}, deployedCNI("c"))
+	m.reconcile()
+	check(t, "state", m.field("status", "instanceState"), "")
+}
+
 func (m *machineCase) deleteMachine() {
 	m.t.Helper()
 	if err := m.client.Delete(context.Background(), get(m.t, m.client, openStackMachine, worker)); err != nil {
