@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -147,6 +148,53 @@ func TestAMachineBecomesANode(t *testing.T) {
 	check(t, "label b", n.Labels["b"], "2")
 	check(t, "taints", len(n.Spec.Taints), 1)
 	check(t, "node ready", m.nodeReady(), corev1.ConditionTrue)
+}
+
+// kubeletArg adds an argument of the worker's kubelet.
+func (m *machineCase) kubeletArg(name, value string) {
+	m.t.Helper()
+	config := &bootstrapv1.KubeadmConfig{}
+	if err := m.client.Get(context.Background(), key(worker), config); err != nil {
+		m.t.Fatal(err)
+	}
+	registration := &config.Spec.JoinConfiguration.NodeRegistration
+	registration.KubeletExtraArgs = append(registration.KubeletExtraArgs, bootstrapv1.Arg{Name: name, Value: &value})
+	if err := m.client.Update(context.Background(), config); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+func TestAKubeletKnowsItsProviderID(t *testing.T) {
+	m := newMachineCase(t, nil, deployedCNI("c"))
+	m.kubeletArg("provider-id", "openstack://elsewhere/{{ instance_id }}")
+	m.reconcile()
+	check(t, "of the machine", m.field("spec", "providerID"), "openstack:///"+m.field("status", "instanceID"))
+	check(t, "of the node", m.node().Spec.ProviderID, "openstack://elsewhere/"+m.field("status", "instanceID"))
+}
+
+func TestAKubeletDoesNotStartWithLabelsOfOthers(t *testing.T) {
+	m := newMachineCase(t, nil, deployedCNI("c"))
+	m.kubeletArg("node-labels", "node-role.kubernetes.io/worker=")
+	m.reconcile()
+	check(t, "state", m.field("status", "instanceState"), stateActive)
+	check(t, "node", m.nodeReady(), corev1.ConditionStatus("no node"))
+}
+
+func TestLabelsThatAKubeletMayHave(t *testing.T) {
+	for name, want := range map[string]bool{
+		"pool": true, "example.org/pool": true, "kubernetes.io/hostname": true, "node.kubernetes.io/pool": true,
+		"a.kubelet.kubernetes.io/b": true, "topology.kubernetes.io/zone": true, "notkubernetes.io/a": true,
+		"node-role.kubernetes.io/worker": false, "kubernetes.io/role": false, "k8s.io/a": false, "x.k8s.io/a": false,
+	} {
+		value := name + "=x"
+		k := kubelet{}
+		k.registration.KubeletExtraArgs = []bootstrapv1.Arg{{Name: "node-labels", Value: &value}}
+		err := k.starts()
+		check(t, name, err == nil, want)
+		if err != nil && !strings.Contains(err.Error(), name) {
+			t.Error(err)
+		}
+	}
 }
 
 func TestANodeStaysReadyWhenTheClockIsSetBack(t *testing.T) {

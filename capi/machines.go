@@ -221,6 +221,10 @@ func (s *machines) join(ctx context.Context, m *bootedMachine) (client.ObjectKey
 		return key, fmt.Errorf("kubeadm join: no API server with a CA of %s answers at %s, trying again",
 			strings.Join(c.caHashes, ", "), c.endpoint())
 	}
+	k := s.kubelet(ctx, key, m)
+	if err := k.starts(); err != nil {
+		return key, err
+	}
 	if c.controlPlane {
 		if err := s.workloads.create(ctx, key); err != nil {
 			return key, err
@@ -229,7 +233,7 @@ func (s *machines) join(ctx context.Context, m *bootedMachine) (client.ObjectKey
 	s.lock.Lock()
 	m.cluster = key // set first, for a complete cleanup if the rest fails
 	s.lock.Unlock()
-	if err := s.workloads.join(ctx, key, s.kubelet(ctx, key, m)); err != nil {
+	if err := s.workloads.join(ctx, key, k); err != nil {
 		return key, err
 	}
 	if !c.controlPlane {

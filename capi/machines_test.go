@@ -325,6 +325,23 @@ func TestAClusterBootsFromUserDataAlone(t *testing.T) {
 	}
 }
 
+func TestAServerWhoseKubeletDoesNotStart(t *testing.T) {
+	c := newMachineCloud(t)
+	c.put("cp", "c-cp", "m1", c.data.init())
+	c.eventually("c-cp", func() bool { return c.readiness("c-cp") == corev1.ConditionTrue })
+	c.put("w", "c-w", "m1", bytes.ReplaceAll(c.data.join(false), []byte("pool=gold"), []byte("node-role.kubernetes.io/worker=")))
+	c.eventually("it says why", func() bool {
+		_, answer := c.ask(http.MethodGet, "/w/console", nil)
+		return strings.Contains(fmt.Sprint(answer["console"]), "node-role.kubernetes.io/worker")
+	})
+	if c.node("c-w") != nil {
+		t.Error("it has a node")
+	}
+	if code, _ := c.ask(http.MethodDelete, "/w", nil); code != http.StatusNoContent || c.node("c-cp") == nil {
+		t.Error("its deletion", code)
+	}
+}
+
 func TestANetworkThatIsAppliedToAClusterOfServers(t *testing.T) {
 	// given a cluster without a CNI addon
 	c := newMachineCloud(t)

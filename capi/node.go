@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -15,6 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/klog/v2"
+	kubeletapis "k8s.io/kubelet/pkg/apis"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
@@ -61,6 +64,16 @@ func (r *openStackMachines) join(ctx context.Context, cluster *clusterv1.Cluster
 		address: address, flavor: nested(o, "spec", "flavor"), cpus: 2, memoryMiB: 4096,
 		controlPlane: util.IsControlPlaneMachine(machine), registration: registration,
 	}
+	// The cloud controller manager sets the same as CAPO, unless the kubelet does.
+	for _, id := range kubeletArg(registration, "provider-id") {
+		if k.providerID, err = fill(id, instanceData(nested(o, "status", "instanceID"), o.GetName(), address)); err != nil {
+			return err
+		}
+	}
+	if err := k.starts(); err != nil { // which CAPO does not see
+		klog.ErrorS(err, "The kubelet does not start", "machine", client.ObjectKeyFromObject(o))
+		return nil
+	}
 	if err := r.workloads.join(ctx, key, k); err != nil || !k.controlPlane {
 		return err
 	}
@@ -74,6 +87,25 @@ type kubelet struct {
 	cpus, memoryMiB                            int64
 	controlPlane                               bool
 	registration                               bootstrapv1.NodeRegistrationOptions
+}
+
+// starts returns why a kubelet would end at its start: labels that it may not
+// give its own node (ValidateKubeletFlags in cmd/kubelet/app/options of
+// Kubernetes).
+func (k kubelet) starts() error {
+	var refused []string
+	for name := range nodeLabels(k.registration) {
+		prefix, _, _ := strings.Cut(name, "/")
+		reserved := "." + prefix
+		if (strings.HasSuffix(reserved, ".kubernetes.io") || strings.HasSuffix(reserved, ".k8s.io")) && !kubeletapis.IsKubeletLabel(name) {
+			refused = append(refused, name)
+		}
+	}
+	if refused == nil {
+		return nil
+	}
+	slices.Sort(refused)
+	return fmt.Errorf("kubelet: unknown 'kubernetes.io' or 'k8s.io' labels specified with --node-labels: %v", refused)
 }
 
 // join adds a node to a cluster and, for a control plane, its pods and kubeadm's

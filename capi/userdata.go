@@ -97,8 +97,13 @@ func render(text string, instance map[string]string) (string, error) {
 	if body == text {
 		return body, nil
 	}
+	return fill(body, instance)
+}
+
+// fill replaces the variables of a Jinja template.
+func fill(text string, instance map[string]string) (string, error) {
 	var unknown []string
-	body = jinjaVariable.ReplaceAllStringFunc(body, func(s string) string {
+	text = jinjaVariable.ReplaceAllStringFunc(text, func(s string) string {
 		name := jinjaVariable.FindStringSubmatch(s)[1]
 		value, ok := instance[name]
 		if !ok {
@@ -109,7 +114,7 @@ func render(text string, instance map[string]string) (string, error) {
 	if unknown != nil {
 		return "", fmt.Errorf("instance data has no %s", strings.Join(unknown, ", "))
 	}
-	return body, nil
+	return text, nil
 }
 
 // instanceData returns the part of cloud-init's instance data that kubeadm
