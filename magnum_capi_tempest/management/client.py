@@ -21,7 +21,7 @@ def put_all(api, objects):
 
     :param api: :class:`kube.Client`, here and below.
     :param objects: cluster-wide objects, dicts with apiVersion, kind
-        and metadata.name, whose plural is the kind with an "s".
+        and metadata.name, whose plural is regular.
     :raises KubeError: one was refused, or there was no answer.
     """
     with concurrent.futures.ThreadPoolExecutor(CONNECTIONS) as pool:
@@ -62,7 +62,9 @@ def collection(wanted) -> str:
     """Path of the collection of a cluster-wide object's kind."""
     version = wanted['apiVersion']
     root = f'/apis/{version}' if '/' in version else f'/api/{version}'
-    return f'{root}/{wanted["kind"].lower()}s'
+    singular = wanted['kind'].lower()
+    return f'{root}/' + (
+        f'{singular[:-1]}ies' if singular.endswith('y') else f'{singular}s')
 
 
 def established(crds) -> set[str]:

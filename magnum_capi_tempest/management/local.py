@@ -134,7 +134,7 @@ class Processes:
         # Cluster API's controllers do not start without their kinds.
         with progress.step('Cluster API'):
             supervisor.launch(wanted[2:], timeout, progress)
-            client.put_all(admin, self._webhooks(objects))
+            client.put_all(admin, self._admission(objects))
 
     def remove(self):
         """Remove all its files. Its programs must have ended."""
@@ -164,11 +164,11 @@ class Processes:
             return False
         # up() makes them last.
         admin = self.client(timeout=3)
-        webhooks = self._webhooks(objects)
-        paths = {client.collection(o) for o in webhooks}
+        admission = self._admission(objects)
+        paths = {client.collection(o) for o in admission}
         there = {name for path in paths
                  for name in manifests.names(admin.get(path)['items'])}
-        return there.issuperset(manifests.names(webhooks))
+        return there.issuperset(manifests.names(admission))
 
     def _stop_controllers_of_dead_api(self, supervisor):
         """Make controllers restart along with a new API server.
@@ -207,9 +207,11 @@ class Processes:
         return [*programs.NAMES, *([programs.OPENSTACK]
                                    if self._endpoint_network else ())]
 
-    def _webhooks(self, objects):
-        return self._aimed(objects['webhooks']) + self._aimed(
-            objects.get('openstack_webhooks', ()), 'capo-webhook')
+    def _admission(self, objects):
+        """What refuses objects: webhooks, and policies in their place."""
+        return self._aimed(objects['webhooks']) + (
+            self._aimed(objects['openstack_webhooks'], 'capo-webhook')
+            if self._endpoint_network else manifests.immutability())
 
     def _aimed(self, objects, listener='capi-webhook'):
         url = self.layout.url(listener)

@@ -57,6 +57,39 @@ CONTRACT = {'cluster.x-k8s.io/v1beta1': 'v1beta1'}
 #: Part of the name of the cache file: raise it when rendering changes.
 FORMAT = 1
 
+#: What the webhooks of the OpenStack provider refuse to change in a cluster
+#: (pkg/webhooks/openstackcluster_webhook.go), as CEL. Its Go package needs an
+#: older Cluster API, so the program "capi" cannot serve them. What may change
+#: under conditions that only a real cloud meets, may not change here.
+_SAME = 'object.spec.?{0} == oldObject.spec.?{0}'
+_CLUSTER = ' && '.join(f'({rule})' for rule in (
+    *(_SAME.format(field) for field in (
+        'router', 'network', 'subnets', 'networkMTU', 'externalRouterIPs',
+        'externalNetwork', 'disableExternalNetwork', 'disablePortSecurity',
+        'disableAPIServerFloatingIP', 'apiServerFloatingIP', 'tags',
+        *(f'apiServerLoadBalancer.?{field}' for field in (
+            'enabled', 'additionalPorts', 'provider', 'network', 'subnets',
+            'availabilityZone', 'flavor')))),
+    'has(object.spec.apiServerLoadBalancer) == '
+    'has(oldObject.spec.apiServerLoadBalancer)',
+    'has(object.spec.managedSecurityGroups) || '
+    '!has(oldObject.spec.managedSecurityGroups)',
+    'has(object.spec.managedSubnets) == has(oldObject.spec.managedSubnets)',
+    *(' == '.join(
+        f'{of}.spec.?managedSubnets.orValue([]).map(s, s.?{field})'
+        for of in ('object', 'oldObject'))
+      for field in ('cidr', 'allocationPools')),
+    *(f'{_SAME.format(field)} || !has(oldObject.spec.{field}) && '
+      'oldObject.spec.?disableAPIServerFloatingIP.orValue(false)'
+      for field in ('apiServerFixedIP', 'apiServerPort')),
+    f'{_SAME.format("controlPlaneEndpoint")} || '
+    'oldObject.spec.?controlPlaneEndpoint.?host.orValue("") == ""'))
+
+#: The same of a template, except in dry runs of Cluster API's topology.
+_TEMPLATE = ('object.spec.template.spec == oldObject.spec.template.spec || '
+             'request.dryRun && "topology.cluster.x-k8s.io/dry-run" in '
+             'object.metadata.?annotations.orValue({})')
+
 _CRD = 'CustomResourceDefinition'
 _WEBHOOKS = ('MutatingWebhookConfiguration',
              'ValidatingWebhookConfiguration')
@@ -149,6 +182,36 @@ def served(objects, resources) -> list[dict]:
                 r for rule in w['rules'] for r in rule['resources'])]
             kept += [{**o, 'webhooks': hooks}] if hooks else []
     return kept
+
+
+def immutability() -> list[dict]:
+    """Policies by which the API refuses what the OpenStack provider would.
+
+    For management clusters in which that provider does not run.
+    """
+    return [o for plural, rule, message in (
+        ('openstackclusters', _CLUSTER, 'spec: Forbidden: cannot be modified'),
+        *((plural, _TEMPLATE, 'spec.template.spec field is immutable. Please '
+                              'create a new resource instead.')
+          for plural in ('openstackclustertemplates',
+                         'openstackmachinetemplates')))
+        for o in _policy(plural, rule, message)]
+
+
+def _policy(plural, rule, message):
+    name = f'{plural}.sandbox.magnum-capi'
+    for kind, spec in (
+            ('ValidatingAdmissionPolicy', {
+                'failurePolicy': 'Fail',
+                'matchConstraints': {'resourceRules': [{
+                    'apiGroups': ['infrastructure.cluster.x-k8s.io'],
+                    'apiVersions': ['*'], 'operations': ['UPDATE'],
+                    'resources': [plural]}]},
+                'validations': [{'expression': rule, 'message': message}]}),
+            ('ValidatingAdmissionPolicyBinding', {
+                'policyName': name, 'validationActions': ['Deny']})):
+        yield {'apiVersion': 'admissionregistration.k8s.io/v1', 'kind': kind,
+               'metadata': {'name': name}, 'spec': spec}
 
 
 def labelled(o, labels) -> dict:

@@ -136,6 +136,65 @@ class RunningTest(_Base):
         self.addCleanup(workload.delete, self.api, 'bad')
         self.assertIn('version', str(e))
 
+    def change(self, kind, change, dry_run=False):
+        """Change the object of a kind; returns the refusal or None."""
+        path = workload.path(
+            'infrastructure.cluster.x-k8s.io/v1beta1', kind, 'fixed')
+        found = self.api.get(path)
+        change(found)
+        try:
+            self.api.ask('PUT', path + '?dryRun=All' * dry_run, found)
+        except kube.KubeError as e:
+            self.assertEqual(422, e.status)
+            return str(e)
+        return None
+
+    def test_rejects_what_the_openstack_provider_rejects(self):
+        for o in workload.objects('fixed'):
+            if o['kind'] in ('OpenStackCluster', 'OpenStackMachineTemplate'):
+                o['spec'].update({'managedSubnets': [
+                    {'cidr': '10.1.0.0/16', 'dnsNameservers': ['192.0.2.1']}],
+                    'apiServerPort': 6443,
+                } if o['kind'] == 'OpenStackCluster' else {})
+                path = workload.path(o['apiVersion'], o['kind'])
+                self.api.ask('POST', path, o)
+                self.addCleanup(self.api.ask, 'DELETE', f'{path}/fixed')
+        template, cluster = 'OpenStackMachineTemplate', 'OpenStackCluster'
+
+        def flavor(o):
+            o['spec']['template']['spec']['flavor'] = 'm1.other'
+
+        def topology(o):
+            o['metadata']['annotations'] = {
+                'topology.cluster.x-k8s.io/dry-run': ''}
+            flavor(o)
+
+        waiting.wait_for(
+            lambda: self.change(template, flavor), timeout=30,
+            done=lambda refusal: refusal and 'is immutable' in refusal,
+            what='the refusal of another flavor')
+        self.assertIsNone(self.change(template, topology, dry_run=True))
+        self.assertIn('immutable', self.change(template, topology))
+        self.assertIsNone(self.change(
+            template, lambda o: o['metadata'].update(labels={'a': 'b'})))
+        for field, value in (
+                ('managedSubnets', [{'cidr': '10.2.0.0/16'}]),
+                ('managedSubnets', []), ('tags', ['a']),
+                ('network', {'id': '3a7c8f9e-6a59-4f2d-8d21-3c5f0f7b9f10'}),
+                ('apiServerPort', 7443), ('disableAPIServerFloatingIP', True),
+                ('apiServerLoadBalancer', {'enabled': True})):
+            self.assertIn('cannot be modified', self.change(
+                cluster, lambda o: o['spec'].update({field: value})))
+        for field, value in (
+                ('managedSubnets', [{'cidr': '10.1.0.0/16'}]),
+                ('managedSecurityGroups', {}),
+                ('controlPlaneEndpoint', {'host': '127.0.0.1', 'port': 1})):
+            self.assertIsNone(self.change(
+                cluster, lambda o: o['spec'].update({field: value})), field)
+        self.assertIn('cannot be modified', self.change(
+            cluster, lambda o: o['spec']['controlPlaneEndpoint'].update(
+                port=2)))
+
     def test_api_server_is_killed_and_restarted_during_a_resize(self):
         workload.create(self.api, 'resized')
         self.addCleanup(workload.delete, self.api, 'resized')

@@ -110,6 +110,16 @@ class ClientTest(testtools.TestCase):
         client.put_all(self.client, [webhooks('a'), webhooks('b')])
         self.assertEqual(2, len(self.server.objects))
 
+    def test_collections(self):
+        for kind, plural in (
+                ('ValidatingWebhookConfiguration',
+                 'validatingwebhookconfigurations'),
+                ('ValidatingAdmissionPolicy',
+                 'validatingadmissionpolicies')):
+            self.assertEqual(
+                f'/apis/admissionregistration.k8s.io/v1/{plural}',
+                client.collection({**webhooks('a'), 'kind': kind}))
+
     def test_replace(self):
         client.put(self.client, webhooks('a'))
         client.put(self.client, webhooks('a', more=1))

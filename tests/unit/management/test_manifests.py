@@ -80,6 +80,15 @@ class RewriteTest(testtools.TestCase):
         self.assertEqual({'a': '1', 'b': '2'}, manifests.labelled(
             o, {'b': '2'})['metadata']['labels'])
 
+    def test_every_policy_is_bound(self):
+        policies = manifests.immutability()
+        self.assertEqual({'ValidatingAdmissionPolicy',
+                          'ValidatingAdmissionPolicyBinding'},
+                         {o['kind'] for o in policies})
+        for one in policies:
+            self.assertEqual(2, manifests.names(policies).count(
+                one['spec'].get('policyName', one['metadata']['name'])))
+
     def test_addons(self):
         self.assertEqual(
             ['helmreleases.addons.stackhpc.com',
