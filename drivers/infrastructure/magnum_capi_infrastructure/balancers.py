@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Provider driver of Octavia: every load balancer becomes ACTIVE.
 
+It stands in for two providers, and refuses what each of them would.
+
 Octavia calls a driver before it commits the request. So a thread searches
 Octavia's database for PENDING objects and settles them, with the code that
 Octavia's driver agent uses for the statuses of any provider's driver. What a
@@ -16,6 +18,7 @@ from octavia.api.drivers.driver_agent import driver_updater
 from octavia.common import constants
 from octavia.db import api as db_api
 from octavia.db import models
+from octavia_lib.api.drivers import exceptions
 from octavia_lib.api.drivers import provider_base
 from oslo_config import cfg
 from oslo_log import log as logging
@@ -161,14 +164,33 @@ def _settler():
 
 
 class ProviderDriver(provider_base.ProviderDriver):
-    """Accepts every request; :class:`_Settler` does the rest."""
+    """Accepts what a provider would; :class:`_Settler` does the rest.
+
+    Octavia sets ``name`` to that of the provider.
+    """
 
     def __init__(self):
         super().__init__()
         self._settler = _settler()
 
-    def _take(self, *_arguments, **_options):
+    def _call(self, *_arguments, **_options):
         self._settler.call()
+
+    def _take(self, *parts, **_options):
+        *_, part = parts  # an update has the old one, too
+        # A load balancer may come with all its parts.
+        for each in (part, *_given(part, 'listeners'),
+                     *_given(part, 'pools')):
+            reason = network.refusal(self.name, each)
+            if reason:
+                raise exceptions.UnsupportedOptionError(
+                    user_fault_string=reason, operator_fault_string=reason)
+        self._call()
+
+    def _take_not_ovn(self, *_arguments, **_options):
+        if self.name == 'ovn':
+            raise NotImplementedError
+        self._call()
 
     def create_vip_port(self, loadbalancer_id, project_id, vip_dictionary,
                         additional_vip_dicts=None):
@@ -182,9 +204,20 @@ class ProviderDriver(provider_base.ProviderDriver):
         return {}
 
 
+def _given(part, name):
+    """The parts of a load balancer under a name, if there are any."""
+    found = getattr(part, name, None)
+    return found if isinstance(found, list) else ()
+
+
+_VERBS = 'create', 'update', 'delete'
+
 for _name in (
         *(f'{kind}_{verb}' for kind in (
-            'loadbalancer', 'listener', 'pool', 'member', 'health_monitor',
-            'l7policy', 'l7rule') for verb in ('create', 'update', 'delete')),
-        'loadbalancer_failover', 'member_batch_update'):
-    setattr(ProviderDriver, _name, ProviderDriver._take)
+            'loadbalancer', 'listener', 'pool', 'member', 'health_monitor')
+            for verb in _VERBS), 'member_batch_update'):
+    setattr(ProviderDriver, _name, ProviderDriver._call if _name.endswith(
+        '_delete') else ProviderDriver._take)
+for _name in (*(f'{kind}_{verb}' for kind in ('l7policy', 'l7rule')
+                for verb in _VERBS), 'loadbalancer_failover'):
+    setattr(ProviderDriver, _name, ProviderDriver._take_not_ovn)

@@ -13,6 +13,17 @@ LOG = logging.getLogger(__name__)
 #: Protocols of listeners whose bytes are forwarded as they are.
 FORWARDED = ('HTTP', 'HTTPS', 'TCP')
 
+#: What providers of Octavia accept, by the names of a part's attributes: the
+#: algorithms of octavia.api.drivers.amphora_driver.v2.driver, and
+#: ovn_octavia_provider.common.constants, which forwards only connections.
+ACCEPTED = {
+    'amphora': {'lb_algorithm': ('ROUND_ROBIN', 'SOURCE_IP',
+                                 'LEAST_CONNECTIONS')},
+    'ovn': {'lb_algorithm': ('SOURCE_IP_PORT', 'SOURCE_IP'),
+            'protocol': ('TCP', 'UDP', 'SCTP'),
+            'type': ('TCP', 'UDP-CONNECT'), 'allowed_cidrs': ()},
+}
+
 #: Statuses of what is not there any more.
 GONE = ('PENDING_DELETE', 'DELETED')
 
@@ -67,6 +78,21 @@ def _members(pool):
 
 def _there(part):
     return part.enabled and part.provisioning_status not in GONE
+
+
+def refusal(provider, part):
+    """Why a provider refuses a part of a load balancer, None if not; pure.
+
+    :param part: of Octavia's driver interface: a listener, pool or health
+        monitor. What is not given in an update is an object of its own.
+    """
+    for name, accepted in ACCEPTED.get(provider, {}).items():
+        given = getattr(part, name, None)
+        for value in given if isinstance(given, list) else [given]:
+            if isinstance(value, str) and value not in accepted:
+                return (f'The provider {provider} does not support {name} '
+                        f'{value}')
+    return None
 
 
 class Balancers:

@@ -20,6 +20,42 @@ def subnet(cidr, *addresses, **gateway):
             'gateway': gateway or None}
 
 
+class RefusalTest(testtools.TestCase):
+
+    def refused(self, provider, **part):
+        return network.refusal(provider, types.SimpleNamespace(**part))
+
+    def test_algorithms(self):
+        for provider, algorithm, refused in (
+                ('amphora', 'ROUND_ROBIN', False),
+                ('amphora', 'SOURCE_IP_PORT', True),
+                ('ovn', 'SOURCE_IP_PORT', False),
+                ('ovn', 'ROUND_ROBIN', True)):
+            found = self.refused(provider, protocol='TCP',
+                                 lb_algorithm=algorithm)
+            self.assertEqual(refused, bool(found), found)
+            if refused:
+                self.assertIn(algorithm, found)
+
+    def test_ovn_forwards_only_connections(self):
+        self.assertIsNone(self.refused('ovn', protocol='TCP'))
+        self.assertIsNone(self.refused('amphora', protocol='HTTP'))
+        self.assertIn('HTTP', self.refused('ovn', protocol='HTTP'))
+        self.assertIn('PING', self.refused('ovn', type='PING'))
+        self.assertIsNone(self.refused('ovn', type='TCP'))
+
+    def test_ovn_has_no_allowed_cidrs(self):
+        cidrs = ['192.0.2.0/24']
+        self.assertIn('192.0.2.0/24', self.refused('ovn', allowed_cidrs=cidrs))
+        for nothing in ([], None, object()):
+            self.assertIsNone(self.refused('ovn', allowed_cidrs=nothing))
+        self.assertIsNone(self.refused('amphora', allowed_cidrs=cidrs))
+
+    def test_what_is_not_given_and_ids(self):
+        for part in (types.SimpleNamespace(lb_algorithm=object()), 'an id'):
+            self.assertIsNone(network.refusal('ovn', part))
+
+
 class InterfacesTest(testtools.TestCase):
 
     def test_of_one_subnet(self):
