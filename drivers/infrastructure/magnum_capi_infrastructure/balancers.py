@@ -119,7 +119,7 @@ class _Settler(threading.Thread):
     def call(self):
         self._called.set()
 
-    def _settle(self, updater):
+    def _settle(self):
         statuses = pending()
         if self._balancers:
             # Nobody else changes a load balancer that is pending.
@@ -129,16 +129,18 @@ class _Settler(threading.Thread):
                 statuses[constants.LOADBALANCERS] = [
                     s for s in changed if s['id'] not in refused]
         if statuses:
+            # A new one each time, as in Octavia's driver agent: after an error
+            # of the database its session is useless.
+            updater = driver_updater.DriverUpdater()
             answer = updater.update_loadbalancer_status(statuses)
             if answer[constants.STATUS_CODE] != 200:
                 LOG.warning('Not settled: %s', answer)
 
     def run(self):
-        updater = driver_updater.DriverUpdater()
         looks = LOOKS
         while True:
             try:
-                self._settle(updater)
+                self._settle()
             except machines.Unreachable as e:
                 LOG.warning('Nothing is settled: %s', e)
             except Exception:

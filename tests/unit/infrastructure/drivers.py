@@ -9,7 +9,8 @@ from magnum_capi_tempest import resources
 from magnum_capi_tempest.sandbox import infrastructure
 
 
-def _load(name):
+def load(name):
+    """Import a module of the package anew, unless it is loaded."""
     folder = str(resources.find(infrastructure.DRIVERS))
     sys.path.insert(0, folder)
     try:
@@ -18,5 +19,5 @@ def _load(name):
         sys.path.remove(folder)
 
 
-machines = _load('machines')
-network = _load('network')
+machines = load('machines')
+network = load('network')
