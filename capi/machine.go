@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -140,11 +141,11 @@ func (r *openStackMachines) reconcile(ctx context.Context, o *unstructured.Unstr
 		if !joined {
 			return 0, nil
 		}
-		return 0, r.workloads.stopKubelet(ctx, client.ObjectKeyFromObject(cluster), o.GetName())
+		return 0, r.halt(ctx, cluster, o)
 	}
 	if left, crashes := r.lifetime(o, b); crashes && left <= 0 {
 		r.crashed(o)
-		return 0, r.workloads.stopKubelet(ctx, client.ObjectKeyFromObject(cluster), o.GetName())
+		return 0, r.halt(ctx, cluster, o)
 	}
 	r.active(o, util.IsControlPlaneMachine(machine), id, address)
 	if b.Node == nodeAbsent {
@@ -206,6 +207,24 @@ func (r *openStackMachines) failed(o *unstructured.Unstructured, message string,
 	}
 	setConditions(o, r.now(), conditionFalse("Ready", "InstanceStateError", "Error", message),
 		conditionFalse(instanceReady, "InstanceStateError", "Error", message))
+}
+
+// halt does to a cluster what an instance that does not run any more does: its
+// kubelet stops, and without a control plane also the API server.
+func (r *openStackMachines) halt(ctx context.Context, cluster *clusterv1.Cluster, o *unstructured.Unstructured) error {
+	key := client.ObjectKeyFromObject(cluster)
+	l := &unstructured.UnstructuredList{}
+	l.SetGroupVersionKind(listKind(openStackMachine))
+	if err := r.client.List(ctx, l, client.InNamespace(key.Namespace), client.MatchingLabels{clusterv1.ClusterNameLabel: key.Name},
+		client.HasLabels{clusterv1.MachineControlPlaneLabel}); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(l.Items, func(other unstructured.Unstructured) bool {
+		return other.GetName() != o.GetName() && nested(&other, "status", "instanceState") == stateActive
+	}) {
+		r.workloads.stop(key)
+	}
+	return r.workloads.stopKubelet(ctx, key, o.GetName())
 }
 
 // lifetime returns the time until an instance crashes, and whether it does.

@@ -19,6 +19,7 @@ import (
 
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/secret"
 )
 
 // machineCase is one worker of cluster "c" and the reconciler that serves it.
@@ -359,6 +360,57 @@ func TestANodeThatIsDeletedDoesNotComeBack(t *testing.T) {
 	m.annotate("failure", "")
 	m.reconcile()
 	check(t, "started again", m.nodeReady(), corev1.ConditionTrue)
+}
+
+// controlPlane makes the worker a control plane whose API server can listen.
+func (m *machineCase) controlPlane() {
+	m.t.Helper()
+	ctx := context.Background()
+	cluster, machine, o := &clusterv1.Cluster{}, &clusterv1.Machine{}, get(m.t, m.client, openStackMachine, worker)
+	for name, into := range map[string]client.Object{"c": cluster, worker: machine} {
+		if err := m.client.Get(ctx, key(name), into); err != nil {
+			m.t.Fatal(err)
+		}
+	}
+	cluster.Spec.ControlPlaneEndpoint = clusterv1.APIEndpoint{Host: workloadHost, Port: freePort(m.t, workloadHost)}
+	labels := map[string]string{clusterv1.ClusterNameLabel: "c", clusterv1.MachineControlPlaneLabel: ""}
+	machine.SetLabels(labels)
+	o.SetLabels(labels)
+	for _, changed := range []client.Object{cluster, machine, o} {
+		if err := m.client.Update(ctx, changed); err != nil {
+			m.t.Fatal(err)
+		}
+	}
+	for n, purpose := range []secret.Purpose{secret.ClusterCA, secret.EtcdCA} {
+		if err := m.client.Create(ctx, newTestCA(m.t, n).secret("c", purpose)); err != nil {
+			m.t.Fatal(err)
+		}
+	}
+}
+
+func TestAnAPIServerStopsWithItsLastControlPlane(t *testing.T) {
+	m := newMachineCase(t, nil, deployedCNI("c"))
+	m.controlPlane()
+	m.reconcile()
+	m.setNodeRef()
+	check(t, "serves", m.r.workloads.serves(key("c")), true)
+	m.annotate("failure", "no power")
+	m.reconcile()
+	check(t, "serves without power", m.r.workloads.serves(key("c")), false)
+	m.annotate("failure", "")
+	m.reconcile()
+	check(t, "serves again", m.r.workloads.serves(key("c")), true)
+	// when there is another one
+	other := machineOf("c", "c-2", nil).(*unstructured.Unstructured)
+	other.SetLabels(map[string]string{clusterv1.ClusterNameLabel: "c", clusterv1.MachineControlPlaneLabel: ""})
+	set(other, stateActive, "status", "instanceState")
+	if err := m.client.Create(context.Background(), other); err != nil {
+		t.Fatal(err)
+	}
+	m.annotate("failure", "no power")
+	m.reconcile()
+	check(t, "serves with another", m.r.workloads.serves(key("c")), true)
+	m.r.workloads.remove(key("c"))
 }
 
 func TestAMachineCanCrash(t *testing.T) {

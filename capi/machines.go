@@ -208,7 +208,19 @@ func (s *machines) crash(ctx context.Context, key client.ObjectKey, m *bootedMac
 	defer s.lock.Unlock()
 	m.state, m.readyAt = stateCrashed, time.Time{}
 	m.log(s.now(), "crashed")
+	s.stopAPI(m)
 	return nil
+}
+
+// stopAPI stops the API server of a machine's cluster if no control plane runs
+// any more, until one joins again. The caller holds the lock.
+func (s *machines) stopAPI(m *bootedMachine) {
+	for _, other := range s.byID {
+		if other.cluster == m.cluster && other.config != nil && other.config.controlPlane && other.state == stateRunning {
+			return
+		}
+	}
+	s.workloads.stop(m.cluster)
 }
 
 // join finds the cluster and adds the node. The user data of a control plane
@@ -320,6 +332,7 @@ func (s *machines) halt(ctx context.Context, m *bootedMachine) error {
 	if m.cluster == (client.ObjectKey{}) {
 		return nil
 	}
+	s.stopAPI(m)
 	return s.workloads.stopKubelet(ctx, m.cluster, m.nodeName())
 }
 

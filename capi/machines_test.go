@@ -396,7 +396,22 @@ func TestPower(t *testing.T) {
 		_, answer := c.ask(http.MethodGet, "/cp", nil)
 		check(t, step.action, answer["state"], any(step.state))
 		c.eventually(step.action, func() bool { return c.readiness("c-cp") == step.ready })
+		check(t, step.action+": serves", c.serves(), step.state == stateRunning)
 	}
+	// and with another control plane
+	c.put("cp2", "c-cp2", "m1", c.data.join(true))
+	c.eventually("c-cp2", func() bool { return c.readiness("c-cp2") == corev1.ConditionTrue })
+	c.ask(http.MethodPost, "/cp/stop", nil)
+	check(t, "serves with another", c.serves(), true)
+}
+
+// serves reports whether the API server accepts connections.
+func (c *machineCloud) serves() bool {
+	conn, err := net.Dial("tcp", c.data.endpoint)
+	if err == nil {
+		_ = conn.Close()
+	}
+	return err == nil
 }
 
 func TestFaultsOfFlavors(t *testing.T) {

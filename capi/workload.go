@@ -236,15 +236,27 @@ func (t *tlsConfigs) forClient(hello *tls.ClientHelloInfo) (*tls.Config, error) 
 	return t.byName[name], nil
 }
 
-// remove stops the API server of a cluster and drops its content.
-func (w *workloads) remove(cluster client.ObjectKey) {
+// stop stops the API server of a cluster, whose content stays on its disks.
+func (w *workloads) stop(cluster client.ObjectKey) {
 	w.lock.Lock()
 	defer w.lock.Unlock()
+	w.close(cluster)
+}
+
+// close ends the API server of a cluster; the caller holds the lock.
+func (w *workloads) close(cluster client.ObjectKey) {
 	if s, ok := w.servers[cluster]; ok {
 		_ = s.Close()
 		delete(w.servers, cluster)
 		klog.InfoS("Workload API server stopped", "cluster", cluster)
 	}
+}
+
+// remove stops the API server of a cluster and drops its content.
+func (w *workloads) remove(cluster client.ObjectKey) {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	w.close(cluster)
 	delete(w.registered, cluster)
 	w.manager.DeleteResourceGroup(cluster.String())
 }
