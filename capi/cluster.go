@@ -22,6 +22,7 @@ import (
 // API server, and creates the empty in-memory cluster behind it.
 type openStackClusters struct {
 	client    client.Client
+	reader    client.Reader // not a cache: the manager's has not all Secrets
 	workloads *workloads
 	addresses *addresses
 }
@@ -36,6 +37,11 @@ func (r *openStackClusters) Reconcile(ctx context.Context, req ctrl.Request) (ct
 	cluster := client.ObjectKey{Namespace: o.GetNamespace(), Name: owner}
 	if paused, err := r.paused(ctx, cluster, o); err != nil || paused {
 		return ctrl.Result{}, err // the watch of Clusters wakes it
+	}
+	if owned && (o.GetDeletionTimestamp() != nil || nested(o, "spec", "controlPlaneEndpoint", "host") == "") {
+		if err := cloudCredentials(ctx, r.reader, o); err != nil {
+			return ctrl.Result{}, err
+		}
 	}
 	if o.GetDeletionTimestamp() != nil {
 		// By the name in the owner reference: the Cluster itself may

@@ -7,7 +7,9 @@ import (
 	"net/netip"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -15,7 +17,7 @@ import (
 
 func clusterReconciler(t *testing.T, objects ...client.Object) *openStackClusters {
 	c := testClient(objects...)
-	return &openStackClusters{client: c, workloads: testWorkloads(t, c),
+	return &openStackClusters{client: c, reader: c, workloads: testWorkloads(t, c),
 		addresses: newAddresses(netip.MustParsePrefix("127.77.0.0/16"), c)}
 }
 
@@ -71,6 +73,41 @@ func TestAPausedClusterIsLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	reconcileCluster(t, r, "c")
+	check(t, "finalizers", len(get(t, r.client, openStackCluster, "c").GetFinalizers()), 1)
+}
+
+// credentials is the Secret of newCluster's identityRef.
+func credentials() *corev1.Secret {
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "cloud"},
+		Data: map[string][]byte{"clouds.yaml": []byte("{}")}}
+}
+
+func TestAClusterNeedsCredentialsEvenToBeDeleted(t *testing.T) {
+	// given a cluster without its Secret
+	o := newCluster("c")
+	set(o, "cloud", "spec", "identityRef", "name")
+	r := clusterReconciler(t, o)
+	refused := func() {
+		t.Helper()
+		if _, err := r.Reconcile(context.Background(), ctrl.Request{NamespacedName: key("c")}); err == nil {
+			t.Error("no error")
+		}
+	}
+	refused()
+	check(t, "host", nested(get(t, r.client, openStackCluster, "c"), "spec", "controlPlaneEndpoint", "host"), "")
+	// when there is one
+	if err := r.client.Create(context.Background(), credentials()); err != nil {
+		t.Fatal(err)
+	}
+	reconcileCluster(t, r, "c")
+	check(t, "host", nested(get(t, r.client, openStackCluster, "c"), "spec", "controlPlaneEndpoint", "host"), "127.77.1.1")
+	// and it is deleted before the cluster
+	for _, gone := range []client.Object{credentials(), get(t, r.client, openStackCluster, "c")} {
+		if err := r.client.Delete(context.Background(), gone); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refused()
 	check(t, "finalizers", len(get(t, r.client, openStackCluster, "c").GetFinalizers()), 1)
 }
 

@@ -36,6 +36,7 @@ const nodeReadyFrom = "node-ready-from"
 // does to the in-memory cluster what kubeadm and kubelet on it would do.
 type openStackMachines struct {
 	client     client.Client
+	reader     client.Reader // not a cache: the manager's has not all Secrets
 	workloads  *workloads
 	behaviours behaviours
 	now        func() time.Time
@@ -88,6 +89,12 @@ func (r *openStackMachines) Reconcile(ctx context.Context, req ctrl.Request) (ct
 	switch {
 	case isPaused(cluster, o):
 		return ctrl.Result{}, nil // the watch of Clusters wakes it
+	case cluster != nil && (o.GetDeletionTimestamp() != nil || nested(o, "status", "instanceState") == ""):
+		if err := r.credentials(ctx, o, cluster); err != nil {
+			return ctrl.Result{}, err
+		}
+	}
+	switch {
 	case o.GetDeletionTimestamp() != nil:
 		return r.delete(ctx, before, o, machine)
 	case cluster == nil:
@@ -103,6 +110,16 @@ func (r *openStackMachines) Reconcile(ctx context.Context, req ctrl.Request) (ct
 		return ctrl.Result{}, err
 	}
 	return ctrl.Result{RequeueAfter: after}, nil
+}
+
+// credentials returns why CAPO could not make or delete a machine.
+func (r *openStackMachines) credentials(ctx context.Context, o *unstructured.Unstructured, cluster *clusterv1.Cluster) error {
+	infra := newObject(openStackCluster)
+	key := client.ObjectKey{Namespace: cluster.Namespace, Name: cluster.Spec.InfrastructureRef.Name}
+	if err := r.client.Get(ctx, key, infra); client.IgnoreNotFound(err) != nil {
+		return err
+	}
+	return cloudCredentials(ctx, r.reader, o, infra)
 }
 
 // behaviour returns the behaviour of a machine.
@@ -292,7 +309,7 @@ func (r *openStackMachines) nodeReady(ctx context.Context, cluster *clusterv1.Cl
 	return 0, r.workloads.setNode(ctx, key, o.GetName(), kubeletReady)
 }
 
-// delete always completes: nothing missing or wrong keeps the finalizer.
+// delete always completes: nothing else missing or wrong keeps the finalizer.
 func (r *openStackMachines) delete(ctx context.Context, before, o *unstructured.Unstructured, machine *clusterv1.Machine) (ctrl.Result, error) {
 	b, err := r.behaviour(o)
 	if err != nil {

@@ -52,7 +52,7 @@ func newMachineCase(t *testing.T, annotations map[string]string, objects ...clie
 	set(o, "m1.small", "spec", "flavor")
 	c := testClient(append(objects, testCluster("c"), machine, config, o)...)
 	m := &machineCase{t: t, client: c, clock: instant}
-	m.r = &openStackMachines{client: c, workloads: testWorkloads(t, c), now: func() time.Time { return m.clock },
+	m.r = &openStackMachines{client: c, reader: c, workloads: testWorkloads(t, c), now: func() time.Time { return m.clock },
 		behaviours: behaviours{"m1.small": {}}}
 	return m
 }
@@ -491,6 +491,46 @@ func TestAMachineCanBePausedItself(t *testing.T) {
 	m := newMachineCase(t, map[string]string{clusterv1.PausedAnnotation: ""}, deployedCNI("c"))
 	m.reconcile()
 	check(t, "state", m.field("status", "instanceState"), "")
+}
+
+func TestAMachineNeedsTheCredentialsOfItsCluster(t *testing.T) {
+	infra := newCluster("c")
+	set(infra, "cloud", "spec", "identityRef", "name")
+	m := newMachineCase(t, nil, infra, deployedCNI("c"))
+	cluster := &clusterv1.Cluster{}
+	if err := m.client.Get(context.Background(), key("c"), cluster); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: openStackGV.Group, Kind: openStackCluster.Kind, Name: "c"}
+	if err := m.client.Update(context.Background(), cluster); err != nil {
+		t.Fatal(err)
+	}
+	refused := func() {
+		t.Helper()
+		if _, err := m.r.Reconcile(context.Background(), ctrl.Request{NamespacedName: key(worker)}); err == nil {
+			t.Error("no error")
+		}
+	}
+	refused()
+	check(t, "state", m.field("status", "instanceState"), "")
+	if err := m.client.Create(context.Background(), credentials()); err != nil {
+		t.Fatal(err)
+	}
+	m.reconcile()
+	check(t, "state", m.field("status", "instanceState"), stateActive)
+	// when they are deleted first
+	if err := m.client.Delete(context.Background(), credentials()); err != nil {
+		t.Fatal(err)
+	}
+	m.reconcile()
+	m.deleteMachine()
+	refused()
+	// then they have to be made again
+	if err := m.client.Create(context.Background(), credentials()); err != nil {
+		t.Fatal(err)
+	}
+	m.reconcile()
+	m.checkGone()
 }
 
 func (m *machineCase) deleteMachine() {

@@ -7,9 +7,11 @@ import (
 	"crypto/sha256"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 
 	addonsv1 "sigs.k8s.io/cluster-api/api/addons/v1beta2"
@@ -43,7 +45,7 @@ func (p *providers) openStack(ctx context.Context) {
 	}
 	log := ctrl.LoggerFrom(ctx)
 
-	c := &openStackClusters{client: p.client, workloads: w,
+	c := &openStackClusters{client: p.client, reader: p.mgr.GetAPIReader(), workloads: w,
 		addresses: newAddresses(p.options.workloadNetwork, p.mgr.GetAPIReader())}
 	must(capicontrollerutil.NewControllerManagedBy(p.mgr, log).Named("openstackcluster").
 		For(newObject(openStackCluster)).WithOptions(p.controllerOptions()).
@@ -51,7 +53,7 @@ func (p *providers) openStack(ctx context.Context) {
 			util.ClusterToInfrastructureMapFunc(ctx, openStackCluster, p.client, newObject(openStackCluster)))).
 		Complete(ctx, c), "controller OpenStackCluster")
 
-	m := &openStackMachines{client: p.client, workloads: w, behaviours: p.options.behaviours, now: now}
+	m := &openStackMachines{client: p.client, reader: p.mgr.GetAPIReader(), workloads: w, behaviours: p.options.behaviours, now: now}
 	must(capicontrollerutil.NewControllerManagedBy(p.mgr, log).Named("openstackmachine").
 		For(newObject(openStackMachine)).WithOptions(p.controllerOptions()).
 		Watches(&clusterv1.Machine{}, handler.EnqueueRequestsFromMapFunc(util.MachineToInfrastructureMapFunc(openStackMachine))).
@@ -62,6 +64,30 @@ func (p *providers) openStack(ctx context.Context) {
 		Complete(ctx, m), "controller OpenStackMachine")
 	_, err = p.mgr.GetCache().GetInformer(ctx, &bootstrapv1.KubeadmConfig{}) // read for node labels
 	must(err, "KubeadmConfig informer")
+}
+
+// cloudCredentials returns why CAPO could not use a cloud. It reads the Secret
+// that the first of the objects names before everything else, even to delete
+// (NewClientScopeFromObject in pkg/scope, v0.14.6).
+func cloudCredentials(ctx context.Context, reader client.Reader, objects ...*unstructured.Unstructured) error {
+	for _, o := range objects {
+		name := nested(o, "spec", "identityRef", "name")
+		if name == "" {
+			continue
+		}
+		if kind := nested(o, "spec", "identityRef", "type"); kind != "" && kind != "Secret" {
+			return nil // of the whole management cluster
+		}
+		s := &corev1.Secret{}
+		if err := reader.Get(ctx, client.ObjectKey{Namespace: o.GetNamespace(), Name: name}, s); err != nil {
+			return fmt.Errorf("OpenStack credentials: %w", err)
+		}
+		if _, ok := s.Data["clouds.yaml"]; !ok {
+			return fmt.Errorf("OpenStack credentials secret %s did not contain key clouds.yaml", name)
+		}
+		return nil
+	}
+	return nil
 }
 
 func newObject(gvk schema.GroupVersionKind) *unstructured.Unstructured {

@@ -26,6 +26,9 @@ def objects(name, version='v1.34.2', workers=1):
 
     machines = ref(infrastructure, 'OpenStackMachineTemplate')
     return [
+        {'apiVersion': 'v1', 'kind': 'Secret', 'metadata': {
+            'name': credentials(name)},
+         'stringData': {'clouds.yaml': '{clouds: {openstack: {}}}'}},
         thing('cluster.x-k8s.io/v1beta2', 'Cluster', {
             'clusterNetwork': {
                 'pods': {'cidrBlocks': ['172.16.0.0/13']},
@@ -34,7 +37,7 @@ def objects(name, version='v1.34.2', workers=1):
                                    'KubeadmControlPlane', '-control-plane'),
             'infrastructureRef': ref(infrastructure, 'OpenStackCluster')}),
         thing(f'{infrastructure}/v1beta1', 'OpenStackCluster', {
-            'identityRef': {'name': f'{name}-cloud-credentials',
+            'identityRef': {'name': credentials(name),
                             'cloudName': 'openstack'}}),
         thing(f'{infrastructure}/v1beta1', 'OpenStackMachineTemplate', {
             'template': {'spec': {
@@ -57,6 +60,11 @@ def objects(name, version='v1.34.2', workers=1):
         thing('addons.stackhpc.com/v1alpha1', 'HelmRelease',
               {'clusterName': name, 'bootstrap': True}, '-cni-calico',
               {'capi.stackhpc.com/component': 'cni-calico'})]
+
+
+def credentials(name):
+    """Name of the Secret by which the provider uses the cloud."""
+    return f'{name}-cloud-credentials'
 
 
 def create(api, name, **kwargs):
@@ -117,10 +125,14 @@ def delete(api, name):
         if o['kind'] in ('Cluster', 'OpenStackMachineTemplate',
                          'KubeadmConfigTemplate') and api.get(path):
             api.ask('DELETE', path)
+    kept = f'Secret/{credentials(name)}'
     waiting.wait_for(
-        lambda: [o for o in left_over(api) if f'/{name}' in o],
+        lambda: [o for o in left_over(api) if f'/{name}' in o and o != kept],
         done=lambda left: not left, timeout=600,
         what=f'everything of cluster {name} to be gone')
+    path = _path('v1', 'Secret', credentials(name))
+    if api.get(path):
+        api.ask('DELETE', path)
 
 
 def left_over(api):

@@ -53,6 +53,11 @@ class ManagementTest(testtools.TestCase):
         self.namespace = f'magnum-{self._testMethodName}'.replace(
             '_', '-')[:63].rstrip('-')
         self.kube.ensure_namespace(self.namespace, {'a': 'b'})
+        self.kube.apply({
+            'kind': 'Secret', 'metadata': {
+                'name': real_helm.VALUES['cloudCredentialsSecretName'],
+                'namespace': self.namespace},
+            'stringData': {'clouds.yaml': '{clouds: {openstack: {}}}'}})
 
     def upgrade(self, digest=None, **changes):
         return self.helm.upgrade(
