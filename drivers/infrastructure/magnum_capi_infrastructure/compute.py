@@ -137,7 +137,9 @@ class MachineDriver(driver.ComputeDriver):
             internal_id=instance.uuid)
 
     def get_console_output(self, context, instance):
-        return _found(instance, self._machines.console(instance.uuid))
+        # Nova would encode a string as Latin-1.
+        return _found(
+            instance, self._machines.console(instance.uuid)).encode()
 
     # What happens.
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The modules of drivers/infrastructure that import nothing of OpenStack."""
+"""The modules of drivers/infrastructure, without OpenStack."""
 
 import importlib
 import sys
+from unittest import mock
 
 from magnum_capi_tempest import resources
 from magnum_capi_tempest.sandbox import infrastructure
@@ -17,6 +18,22 @@ def load(name):
         return importlib.import_module(f'magnum_capi_infrastructure.{name}')
     finally:
         sys.path.remove(folder)
+
+
+def load_with(name, stubs):
+    """Import a module of the package with stand-ins for other modules.
+
+    :param stubs: :func:`stand_ins` of all that it imports.
+    """
+    with mock.patch.dict(sys.modules, stubs):
+        module = load(name)
+        del sys.modules[module.__name__]
+    return module
+
+
+def stand_ins(*names):
+    """A mock for each of these modules, by name."""
+    return {name: mock.MagicMock() for name in names}
 
 
 machines = load('machines')

@@ -2,7 +2,6 @@
 
 """The provider driver, without Octavia."""
 
-import sys
 import types
 from unittest import mock
 
@@ -24,15 +23,11 @@ class UnsupportedOptionError(Exception):
 
 def balancers():
     """The module with a stand-in for each package that it imports."""
-    stubs = {name: mock.MagicMock() for name in OCTAVIA}
+    stubs = drivers.stand_ins(*OCTAVIA)
     interface = stubs['octavia_lib.api.drivers']
     interface.provider_base.ProviderDriver = object
     interface.exceptions.UnsupportedOptionError = UnsupportedOptionError
-    name = 'magnum_capi_infrastructure.balancers'
-    with mock.patch.dict(sys.modules, stubs):
-        module = drivers.load('balancers')
-        del sys.modules[name]
-    return module
+    return drivers.load_with('balancers', stubs)
 
 
 class ProviderTest(testtools.TestCase):
