@@ -21,7 +21,7 @@ RESOURCE_CONTROLLER = manifests.RESOURCE_CONTROLLER
 
 #: Helm chart of the addon provider, and its version.
 ADDON_PROVIDER = ('https://azimuth-cloud.github.io/cluster-api-addon-provider',
-                  'cluster-api-addon-provider', '0.11.0')
+                  'cluster-api-addon-provider', '0.12.1')
 
 
 @dataclasses.dataclass(frozen=True)
