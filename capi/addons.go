@@ -20,7 +20,7 @@ import (
 	addonsv1 "sigs.k8s.io/cluster-api/api/addons/v1beta2"
 	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-	"sigs.k8s.io/cluster-api/util/conditions/deprecated/v1beta1"
+	"sigs.k8s.io/cluster-api/util/conditions"
 	capicontrollerutil "sigs.k8s.io/cluster-api/util/controller"
 )
 
@@ -186,13 +186,15 @@ func (r *addons) setPhase(o *unstructured.Unstructured, ready bool, b behaviour)
 }
 
 // installable is the addon provider's rule: a bootstrap addon needs an API
-// server, every other one a Ready cluster.
+// server, every other one an Available cluster, including its workers. (A
+// cluster is Ready in v1beta1 without them, but it reads the version that the
+// API prefers.)
 func installable(o *unstructured.Unstructured, cluster *clusterv1.Cluster) bool {
 	if bootstrap, _, _ := unstructured.NestedBool(o.Object, "spec", "bootstrap"); bootstrap {
 		c := cluster.Status.Initialization.ControlPlaneInitialized
 		return c != nil && *c
 	}
-	return v1beta1.IsTrue(cluster, clusterv1.ReadyV1Beta1Condition)
+	return conditions.IsTrue(cluster, clusterv1.ClusterAvailableCondition)
 }
 
 // controlPlaneFlavors returns name and id of the flavor of a cluster's control

@@ -77,6 +77,27 @@ func TestAddonPhases(t *testing.T) {
 	}
 }
 
+func TestAnAddonWaitsForAnAvailableCluster(t *testing.T) {
+	a := newAddonCase(t, false, true, nil, nil)
+	for _, kind := range []string{clusterv1.ReadyCondition, clusterv1.ClusterAvailableCondition} {
+		cluster := &clusterv1.Cluster{}
+		if err := a.client.Get(context.Background(), key("c"), cluster); err != nil {
+			t.Fatal(err)
+		}
+		cluster.Status.Deprecated = &clusterv1.ClusterDeprecatedStatus{V1Beta1: &clusterv1.ClusterV1Beta1DeprecatedStatus{
+			Conditions: clusterv1.Conditions{{Type: clusterv1.ReadyV1Beta1Condition, Status: "True"}}}}
+		cluster.Status.Conditions = []metav1.Condition{{Type: kind, Status: metav1.ConditionTrue, Reason: "x"}}
+		if err := a.client.Update(context.Background(), cluster); err != nil {
+			t.Fatal(err)
+		}
+		want := phasePending
+		if kind == clusterv1.ClusterAvailableCondition {
+			want = phaseDeployed
+		}
+		check(t, kind, a.phase(), want)
+	}
+}
+
 func TestAnAddonIsDeployedAfterItsDelay(t *testing.T) {
 	a := newAddonCase(t, true, true, behaviours{"m1.cp": {AddonDelay: duration(30 * time.Second)}}, nil)
 	check(t, "at once", a.phase(), phaseInstalling)
