@@ -199,6 +199,7 @@ prepare() {
 make_venv() {
     local python=$1 version=$2 venv=$3
     local constraints=$TOP/constraints/tools.txt
+    local -a unversioned=()
     local hint='Is a package index reachable? Behind a proxy set https_proxy'
     if ! "$python" -c 'import ensurepip, venv' 2> /dev/null; then
         apt_install "python${version%.*}-venv"
@@ -213,9 +214,13 @@ make_venv() {
     quietly 'Install uv and bindep' "$venv/bin/python" -m pip install -q \
         -c "$constraints" uv bindep \
         || die 'pip failed, see above' "$venv" "$hint"
+    # pbr asks git for the version. Archives have no history; GitHub runs
+    # actions from one.
+    git -C "$TOP" rev-parse HEAD > /dev/null 2>&1 \
+        || unversioned=(PBR_VERSION=0.0.0)
     # uv leaves lock files in the folder of temporary files.
     quietly 'Install the Python packages' env VIRTUAL_ENV="$venv" \
-        TMPDIR="$venv" \
+        TMPDIR="$venv" "${unversioned[@]}" \
         "$venv/bin/uv" pip install --no-progress -c "$constraints" \
         --build-constraint "$constraints" "${what[@]}" \
         || die 'uv failed, see above' "$venv" "$hint"

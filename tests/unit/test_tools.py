@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 
 import fixtures
 import testtools
@@ -120,6 +121,43 @@ class FinishTest(testtools.TestCase):
 
             self.assertEqual((code, f'finish {code}\n'),
                              (ended.returncode, ended.stdout), end)
+
+
+class EnvironmentTest(testtools.TestCase):
+    """What is told to the programs that install this project."""
+
+    def setUp(self):
+        super().setUp()
+        self.top = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+
+    def installed(self):
+        """The command that installs this project."""
+        ended = subprocess.run(
+            ['bash', '-c', f'set -eu; source {LIBRARY}; TOP={self.top}\n'
+             'quietly() { shift; printf "%s\\n" "$*"; }; what=(-e "$TOP")\n'
+             f'make_venv {sys.executable} 3.11.2 {self.top}/venv\n'],
+            capture_output=True, text=True, check=False)
+        return [line for line in ended.stdout.splitlines()
+                if 'uv pip install' in line]
+
+    def test_an_archive_has_a_version(self):
+        """pbr finds none where git has no history."""
+        (self.top / 'venv').mkdir()
+
+        found, = self.installed()
+
+        self.assertIn(' PBR_VERSION=0.0.0 ', found)
+
+    def test_git_knows_the_version_of_a_checkout(self):
+        (self.top / 'venv').mkdir()
+        for words in (['init', '-q'], ['commit', '-q', '--allow-empty',
+                                       '--no-verify', '-m', 'x']):
+            subprocess.run(['git', '-C', self.top, '-c', 'user.name=x',
+                            '-c', 'user.email=x', *words], check=True)
+
+        found, = self.installed()
+
+        self.assertNotIn('PBR_VERSION', found)
 
 
 class UsageTest(testtools.TestCase):
