@@ -20,6 +20,7 @@ DRIVER_TEST = """#!/bin/bash
 printf '%s\\n' "$@" > arguments
 mkdir "$3"
 echo '# k8s_x fails core' > "$3/driver-report.md"
+[[ $1 == unbuilt ]] || echo '{}' > "$3/driver-report.json"
 exit 1
 """
 
@@ -57,24 +58,62 @@ class ActionTest(testtools.TestCase):
             env={'PATH': os.environ['PATH'], **told, **env}).returncode
         return code, {one: path.read_text() for one, path in told.items()}
 
-    def test_a_driver_that_fails_fails_the_job_and_is_shown(self):
+    def driver_test(self, **inputs):
+        """Run the step that tests a driver, which fails."""
         script = self.folder / 'project/tools/test_driver.sh'
         script.parent.mkdir(parents=True)
         (self.folder / 'project' / ACTION).mkdir(parents=True)
         script.write_text(DRIVER_TEST)
         script.chmod(script.stat().st_mode | stat.S_IXUSR)
-        self.inputs['arguments'] = '--core --magnum 2026.1'
-
+        self.inputs.update(inputs)
         code, told = self.step('Test the driver', self.folder / 'project')
-
         self.assertEqual(1, code)
-        self.assertEqual('report=driver-report/driver-report.json\n',
-                         told['GITHUB_OUTPUT'])
+        return told['GITHUB_OUTPUT']
+
+    def test_a_driver_that_fails_fails_the_job_and_is_shown(self):
+        told = self.driver_test(arguments='--core --magnum 2026.1')
+
+        # Its programs are kept all the same.
+        self.assertEqual('report=driver-report/driver-report.json\n'
+                         'tested=yes\n', told)
         self.assertEqual(
             ['.', '--folder', 'driver-report', '--core', '--magnum',
              '2026.1'], (self.folder / 'arguments').read_text().split())
         _, told = self.step('Show what came of it')
         self.assertEqual('# k8s_x fails core\n', told['GITHUB_STEP_SUMMARY'])
+
+    def test_arguments_on_several_lines(self):
+        self.driver_test(arguments='--core\n--magnum 2025.2\n')
+
+        self.assertEqual(
+            ['.', '--folder', 'driver-report', '--core', '--magnum',
+             '2025.2'], (self.folder / 'arguments').read_text().split())
+
+    def test_not_all_programs_are_no_cache(self):
+        """Nothing could be added to it, its key is the same for ever."""
+        self.assertEqual('report=driver-report/driver-report.json\n',
+                         self.driver_test(driver='unbuilt'))
+
+    def test_programs_are_kept_though_the_driver_fails(self):
+        """The step after the job of actions/cache runs if it succeeds."""
+        uses = {one['uses'].partition('@')[0]: one
+                for one in self.action['runs']['steps'] if 'uses' in one}
+
+        self.assertNotIn('actions/cache', uses)
+        self.assertEqual(
+            'always() && steps.test.outputs.tested '
+            "&& steps.programs.outputs.cache-hit != 'true'",
+            uses['actions/cache/save']['if'])
+        self.assertEqual('programs', uses['actions/cache/restore']['id'])
+
+    def test_jobs_of_a_matrix_keep_one_report_each(self):
+        """GitHub refuses a second artifact of the same name in a run."""
+        upload, = (one for one in self.action['runs']['steps']
+                   if one.get('uses', '').startswith(
+                       'actions/upload-artifact'))
+
+        for part in ('github.job', 'strategy.job-index'):
+            self.assertIn(f'${{{{ {part} }}}}', upload['with']['name'])
 
     def test_nothing_is_shown_of_what_never_ran(self):
         code, told = self.step('Show what came of it')
