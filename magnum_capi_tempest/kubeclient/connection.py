@@ -14,7 +14,9 @@ in. This module corrects some of the library's behaviour:
 - a token in a file is not read again when it has been renewed;
 - a proxy in the environment would be used even for this machine;
 - Python 3.13 requires extensions that Magnum's CA does not add to
-  certificates.
+  certificates;
+- urllib3 1.26, which OpenStack is pinned to until 2025.2, names no IP address
+  to ssl, which would refuse to connect. urllib3 checks the name by itself.
 """
 
 import contextlib
@@ -80,6 +82,8 @@ def files(kubeconfig, folder):
             config.load_kube_config(
                 str(kubeconfig), client_configuration=configuration,
                 persist_config=False, temp_file_path=str(private.path))
+            # Before 35.0, it would name the files of an earlier client.
+            config.kube_config._temp_files.clear()
             _follow_token(configuration, current)
             _check_token(configuration)
         # Three retries with growing pauses would delay every failure by ten
@@ -113,6 +117,7 @@ def client_for(server, ca, certificate):
         pem = str(ca).startswith('-----BEGIN')
         context = ssl.create_default_context(
             cafile=None if pem else ca, cadata=ca if pem else None)
+        context.check_hostname = False
         context.verify_flags &= ~ssl.VERIFY_X509_STRICT
         if certificate:
             context.load_cert_chain(*certificate)
@@ -225,6 +230,7 @@ def _context(arguments):
     """Create the TLS context that urllib3 would create from its arguments."""
     from urllib3.util import ssl_
     context = ssl_.create_urllib3_context(cert_reqs=arguments['cert_reqs'])
+    context.check_hostname = False
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     file, data = arguments.get('ca_certs'), arguments.get('ca_cert_data')
     if file or data:

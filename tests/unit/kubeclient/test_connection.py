@@ -8,6 +8,7 @@ import sys
 from unittest import mock
 
 import fixtures
+from kubernetes.config import kube_config
 import testtools
 from urllib3 import exceptions
 from urllib3.util import ssl_
@@ -103,6 +104,37 @@ class TlsTest(_Base):
 
     def test_a_second_client_of_the_same_file(self):
         self.assertEqual([200, 200], [self.status(), self.status()])
+
+    def test_a_second_client_of_an_old_library(self):
+        """Before 35.0, it names files that are gone (kube_config.py)."""
+        create = kube_config._create_temp_file_with_content
+
+        def cached(content, temp_file_path=None, force_recreate=False):
+            return create(content, temp_file_path)
+
+        self.useFixture(fixtures.MonkeyPatch(
+            'kubernetes.config.kube_config._create_temp_file_with_content',
+            cached))
+
+        self.assertEqual([200, 200], [self.status(), self.status()])
+
+    def test_urllib3_checks_the_name(self):
+        """1.26 names no address to ssl, which then refuses to connect."""
+        other = self.useFixture(tls_server.TlsServer(name='example.org'))
+        document = kubeconfig.document(
+            other.url, other.ca, other.certificate, other.key)
+        path = self.folder / 'pem'
+        path.write_text(other.certificate + other.key)
+
+        for api in (connection.load(self.write(document)),
+                    connection.client_for(other.url, other.ca, (path,))):
+            with api.rest_client.pool_manager as pool:
+                context = pool.connection_pool_kw['ssl_context']
+                self.assertFalse(context.check_hostname)
+                error = self.assertRaises(
+                    exceptions.SSLError, pool.request, 'GET', other.url,
+                    retries=False)
+                self.assertIn('127.0.0.1', str(error))
 
     def test_certificates_in_files_beside_the_kubeconfig(self):
         for name in ('ca', 'certificate', 'key'):

@@ -15,6 +15,7 @@ import re
 import subprocess
 import sys
 
+from packaging import requirements
 import testtools
 
 from tests.unit.zuul import content
@@ -142,8 +143,11 @@ def imported(*modules):
 
 class RequirementsTest(testtools.TestCase):
 
-    def test_every_package_that_the_management_cluster_wants(self):
-        """What it imports is installed beside Magnum."""
+    #: Of upper-constraints.txt of stable/2025.1, what Magnum does not have.
+    PINS = {'kubernetes': '32.0.1'}
+
+    def installed(self):
+        """What is installed beside Magnum, as requirements.Requirement."""
         extras, = re.findall(r'setup_develop \$MAGNUM_CAPI_DIR ([\w,]+)$',
                              text('lib/magnum_capi'), re.M)
         config = configparser.ConfigParser()
@@ -151,8 +155,24 @@ class RequirementsTest(testtools.TestCase):
         lines = [*(content.TOP / 'requirements.txt').read_text().splitlines(),
                  *(line for extra in extras.split(',')
                    for line in config['extras'][extra].splitlines())]
-        installed = {found[0].lower() for line in lines
-                     for found in [re.match(r'[\w.-]+', line)] if found}
+        return [requirements.Requirement(found) for line in lines
+                for found in [line.partition('#')[0].strip()] if found]
+
+    def test_old_branches_of_devstack_have_what_is_asked_for(self):
+        """pip_install of devstack installs nothing but what is pinned."""
+        pins = {**self.PINS, **dict(re.findall(
+            r'^([\w.-]+)==([^\s;]+)', (
+                content.TOP / 'constraints/magnum-2025.1.txt').read_text(),
+            re.M))}
+
+        self.assertEqual([], [
+            str(found) for found in self.installed()
+            if not found.specifier.contains(
+                pins.get(found.name.lower(), '999'))])
+
+    def test_every_package_that_the_management_cluster_wants(self):
+        """What it imports is installed beside Magnum."""
+        installed = {found.name.lower() for found in self.installed()}
         homes = importlib.metadata.packages_distributions()
         wanted = imported('magnum_capi_tempest.cli.management')
 
