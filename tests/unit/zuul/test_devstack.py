@@ -26,6 +26,7 @@ EFFECTS = {
     'define_plugin': ':',
     'plugin_requires': ':',
     'enable_service': ':',
+    'sudo_with_proxies': 'sudo http_proxy="$http_proxy" "$@"',
     'vercmp': '[[ $2 == ">=" ]] && printf "%s\\n" $3 $1 | sort -VC',
 }
 
@@ -36,7 +37,7 @@ note() { echo "$@" >> "$BOX/calls"; }
 command_not_found_handle() { echo "$1" >> "$BOX/missing"; return 127; }
 openstack() { note openstack "$@"; }
 SYSTEMD_DIR=$BOX/systemd
-sudo() { "$@"; }
+sudo() { env "$@"; }
 STACK_USER=$(id -un) DEST=$BOX/stack DATA_DIR=$BOX/data
 MAGNUM_CONF=magnum.conf MAGNUM_API_PASTE=api-paste.ini
 MAGNUM_GUEST_IMAGE_URL=https://example.org/1/ubuntu-24.04-v1.35.5.qcow2
@@ -260,6 +261,18 @@ class DevstackTest(_Base):
             'magnum-capi management up --backend minikube --directory '
             f'{self.box}/data/magnum-capi/management '
             '--infrastructure openstack --addon-provider', self.calls[0])
+
+    def test_it_is_downloaded_through_the_proxy_of_devstack(self):
+        """sudo resets the environment of what it runs."""
+        self.assertEqual(0, self.call(
+            'configure_magnum_capi',
+            'echo "$2 $http_proxy" >> $BOX/proxies; '
+            f'[[ $2 != up ]] || echo {self.box}/admin.conf',
+            'sudo() { env -i "BOX=$BOX" "ANSWER=$ANSWER" "$@"; }',
+            MAGNUM_CAPI_MANAGEMENT_KUBECONFIG='',
+            http_proxy='http://192.0.2.9:3128'))
+
+        self.assertIn('up http://192.0.2.9:3128', self.lines('proxies'))
 
     def test_a_management_cluster_of_processes(self):
         self.assertEqual(0, self.call(
