@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
+import configparser
 import copy
 import pathlib
+import re
 
 import testtools
 
@@ -164,6 +166,21 @@ class JobsTest(testtools.TestCase):
             name for name in voting & set(self.jobs)
             if 'magnum-capi-devstack' in {
                 job['name'] for job in content.chain(name, self.jobs)}})
+
+    def test_what_lint_reads_is_linted_when_it_changes(self):
+        tox = configparser.ConfigParser(interpolation=None)
+        tox.read(content.TOP / 'tox.ini')
+        words = ' '.join(
+            tox['testenv:zuul-lint'][key] for key in ('deps', 'commands')
+        ).replace('-c{toxinidir}/', '').split()
+        read = {word for word in words if (content.TOP / word).exists()}
+        self.assertIn('constraints/zuul-lint.txt', read)
+        patterns = self.jobs['magnum-capi-zuul-lint']['files']
+
+        changed = {f'{path}/x' if (content.TOP / path).is_dir() else path
+                   for path in read}
+        self.assertEqual(set(), {path for path in changed if not any(
+            re.match(pattern, path) for pattern in patterns)})
 
     def test_the_repository_has_one_name(self):
         home = (content.TOP / 'setup.cfg').read_text()
