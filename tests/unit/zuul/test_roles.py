@@ -115,6 +115,21 @@ class RolesTest(testtools.TestCase):
         self.assertIn('=VALUE', str(content.arguments('ensure-capi-sandbox')))
         self.each(wrong)
 
+    def test_archives_are_published_before_one_is_judged(self):
+        """A run that failed ends the play, and there may be others."""
+        folder = 'roles/run-conformance/tasks'
+        included = [task['ansible.builtin.include_tasks']
+                    for task in content.load(f'{folder}/main.yaml')
+                    if 'ansible.builtin.include_tasks' in task]
+        self.assertEqual(['publish.yaml', 'judge.yaml'], included)
+
+        for name, command in (('publish', 'publish'), ('judge', 'report')):
+            first, *_ = content.load(f'{folder}/{name}.yaml')
+            command_of = first['ansible.builtin.command']
+            self.assertEqual(command, command_of['argv'][2])
+            # Otherwise that of an earlier run would stay.
+            self.assertNotIn('creates', command_of)
+
     def test_zuul_is_told_only_in_zuul(self):
         def wrong(role):
             found = [t for t in _tasks(role) if t.get(
