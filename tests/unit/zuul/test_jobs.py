@@ -10,6 +10,15 @@ import testtools
 from tests.unit.zuul import content
 
 
+def _removed(tasks):
+    """Paths that tasks remove."""
+    for task in tasks:
+        found = task.get('ansible.builtin.file', {})
+        if found.get('state') == 'absent':
+            for item in task.get('loop', ('',)):
+                yield found['path'].replace('{{ item }}', item)
+
+
 class JobsTest(testtools.TestCase):
 
     def setUp(self):
@@ -107,9 +116,7 @@ class JobsTest(testtools.TestCase):
         for name in self.jobs:
             tasks = [task for book in content.playbooks(name, self.jobs)
                      for task in content.tasks(content.load(book))]
-            removed = [
-                pathlib.PurePath(task['ansible.builtin.file']['path']).name
-                for task in tasks if 'ansible.builtin.file' in task]
+            removed = [pathlib.PurePath(path).name for path in _removed(tasks)]
             read = [
                 pathlib.PurePath(task['vars'].get(
                     'run_conformance_archives', default)).name
@@ -123,6 +130,22 @@ class JobsTest(testtools.TestCase):
 
         self.assertEqual({'magnum-capi-conformance-chart',
                           'magnum-capi-sandbox-nodes'}, judging)
+
+    def test_no_report_of_an_earlier_job_is_published(self):
+        """A static node still has it; a job may end without one of its own."""
+        found = {name for name in self.jobs for book in content.playbooks(
+            name, self.jobs) if 'pre.yaml' in book and 'sandbox' in book}
+        self.assertIn('magnum-capi-driver-test', found)
+
+        for name in found:
+            self.assertIn('zuul-output/logs/magnum-capi', {
+                path.partition('/')[2] for path in _removed(content.tasks(
+                    content.load('playbooks/sandbox/pre.yaml')))})
+            # As root, they could not be removed by the next job.
+            for book in content.playbooks(name, self.jobs):
+                for task in content.tasks(content.load(book)):
+                    apply = task.get('ansible.builtin.include_role', {})
+                    self.assertNotIn('become', apply.get('apply', {}), book)
 
     def test_what_collects_hides_no_failure(self):
         """A task that fails in post-run makes a FAILURE a POST_FAILURE."""
