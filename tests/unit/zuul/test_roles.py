@@ -115,6 +115,13 @@ class RolesTest(testtools.TestCase):
         self.assertIn('=VALUE', str(content.arguments('ensure-capi-sandbox')))
         self.each(wrong)
 
+    def test_no_setting_of_magnum_is_in_the_log(self):
+        """Zuul's callback zuul_json writes the arguments of modules."""
+        task, = (task for task in _tasks('ensure-capi-sandbox')
+                 if 'stdin' in task.get('ansible.builtin.command', {}))
+
+        self.assertTrue(task.get('no_log'))
+
     def test_archives_are_published_before_one_is_judged(self):
         """A run that failed ends the play, and there may be others."""
         folder = 'roles/run-conformance/tasks'
