@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import fixtures
+import jinja2
 import testtools
 
 from magnum_capi_tempest.management import standalone
@@ -149,6 +150,30 @@ class RolesTest(testtools.TestCase):
             'ensure_capi_management_backend']
 
         self.assertIn(argument['default'], standalone.BACKENDS)
+
+
+class OptionsTest(testtools.TestCase):
+    """What the role configure-magnum-driver writes for Magnum."""
+
+    def written(self, **options):
+        # As Ansible has Jinja.
+        environment = jinja2.Environment(
+            trim_blocks=True, keep_trailing_newline=True)
+        path = (content.TOP / 'roles/configure-magnum-driver/templates'
+                / 'options.conf.j2')
+        return environment.from_string(path.read_text()).render(
+            configure_magnum_driver_options=options)
+
+    def test_a_list_is_one_of_oslo(self):
+        self.assertEqual(
+            '[drivers]\ndisabled_drivers = a_v1,b_v1\n\n',
+            self.written(drivers={'disabled_drivers': ['a_v1', 'b_v1']}))
+
+    def test_all_else_is_as_it_is(self):
+        self.assertEqual(
+            '[DEFAULT]\ndebug = True\nhost = a,b\n\n[x]\ny = 2\n\n',
+            self.written(DEFAULT={'debug': True, 'host': 'a,b'},
+                         x={'y': 2}))
 
 
 class OneStreamTest(testtools.TestCase):
