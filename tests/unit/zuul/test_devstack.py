@@ -262,6 +262,17 @@ class DevstackTest(_Base):
             f'{self.box}/data/magnum-capi/management '
             '--infrastructure openstack --addon-provider', self.calls[0])
 
+    def test_magnum_can_enter_the_folder_of_its_kubeconfig(self):
+        """A parent that "management up" makes is for its user, root."""
+        self.assertEqual(0, self.call(
+            'configure_magnum_capi',
+            '[[ $2 != up ]] || { mkdir -p -m 700 $BOX/data/magnum-capi; '
+            f'echo {self.box}/admin.conf; }}', 'umask 022',
+            MAGNUM_CAPI_MANAGEMENT_KUBECONFIG=''))
+
+        folder = self.box / 'data/magnum-capi'
+        self.assertEqual(0o755, folder.stat().st_mode & 0o777)
+
     def test_it_is_downloaded_through_the_proxy_of_devstack(self):
         """sudo resets the environment of what it runs."""
         self.assertEqual(0, self.call(
