@@ -286,8 +286,8 @@ reports=$state/reports/$(date +%Y%m%d-%H%M%S)-$$
 mkdir -p "$reports" || die 'Cannot write to the state folder' "$state" \
     'Make it writable, or set MAGNUM_CAPI_STATE to another one'
 # Keep the last nine older runs.
-find "$state/reports" -mindepth 1 -maxdepth 1 | sort -r | tail -n +11 \
-    | xargs -r rm -rf
+find "$state/reports" -mindepth 1 -maxdepth 1 -print0 | sort -rz \
+    | tail -zn +11 | xargs -0r rm -rf
 work=$(mktemp -d)
 prepare test
 packages test

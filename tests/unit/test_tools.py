@@ -160,6 +160,30 @@ class EnvironmentTest(testtools.TestCase):
         self.assertNotIn('PBR_VERSION', found)
 
 
+class OldReportsTest(testtools.TestCase):
+
+    def test_blanks_in_the_name_of_the_state_folder(self):
+        """Only reports of this script are removed, and the newest stay."""
+        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        reports = folder / 'a b' / 'run_tests' / 'reports'
+        for number in range(20, 32):
+            (reports / f'202511{number}').mkdir(parents=True)
+        (folder / 'a').touch()
+
+        # It ends when it cannot write to the cache.
+        ended = subprocess.run(
+            [TOOLS / 'run_tests.sh', '--only', 'style'], check=False, env={
+                **os.environ, 'MAGNUM_CAPI_STATE': str(folder / 'a b'),
+                'MAGNUM_CAPI_CACHE': '/dev/null/cache'},
+            capture_output=True, text=True)
+
+        self.assertIn('Cannot write to the cache folder', ended.stderr)
+        self.assertTrue((folder / 'a').exists())
+        left = sorted(path.name for path in reports.iterdir())
+        self.assertEqual(10, len(left))
+        self.assertEqual('20251131', left[-2])
+
+
 class UsageTest(testtools.TestCase):
     """A word that a script does not know is refused at once."""
 
