@@ -2,6 +2,7 @@
 
 """The functions of the devstack plugin, in a bash that has no devstack."""
 
+import configparser
 import os
 import pathlib
 import re
@@ -403,6 +404,18 @@ class DevstackTest(_Base):
 
         self.assertNotEqual(set(), names)
         self.assertEqual(set(), names - content.settings())
+
+    def test_tests_on_the_sample_have_the_options_of_a_job(self):
+        """Both have no amphorae, which are the drivers' default."""
+        _, _, section = (DEVSTACK / 'local.conf.sample').read_text().partition(
+            '[[test-config|$TEMPEST_CONFIG]]\n')
+        sample = configparser.ConfigParser()
+        sample.read_string(section)
+        job = content.jobs()['magnum-capi-devstack']['vars'][
+            'devstack_local_conf']['test-config']['$TEMPEST_CONFIG']
+
+        self.assertEqual(job, {
+            name: dict(sample[name]) for name in sample.sections()})
 
     def test_each_phase_calls_what_there_is(self):
         phases = (('pre-install', 'check_magnum_capi_order'),
