@@ -108,11 +108,13 @@ apt_install() {
     # A partly unreachable index may still have the package.
     quietly 'Update the package index' "${root[@]}" "${apt[@]}" update || true
     # Debian starts servers on installation. We only use private ones; these
-    # would listen on all addresses. See policy-rc.d(8).
+    # would listen on all addresses. See policy-rc.d(8). Docker's own packages,
+    # docker-ce and containerd.io, conflict with those of Debian.
     quietly "Install $*" "${root[@]}" sh -c "$WITHOUT_STARTS" sh \
-        /usr/sbin/policy-rc.d "${apt[@]}" install --no-install-recommends "$@" \
+        /usr/sbin/policy-rc.d "${apt[@]}" install --no-install-recommends \
+        --no-remove "$@" \
         || die "Could not install $*" "apt-get, see above" \
-            'Repair apt, or install them yourself'
+            'Repair apt, remove what conflicts, or install them yourself'
 }
 
 # Runs a command and keeps Debian from starting servers meanwhile: sh -c

@@ -104,6 +104,27 @@ class StartsTest(testtools.TestCase):
         self.assertEqual('#!/bin/sh\nexit 101\n', self.policy.read_text())
 
 
+class PackagesTest(testtools.TestCase):
+
+    def test_none_is_removed_for_another(self):
+        """apt-get -y install docker.io would remove a user's docker-ce."""
+        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        for name in ('apt-get', 'sudo'):
+            (folder / name).write_text('#!/bin/sh\n')
+            (folder / name).chmod(0o755)
+
+        ended = subprocess.run(
+            ['bash', '-c', f'set -eu; source {LIBRARY}\n'
+             'quietly() { shift; printf "%s\\n" "${*: -9}"; }\n'
+             'apt_install docker.io'], capture_output=True, text=True,
+            check=True, env={'PATH': f'{folder}:{os.environ["PATH"]}',
+                             'HOME': str(folder)})
+
+        install, = (line for line in ended.stdout.splitlines()
+                    if 'docker.io' in line)
+        self.assertIn(' install --no-install-recommends --no-remove ', install)
+
+
 class FinishTest(testtools.TestCase):
     """A script cleans up and keeps its exit code, however it ends."""
 
