@@ -120,11 +120,37 @@ class ActionTest(testtools.TestCase):
 
         self.assertEqual((0, ''), (code, told['GITHUB_STEP_SUMMARY']))
 
-    def test_the_cache_depends_on_what_is_pinned(self):
-        code, told = self.step('Name the cache by what is pinned')
-
+    def cache_names(self, top):
+        code, told = self.step(
+            'Name the cache by what is pinned and by what is built', top)
         self.assertEqual(0, code)
-        self.assertRegex(told['GITHUB_OUTPUT'], r'^hash=[0-9a-f]{16}\n$')
+        found = re.fullmatch(
+            r'hash=([0-9a-f]{16})\nsources=([0-9a-f]{16})\n',
+            told['GITHUB_OUTPUT'])
+        self.assertIsNotNone(found, told)
+        return found.groups()
+
+    def test_the_cache_depends_on_what_is_pinned_and_built(self):
+        """A program whose sources have changed is built, and then kept."""
+        top = self.folder / 'the project'
+        for name in (f'{ACTION}/action.yml', 'capi/main.go',
+                     'magnum_capi_tempest/toolchain/pins.toml',
+                     'tools/go/x/go.sum'):
+            (top / name).parent.mkdir(parents=True, exist_ok=True)
+            (top / name).write_text('1')
+        pins, sources = self.cache_names(top)
+
+        for name in ('capi/main.go', 'tools/go/x/go.sum'):
+            (top / name).write_text('2')
+            found = self.cache_names(top)
+            self.assertEqual(pins, found[0])
+            self.assertNotEqual(sources, found[1])
+            sources = found[1]
+        (top / 'magnum_capi_tempest/toolchain/pins.toml').write_text('2')
+        self.assertNotEqual(pins, self.cache_names(top)[0])
+
+    def test_the_project_has_what_the_cache_depends_on(self):
+        self.cache_names(TOP)
 
     def test_the_script_takes_a_driver_first(self):
         script = (TOP / ACTION / '../../../tools/test_driver.sh').resolve()
