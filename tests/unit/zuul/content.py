@@ -148,6 +148,16 @@ def arguments(role):
     return spec['argument_specs']['main']['options']
 
 
+def limit_on_the_node(task):
+    """The word of a command that limits its time on the node, or None.
+
+    Ansible's "timeout" ends the task; what the task started goes on.
+    """
+    found = ' '.join(words_in(task.get('ansible.builtin.command', {})))
+    seen = re.search(r"\btimeout\W+--kill-after=\d+\W+(\w+)", found)
+    return seen and seen[1]
+
+
 def tasks(node):
     """All tasks in a playbook or a file of tasks."""
     for item in node:
@@ -317,6 +327,8 @@ def misused(words):
 
     :param words: its arguments; None for those that nobody knows.
     """
+    if words[:1] == ['timeout']:
+        words = [w for w in words[1:] if w and '--kill-after=' not in w]
     plain = [w for w in words if w and re.fullmatch('[a-z_]+', w)]
     for length in (3, 2):
         command = '_'.join(plain[:length])

@@ -108,6 +108,27 @@ class JobsTest(testtools.TestCase):
                        if 'timeout' in job][-1]
             self.assertLess(install + sum(steps), allowed, (name, steps))
 
+    def test_tests_end_with_their_task(self):
+        """Those of magnum-capi that take long, and write a report."""
+        books = [content.load(f'playbooks/{name}.yaml')
+                 for name in ('driver/run', 'sandbox/nodes')]
+        found = {
+            task['name']: (content.limit_on_the_node(task), task['timeout'])
+            for task in content.tasks([
+                *books[0], *books[1], *content.load(
+                    'roles/run-magnum-capi-tempest/tasks/main.yaml')])
+            if 'ansible.builtin.command' in task
+            and not task['name'].startswith('Report ')}
+
+        name = 'run_magnum_capi_tempest_timeout'
+        self.assertEqual({
+            'Test the driver in a sandbox of its own': ('4500', 4800),
+            'Build images, bring the sandbox up, and run the tests':
+                ('9300', 9600),
+            'Run the tests in the sandbox': (name, f'{{{{ {name} + 180 }}}}'),
+            'Run the tests in the workspace':
+                (name, f'{{{{ {name} + 180 }}}}')}, found)
+
     def test_no_archive_of_an_earlier_job_is_judged(self):
         """A static node still has it, and then the tests would not run."""
         role, judging = 'run-conformance', set()
