@@ -95,6 +95,11 @@ class AccessTest(testtools.TestCase):
                 spec.Additions(clash=True))[
                     'magnum_capi']['clashing_drivers'])
 
+    def test_a_driver_beside_those_that_clash(self):
+        for install, sole in (('/clash',), True), (('/clash', 'x'), False):
+            found = self.tempest_conf(spec.Additions(install, clash=True))
+            self.assertEqual(sole, 'sole_driver' in found['magnum_capi'])
+
     def test_command_that_changes_the_configuration(self):
         command = shlex.split(
             self.tempest_conf()['magnum_capi']['configure_command'])
