@@ -94,9 +94,6 @@ def _parser(proof):
         description=f'{proof.summary} {_EXIT_CODES}')
     parser.add_argument('cases', nargs='*', metavar='CASE',
                         help='only these; patterns such as "api-*" are fine')
-    if proof.old_option:
-        parser.add_argument(proof.old_option, dest='cases_too', default=[],
-                            action='append', help=argparse.SUPPRESS)
     parser.add_argument('--list', action='store_true',
                         help='only name the cases')
     proofs.add_results(parser, 'what is seen there, a file for each case; the '
@@ -127,7 +124,7 @@ def _choose(proof, args):
 
     :raises UsageError: a case does not exist, or cannot run with the options.
     """
-    words = args.cases + getattr(args, 'cases_too', [])
+    words = args.cases
     cases = tuple(proof.cases(args))
     named = {word: [case for case in cases if any(
         word == name or fnmatch.fnmatchcase(name, word)

@@ -106,8 +106,6 @@ class Proof:
     jobs = 1
     #: Seconds for one case. Parallel cases limit the programs that they start.
     limit = 7200
-    #: Old name of CASE.
-    old_option: str | None = None
 
     def add_options(self, parser):
         """Add the proof's own options."""

@@ -24,7 +24,6 @@ class BrokenClusters(proof.Proof):
     compared = ('Verdict', 'Exit code', 'Right')
     docs = proof.DOCS / 'broken-clusters.csv'
     port_base = 33000
-    old_option = '--cluster'
 
     def add_options(self, parser):
         parser.add_argument('--driver', default='k8s_capi_v1',

@@ -44,7 +44,6 @@ class Discovery(proof.Proof):
     words = 'as expected', 'NOT as expected'
     port_base = 29000
     one_sandbox = False
-    old_option = '--part'
 
     def cases(self, args):
         return [proof.Case(name, data=part) for name, part in PARTS.items()]

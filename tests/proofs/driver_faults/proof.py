@@ -47,7 +47,6 @@ class DriverFaults(proof.Proof):
     docs = proof.DOCS / 'driver-faults.csv'
     docs_cases = proof.DOCS / 'driver-faults-parts.csv'
     port_base = 31000
-    old_option = '--part'
 
     def add_options(self, parser):
         parser.add_argument('--profile', choices=('full', 'embedded'),

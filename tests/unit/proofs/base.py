@@ -26,7 +26,6 @@ class Toy(proof.Proof):
     key = 'Case', 'Number'
     compared = ('Verdict',)
     port_base = 1234
-    old_option = '--part'
 
     def __init__(self, outcomes, folder):
         self.outcomes = outcomes

@@ -27,10 +27,10 @@ class ChoiceTest(base.ToyTest):
         self.assertIn('toy: 4 of 4 kept, 3 cases', said)
         self.assertIn('commit abc', said)
 
-    def test_some_by_name_pattern_group_and_old_option(self):
+    def test_some_by_name_pattern_and_group(self):
         for words, ran in ((['one'], ['one']), (['o*'], ['one', 'other']),
-                           (['b'], ['big']), (['--part', 'one'], ['one']),
-                           (['other', '--part', 'big'], ['other', 'big'])):
+                           (['b'], ['big']),
+                           (['other', 'big'], ['other', 'big'])):
             self.toy.ran.clear()
             self.assertEqual(0, self.call(*words)[0])
             self.assertEqual(ran, self.toy.ran)
