@@ -2,7 +2,6 @@
 
 """``magnum-capi conformance results``: the verdict on an archive."""
 
-import argparse
 import pathlib
 import sys
 
@@ -36,9 +35,6 @@ class Results(base.Judging):
             '--kubernetes-version', metavar='VERSION', default='',
             help='Kubernetes version of the cluster, for files of Hydrophone, '
                  'which do not record it.')
-        # An obsolete option, which used to keep files beside the archive.
-        parser.add_argument('--keep', action='store_true',
-                            help=argparse.SUPPRESS)
         return parser
 
     def act(self, args):

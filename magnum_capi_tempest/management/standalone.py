@@ -59,18 +59,18 @@ def up(directory, progress, tools=None, behaviours=None,
         tools = tools or _toolchain(progress, bool(endpoint_network))
         record, supervisor = _read(directory), _supervisor(directory)
         if record and supervisor.running():
-            if rate_limiting and not record.get('rate_limiting'):
+            if rate_limiting and not record['rate_limiting']:
                 raise errors.UsageError(
                     'A management cluster without rate limiting is already up',
                     where=directory,
                     hint='Take it down, or name another folder')
-            if endpoint_network != record.get('endpoint_network'):
+            if endpoint_network != record['endpoint_network']:
                 raise errors.UsageError(
                     'A management cluster with another kind of machines is '
                     'already up',
                     where=directory,
                     last_seen='endpoint network '
-                              f'{record.get("endpoint_network")}',
+                              f'{record["endpoint_network"]}',
                     hint='Take it down, or name another folder')
             plane = _plane(directory, record, tools, behaviours)
             plane.up(supervisor, progress)
@@ -142,9 +142,8 @@ def _plane(directory, record, tools, behaviours=None):
         layout.Layout(directory, record['address'], record['port_base'],
                       record['network']),
         tools, behaviours, pathlib.Path(record['lock']),
-        # Records of an earlier version have none.
-        rate_limiting=record.get('rate_limiting', False),
-        endpoint_network=record.get('endpoint_network'))
+        rate_limiting=record['rate_limiting'],
+        endpoint_network=record['endpoint_network'])
 
 
 def _supervisor(directory):
@@ -154,7 +153,8 @@ def _supervisor(directory):
 def _read(directory):
     """What :func:`up` recorded, None if it did not finish."""
     record = folder.read(directory) or {}
-    whole = {'address', 'network', 'port_base', 'lock'} <= set(record)
+    whole = {'address', 'network', 'port_base', 'lock', 'rate_limiting',
+             'endpoint_network'} <= set(record)
     return record if whole else None
 
 

@@ -77,16 +77,15 @@ def load(directory: pathlib.Path) -> Record | None:
     """
     try:
         values = json.loads((directory / NAME).read_text())
-        # Records of an earlier version have none.
         added, machines = (
             {k: tuple(v) if isinstance(v, list) else v
-             for k, v in values.pop(name, {}).items()}
+             for k, v in values.pop(name).items()}
             for name in ('additions', 'nodes'))
         return Record(**values, additions=spec.Additions(**added),
                       nodes=nodes_.Nodes(**machines))
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (AttributeError, TypeError, ValueError):
+    except (AttributeError, KeyError, TypeError, ValueError):
         return UNREADABLE
 
 

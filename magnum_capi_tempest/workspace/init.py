@@ -90,8 +90,8 @@ def _spare_edits(folder, made, overwrite):
                         if (etc / name).exists()}, recorded, made):
         if not overwrite:
             raise errors.UsageError(
-                'The file has been edited since it was written, or was '
-                'written by an older release', where=etc / name,
+                'The file has been edited since it was written',
+                where=etc / name,
                 hint='Name another folder, or use --overwrite, which renames '
                      f'the file to {name}.edited')
         (etc / name).replace(etc / f'{name}.edited')

@@ -89,7 +89,7 @@ class ResultsTest(testtools.TestCase):
 
     def test_the_command_line(self):
         self.path.write_bytes(archives.good())
-        for flags in ([], ['--no-verify'], ['--keep']):
+        for flags in ([], ['--no-verify']):
             with self.subTest(flags), \
                     contextlib.redirect_stdout(io.StringIO()) as out:
                 code = main.main(['conformance', 'results', *flags,

@@ -21,6 +21,7 @@ from magnum_capi.cli import app
 from magnum_capi.cli import base
 from magnum_capi.cli import main
 from magnum_capi import errors
+from magnum_capi_tempest.sandbox import record
 from tests.unit import own_folders
 from tests.unit import test_foreground
 from tests.unit.zuul import content
@@ -279,9 +280,8 @@ class ProcessTest(_Base):
         folder = self.base / 'box'
         (folder / 'log').mkdir(parents=True)
         (folder / 'log' / 'nova.log').write_text('ready\n')
-        (folder / 'sandbox.json').write_text(
-            '{"profile": "embedded", "prefix": "127.77", "port_base": 25000,'
-            ' "chart": "/c", "ready": true}')
+        record.save(folder, record.Record(
+            'embedded', '127.77', 25000, '/c', ready=True))
         with self.start('sandbox', 'logs', '--follow', '--directory',
                         str(folder)) as process:
             self.assertEqual('nova | ready\n', process.stdout.readline())

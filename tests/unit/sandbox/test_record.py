@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import dataclasses
-import json
 import os
 import pathlib
 
@@ -49,13 +48,6 @@ class RecordTest(testtools.TestCase):
         moved = dataclasses.replace(A_RECORD, management='minikube')
         record.save(self.directory, moved)
         self.assertTrue(record.load(self.directory).pods)
-
-    def test_one_of_an_earlier_version(self):
-        record.save(self.directory, A_RECORD)
-        values = json.loads(self.file.read_text())
-        del values['additions'], values['nodes']
-        self.file.write_text(json.dumps(values))
-        self.assertEqual(A_RECORD, record.load(self.directory))
 
     def test_private(self):
         record.save(self.directory, A_RECORD)
