@@ -7,6 +7,7 @@ import dataclasses
 from magnum.common import exception
 from oslo_log import log as logging
 
+from magnum_capi.driver.desired import merging
 from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.keys import rotation
 from magnum_capi.driver import reconcile
@@ -85,9 +86,19 @@ class ProxyPasswordTold(parts.OwnReconciler):
     """Passwords of proxies are values of the chart."""
 
     def divert(self, reconciler):
-        pins = reconciler.pins
-        reconciler.pins = lambda state: dataclasses.replace(
-            pins(state), proxies_in_secret=False)
+        make = reconciler.plan
+
+        def plan(state, **how):
+            made = make(state, **how)
+            if made.proxies is None:
+                return made
+            told = {'kubeadmConfigSpec': dataclasses.replace(
+                made.proxies, secret=None).kubeadm()}
+            return dataclasses.replace(made, values=merging.merged(
+                made.values, {'controlPlane': told,
+                              'nodeGroupDefaults': told}))
+
+        reconciler.plan = plan
 
 
 class SecretLogged(parts.Seeded):

@@ -153,9 +153,8 @@ def plan(rows: rows_module.Rows, cloud: Cloud,
     look = _Lookup(cloud, settings, pins)
     volumes = pins.volumes or _volumes(
         _volume_types(cloud), settings, defaults)
-    in_secret = pins.proxies_in_secret is not False
     images = _registries(settings, rows.naming.release, pins)
-    found = _describe(rows, look, volumes, applied, held, in_secret,
+    found = _describe(rows, look, volumes, applied, held,
                       cloud.services.identity_url(
                           settings.credential_interface))
     found = dataclasses.replace(
@@ -195,8 +194,7 @@ def plan(rows: rows_module.Rows, cloud: Cloud,
     made_of = dataclasses.replace(
         look.found, chart=chart_pin, overlays=layers,
         default_labels=default_labels, volumes=volumes,
-        proxies_in_secret=in_secret, values=pins.values,
-        registries=images.registries,
+        values=pins.values, registries=images.registries,
         server_groups=placement.decided(
             found, unplaced, placement.NOBODY if pins.values is not None
             else pins.server_groups))
@@ -362,8 +360,8 @@ def overlays(settings: settings_module.Settings,
 
 def _describe(rows: rows_module.Rows, look: '_Lookup',
               volumes: spec_model.Volumes, applied: frozenset[str],
-              held: rows_module.Held, proxies_in_secret: bool,
-              auth_url: str | None) -> spec_model.ClusterSpec:
+              held: rows_module.Held, auth_url: str | None
+              ) -> spec_model.ClusterSpec:
     """The cluster that the rows ask for, with ids and names looked up."""
     cluster, template = rows.cluster, rows.template
     masters = rows.masters()
@@ -396,8 +394,7 @@ def _describe(rows: rows_module.Rows, look: '_Lookup',
         keypair=cluster.keypair,
         floating_ip_enabled=cluster.floating_ip_enabled is not False,
         proxies=spec_model.Proxies(
-            template.http_proxy, template.https_proxy, template.no_proxy,
-            proxies_in_secret),
+            template.http_proxy, template.https_proxy, template.no_proxy),
         volumes=volumes, auth_url=auth_url,
         attributes=attributes.given(template, cluster),
         given=rows.naming.release)

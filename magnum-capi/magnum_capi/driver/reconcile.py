@@ -373,8 +373,7 @@ class Reconciler:
         return pins_module.Pins(
             chart=pins_module.ChartPin(chart.name, chart.repository, version)
             if version else None, server_groups=dict(placement.NOBODY),
-            registries=spec_model.Registries(),
-            proxies_in_secret=self.vault.has_proxies())
+            registries=spec_model.Registries())
 
     def reconcile(self, *, lost: bool = False,
                   joining: collections.abc.Container[str] | None = None

@@ -71,7 +71,7 @@ def proxies(spec: spec_model.ClusterSpec,
             # "%" begins a specifier of systemd.
             lines.append(f'Environment="{name}={value.replace("%", "%%")}"')
     content = '\n'.join(lines) + '\n'
-    hidden = wanted.in_secret and any('@' in url for url in urls)
+    hidden = any('@' in url for url in urls)
     return ProxyFile(content, names.proxies(
         spec.release, digest(content, spec.release)) if hidden else None)
 

@@ -62,7 +62,6 @@ class Pins:
     :param flavors: names by their references in rows.
     :param networks, external_networks, subnets: ids by their references in
         rows.
-    :param proxies_in_secret: see spec.Proxies. Moving a file replaces nodes.
     :param registries: of images; other files replace nodes.
     :param server_groups: ids by CONTROL_PLANE and uuids of node groups,
         empty for parts without one; see placement. Another one replaces
@@ -88,7 +87,6 @@ class Pins:
         default_factory=dict)
     subnets: typing.Mapping[str, str] = dataclasses.field(
         default_factory=dict)
-    proxies_in_secret: bool | None = None
     registries: spec.Registries | None = None
     server_groups: typing.Mapping[str, str] | None = None
     values: typing.Mapping[str, typing.Any] | None = None
@@ -112,7 +110,6 @@ class Pins:
     def kept_in_upgrade(self) -> 'Pins':
         """The pins that stay in an upgrade: networks and flavors."""
         return dataclasses.replace(self.kept_in_move(), images={},
-                                   proxies_in_secret=None,
                                    server_groups=None)
 
     def labels_of(self, now: typing.Mapping[str, str]) -> dict[str, str]:
@@ -152,7 +149,7 @@ class Pins:
                                *self._registries()))
 
     def _registries(self) -> tuple[str, ...]:
-        """Left out if there are none, as in earlier releases."""
+        """Left out if there are none."""
         known = self.registries not in (None, spec.Registries())
         return ('registries',) if known else ()
 
@@ -176,11 +173,7 @@ def dump(pins: Pins) -> dict[str, typing.Any]:
 
 def load(found: typing.Mapping[str, typing.Any] | None) -> Pins:
     """Read what :func:`dump` made; fields of other releases are left out."""
-    # Releases without these fields had proxies in the values, did not know
-    # registries and made no server groups.
-    known = {'proxies_in_secret': False, 'registries': {},
-             'server_groups': dict(placement.NOBODY),
-             **_known(Pins, found or {})}
+    known = _known(Pins, found or {})
     if known.get('chart'):
         known['chart'] = ChartPin(**_known(ChartPin, known['chart']))
     if known.get('overlays') is not None:
@@ -192,7 +185,7 @@ def load(found: typing.Mapping[str, typing.Any] | None) -> Pins:
             if isinstance(value, list):
                 volumes[key] = tuple(value)
         known['volumes'] = spec.Volumes(**volumes)
-    if known['registries'] is not None:
+    if known.get('registries') is not None:
         fields = _known(spec.Registries, known['registries'])
         known['registries'] = spec.Registries(**{
             **fields, 'authorities': tuple(fields.get('authorities', ())),

@@ -21,8 +21,8 @@ _DEFAULT = 'soft-anti-affinity'
 
 Ids: typing.TypeAlias = typing.Mapping[str, str]
 
-#: For a cluster from before server groups existed: no part of it has one, and
-#: a resize adds none.
+#: For a cluster that another driver made, or whose memory is lost: no part of
+#: it has one, as far as known, and a resize adds none.
 NOBODY: Ids = types.MappingProxyType({'*': ''})
 
 

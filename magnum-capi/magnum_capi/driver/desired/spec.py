@@ -56,16 +56,11 @@ class Volumes:
 
 @dataclasses.dataclass(frozen=True)
 class Proxies:
-    """Proxies of the template, through which nodes pull container images.
-
-    :param in_secret: whether proxies with passwords are in a Secret; otherwise
-        they are in the chart's values, as in earlier releases of the driver.
-    """
+    """Proxies of the template, through which nodes pull container images."""
 
     http: str | None = None
     https: str | None = None
     no: str | None = None
-    in_secret: bool = True
 
 
 @dataclasses.dataclass(frozen=True)

@@ -56,8 +56,8 @@ class State:
     :param secrets: of the credentials, by name.
     :param batch: nodes of a group that the present upgrade replaces at once,
         None: the chart's default.
-    :param pins: what the cluster was made of; None: an older release of this
-        driver did not record it, or it is not created yet.
+    :param pins: what the cluster was made of; None: it is not created yet, or
+        the memory was lost.
     :param failing: what is seen to fail in the operation, and since when;
         see ``verdicts.Verdict.failing``.
     :param progress: None before the first thorough look.

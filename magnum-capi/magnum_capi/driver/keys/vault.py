@@ -98,14 +98,6 @@ class Vault:
         if file.data and file.registries.secret is not None:
             self._kube.apply(self._secret(file.registries.secret, file.data))
 
-    def has_proxies(self) -> bool:
-        """Whether there is such a file."""
-        begin = names.proxies(self._release, '')
-        return any(secret['metadata']['name'].startswith(begin)
-                   for secret in self._kube.list_metadata(
-                       'Secret', self._namespace,
-                       {names.CLUSTER_UUID: str(self._uuid)}))
-
     def write_authorities(
             self, pairs: typing.Mapping[str, tuple[str, str]]) -> None:
         """Write certificate authorities.

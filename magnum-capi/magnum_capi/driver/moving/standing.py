@@ -57,8 +57,8 @@ def behind(made_of: pins_module.Pins,
            target: pins_module.Pins) -> tuple[str, ...]:
     """What differs from the options: ``chart``, ``options`` or both.
 
-    Options are overlays, labels and volumes. What an older release of this
-    driver did not record counts as behind.
+    Options are overlays, labels and volumes. If the memory was lost, they
+    count as behind.
     """
     found = []
     if made_of.chart != target.chart:

@@ -164,9 +164,6 @@ class PinsTest(testtools.TestCase):
         found = json.loads(json.dumps(pins.dump(made)))
         self.assertEqual(made.registries, pins.load(found).registries)
 
-    def test_a_cluster_of_an_earlier_release_has_none(self):
-        self.assertEqual(spec.Registries(), pins.load({}).registries)
-
     def test_digest_of_clusters_without_any_stays(self):
         """Else conductors would apply every cluster anew."""
         chart = pins.ChartPin('c')

@@ -151,7 +151,7 @@ class RowsTest(testtools.TestCase):
             state.State(pins=made_of)).digest)
 
     def test_what_nobody_remembers_is_not(self):
-        # The memory of older releases has the chart at most.
+        # A Helm release tells the chart at most.
         self.assertEqual(self.rows().digest(), self.rows().digest(
             pins=pins.Pins(pins.ChartPin('c', None, '1.0.0'))))
 

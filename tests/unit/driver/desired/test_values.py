@@ -752,7 +752,7 @@ class TestProxies(testtools.TestCase):
                       {'https': self.HIDDEN.http}):
             self.assertNotEqual(name, self.file(**other).secret)
 
-    def test_name_of_the_secret_is_that_of_earlier_versions(self):
+    def test_name_of_the_secret_is_always_the_same(self):
         # Another name would replace all nodes.
         self.assertTrue(self.file().secret.endswith('-proxies-dfcb5088e1'))
 

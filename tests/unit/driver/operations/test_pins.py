@@ -300,8 +300,8 @@ class ResumedTest(Base):
             'clusterNetworking']['internalNetwork']['networkFilter'])
 
 
-class OlderClusterTest(Base):
-    """Made by a release of this driver that remembered none of this."""
+class LostMemoryTest(Base):
+    """Its Secret has been lost, or does not say what it was made of."""
 
     def test_chart_is_the_one_of_its_helm_release(self):
         self.created()

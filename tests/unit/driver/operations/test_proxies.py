@@ -5,7 +5,6 @@
 import base64
 import json
 
-from magnum_capi.driver import failures
 from tests.unit.driver.operations import test_pins
 from tests.unit.driver import small_world
 
@@ -82,57 +81,6 @@ class NewClusterTest(Base):
         self.created()
         self.assertIn('http://proxy.example.org:3128',
                       self.files()[0]['content'])
-
-
-class OlderClusterTest(Base):
-    """Its nodes must not be replaced: a file that moves does so."""
-
-    def made_before(self, pinned=True):
-        """Make one as an earlier release did.
-
-        :param pinned: whether that release remembered what it was made of.
-        """
-        self.proxy('http://proxy.example.org:3128')
-        self.created()
-        self.proxy(URL)
-        data = self.api.objects[_MEMORY]['data']
-        state = json.loads(base64.b64decode(data['state.json']))
-        if pinned:
-            state['pins'].pop('proxies_in_secret', None)
-        else:
-            del state['pins']
-        data['state.json'] = base64.b64encode(
-            json.dumps(state).encode()).decode()
-
-    def test_resize_leaves_the_file(self):
-        self.made_before()
-        self.resize_twice()
-
-    def test_resize_leaves_the_file_of_one_that_nothing_is_known_of(self):
-        self.made_before(pinned=False)
-        self.resize_twice()
-
-    def resize_twice(self):
-        for count in (2, 3):
-            self.resize(count)
-            for file in self.files():
-                self.assertIn(URL, file['content'])
-                self.assertNotIn('contentFrom', file)
-
-    def test_upgrade_moves_the_password(self):
-        self.made_before()
-        self.upgrade()
-        self.assertNotIn('S3cret', json.dumps(self.w.helm.upgrades[-1]))
-        self.look(3)
-        self.resize(2)
-        self.assertIn(URL, self.secret(self.files()[1])[1])
-
-    def test_upgrade_that_fails_leaves_the_file(self):
-        self.made_before()
-        with self.w.helm.refusing():
-            self.assertRaises(failures.Failed, self.upgrade)
-        self.resize(2)
-        self.assertIn(URL, self.files()[0]['content'])
 
 
 class LostMemoryTest(Base):

@@ -99,7 +99,7 @@ class ServerGroupsTest(ServerGroupsBase):
         self.operations().change(row)
         self.assertEqual([PLANE], self.names())
 
-    def test_cluster_of_an_earlier_release_gets_one_with_an_upgrade(self):
+    def test_cluster_without_one_gets_one_with_an_upgrade(self):
         self.w.cloud.catalog.discard('compute')
         self.created()
         self.assertEqual([None, None], self.groups_of_nodes())
