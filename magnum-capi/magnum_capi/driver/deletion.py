@@ -14,6 +14,7 @@ from magnum_capi.driver.cloud import services
 from magnum_capi.driver.cloud import volumes
 from magnum_capi.driver.desired import labels as label_rules
 from magnum_capi.driver.desired import names
+from magnum_capi.driver.desired import spec
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm
 from magnum_capi.driver.keys import state as state_module
@@ -133,7 +134,7 @@ class Deletion:
         try:
             read = label_rules.parse(label_rules.merged(
                 rows.cluster.labels, rows.template.labels), rows.policy)
-        except label_rules.InvalidLabels:
+        except spec.InvalidSpec:
             return False
         return read.csi_cinder_reclaim_policy == 'Delete'
 

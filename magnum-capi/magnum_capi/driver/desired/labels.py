@@ -13,7 +13,7 @@ import typing
 from magnum_capi.driver.desired import label_registry
 from magnum_capi.driver.desired import label_types
 from magnum_capi.driver.desired import other_drivers
-from magnum_capi import errors
+from magnum_capi.driver.desired import spec
 
 Labels = label_registry.Labels
 Scope = label_registry.Scope
@@ -50,17 +50,6 @@ _LONGEST_SHOWN = 80
 Texts: typing.TypeAlias = typing.Mapping[str, str]
 
 
-class InvalidLabels(errors.UsageError):
-    """Labels that are unknown, malformed or in the wrong place.
-
-    :param problems: one text each; it names the label and what is accepted.
-    """
-
-    def __init__(self, problems: typing.Iterable[str]) -> None:
-        self.problems = tuple(problems)
-        super().__init__('; '.join(self.problems))
-
-
 @dataclasses.dataclass(frozen=True)
 class Policy:
     """An operator's options about labels.
@@ -83,14 +72,14 @@ def parse(labels: Texts, policy: Policy = Policy()) -> Labels:
     """Read labels; all of them or none.
 
     :param labels: from :func:`merged`.
-    :raises InvalidLabels: with every problem, not only the first.
+    :raises spec.InvalidSpec: with every problem, not only the first.
     """
     problems: list[str] = []
     given = _layer(labels, policy.ignored, problems)
     values = _layer(policy.defaults, policy.ignored, problems) | given
     problems += _contradictions(values)
     if problems:
-        raise InvalidLabels(problems)
+        raise spec.InvalidSpec(problems)
     return Labels(given=frozenset(given), **values)
 
 
@@ -134,8 +123,8 @@ def node_group(labels: Labels, group: Texts | None, cluster: Texts | None,
     :param labels: the cluster's, read.
     :param group: the node group's.
     :param cluster: the cluster's, as Magnum has them.
-    :raises InvalidLabels: a label is invalid, or differs although it applies
-        to the whole cluster.
+    :raises spec.InvalidSpec: a label is invalid, or differs although it
+        applies to the whole cluster.
     """
     group, cluster = group or {}, cluster or {}
     problems = [
@@ -148,10 +137,10 @@ def node_group(labels: Labels, group: Texts | None, cluster: Texts | None,
         read = parse({
             name: text for name, text in group.items()
             if _of_node_group(name) or name not in REGISTRY}, policy)
-    except InvalidLabels as e:
+    except spec.InvalidSpec as e:
         problems += e.problems
     if problems:
-        raise InvalidLabels(problems)
+        raise spec.InvalidSpec(problems)
     own = {name: getattr(read, name) for name in REGISTRY
            if _of_node_group(name)}
     given = {n for n in labels.given if not _of_node_group(n)} | read.given

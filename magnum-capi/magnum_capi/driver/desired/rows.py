@@ -187,7 +187,7 @@ class Rows:
                 cluster, self.template.labels), self.policy)
             own = label_rules.node_group(
                 read, group.labels, cluster, self.policy)
-        except label_rules.InvalidLabels:
+        except spec.InvalidSpec:
             return None
         return node_groups.bounds(
             node_group(group), own, scale_from_zero=self.scale_from_zero)

@@ -53,7 +53,7 @@ def check(spec: spec_model.ClusterSpec,
     try:
         read = label_rules.parse(label_rules.merged(
             spec.labels, spec.template_labels), policy)
-    except label_rules.InvalidLabels as e:
+    except spec_model.InvalidSpec as e:
         problems += e.problems
         read = label_rules.Labels()
     problems += _problems(spec, read, creating)
@@ -61,7 +61,7 @@ def check(spec: spec_model.ClusterSpec,
         try:
             own = label_rules.node_group(
                 read, group.labels, spec.labels, policy)
-        except label_rules.InvalidLabels as e:
+        except spec_model.InvalidSpec as e:
             problems += e.problems
             own = read
         problems += node_groups.problems(

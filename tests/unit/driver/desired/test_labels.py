@@ -11,6 +11,7 @@ import yaml
 from magnum_capi.driver.desired import label_types
 from magnum_capi.driver.desired import labels
 from magnum_capi.driver.desired import other_drivers
+from magnum_capi.driver.desired import spec
 from magnum_capi import errors
 from tests.unit.driver import objects
 
@@ -23,7 +24,7 @@ class LabelsCase(testtools.TestCase):
 
     def problems(self, given, **policy):
         return self.assertRaises(
-            labels.InvalidLabels, labels.parse, given,
+            spec.InvalidSpec, labels.parse, given,
             labels.Policy(**policy)).problems
 
     def assertRefused(self, name, text, *words):
@@ -421,7 +422,7 @@ class TestNodeGroup(testtools.TestCase):
 
     def test_it_cannot_differ_in_what_counts_for_a_cluster(self):
         error = self.assertRaises(
-            labels.InvalidLabels, self.read,
+            spec.InvalidSpec, self.read,
             {'octavia_provider': 'ovn', 'boot_volume_size': 'x'}, {})
 
         self.assertEqual(2, len(error.problems))
