@@ -630,7 +630,7 @@ class Reconciler:
                            runtime.helm.dead_after):
             LOG.warning('Repaired the Helm release %s, which a dead helm '
                         'left pending', self.release)
-        if plan.proxies and plan.proxies.secret:
+        if plan.proxies:
             self.vault.write_proxies(plan.proxies)
         adopted = self._is_unrecorded()
         revision = self.run_helm(lambda helm: helm.upgrade(

@@ -28,20 +28,15 @@ def description(cluster_name: str | None, cluster_uuid: str) -> str:
 
 
 def roles(of_user: collections.abc.Iterable[str],
-          allowed: collections.abc.Iterable[str] | None = None
-          ) -> list[str]:
+          allowed: collections.abc.Iterable[str]) -> list[str]:
     """Roles that a cluster's credential delegates.
 
     :param of_user: names of the user's roles in the project.
-    :param allowed: names that an operator allows; None: all but FORBIDDEN.
+    :param allowed: names that an operator allows.
     :returns: sorted; empty means that no credential can be created.
 
     Policies compare names of roles without regard to case
     (oslo_policy/_checks.py, RoleCheck), so this does, too.
     """
-    permitted = None if allowed is None else {
-        role.casefold() for role in allowed}
-    return sorted({
-        role for role in of_user
-        if role.casefold() not in FORBIDDEN
-        and (permitted is None or role.casefold() in permitted)})
+    permitted = {role.casefold() for role in allowed} - FORBIDDEN
+    return sorted({role for role in of_user if role.casefold() in permitted})

@@ -188,9 +188,9 @@ class Move:
         store, cluster = self._store, self._cluster
         reconciler = self._reconciler
         groups = rows.live(state.applied)
+        replaced = turns.replaced(reconciler, groups, found.rollouts.values())
         held = {**state.held, **turns.current_images(reconciler, (
-            group for group in groups
-            if self._is_replaced(group, found)),
+            group for group in groups if group.uuid in replaced),
             lambda group: self._image(group, rows, found.plan.pins))}
         plan = self._plan(rows, state, found.made_of, found.plan.pins, held)
         reconciler.stop_if_deleting()
@@ -229,12 +229,6 @@ class Move:
         self._store.save(self._cluster)
         self._reconciler.vault.write_state(state)
         raise failures.Failed(failures.owner_message(e)) from e
-
-    def _is_replaced(self, group: typing.Any, found: Preview) -> bool:
-        return group.role != rows_module.MASTER and any(
-            one.replaced for one in found.rollouts.values()
-            if one.name == self._reconciler.naming.machine_deployment(
-                group.uuid))
 
     def _image(self, group: typing.Any, rows: rows_module.Rows,
                pins: pins_module.Pins) -> str:

@@ -93,7 +93,7 @@ def _control_plane(snapshot: snapshot_module.Snapshot,
     if conditions.deleting(plane):
         return _waiting('control plane: is being deleted', drift=True)
     counts = conditions.replicas(plane)
-    drift = _differs('machines', counts.wanted, group.count)
+    drift = _differs(counts.wanted, group.count)
     found: _Found = {'count': counts.wanted, 'drift': bool(drift)}
     failures = _failures('control plane', 'control_plane', plane,
                          machines.masters(snapshot), snapshot)
@@ -126,7 +126,7 @@ def _workers(snapshot: snapshot_module.Snapshot, group: goal.DesiredGroup,
     template = conditions.spec(
         conditions.spec(deployment).get('template') or {})
     drift = [] if group.autoscaled else _differs(
-        'machines', counts.wanted, group.count)
+        counts.wanted, group.count)
     found: _Found = {'count': counts.wanted, 'drift': bool(drift)}
     if group.held:
         # Its failures do not count before its turn: the upgrade may repair it.
@@ -219,10 +219,10 @@ def _deletion(obj: kinds.Object) -> str:
     return 'is being deleted'
 
 
-def _differs(what: str, there: int | None, wanted: int) -> list[str]:
+def _differs(there: int | None, wanted: int) -> list[str]:
     if there == wanted:
         return []
-    return [f'requests {there} {what} instead of {wanted}']
+    return [f'requests {there} machines instead of {wanted}']
 
 
 def _unsettled(obj: kinds.Object, counts: conditions.Replicas,
