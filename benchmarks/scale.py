@@ -300,10 +300,10 @@ def idle(seconds):
                      pace=waiting.Pace(1, 1, 1))
 
 
-def lags(kube, conductors, clusters, number=20):
+def lags(kube, conductors, clusters):
     """Seconds from a change to each conductor's knowing it."""
     found = []
-    for turn in range(number):
+    for turn in range(20):
         cluster = clusters[turn * 37 % len(clusters)]
         where = {'namespace': names.namespace(project(
             clusters.index(cluster))), 'name': names.cluster(cluster)}

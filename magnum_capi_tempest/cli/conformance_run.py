@@ -296,7 +296,7 @@ def _add_tests(parser):
     group.add_argument('--parallel', type=int, default=1, metavar='N',
                        help='number of parallel Ginkgo processes (default: 1)')
     group.add_argument(
-        '--env', type=_pair('='), action='append', default=[],
+        '--env', type=_pair, action='append', default=[],
         metavar='NAME=VALUE', help='environment variable of the e2e plugin; '
         'may be repeated')
     group.add_argument('--kubernetes-version', metavar='vX.Y.Z',
@@ -348,7 +348,7 @@ def _add_course(parser):
                        help="namespace of the run (default: the backend's "
                             'own)')
     group.add_argument(
-        '--aggregator-node', type=_pair('='), action='append', default=[],
+        '--aggregator-node', type=_pair, action='append', default=[],
         metavar='LABEL=VALUE', help='label of the node that the aggregator '
         'must run on, as the results are lost with its pod; may be repeated')
     group.add_argument('--timeout', type=int, metavar='SECONDS',
@@ -368,14 +368,11 @@ def _add_course(parser):
                        help='print the commands without running them')
 
 
-def _pair(separator):
-    def read(text):
-        key, found, value = text.partition(separator)
-        if not key or not found:
-            raise argparse.ArgumentTypeError(
-                f'{text!r} is not NAME{separator}VALUE')
-        return key, value
-    return read
+def _pair(text):
+    key, found, value = text.partition('=')
+    if not key or not found:
+        raise argparse.ArgumentTypeError(f'{text!r} is not NAME=VALUE')
+    return key, value
 
 
 def _absolute(path):

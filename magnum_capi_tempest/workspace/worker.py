@@ -174,12 +174,9 @@ def _watch_logs(known):
     logging.Handler.format = without_secrets
 
 
-def main(argv=None):
-    """Run tests.
-
-    :param argv: as stestr gives them to Python.
-    """
-    argv = sys.argv[1:] if argv is None else argv
+def main():
+    """Run the tests that stestr names in the arguments of this program."""
+    argv = sys.argv[1:]
     if argv[:2] != _WANTED:
         sys.exit(str(errors.UsageError(
             f'This program runs {" ".join(_WANTED)} for stestr',

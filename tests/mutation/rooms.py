@@ -52,13 +52,13 @@ def room_of(part: str) -> Room:
     raise KeyError(folder)
 
 
-def files(part: str, top: pathlib.Path = TOP) -> list[str]:
+def files(part: str) -> list[str]:
     """Paths of the sources of a part, below the package, sorted.
 
     :param part: name of a room, else a folder or file below the package.
     :returns: empty when there is no such part.
     """
-    package = top / FOLDER
+    package = TOP / FOLDER
     room = ROOMS.get(part)
     found = set()
     for path in [package / name for name in (

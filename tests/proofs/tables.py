@@ -22,11 +22,11 @@ _NEW_EACH_TIME = (
 )
 
 
-def plain(text: str, width=240) -> str:
+def plain(text: str) -> str:
     """A text on one line, without variable parts."""
     for word, pattern in _NEW_EACH_TIME:
         text = pattern.sub(word, text)
-    return texts.line(text, width)
+    return texts.line(text, 240)
 
 
 def rows(proof, case, record, results) -> list[proof_module.Row]:

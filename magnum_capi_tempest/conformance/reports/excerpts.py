@@ -34,15 +34,14 @@ class Excerpt:
     left_off: tuple[str, ...] = ()
 
 
-def page(comparison, render, limit=LIMIT) -> str:
+def page(comparison, render) -> str:
     """The page with as much of a comparison as fits.
 
     :param render: function that returns the page for an :class:`Excerpt`.
-    :param limit: bytes.
     """
     for runs, lines in _sizes(comparison):
         content = render(excerpt(comparison, runs, lines))
-        if len(content.encode()) <= limit:
+        if len(content.encode()) <= LIMIT:
             break
     return content
 

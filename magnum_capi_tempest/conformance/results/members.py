@@ -20,7 +20,7 @@ _MEMBER = re.compile(
     r'plugins/e2e/results/(?:global/)?(e2e\.log|junit_01\.xml)')
 
 
-def each(source, limits=bounds.DEFAULT):
+def each(source):
     """Iterate over the files: pairs of name and iterator of pieces.
 
     The whole archive is read, so exhausting the iterator proves that it is
@@ -32,6 +32,7 @@ def each(source, limits=bounds.DEFAULT):
     """
     source = pathlib.Path(source)
     missing = set(NAMES)
+    limits = bounds.DEFAULT
     pairs = _folder(source) if source.is_dir() else _archive(source, limits)
     with contextlib.closing(pairs):
         for name, size, pieces in pairs:

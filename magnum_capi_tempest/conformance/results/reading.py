@@ -82,7 +82,7 @@ def read_files(junit_path, e2e_log_path, *, title=None,
                          kubernetes)
 
 
-def read_folder(path, *, limits=bounds.DEFAULT):
+def read_folder(path):
     """Read an unpacked archive.
 
     Links are not followed. The result is never ``verified``.
@@ -90,8 +90,8 @@ def read_folder(path, *, limits=bounds.DEFAULT):
     :returns: :class:`~..model.Result`.
     """
     path = pathlib.Path(path)
-    record = records.Record(path, limits)
-    tree = _Tree(path, limits)
+    record = records.Record(path, bounds.DEFAULT)
+    tree = _Tree(path, bounds.DEFAULT)
     for member in tree:
         record.take(member, tree)
     return record.result(path.resolve().name, '', True)

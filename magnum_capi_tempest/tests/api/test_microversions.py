@@ -34,12 +34,12 @@ class EdgesTest(BaseMicroversionsTest):
         super().setUp()
         self.nobody = data_utils.rand_uuid()
 
-    def assert_added(self, microversion, before, ask, *args, understood=404,
-                     unknown=406, **kwargs):
+    def assert_added(self, microversion, before, ask, *args, unknown=406,
+                     **kwargs):
         """Assert that a request exists as of a microversion only."""
         self.require_microversions(before, microversion)
         self.assertEqual(
-            (unknown, understood),
+            (unknown, 404),
             (self.status(ask, *args, microversion=before, **kwargs),
              self.status(ask, *args, microversion=microversion, **kwargs)))
 

@@ -11,22 +11,21 @@ _DRIVERS = {'H': 'Bugs of magnum-capi-helm 1.4.0',
             'C': 'Former bugs of k8s_capi_v1'}
 
 
-def page(bugs, get=suite.get) -> str:
+def page(bugs) -> str:
     """All bugs, in sections by driver.
 
     :param bugs: tables.Bugs.
-    :param get: function of the id of a test: suite.Test.
     """
     lines = []
     for letter, title in _DRIVERS.items():
         lines += [title, '-' * len(title), '']
         for bug in bugs:
             if bug.id.startswith(letter):
-                lines += _bug(bug, get)
+                lines += _bug(bug)
     return '\n'.join(lines)
 
 
-def _bug(bug, get):
+def _bug(bug):
     title = f'{bug.id}: {bug.title}'
     yield from (title, '^' * len(title), '', bug.wrong, '',
                 f'*Here:* {bug.here}', '')
@@ -36,7 +35,8 @@ def _bug(bug, get):
         place = next(place for place in (
             tables.UNIT, tables.FUNCTIONAL, tables.TEMPEST)
             if test.startswith(f'{place}.'))
-        judged = get(test).promise if place == tables.TEMPEST else ''
+        judged = (suite.get(test).promise if place == tables.TEMPEST
+                  else '')
         yield f'* {_KINDS[place]}: ``{test.removeprefix(f"{place}.")}``' + (
             f' (``{judged}``)' if judged else '')
     yield ''

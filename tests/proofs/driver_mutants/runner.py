@@ -65,7 +65,7 @@ class Trial:
             if outcome not in self.wanted) or 'there are no tests'
 
 
-def control(top, tests, limit=LIMIT * 5, scratch=None) -> Trial:
+def control(top, tests, scratch=None) -> Trial:
     """Run tests on a copy without a defect: all must pass.
 
     :param top: folder of the source.
@@ -74,7 +74,7 @@ def control(top, tests, limit=LIMIT * 5, scratch=None) -> Trial:
     """
     start = time.monotonic()
     with _copied(top, scratch) as copy:
-        outcomes, problem = _run(copy, tests, limit, scratch)
+        outcomes, problem = _run(copy, tests, LIMIT * 5, scratch)
     return Trial('without a defect', (named.PASSED,), outcomes, problem,
                  time.monotonic() - start)
 

@@ -83,14 +83,14 @@ class Defect:
         return changed
 
 
-def bugs(path=_HERE / 'bugs.toml') -> tuple[Bug, ...]:
+def bugs() -> tuple[Bug, ...]:
     return tuple(Bug(tests=_tests(found), **found)
-                 for found in _read(path)['bug'])
+                 for found in _read('bugs.toml')['bug'])
 
 
-def defects(path=_HERE / 'defects.toml') -> tuple[Defect, ...]:
+def defects() -> tuple[Defect, ...]:
     return tuple(Defect(tests=_tests(found), **found)
-                 for found in _read(path)['defect'])
+                 for found in _read('defects.toml')['defect'])
 
 
 def _tests(found):
@@ -99,6 +99,6 @@ def _tests(found):
                  for test in found.pop(key, ()))
 
 
-def _read(path):
-    with open(path, 'rb') as file:
+def _read(name):
+    with open(_HERE / name, 'rb') as file:
         return tomllib.load(file)

@@ -38,16 +38,15 @@ class BaseWorkloadTest(operations.BaseOperationsTest):
             f'cluster {uuid} to be complete after all').cluster
 
     @classmethod
-    def until(cls, uuid, done, what, timeout=None):
+    def until(cls, uuid, done, what):
         """Wait until a condition holds for a cluster; return the last Look.
 
         :param done: called with an observations.Look.
         :param what: what is waited for, in messages.
-        :param timeout: seconds, build_timeout if None.
         """
         return waiting.wait_for(
             functools.partial(cls.new_waiter().look, uuid), done=done,
-            timeout=timeout or CONF.magnum_capi.build_timeout,
+            timeout=CONF.magnum_capi.build_timeout,
             pace=cls.pace(), what=what, describe=str)
 
     def assert_unaffected(self, cluster, masters, workers):
