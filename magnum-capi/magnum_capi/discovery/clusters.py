@@ -22,8 +22,7 @@ def create(exchange: exchange_.Exchange) -> webob.Response:
             400, 'Invalid input for field/attribute cluster_template_id. '
             'The uuid or name of a template is needed.')
     try:
-        template = exchange.stored(
-            'clustertemplates', exchange_.path_part(ident))
+        template = exchange.template(exchange_.path_part(ident))
     except exchange_.NotShown as e:
         if e.status == 404 and model.is_uuid(ident):
             # No template can get this uuid in between, so Magnum may answer
@@ -49,7 +48,7 @@ def upgrade(exchange: exchange_.Exchange) -> webob.Response:
             400, 'Invalid input for field/attribute cluster_template. '
             'The uuid or name of a template is needed.')
     cluster, current = exchange.served_cluster(exchange.route.ident)
-    new = exchange.stored('clustertemplates', exchange_.path_part(ident))
+    new = exchange.template(exchange_.path_part(ident))
     _judge(exchange, stored.check_upgrade(current, new, exchange.catalog))
     exchange.body['cluster_template'] = new['uuid']
     return exchange.forward(cluster)

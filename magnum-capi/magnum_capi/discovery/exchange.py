@@ -124,8 +124,8 @@ class Exchange:
         environ.pop('wsgi.input_terminated', None)
         return self._called(webob.Request(environ))
 
-    def stored(self, collection: str, ident: str) -> inside_.Stored:
-        """A template or cluster as Magnum shows it.
+    def template(self, ident: str) -> inside_.Stored:
+        """A template as Magnum shows it.
 
         :param ident: as WSGI has it.
         :raises NotShown: Magnum refuses; has its response.
@@ -134,7 +134,7 @@ class Exchange:
             raise answers.Refused(
                 400, f'{model.shown(ident)} cannot be looked up. Use the '
                 'uuid instead of the name.')
-        answer = self._ask(f'{collection}/{ident}')
+        answer = self._ask(f'clustertemplates/{ident}')
         if answer.status_int != 200:
             raise NotShown(answer)
         found = answer.json

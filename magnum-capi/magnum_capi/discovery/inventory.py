@@ -105,9 +105,8 @@ def parse(found: typing.Any, magnum: int = model.NEWEST) -> model.Catalog:
             raise ValueError(f'row {number}: {e}') from None
     if len(named['default_driver']) > 1:
         raise ValueError('more than one driver is the default')
-    # Inventories from before modes existed have none.
-    modes = {_member(model.Mode, 'mode', row.get(
-        'Mode', model.Mode.STRICT.value)) for row in found}
+    modes = {_member(model.Mode, 'mode', _get(row, 'Mode', str))
+             for row in found}
     if len(modes) > 1:
         raise ValueError('there is more than one mode')
     return model.Catalog(offers, model.Policy(

@@ -14,8 +14,6 @@ from magnum_capi import errors
 NAME = 'driver_discovery'
 FACTORY = 'magnum_capi.discovery.middleware:factory'
 
-#: Former path of the filter, before the library had its own package.
-_WAS = 'magnum_capi_tempest.discovery.middleware:factory'
 
 #: The name in Magnum's own file, and that of deployers whose file has nothing
 #: but the API (OpenStack-Helm); the first that exists counts.
@@ -58,14 +56,12 @@ def position(text: str) -> Position:
 def with_filter(text: str) -> str:
     """Add the filter last, next to the API, so that nothing changes its input.
 
-    A file with the filter behind authtoken is returned unchanged; a filter
-    with its former path gets the present one.
+    A file with the filter behind authtoken is returned unchanged.
 
     :raises UsageError: it is not a paste file with Magnum's API behind
         authtoken, another filter has the name, or the pipeline is written in
         a way that cannot be changed.
     """
-    text = text.replace(_WAS, FACTORY)
     where = position(text)
     if where is Position.IN_PLACE:
         return text
@@ -94,7 +90,6 @@ def without_filter(text: str) -> str:
     :raises UsageError: it is not a paste file with Magnum's API, or the
         pipeline is written in a way that cannot be changed.
     """
-    text = text.replace(_WAS, FACTORY)
     parser, pipeline = _read(text)
     ours = _named(parser, lambda factory: factory == FACTORY)
     if not ours:

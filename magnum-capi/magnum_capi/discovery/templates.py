@@ -77,7 +77,7 @@ def update(exchange: exchange_.Exchange) -> webob.Response:
     touching = [op for op in operations if _touches(op)]
     if not touching:
         return exchange.forward()
-    stored = exchange.stored('clustertemplates', exchange.route.ident)
+    stored = exchange.template(exchange.route.ident)
     wanted = {name: stored.get(name) for name in _FIELDS}
     for op in touching:
         wanted[op['path'][1:]] = op.get('value')

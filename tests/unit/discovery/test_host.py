@@ -29,7 +29,7 @@ paste.filter_factory = magnum_capi.discovery.middleware:factory
 '''
 
 ROW = {'Driver': 'a', 'Cluster types': [], 'State': 'usable', 'Beta': False,
-       'Default': False, 'Origin': '', 'Error': None}
+       'Default': False, 'Origin': '', 'Error': None, 'Mode': 'strict'}
 
 
 class HostTestCase(testtools.TestCase):

@@ -75,11 +75,6 @@ class RoundTripTest(testtools.TestCase):
         self.check(model.Catalog(FULL.offers, model.Policy(
             mode=model.Mode.HIBISCUS)))
 
-    def test_one_without_modes(self):
-        rows = [{k: v for k, v in row.items() if k != 'Mode'}
-                for row in written(FULL)]
-        self.assertEqual(FULL.policy, inventory.parse(rows).policy)
-
 
 class BadTest(testtools.TestCase):
 

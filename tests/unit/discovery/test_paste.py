@@ -83,13 +83,6 @@ class WithFilterTest(testtools.TestCase):
                               'cors driver_discovery request_id') + OURS
         self.assertEqual(paste.with_filter(MAGNUM), paste.with_filter(text))
 
-    def test_its_former_path_becomes_the_present_one(self):
-        now = paste.with_filter(MAGNUM)
-        former = now.replace(
-            'magnum_capi.', 'magnum_capi_tempest.')
-        self.assertIs(paste.Position.ABSENT, paste.position(former))
-        self.assertEqual(now, paste.with_filter(former))
-
     def test_one_of_another_name_is_moved_with_its_name(self):
         text = MAGNUM.replace('= cors', '= mine cors') + OURS.replace(
             'driver_discovery', 'mine')
