@@ -143,10 +143,8 @@ def addon(helm, kubeconfig) -> list:
 
 def load(wanted, tools, progress) -> repositories.Repository:
     """The repository for the wanted providers."""
-    from magnum_capi_tempest.toolchain import go
     return repositories.load(
-        wanted.infrastructure, wanted.stand_in, tools, go.module_directory,
-        progress)
+        wanted.infrastructure, wanted.stand_in, tools, progress)
 
 
 def _cert_manager(api, wanted, repository, apply, progress):

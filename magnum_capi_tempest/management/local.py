@@ -46,8 +46,6 @@ class Processes:
         ``capi/behaviour.go`` for all keys.
     :param lock: the network's lock, held by etcd while it runs; None if
         nothing else uses the address.
-    :param module_directory: function of a Go module's path and version that
-        returns the folder of its sources; the toolchain's by default.
     :param docker_host: engine (``unix:///...``) for machines that are
         containers: those of Cluster API's provider "docker", which is served
         then, or the servers in ``endpoint_network``.
@@ -58,8 +56,8 @@ class Processes:
     """
 
     def __init__(self, layout, programs, behaviours=None, lock=None,
-                 module_directory=None, docker_host=None,
-                 rate_limiting=False, endpoint_network=None):
+                 docker_host=None, rate_limiting=False,
+                 endpoint_network=None):
         self.layout = layout
         self._paths = programs
         self._behaviours = behaviours or {}
@@ -67,7 +65,6 @@ class Processes:
         self._docker_host = docker_host
         self._rate_limiting = rate_limiting
         self._endpoint_network = endpoint_network
-        self._module_directory = module_directory or _module_directory
         missing = {*tools(bool(endpoint_network), bool(docker_host))} - {
             *programs}
         if missing:
@@ -113,7 +110,7 @@ class Processes:
         :raises WaitTimeout, WaitAborted: a program does not become ready.
         """
         objects = manifests.load(
-            self._paths['kubectl'], self._module_directory, progress,
+            self._paths['kubectl'], progress,
             docker=bool(self._docker_host and not self._endpoint_network),
             openstack=bool(self._endpoint_network))
         self._prepare(supervisor)
@@ -256,8 +253,3 @@ def _write(path, content) -> bool:
             return False
     outfile.write_private(path, content)
     return True
-
-
-def _module_directory(module, version):
-    from magnum_capi_tempest.toolchain import go
-    return go.module_directory(module, version)

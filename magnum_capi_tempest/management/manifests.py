@@ -22,6 +22,7 @@ from magnum_capi import outfile
 from magnum_capi import processes
 from magnum_capi_tempest.management import addons
 from magnum_capi_tempest import paths
+from magnum_capi_tempest.toolchain import go
 
 CLUSTER_API = ('sigs.k8s.io/cluster-api', 'v1.14.0')
 TEST = ('sigs.k8s.io/cluster-api/test', 'v1.14.0')
@@ -96,13 +97,11 @@ _WEBHOOKS = ('MutatingWebhookConfiguration',
 _INJECT = 'cert-manager.io/inject-ca-from'
 
 
-def load(kubectl, module_directory, progress, directory=None,
-         docker=False, openstack=False) -> dict:
+def load(kubectl, progress, directory=None, docker=False,
+         openstack=False) -> dict:
     """The rendered objects, from the cache if possible.
 
     :param kubectl: path of the program, for ``kubectl kustomize``.
-    :param module_directory: function of a Go module's path and version that
-        returns the folder of its sources; called only to render.
     :param directory: folder of the cache.
     :param docker: whether to include the provider "docker".
     :param openstack: whether the OpenStack provider runs.
@@ -120,31 +119,31 @@ def load(kubectl, module_directory, progress, directory=None,
         progress.info(f'Rendering the manifests again, as {cached} is '
                       f'damaged: {e}')
     with progress.step('Rendering the manifests of Cluster API'):
-        rendered = render(kubectl, module_directory, docker, openstack)
+        rendered = render(kubectl, docker, openstack)
         body = json.dumps(rendered).encode()
         outfile.write_private(cached, _digest(body) + b'\n' + body)
     return rendered
 
 
-def render(kubectl, module_directory, docker=False, openstack=False) -> dict:
+def render(kubectl, docker=False, openstack=False) -> dict:
     """Render the objects from the modules' sources, see :func:`load`."""
     objects = []
-    sources = module_directory(*CLUSTER_API)
+    sources = go.module_directory(*CLUSTER_API)
     for tree in TREES:
         objects += _kustomize(kubectl, sources / tree)
     if docker:
         objects += served(_kustomize(
-            kubectl, module_directory(*TEST) / DOCKER), DOCKER_RESOURCES)
-    bases = module_directory(*OPENSTACK) / OPENSTACK_CRDS
+            kubectl, go.module_directory(*TEST) / DOCKER), DOCKER_RESOURCES)
+    bases = go.module_directory(*OPENSTACK) / OPENSTACK_CRDS
     for path in sorted(bases.glob('*.yaml')):
         objects += [labelled(o, CONTRACT) for o in _parse(path.read_text())]
     objects += addons.CRDS
     more = {}
     if openstack:
-        objects += _parse((module_directory(*RESOURCE_CONTROLLER)
+        objects += _parse((go.module_directory(*RESOURCE_CONTROLLER)
                            / RESOURCE_CRD).read_text())
         more['openstack_webhooks'] = select(_kustomize(
-            kubectl, module_directory(*OPENSTACK) / OPENSTACK_TREE)
+            kubectl, go.module_directory(*OPENSTACK) / OPENSTACK_TREE)
         )['webhooks']
     found = select(objects)
     if not found['webhooks'] or len(found['crds']) < len(addons.CRDS) + 2:

@@ -30,6 +30,7 @@ from magnum_capi import processes
 from magnum_capi_tempest.management import certmanager
 from magnum_capi_tempest.management import providers
 from magnum_capi_tempest import paths
+from magnum_capi_tempest.toolchain import go
 
 #: Part of the name of the folder: raise it when its content changes.
 FORMAT = 1
@@ -61,14 +62,13 @@ class Repository:
         return self.directory / 'resource-controller.yaml'
 
 
-def load(infrastructure, stand_in, tools, module_directory, progress,
+def load(infrastructure, stand_in, tools, progress,
          directory=None) -> Repository:
     """The repository for an infrastructure, from the cache if possible.
 
     :param infrastructure: key of :data:`..providers.INFRASTRUCTURES`.
     :param stand_in: whether to use the stand-in for cert-manager.
     :param tools: paths of ``kubectl`` and ``helm``.
-    :param module_directory: see :func:`..manifests.load`.
     :param directory: folder of the cache.
     :raises CommandFailed: rendering failed.
     """
@@ -80,8 +80,7 @@ def load(infrastructure, stand_in, tools, module_directory, progress,
         scratch = pathlib.Path(tempfile.mkdtemp(prefix='.new-', dir=root))
         try:
             with progress.step('Rendering the providers\' manifests'):
-                _make(scratch, final, wanted, stand_in, tools,
-                      module_directory)
+                _make(scratch, final, wanted, stand_in, tools)
             _publish(scratch, final)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
@@ -117,23 +116,23 @@ def configuration(directory, wanted) -> dict:
         for p in wanted]}
 
 
-def _make(scratch, final, wanted, stand_in, tools, module_directory):
+def _make(scratch, final, wanted, stand_in, tools):
     images = set()
     for provider in wanted:
         folder = scratch / provider.label / provider.version
         folder.mkdir(parents=True)
-        sources = module_directory(*provider.module)
+        sources = go.module_directory(*provider.module)
         text = released(provider, processes.run(
             [tools['kubectl'], 'kustomize', sources / provider.tree],
             timeout=120))
         (folder / provider.components).write_text(text)
-        metadata = module_directory(*provider.metadata) / 'metadata.yaml'
+        metadata = go.module_directory(*provider.metadata) / 'metadata.yaml'
         (folder / 'metadata.yaml').write_bytes(metadata.read_bytes())
         images.add(provider.reference)
     path, version = providers.CERT_MANAGER
     with tempfile.TemporaryDirectory(dir=scratch) as work:
         objects = certmanager.render(
-            tools['helm'], module_directory(path, version), version,
+            tools['helm'], go.module_directory(path, version), version,
             pathlib.Path(work))
     if stand_in:
         objects = certmanager.stand_in(objects)
@@ -142,7 +141,7 @@ def _make(scratch, final, wanted, stand_in, tools, module_directory):
         objects, Dumper=getattr(yaml, 'CSafeDumper', yaml.SafeDumper)))
     if any(p.name == 'openstack' for p in wanted):
         path, version = providers.RESOURCE_CONTROLLER
-        text = (module_directory(path, version)
+        text = (go.module_directory(path, version)
                 / 'dist' / 'install.yaml').read_text()
         (scratch / 'resource-controller.yaml').write_text(text)
         images |= set(re.findall(r'(?m)^\s+(?:- )?image: (\S+)$', text))

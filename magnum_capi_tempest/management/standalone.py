@@ -32,8 +32,7 @@ def default_directory() -> pathlib.Path:
     return paths.state() / 'management'
 
 
-def up(directory, progress, tools=None, behaviours=None,
-       port_base=layout.Layout.port_base,
+def up(directory, progress, tools=None, port_base=layout.Layout.port_base,
        kubeconfig_to=None, rate_limiting=False,
        endpoint_network=None) -> local.Processes:
     """Bring a management cluster up, on its own loopback network.
@@ -44,7 +43,6 @@ def up(directory, progress, tools=None, behaviours=None,
     :param directory: folder of the cluster, made when missing.
     :param tools: paths of the programs by name; from the toolchain when
         None.
-    :param behaviours: see :class:`..local.Processes`.
     :param port_base: see :class:`..layout.Layout`.
     :param kubeconfig_to: see :func:`..hosted.up`.
     :param rate_limiting: see :func:`..programs.capi`.
@@ -57,7 +55,7 @@ def up(directory, progress, tools=None, behaviours=None,
     with folder.alone(directory):
         hosted.refuse(directory)
         tools = tools or _toolchain(progress, bool(endpoint_network))
-        record, supervisor = _read(directory), _supervisor(directory)
+        record, supervisor = folder.read(directory), _supervisor(directory)
         if record and supervisor.running():
             if rate_limiting and not record['rate_limiting']:
                 raise errors.UsageError(
@@ -72,7 +70,7 @@ def up(directory, progress, tools=None, behaviours=None,
                     last_seen='endpoint network '
                               f'{record["endpoint_network"]}',
                     hint='Take it down, or name another folder')
-            plane = _plane(directory, record, tools, behaviours)
+            plane = _plane(directory, record, tools)
             plane.up(supervisor, progress)
             driver_kubeconfig.give(directory, plane.kubeconfig, kubeconfig_to)
             return plane
@@ -88,7 +86,7 @@ def up(directory, progress, tools=None, behaviours=None,
                           'rate_limiting': rate_limiting,
                           'endpoint_network': endpoint_network}
                 folder.write(directory, record)
-                plane = _plane(directory, record, tools, behaviours)
+                plane = _plane(directory, record, tools)
                 plane.up(supervisor, progress)
             driver_kubeconfig.give(directory, plane.kubeconfig, kubeconfig_to)
             undo.pop_all()
@@ -121,7 +119,7 @@ def status(directory) -> list[tuple]:
     directory = folders.check(directory)
     if hosted.record(directory):
         return hosted.status(directory)
-    record, supervisor = _read(directory), _supervisor(directory)
+    record, supervisor = folder.read(directory), _supervisor(directory)
     if not record or not supervisor.running():
         return []
     # Only the probes are needed; the binaries do not matter.
@@ -137,25 +135,17 @@ def kubeconfig(directory) -> pathlib.Path:
     return layout.Layout(folders.check(directory)).kubeconfig
 
 
-def _plane(directory, record, tools, behaviours=None):
+def _plane(directory, record, tools):
     return local.Processes(
         layout.Layout(directory, record['address'], record['port_base'],
                       record['network']),
-        tools, behaviours, pathlib.Path(record['lock']),
+        tools, lock=pathlib.Path(record['lock']),
         rate_limiting=record['rate_limiting'],
         endpoint_network=record['endpoint_network'])
 
 
 def _supervisor(directory):
     return supervision.Supervisor(directory / _SUPERVISOR)
-
-
-def _read(directory):
-    """What :func:`up` recorded, None if it did not finish."""
-    record = folder.read(directory) or {}
-    whole = {'address', 'network', 'port_base', 'lock', 'rate_limiting',
-             'endpoint_network'} <= set(record)
-    return record if whole else None
 
 
 def _sweep(directory):

@@ -18,7 +18,6 @@ from magnum_capi_tempest.management import client
 from magnum_capi_tempest.management import repository
 from magnum_capi_tempest.management import standalone
 from magnum_capi_tempest import toolchain
-from magnum_capi_tempest.toolchain import go
 from tests.functional import boxes
 
 PORT_BASE = 26500
@@ -53,7 +52,7 @@ class StandInTest(testtools.TestCase):
         tools = toolchain.ensure(
             ['cert-manager', 'helm', 'kubectl'], progress.Silent())
         self.repository = repository.load(
-            'docker', True, tools, go.module_directory, progress.Silent())
+            'docker', True, tools, progress.Silent())
         directory = self.base / 'cluster'
         self.addCleanup(standalone.down, directory)
         self.plane = standalone.up(

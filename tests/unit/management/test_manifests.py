@@ -113,7 +113,7 @@ class CacheTest(testtools.TestCase):
                 return_value=self.rendered))).mock
 
     def load(self):
-        return manifests.load('kubectl', None, progress.Progress(self.said),
+        return manifests.load('kubectl', progress.Progress(self.said),
                               self.directory)
 
     def test_rendered_once(self):

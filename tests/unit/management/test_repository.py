@@ -10,6 +10,7 @@ from magnum_capi import progress
 from magnum_capi_tempest.management import certmanager
 from magnum_capi_tempest.management import providers
 from magnum_capi_tempest.management import repository
+from magnum_capi_tempest.toolchain import go
 
 CORE = providers.CORE[0]
 TREE = '''\
@@ -84,6 +85,8 @@ class LoadTest(testtools.TestCase):
         super().setUp()
         self.base = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         self.calls = 0
+        self.useFixture(fixtures.MockPatchObject(
+            go, 'module_directory', self.sources))
 
     def program(self, name, text):
         path = self.base / name
@@ -117,7 +120,7 @@ class LoadTest(testtools.TestCase):
         (self.base / 'chart').write_text(yaml.safe_dump_all(CHART))
         return repository.load(
             'openstack', True, {'kubectl': kubectl, 'helm': helm},
-            self.sources, progress.Silent(), self.base / 'cache')
+            progress.Silent(), self.base / 'cache')
 
     def test_layout_is_clusterctls_and_it_is_kept(self):
         found = self.load()
