@@ -2,6 +2,7 @@
 
 """How programs use a running engine."""
 
+import contextlib
 import dataclasses
 import ipaddress
 import os
@@ -71,6 +72,11 @@ class Access:
         import docker
         return docker.DockerClient(
             base_url=self.docker_host, timeout=timeout)
+
+    def missing(self, archives) -> list:
+        """The archives that :meth:`load` would load."""
+        with contextlib.closing(self.client()) as client:
+            return store.missing(archives, client)
 
     def load(self, archives, progress):
         """Load the images that the engine lacks.

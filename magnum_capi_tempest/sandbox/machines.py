@@ -43,20 +43,6 @@ def needs(archives) -> str:
             '2 cores')
 
 
-def lacking(access, archives) -> list:
-    """The archives whose images an engine does not have.
-
-    :param access: :class:`magnum_capi_tempest.containers.Access`.
-    """
-    client = access.client()
-    try:
-        there = {image.id.rpartition(':')[2]
-                 for image in client.images.list()}
-    finally:
-        client.close()
-    return [a for a in archives if a.image_id not in there]
-
-
 def up(directory, record, supervisor, progress) -> str | None:
     """Start or repair the engine and load its images.
 
@@ -83,7 +69,7 @@ def up(directory, record, supervisor, progress) -> str | None:
             # When Nova starts, it boots the servers that have gone with it.
             supervisor.stop('nova')
     access = engine.up(progress)
-    new = lacking(access, wanted)
+    new = access.missing(wanted)
     progress.info(needs(new))
     disk.require(int(sum(a.size for a in new) * UNPACKED) + CLUSTER,
                  [engine.layout.store], 'real nodes',

@@ -115,7 +115,7 @@ class AccessTest(testtools.TestCase):
         client = types.SimpleNamespace(close=lambda: closed.append(True))
         self.useFixture(fixtures.MonkeyPatch(
             'magnum_capi_tempest.containers.access.Access.client',
-            lambda self, timeout: client))
+            lambda self, timeout=0: client))
         self.useFixture(fixtures.MonkeyPatch(
             'magnum_capi_tempest.containers.store.missing',
             lambda archives, client: archives[1:]))
@@ -123,11 +123,12 @@ class AccessTest(testtools.TestCase):
             'magnum_capi_tempest.containers.store.load',
             lambda archive, client, free: loaded.append(archive.name)))
         object.__setattr__(self.access, 'data', pathlib.Path('/'))
-        self.access.load([types.SimpleNamespace(name='a'),
-                          types.SimpleNamespace(name='b')],
-                         progress.Silent())
+        archives = [types.SimpleNamespace(name='a'),
+                    types.SimpleNamespace(name='b')]
+        self.assertEqual(archives[1:], self.access.missing(archives))
+        self.access.load(archives, progress.Silent())
         self.assertEqual(['b'], loaded)
-        self.assertEqual([True], closed)
+        self.assertEqual([True, True], closed)
 
 
 class ProblemTest(testtools.TestCase):

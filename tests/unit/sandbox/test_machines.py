@@ -34,13 +34,10 @@ class Engine:
 
     def load(self, wanted, progress):
         self.done.append([a.name for a in wanted])
-        self.there += [f'sha256:{a.image_id}' for a in wanted]
+        self.there += wanted
 
-    def client(self):
-        return types.SimpleNamespace(close=lambda: None, images=self)
-
-    def list(self):
-        return [types.SimpleNamespace(id=i) for i in self.there]
+    def missing(self, wanted):
+        return [a for a in wanted if a not in self.there]
 
     def down(self):
         self.done.append('down')
