@@ -6,7 +6,6 @@ import argparse
 import contextlib
 import fnmatch
 import importlib
-import os
 import pathlib
 import sys
 import tempfile
@@ -31,30 +30,22 @@ PROOFS = {
     'suite-defects': 'the Tempest suite sees what drivers do wrong',
 }
 
-#: A separate command, which keeps another kind of record.
-MUTATION = 'mutation'
-
 _EXIT_CODES = ('Exit code: 0 all is as it must be, 1 something is not, 2 '
                'wrong usage, 3 it cannot be run here.')
 
 
 def main(argv=None):
     words = sys.argv[1:] if argv is None else list(argv)
-    if words[:1] == [MUTATION]:
-        os.execv(sys.executable, [
-            sys.executable, '-m', 'tests.mutation', *words[1:]])
     if words and words[0] in PROOFS:
         return _prove(words[0], words[1:])
     parser = argparse.ArgumentParser(
         prog='python -m tests.proofs', description='Run a proof.',
         epilog='"python -m tests.proofs NAME --help" has the options of one.')
-    parser.add_argument('name', metavar='NAME', nargs='?',
-                        choices=(*PROOFS, MUTATION))
+    parser.add_argument('name', metavar='NAME', nargs='?', choices=PROOFS)
     parser.add_argument('--list', action='store_true', help='name them')
     if not parser.parse_args(words).list:
         parser.error('name a proof; see --list')
-    for name, text in (*PROOFS.items(), (
-            MUTATION, 'the unit tests see random changes of the package')):
+    for name, text in PROOFS.items():
         print(f'{name:16} {text}')
     return 0
 

@@ -7,7 +7,6 @@ import csv
 import io
 import pathlib
 import signal
-from unittest import mock
 
 import testtools
 
@@ -231,7 +230,7 @@ class MainTest(testtools.TestCase):
         code, said = self.call('--list')
 
         self.assertEqual(0, code)
-        for name in (*command.PROOFS, 'mutation'):
+        for name in command.PROOFS:
             self.assertIn(f'{name} ', said)
 
     def test_no_such_proof(self):
@@ -240,13 +239,6 @@ class MainTest(testtools.TestCase):
 
         self.assertEqual(2, e.code)
         self.assertIn('pudding', said.getvalue())
-
-    def test_mutation_is_a_command_of_its_own(self):
-        with mock.patch('os.execv', side_effect=SystemExit) as run:
-            self.assertRaises(SystemExit, self.call, 'mutation', '--jobs', '3')
-
-        self.assertEqual(['-m', 'tests.mutation', '--jobs', '3'],
-                         run.call_args.args[1][1:])
 
     def test_sigterm_ends_as_an_exception_does(self):
         self.addCleanup(signal.signal, signal.SIGTERM,
