@@ -145,19 +145,25 @@ class Client:
         """Find the listable kinds of some API groups.
 
         :param wanted: predicate for the name of a group.
-        :returns: (group, preferred version, plural, kind), sorted.
+        A group may serve a kind in another version than the preferred one:
+        OpenStackServer is still v1alpha1.
+
+        :returns: (group, preferred version, plural, kind), sorted; a kind that
+            the preferred version lacks with the first version that has it.
         """
-        found = []
+        found = {}
         for group in self.ask('GET', '/apis/')['groups']:
             if not wanted(group['name']):
                 continue
             name = group['name']
-            version = group['preferredVersion']['version']
-            resources = self.ask('GET', f'/apis/{name}/{version}')
-            found += [(name, version, r['name'], r['kind'])
-                      for r in resources['resources']
-                      if '/' not in r['name'] and 'list' in r['verbs']]
-        return sorted(found)
+            for served in (group['preferredVersion'], *group['versions']):
+                version = served['version']
+                resources = self.ask('GET', f'/apis/{name}/{version}')
+                for r in resources['resources']:
+                    if '/' not in r['name'] and 'list' in r['verbs']:
+                        found.setdefault((name, r['name']), (
+                            name, version, r['name'], r['kind']))
+        return sorted(found.values())
 
     def text(self, path, **query) -> str:
         """A text answer: the log of a container."""

@@ -39,10 +39,19 @@ class FakeKube(fixtures.Fixture):
         self.answers[path] = 200, {'items': list(items)}
 
     def serve_group(self, group, version, **kinds):
-        """Announce an API group; kinds: plural=kind."""
-        groups = self.answers.setdefault('/apis/', (200, {'groups': []}))
-        groups[1]['groups'].append({
-            'name': group, 'preferredVersion': {'version': version}})
+        """Announce a version of an API group; kinds: plural=kind.
+
+        The first one of a group is its preferred version.
+        """
+        groups = self.answers.setdefault('/apis/', (200, {'groups': []}))[1][
+            'groups']
+        served = {'version': version}
+        known = [g for g in groups if g['name'] == group]
+        if known:
+            known[0]['versions'].append(served)
+        else:
+            groups.append({'name': group, 'preferredVersion': served,
+                           'versions': [served]})
         self.answers[f'/apis/{group}/{version}'] = 200, {'resources': [
             {'name': plural, 'kind': kind, 'verbs': ['get', 'list']}
             for plural, kind in kinds.items()] + [

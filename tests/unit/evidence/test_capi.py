@@ -65,6 +65,29 @@ class ManagementClusterTest(testtools.TestCase):
              'ServiceAccount magnum-1/c1-autoscaler'],
             [str(o) for o in self.cluster.objects_of('c1', 'uuid')])
 
+    def test_a_server_that_nova_refused(self):
+        """OpenStackServers are not in the version that is preferred."""
+        path = 'infrastructure.cluster.x-k8s.io'
+        self.kube.serve_group(path, 'v1alpha1',
+                              openstackservers='OpenStackServer',
+                              openstackmachines='OpenStackMachine')
+        self.kube.serve(
+            f'/apis/{path}/v1alpha1/openstackservers',
+            obj('c1-md-0', status={'conditions': [{
+                'type': 'InstanceReady', 'status': 'False',
+                'reason': 'InstanceCreateFailed', 'message': 'Quota'}]}))
+        self.kube.serve(f'/apis/{path}/v1beta1/openstackmachines',
+                        obj('c1-md-0'))
+
+        self.assertEqual(
+            ['OpenStackServer c1-md-0 InstanceReady=False '
+             '(InstanceCreateFailed: Quota)'],
+            [str(c) for c in self.cluster.conditions('c1')])
+        self.assertEqual(
+            ['OpenStackMachine magnum-1/c1-md-0',
+             'OpenStackServer magnum-1/c1-md-0'],
+            [str(o) for o in self.cluster.objects_of('c1')])
+
     def test_objects_that_mention_a_word(self):
         self.kube.serve(f'{CORE}/clusters', obj('c1-of-nobody'), obj('other'))
         self.kube.serve('/api/v1/secrets', obj('app-credential', annotations={

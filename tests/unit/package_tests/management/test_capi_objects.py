@@ -39,8 +39,9 @@ class Objects(fixtures.Fixture):
         api = f'/apis/{group}/{version}'
         groups = self.there.setdefault('/apis/', {'groups': []})['groups']
         if group not in [g['name'] for g in groups]:
-            groups.append({'name': group,
-                           'preferredVersion': {'version': version}})
+            served = {'version': version}
+            groups.append({'name': group, 'preferredVersion': served,
+                           'versions': [served]})
         self.there.setdefault(api, {'resources': []})['resources'].append(
             {'name': plural, 'kind': kind, 'verbs': ['list']})
         self.there[f'{api}/{plural}'] = {'items': list(items)}
