@@ -40,16 +40,16 @@ var instant = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 func testScheme() *runtime.Scheme {
 	s := newScheme()
-	for _, gvk := range []schema.GroupVersionKind{openStackCluster, openStackMachine, openStackMachineTemplate, helmRelease, manifests} {
+	for _, gvk := range []schema.GroupVersionKind{openStackCluster, openStackMachine, openStackServer, openStackMachineTemplate, helmRelease, manifests} {
 		s.AddKnownTypeWithName(gvk, &unstructured.Unstructured{})
 		s.AddKnownTypeWithName(listKind(gvk), &unstructured.UnstructuredList{})
 	}
 	return s
 }
 
-func testClient(objects ...client.Object) client.Client {
+func testClient(objects ...client.Object) client.WithWatch {
 	return fake.NewClientBuilder().WithScheme(testScheme()).WithObjects(objects...).
-		WithStatusSubresource(newObject(openStackCluster), newObject(openStackMachine), newObject(helmRelease), newObject(manifests)).Build()
+		WithStatusSubresource(newObject(openStackCluster), newObject(openStackMachine), newObject(openStackServer), newObject(helmRelease), newObject(manifests)).Build()
 }
 
 func testWorkloads(t *testing.T, reader client.Reader) *workloads {

@@ -89,7 +89,7 @@ func (r *openStackMachines) Reconcile(ctx context.Context, req ctrl.Request) (ct
 	switch {
 	case isPaused(cluster, o):
 		return ctrl.Result{}, nil // the watch of Clusters wakes it
-	case cluster != nil && (o.GetDeletionTimestamp() != nil || nested(o, "status", "instanceState") == ""):
+	case cluster != nil && (o.GetDeletionTimestamp() != nil || !ran(o)):
 		if err := r.credentials(ctx, o, cluster); err != nil {
 			return ctrl.Result{}, err
 		}
@@ -114,12 +114,18 @@ func (r *openStackMachines) Reconcile(ctx context.Context, req ctrl.Request) (ct
 
 // credentials returns why CAPO could not make or delete a machine.
 func (r *openStackMachines) credentials(ctx context.Context, o *unstructured.Unstructured, cluster *clusterv1.Cluster) error {
-	infra := newObject(openStackCluster)
-	key := client.ObjectKey{Namespace: cluster.Namespace, Name: cluster.Spec.InfrastructureRef.Name}
-	if err := r.client.Get(ctx, key, infra); client.IgnoreNotFound(err) != nil {
+	infra, err := r.infrastructure(ctx, cluster)
+	if err != nil {
 		return err
 	}
 	return cloudCredentials(ctx, r.reader, o, infra)
+}
+
+// infrastructure returns the OpenStackCluster of a cluster, empty if it is gone.
+func (r *openStackMachines) infrastructure(ctx context.Context, cluster *clusterv1.Cluster) (*unstructured.Unstructured, error) {
+	infra := newObject(openStackCluster)
+	key := client.ObjectKey{Namespace: cluster.Namespace, Name: cluster.Spec.InfrastructureRef.Name}
+	return infra, client.IgnoreNotFound(r.client.Get(ctx, key, infra))
 }
 
 // behaviour returns the behaviour of a machine.
@@ -148,23 +154,54 @@ func (r *openStackMachines) reconcile(ctx context.Context, o *unstructured.Unstr
 	}
 	controllerutil.AddFinalizer(o, openStackFinalizer)
 
-	if left := r.building(o, b); left > 0 {
-		return left, nil
+	server, err := r.server(ctx, o, machine, cluster)
+	if err != nil {
+		return 0, err
 	}
+	before := server.DeepCopy()
+	left, err := r.instance(ctx, b, o, server, machine, cluster)
+	if uerr := client.IgnoreNotFound(update(ctx, r.client, before, server)); err == nil {
+		err = uerr
+	}
+	return left, err
+}
+
+// instance changes a machine and its server as CAPO would.
+func (r *openStackMachines) instance(ctx context.Context, b behaviour, o, server *unstructured.Unstructured, machine *clusterv1.Machine, cluster *clusterv1.Cluster) (time.Duration, error) {
 	id, address := fakeID(string(o.GetUID()))
+	if !ran(o) && !ran(server) { // the cache may have an old machine
+		// Until it runs, the machine just waits, whatever happens.
+		if nested(server, "status", "instanceState") == stateError {
+			return 0, nil // CAPO never touches such a server again
+		}
+		left := remaining(server.GetCreationTimestamp().Time, b.CreateDelay, r.now())
+		switch {
+		case left > 0 && b.Failure == "":
+			set(server, id, "status", "instanceID")
+			set(server, stateBuild, "status", "instanceState")
+			set(server, false, "status", "ready")
+		case left <= 0 && b.Failure != "":
+			// Refused when it is created (getOrCreateServer): only then CAPO
+			// has Nova's message.
+			r.report(server, stateError, conditionFalse(instanceReady, "InstanceCreateFailed", "Error", b.Failure))
+		}
+		if left > 0 || b.Failure != "" {
+			return left, nil
+		}
+	}
 	if b.Failure != "" {
 		joined := machine.Status.NodeRef.IsDefined()
-		r.failed(o, b.Failure, joined)
+		r.failed(o, server, b.Failure, joined)
 		if !joined {
 			return 0, nil
 		}
 		return 0, r.halt(ctx, cluster, o)
 	}
 	if left, crashes := r.lifetime(o, b); crashes && left <= 0 {
-		r.crashed(o)
+		r.crashed(o, server)
 		return 0, r.halt(ctx, cluster, o)
 	}
-	r.active(o, util.IsControlPlaneMachine(machine), id, address)
+	r.active(o, server, util.IsControlPlaneMachine(machine), id, address)
 	if b.Node == nodeAbsent {
 		return 0, r.workloads.removeMachine(ctx, client.ObjectKeyFromObject(cluster), o.GetName())
 	}
@@ -182,48 +219,78 @@ func (r *openStackMachines) reconcile(ctx context.Context, o *unstructured.Unstr
 	return left, err
 }
 
+// ran returns whether the instance of a machine, or of a server, has been ACTIVE.
+func ran(o *unstructured.Unstructured) bool {
+	ready, _, _ := unstructured.NestedBool(o.Object, "status", "ready")
+	return ready
+}
+
 func (r *openStackMachines) waiting(o *unstructured.Unstructured, reason string) {
-	if nested(o, "status", "instanceState") == "" {
+	if !ran(o) {
 		set(o, false, "status", "ready")
 		setConditions(o, r.now(), conditionFalse("Ready", reason, "Info", ""), conditionFalse(instanceReady, reason, "Info", ""))
 	}
 }
 
-// building returns the time until an instance has been created. The start is
-// recorded in the condition that CAPO sets meanwhile, so it survives a restart.
-func (r *openStackMachines) building(o *unstructured.Unstructured, b behaviour) time.Duration {
-	start := r.now()
-	switch nested(o, "status", "instanceState") {
-	case "":
-	case stateBuild:
-		if t, ok := transition(o, "Ready"); ok {
-			start = t
+// server returns the OpenStackServer of a machine. CAPO's controller of machines
+// makes it (getOrCreateMachineServer) and waits for its instance to be ACTIVE;
+// another one writes its status. The garbage collector deletes it at the latest.
+func (r *openStackMachines) server(ctx context.Context, o *unstructured.Unstructured, machine *clusterv1.Machine, cluster *clusterv1.Cluster) (*unstructured.Unstructured, error) {
+	server := newObject(openStackServer)
+	// Nothing else tells how far an instance is, so it must not be an old one.
+	if err := r.reader.Get(ctx, client.ObjectKeyFromObject(o), server); !apierrors.IsNotFound(err) {
+		return server, err
+	}
+	infra, err := r.infrastructure(ctx, cluster)
+	if err != nil {
+		return nil, err
+	}
+	spec := map[string]any{"sshKeyName": "", "ports": []any{map[string]any{}},
+		"userDataRef": map[string]any{"name": *machine.Spec.Bootstrap.DataSecretName}}
+	if machine.Spec.FailureDomain != "" {
+		spec["availabilityZone"] = machine.Spec.FailureDomain
+	}
+	for _, from := range []*unstructured.Unstructured{infra, o} {
+		if v, ok, _ := unstructured.NestedFieldCopy(from.Object, "spec", "identityRef"); ok {
+			spec["identityRef"] = v
 		}
-	default:
-		return 0
 	}
-	left := remaining(start, b.CreateDelay, r.now())
-	if left > 0 {
-		set(o, stateBuild, "status", "instanceState")
-		set(o, false, "status", "ready")
-		setConditions(o, r.now(), conditionFalse("Ready", "InstanceNotReady", "Info", "Instance is building"),
-			conditionFalse(instanceReady, "InstanceNotReady", "Info", "Instance is building"))
+	for _, name := range []string{"additionalBlockDevices", "configDrive", "flavor", "flavorID", "floatingIPPoolRef", "image", "ports", "rootVolume",
+		"schedulerHintAdditionalProperties", "serverGroup", "serverMetadata", "sshKeyName", "tags", "trunk"} {
+		if v, ok, _ := unstructured.NestedFieldCopy(o.Object, "spec", name); ok {
+			spec[name] = v
+		}
 	}
-	return left
+	server = newObject(openStackServer)
+	server.SetNamespace(o.GetNamespace())
+	server.SetName(o.GetName())
+	server.SetLabels(map[string]string{clusterv1.ClusterNameLabel: cluster.Name})
+	server.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Name: o.GetName(), UID: o.GetUID()}})
+	set(server, spec, "spec")
+	return server, r.client.Create(ctx, server)
 }
 
-// failed reports an instance in state ERROR as CAPO does (reconcileMachineState):
-// terminal unless the machine has been a node, as the error may then pass.
-// CAPO's message contains the address of a variable; this one has Nova's reason.
-func (r *openStackMachines) failed(o *unstructured.Unstructured, message string, joined bool) {
-	set(o, stateError, "status", "instanceState")
+// report writes the state of a server, and the condition that CAPO sums up as
+// Ready (patchServer).
+func (r *openStackMachines) report(server *unstructured.Unstructured, state string, c condition) {
+	set(server, state, "status", "instanceState")
+	ready := c
+	ready.kind = "Ready"
+	setConditions(server, r.now(), ready, c)
+}
+
+// failed reports an instance that has run and is in state ERROR, as CAPO does
+// (reconcileMachineState): terminal unless the machine has been a node, as the
+// error may then pass. CAPO's message contains the address of a variable; this
+// one has Nova's reason.
+func (r *openStackMachines) failed(o, server *unstructured.Unstructured, message string, joined bool) {
 	if !joined {
-		set(o, false, "status", "ready")
 		set(o, "UpdateError", "status", "failureReason")
 		set(o, message, "status", "failureMessage")
 	}
 	setConditions(o, r.now(), conditionFalse("Ready", "InstanceStateError", "Error", message),
 		conditionFalse(instanceReady, "InstanceStateError", "Error", message))
+	r.report(server, stateError, conditionFalse(instanceReady, "InstanceStateError", "Error", ""))
 }
 
 // halt does to a cluster what an instance that does not run any more does: its
@@ -237,7 +304,7 @@ func (r *openStackMachines) halt(ctx context.Context, cluster *clusterv1.Cluster
 		return err
 	}
 	if !slices.ContainsFunc(l.Items, func(other unstructured.Unstructured) bool {
-		return other.GetName() != o.GetName() && nested(&other, "status", "instanceState") == stateActive
+		return other.GetName() != o.GetName() && conditionOf(&other, instanceReady)["status"] == "True"
 	}) {
 		r.workloads.stop(key)
 	}
@@ -254,18 +321,17 @@ func (r *openStackMachines) lifetime(o *unstructured.Unstructured, b behaviour) 
 }
 
 // crashed reports an instance that is off, as CAPO does (reconcileMachineState).
-func (r *openStackMachines) crashed(o *unstructured.Unstructured) {
-	set(o, stateShutoff, "status", "instanceState")
+func (r *openStackMachines) crashed(o, server *unstructured.Unstructured) {
 	message := "Instance state is not handled: " + stateShutoff
 	setConditions(o, r.now(), conditionUnknown("Ready", "InstanceNotReady", message),
 		conditionUnknown(instanceReady, "InstanceNotReady", message))
+	r.report(server, stateShutoff, conditionUnknown(instanceReady, "InstanceNotReady", message))
 }
 
-func (r *openStackMachines) active(o *unstructured.Unstructured, controlPlane bool, id, address string) {
+func (r *openStackMachines) active(o, server *unstructured.Unstructured, controlPlane bool, id, address string) {
 	// A region in identityRef becomes the host of the URL (CAPO).
 	set(o, providerID(o, id), "spec", "providerID")
 	set(o, id, "status", "instanceID")
-	set(o, stateActive, "status", "instanceState")
 	set(o, true, "status", "ready")
 	set(o, true, "status", "initialization", "provisioned")
 	set(o, []any{
@@ -277,6 +343,9 @@ func (r *openStackMachines) active(o *unstructured.Unstructured, controlPlane bo
 		conditions = append(conditions, conditionTrue("APIServerIngressReady"))
 	}
 	setConditions(o, r.now(), conditions...)
+	set(server, id, "status", "instanceID")
+	set(server, true, "status", "ready")
+	r.report(server, stateActive, conditionTrue(instanceReady))
 }
 
 func providerID(o *unstructured.Unstructured, id string) string {
@@ -325,6 +394,12 @@ func (r *openStackMachines) delete(ctx context.Context, before, o *unstructured.
 		cluster.Name = machine.Spec.ClusterName
 	}
 	if err := r.workloads.removeMachine(ctx, cluster, o.GetName()); err != nil {
+		return ctrl.Result{}, err
+	}
+	server := newObject(openStackServer)
+	server.SetNamespace(o.GetNamespace())
+	server.SetName(o.GetName())
+	if err := r.client.Delete(ctx, server); client.IgnoreNotFound(err) != nil {
 		return ctrl.Result{}, err
 	}
 	controllerutil.RemoveFinalizer(o, openStackFinalizer)

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -50,8 +51,15 @@ func newMachineCase(t *testing.T, annotations map[string]string, objects ...clie
 	o.SetUID(worker)
 	o.SetAnnotations(annotations)
 	set(o, "m1.small", "spec", "flavor")
-	c := testClient(append(objects, testCluster("c"), machine, config, o)...)
-	m := &machineCase{t: t, client: c, clock: instant}
+	set(o, false, "status", "ready") // without a status, the fake client makes it null
+	m := &machineCase{t: t, clock: instant}
+	c := interceptor.NewClient(testClient(append(objects, testCluster("c"), machine, config, o)...), interceptor.Funcs{
+		// as a real API server, with this clock
+		Create: func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.CreateOption) error {
+			o.SetCreationTimestamp(metav1.NewTime(m.clock))
+			return c.Create(ctx, o, options...)
+		}})
+	m.client = c
 	m.r = &openStackMachines{client: c, reader: c, workloads: testWorkloads(t, c), now: func() time.Time { return m.clock },
 		behaviours: behaviours{"m1.small": {}}}
 	return m
@@ -79,6 +87,29 @@ func (m *machineCase) reconcile() ctrl.Result {
 func (m *machineCase) field(path ...string) string {
 	m.t.Helper()
 	return nested(get(m.t, m.client, openStackMachine, worker), path...)
+}
+
+// server is the OpenStackServer of the worker, nil if there is none.
+func (m *machineCase) server() *unstructured.Unstructured {
+	m.t.Helper()
+	o := newObject(openStackServer)
+	err := m.client.Get(context.Background(), key(worker), o)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return o
+}
+
+// state is the state of the worker's instance, "" if there is none.
+func (m *machineCase) state() string {
+	m.t.Helper()
+	if o := m.server(); o != nil {
+		return nested(o, "status", "instanceState")
+	}
+	return ""
 }
 
 func (m *machineCase) ready() bool {
@@ -139,7 +170,7 @@ func (m *machineCase) setNodeRef() {
 func TestAMachineBecomesANode(t *testing.T) {
 	m := newMachineCase(t, nil, deployedCNI("c"))
 	m.reconcile()
-	check(t, "state", m.field("status", "instanceState"), stateActive)
+	check(t, "state", m.state(), stateActive)
 	check(t, "ready", m.ready(), true)
 	check(t, "provider id", m.field("spec", "providerID"), "openstack:///"+m.field("status", "instanceID"))
 	n := m.node()
@@ -177,7 +208,7 @@ func TestAKubeletDoesNotStartWithLabelsOfOthers(t *testing.T) {
 	m := newMachineCase(t, nil, deployedCNI("c"))
 	m.kubeletArg("node-labels", "node-role.kubernetes.io/worker=")
 	m.reconcile()
-	check(t, "state", m.field("status", "instanceState"), stateActive)
+	check(t, "state", m.state(), stateActive)
 	check(t, "node", m.nodeReady(), corev1.ConditionStatus("no node"))
 }
 
@@ -297,8 +328,9 @@ func TestASlowMachineIsBuildingFirst(t *testing.T) {
 	m := newMachineCase(t, nil, deployedCNI("c"))
 	m.r.behaviours = behaviours{"m1.small": {CreateDelay: duration(20 * time.Second), NodeReadyDelay: duration(5 * time.Second)}}
 	check(t, "wait", m.reconcile().RequeueAfter, 21*time.Second)
-	check(t, "state", m.field("status", "instanceState"), stateBuild)
+	check(t, "state", m.state(), stateBuild)
 	check(t, "ready", m.ready(), false)
+	check(t, "condition", len(conditionOf(get(t, m.client, openStackMachine, worker), "Ready")), 0)
 
 	// when the program is restarted in between: the start is in the object
 	m.clock = instant.Add(15 * time.Second)
@@ -306,7 +338,7 @@ func TestASlowMachineIsBuildingFirst(t *testing.T) {
 
 	m.clock = instant.Add(21 * time.Second)
 	check(t, "wait for the node", m.reconcile().RequeueAfter, 5*time.Second)
-	check(t, "state", m.field("status", "instanceState"), stateActive)
+	check(t, "state", m.state(), stateActive)
 	check(t, "node ready", m.nodeReady(), corev1.ConditionFalse)
 
 	m.clock = instant.Add(26 * time.Second)
@@ -314,19 +346,92 @@ func TestASlowMachineIsBuildingFirst(t *testing.T) {
 	check(t, "node ready", m.nodeReady(), corev1.ConditionTrue)
 }
 
-func TestAMachineThatFailsBeforeItIsANodeFailsForGood(t *testing.T) {
+func TestOnlyTheServerTellsThatNovaRefusedIt(t *testing.T) {
 	m := newMachineCase(t, nil)
 	m.r.behaviours = behaviours{"m1.small": {Failure: "No valid host was found"}}
 	m.reconcile()
-	check(t, "state", m.field("status", "instanceState"), stateError)
+	check(t, "state", m.state(), stateError)
+	server := m.server()
+	check(t, "id", nested(server, "status", "instanceID"), "")
+	check(t, "cluster", server.GetLabels()[clusterv1.ClusterNameLabel], "c")
+	check(t, "owner", server.GetOwnerReferences()[0].UID, types.UID(worker))
+	for _, kind := range []string{"Ready", instanceReady} {
+		c := conditionOf(server, kind)
+		check(t, kind, c["status"], "False")
+		check(t, kind+" reason", c["reason"], "InstanceCreateFailed")
+		check(t, kind+" message", c["message"], "No valid host was found")
+	}
+	// the machine waits
 	check(t, "ready", m.ready(), false)
-	check(t, "reason", m.field("status", "failureReason"), "UpdateError")
-	check(t, "message", m.field("status", "failureMessage"), "No valid host was found")
+	check(t, "state of the machine", m.field("status", "instanceState"), "")
+	check(t, "failure", m.field("status", "failureReason")+m.field("status", "failureMessage"), "")
+	check(t, "condition", len(conditionOf(get(t, m.client, openStackMachine, worker), "Ready")), 0)
 	check(t, "node", m.nodeReady(), corev1.ConditionStatus("no node"))
 	// even if the cause is removed
 	m.annotate("failure", "")
 	m.reconcile()
-	check(t, "state", m.field("status", "instanceState"), stateError)
+	check(t, "state", m.state(), stateError)
+	// until it is deleted
+	m.deleteMachine()
+	m.reconcile()
+	m.checkGone()
+}
+
+func TestAServerThatNovaRefusesLateIsNotBuilding(t *testing.T) {
+	m := newMachineCase(t, nil)
+	m.r.behaviours = behaviours{"m1.small": {CreateDelay: duration(20 * time.Second), Failure: "No valid host was found"}}
+	check(t, "wait", m.reconcile().RequeueAfter, 21*time.Second)
+	check(t, "state", m.state(), "")
+	m.clock = instant.Add(21 * time.Second)
+	m.reconcile()
+	check(t, "state", m.state(), stateError)
+}
+
+func TestAMachineThatRanAndIsNoNodeFailsForGood(t *testing.T) {
+	m := newMachineCase(t, nil)
+	m.reconcile()
+	m.annotate("failure", "disk gone")
+	m.reconcile()
+	check(t, "state", m.state(), stateError)
+	check(t, "reason", m.field("status", "failureReason"), "UpdateError")
+	check(t, "message", m.field("status", "failureMessage"), "disk gone")
+	// even if the cause is removed
+	m.annotate("failure", "")
+	m.reconcile()
+	check(t, "state", m.state(), stateError)
+}
+
+func TestAServerHasWhatItsMachineWants(t *testing.T) {
+	infra := newCluster("c")
+	set(infra, "cloud", "spec", "identityRef", "name")
+	m := newMachineCase(t, nil, infra, credentials())
+	m.infrastructure("c")
+	o := get(t, m.client, openStackMachine, worker)
+	set(o, "debian", "spec", "image", "filter", "name")
+	if err := m.client.Update(context.Background(), o); err != nil {
+		t.Fatal(err)
+	}
+	m.reconcile()
+	server := m.server()
+	check(t, "flavor", nested(server, "spec", "flavor"), "m1.small")
+	check(t, "image", nested(server, "spec", "image", "filter", "name"), "debian")
+	check(t, "credentials", nested(server, "spec", "identityRef", "name"), "cloud")
+	check(t, "user data", nested(server, "spec", "userDataRef", "name"), "data")
+	check(t, "id", nested(server, "status", "instanceID"), m.field("status", "instanceID"))
+	check(t, "condition", conditionOf(server, instanceReady)["status"], "True")
+}
+
+func TestAMachineThatIsReadyHasNotToBeBuilt(t *testing.T) {
+	// given one that an earlier version of this program made
+	m := newMachineCase(t, nil, deployedCNI("c"))
+	m.reconcile()
+	if err := m.client.Delete(context.Background(), m.server()); err != nil {
+		t.Fatal(err)
+	}
+	m.annotate("create-delay", "1h")
+	m.reconcile()
+	check(t, "state", m.state(), stateActive)
+	check(t, "node", m.nodeReady(), corev1.ConditionTrue)
 }
 
 func TestARunningMachineCanFailAndRecover(t *testing.T) {
@@ -335,12 +440,12 @@ func TestARunningMachineCanFailAndRecover(t *testing.T) {
 	m.setNodeRef()
 	m.annotate("failure", "disk gone")
 	m.reconcile()
-	check(t, "state", m.field("status", "instanceState"), stateError)
+	check(t, "state", m.state(), stateError)
 	check(t, "terminal", m.field("status", "failureReason"), "")
 	check(t, "node", m.nodeReady(), corev1.ConditionUnknown)
 	m.annotate("failure", "")
 	m.reconcile()
-	check(t, "state", m.field("status", "instanceState"), stateActive)
+	check(t, "state", m.state(), stateActive)
 	check(t, "node", m.nodeReady(), corev1.ConditionTrue)
 }
 
@@ -403,7 +508,7 @@ func TestAnAPIServerStopsWithItsLastControlPlane(t *testing.T) {
 	// when there is another one
 	other := machineOf("c", "c-2", nil).(*unstructured.Unstructured)
 	other.SetLabels(map[string]string{clusterv1.ClusterNameLabel: "c", clusterv1.MachineControlPlaneLabel: ""})
-	set(other, stateActive, "status", "instanceState")
+	setConditions(other, instant, conditionTrue(instanceReady))
 	if err := m.client.Create(context.Background(), other); err != nil {
 		t.Fatal(err)
 	}
@@ -422,20 +527,20 @@ func TestAMachineCanCrash(t *testing.T) {
 	check(t, "node", m.nodeReady(), corev1.ConditionTrue)
 	m.clock = m.clock.Add(20 * time.Second)
 	check(t, "afterwards", m.reconcile().RequeueAfter, time.Duration(0))
-	check(t, "state", m.field("status", "instanceState"), stateShutoff)
+	check(t, "state", m.state(), stateShutoff)
 	check(t, "terminal", m.field("status", "failureReason"), "")
 	check(t, "node", m.nodeReady(), corev1.ConditionUnknown)
 	// when the fault is over
 	m.annotate("lifetime", "0s")
 	m.reconcile()
-	check(t, "state", m.field("status", "instanceState"), stateActive)
+	check(t, "state", m.state(), stateActive)
 	check(t, "node", m.nodeReady(), corev1.ConditionTrue)
 }
 
 func TestANodeCanBeAbsentOrNotReady(t *testing.T) {
 	m := newMachineCase(t, map[string]string{annotationPrefix + "node": nodeAbsent}, deployedCNI("c"))
 	m.reconcile()
-	check(t, "state", m.field("status", "instanceState"), stateActive)
+	check(t, "state", m.state(), stateActive)
 	check(t, "absent", m.nodeReady(), corev1.ConditionStatus("no node"))
 	m.annotate("node", nodeNotReady)
 	m.reconcile()
@@ -473,10 +578,10 @@ func TestAMachineOfAPausedClusterIsLeftAlone(t *testing.T) {
 	m := newMachineCase(t, nil, deployedCNI("c"))
 	m.pause(true)
 	m.reconcile()
-	check(t, "state", m.field("status", "instanceState"), "")
+	check(t, "state", m.state(), "")
 	m.pause(false)
 	m.reconcile()
-	check(t, "state", m.field("status", "instanceState"), stateActive)
+	check(t, "state", m.state(), stateActive)
 	// and when it is deleted
 	m.pause(true)
 	m.deleteMachine()
@@ -490,21 +595,27 @@ func TestAMachineOfAPausedClusterIsLeftAlone(t *testing.T) {
 func TestAMachineCanBePausedItself(t *testing.T) {
 	m := newMachineCase(t, map[string]string{clusterv1.PausedAnnotation: ""}, deployedCNI("c"))
 	m.reconcile()
-	check(t, "state", m.field("status", "instanceState"), "")
+	check(t, "state", m.state(), "")
+}
+
+// infrastructure names the OpenStackCluster of the cluster.
+func (m *machineCase) infrastructure(name string) {
+	m.t.Helper()
+	cluster := &clusterv1.Cluster{}
+	if err := m.client.Get(context.Background(), key("c"), cluster); err != nil {
+		m.t.Fatal(err)
+	}
+	cluster.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: openStackGV.Group, Kind: openStackCluster.Kind, Name: name}
+	if err := m.client.Update(context.Background(), cluster); err != nil {
+		m.t.Fatal(err)
+	}
 }
 
 func TestAMachineNeedsTheCredentialsOfItsCluster(t *testing.T) {
 	infra := newCluster("c")
 	set(infra, "cloud", "spec", "identityRef", "name")
 	m := newMachineCase(t, nil, infra, deployedCNI("c"))
-	cluster := &clusterv1.Cluster{}
-	if err := m.client.Get(context.Background(), key("c"), cluster); err != nil {
-		t.Fatal(err)
-	}
-	cluster.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: openStackGV.Group, Kind: openStackCluster.Kind, Name: "c"}
-	if err := m.client.Update(context.Background(), cluster); err != nil {
-		t.Fatal(err)
-	}
+	m.infrastructure("c")
 	refused := func() {
 		t.Helper()
 		if _, err := m.r.Reconcile(context.Background(), ctrl.Request{NamespacedName: key(worker)}); err == nil {
@@ -512,12 +623,12 @@ func TestAMachineNeedsTheCredentialsOfItsCluster(t *testing.T) {
 		}
 	}
 	refused()
-	check(t, "state", m.field("status", "instanceState"), "")
+	check(t, "state", m.state(), "")
 	if err := m.client.Create(context.Background(), credentials()); err != nil {
 		t.Fatal(err)
 	}
 	m.reconcile()
-	check(t, "state", m.field("status", "instanceState"), stateActive)
+	check(t, "state", m.state(), stateActive)
 	// when they are deleted first
 	if err := m.client.Delete(context.Background(), credentials()); err != nil {
 		t.Fatal(err)
@@ -546,6 +657,7 @@ func (m *machineCase) checkGone() {
 	if err := m.client.Get(context.Background(), key(worker), newObject(openStackMachine)); !apierrors.IsNotFound(err) {
 		m.t.Errorf("still there: %v", err)
 	}
+	check(m.t, "server gone", m.server() == nil, true)
 	check(m.t, "node", m.nodeReady(), corev1.ConditionStatus("no node"))
 }
 

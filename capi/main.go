@@ -9,10 +9,10 @@
 //     controllers and webhooks, unmodified, from their public packages.
 //
 //   - A stand-in for Cluster API Provider OpenStack: it reconciles
-//     OpenStackCluster and OpenStackMachine as the real provider would
-//     report them if the cloud did everything at once (or late, or not at
-//     all: see below). Each workload cluster is an in-memory API server and
-//     etcd on its own loopback address.
+//     OpenStackCluster, and OpenStackMachine with its OpenStackServer, as the
+//     real provider would report them if the cloud did everything at once (or
+//     late, or not at all: see below). Each workload cluster is an in-memory
+//     API server and etcd on its own loopback address.
 //
 //   - A stand-in for the addon provider of capi-helm-charts: HelmRelease and
 //     Manifests get their label, owner and phase; nothing is installed. An

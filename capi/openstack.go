@@ -29,6 +29,7 @@ var (
 	openStackCluster         = openStackGV.WithKind("OpenStackCluster")
 	openStackMachine         = openStackGV.WithKind("OpenStackMachine")
 	openStackMachineTemplate = openStackGV.WithKind("OpenStackMachineTemplate")
+	openStackServer          = schema.GroupVersionKind{Group: openStackGV.Group, Version: "v1alpha1", Kind: "OpenStackServer"}
 )
 
 const openStackFinalizer = "sandbox.magnum-capi.infrastructure.cluster.x-k8s.io"

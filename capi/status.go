@@ -52,17 +52,15 @@ func setConditions(o *unstructured.Unstructured, at time.Time, conditions ...con
 	set(o, list, "status", "conditions")
 }
 
-// transition returns the time since which a condition has had its status.
-func transition(o *unstructured.Unstructured, kind string) (time.Time, bool) {
+// conditionOf returns a condition of an object, nil if it has none.
+func conditionOf(o *unstructured.Unstructured, kind string) map[string]any {
 	list, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
 	for _, e := range list {
 		if e, ok := e.(map[string]any); ok && e["type"] == kind {
-			s, _ := e["lastTransitionTime"].(string)
-			t, err := time.Parse(time.RFC3339, s)
-			return t, err == nil
+			return e
 		}
 	}
-	return time.Time{}, false
+	return nil
 }
 
 // update writes the changes to metadata and specification, and then to the

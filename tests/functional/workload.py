@@ -142,6 +142,7 @@ def left_over(api):
         ('cluster.x-k8s.io/v1beta2', 'MachineSet'),
         ('bootstrap.cluster.x-k8s.io/v1beta2', 'KubeadmConfig'),
         ('infrastructure.cluster.x-k8s.io/v1beta1', 'OpenStackMachine'),
+        ('infrastructure.cluster.x-k8s.io/v1alpha1', 'OpenStackServer'),
         ('v1', 'Secret')}
     return sorted(f'{kind}/{o["metadata"]["name"]}'
                   for version, kind in kinds
