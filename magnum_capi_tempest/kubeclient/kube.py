@@ -144,10 +144,10 @@ class Client:
     def kinds(self, wanted) -> list[tuple[str, str, str, str]]:
         """Find the listable kinds of some API groups.
 
-        :param wanted: predicate for the name of a group.
         A group may serve a kind in another version than the preferred one:
         OpenStackServer is still v1alpha1.
 
+        :param wanted: predicate for the name of a group.
         :returns: (group, preferred version, plural, kind), sorted; a kind that
             the preferred version lacks with the first version that has it.
         """
@@ -156,8 +156,9 @@ class Client:
             if not wanted(group['name']):
                 continue
             name = group['name']
-            for served in (group['preferredVersion'], *group['versions']):
-                version = served['version']
+            # The preferred one first, which is among the others, too.
+            for version in dict.fromkeys(served['version'] for served in (
+                    group['preferredVersion'], *group['versions'])):
                 resources = self.ask('GET', f'/apis/{name}/{version}')
                 for r in resources['resources']:
                     if '/' not in r['name'] and 'list' in r['verbs']:
