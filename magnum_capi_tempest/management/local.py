@@ -16,6 +16,7 @@ from magnum_capi import errors
 from magnum_capi import outfile
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.management import client
+from magnum_capi_tempest.management import definitions
 from magnum_capi_tempest.management import manifests
 from magnum_capi_tempest.management import network
 from magnum_capi_tempest.management import pki
@@ -121,12 +122,22 @@ class Processes:
         self._stop_controllers_of_dead_api(supervisor)
         self._check_ports(supervisor, wanted)
         admin = self.client()
+        etcd, crds = programs.etcd_client(self.layout), self._aimed(
+            objects['crds'])
+        stored = definitions.path(objects['crds'],
+                                  self._paths['kube-apiserver'])
         with progress.step('Kubernetes API'), self._network_conflict():
-            supervisor.launch(wanted[:2], timeout, progress)
+            supervisor.launch(wanted[:1], timeout, progress)
+            new = not definitions.any_in(etcd)
+            restored = new and definitions.restore(
+                etcd, stored, crds, progress)
+            supervisor.launch(wanted[1:2], timeout, progress)
         with progress.step('Custom resource definitions'):
-            client.put_all(admin, self._aimed(objects['crds']))
-            client.wait_established(
-                admin, manifests.names(objects['crds']), timeout)
+            if not restored:
+                client.put_all(admin, crds)
+            client.wait_established(admin, manifests.names(crds), timeout)
+            if new and not restored:
+                definitions.save(etcd, stored, progress)
         # Only now: the garbage collector discovers kinds every 30 s, and
         # Cluster API's controllers do not start without their kinds.
         with progress.step('Cluster API'):

@@ -112,7 +112,7 @@ def load(kubectl, progress, directory=None, docker=False,
     directory = directory or paths.cache() / 'manifests'
     cached = pathlib.Path(directory) / f'{_key(docker, openstack)}.json'
     try:
-        return _checked(cached.read_bytes())
+        return kept(cached)
     except FileNotFoundError:
         pass
     except (OSError, ValueError) as e:
@@ -120,9 +120,29 @@ def load(kubectl, progress, directory=None, docker=False,
                       f'damaged: {e}')
     with progress.step('Rendering the manifests of Cluster API'):
         rendered = render(kubectl, docker, openstack)
-        body = json.dumps(rendered).encode()
-        outfile.write_private(cached, _digest(body) + b'\n' + body)
+        keep(cached, rendered)
     return rendered
+
+
+def keep(target, objects):
+    """Write a file of the cache, whose first line is the rest's SHA-256.
+
+    :raises EnvironmentProblem: it cannot be written.
+    """
+    body = json.dumps(objects).encode()
+    outfile.write_private(target, _digest(body) + b'\n' + body)
+
+
+def kept(source):
+    """Read a file of :func:`keep`.
+
+    :raises OSError: it cannot be read; FileNotFoundError: there is none.
+    :raises ValueError: the checksum is wrong.
+    """
+    digest, _, body = source.read_bytes().partition(b'\n')
+    if digest != _digest(body):
+        raise ValueError('its checksum is wrong')
+    return json.loads(body)
 
 
 def render(kubectl, docker=False, openstack=False) -> dict:
@@ -267,17 +287,6 @@ def _key(docker, openstack):
 
 def _digest(body):
     return hashlib.sha256(body).hexdigest().encode()
-
-
-def _checked(content):
-    """Check a file of :func:`load`; its first line is the rest's SHA-256.
-
-    :raises ValueError: the checksum is wrong.
-    """
-    digest, _, body = content.partition(b'\n')
-    if digest != _digest(body):
-        raise ValueError('its checksum is wrong')
-    return json.loads(body)
 
 
 def _kustomize(kubectl, tree):
