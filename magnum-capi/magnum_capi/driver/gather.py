@@ -181,6 +181,11 @@ def plan(rows: rows_module.Rows, cloud: Cloud,
     layers = (tuple(overlays(settings, labels.capi_helm_values))
               if pins.overlays is None else pins.overlays)
     features = charts.features(chart.name, chart.version)
+    if pins.chart is None:
+        unfit = charts.unfit(
+            features, labels, found.image.kube_version, creating)
+        if unfit:
+            raise spec_model.InvalidSpec(unfit)
     unplaced: dict[str, placement.Wanted] = {}
     if pins.values is None and cloud.services.has('compute'):
         unplaced = placement.missing(placement.wanted(

@@ -9,6 +9,7 @@ from oslo_config import fixture as config_fixture
 import testtools
 
 from magnum_capi.driver.cloud import services
+from magnum_capi.driver.desired import pins
 from magnum_capi.driver.desired import rows
 from magnum_capi.driver.desired import spec
 from magnum_capi.driver import gather
@@ -133,6 +134,16 @@ class PlanTest(Base):
         self.labels(capi_helm_chart_name='old',
                     capi_helm_chart_version='0.26.1')
         self.assertEqual('0.26.1', self.plan().chart.version)
+
+    def test_version_that_does_not_fit_the_image(self):
+        self.options = {'chart_version': '0.14.1'}
+        e = self.assertRaises(spec.InvalidSpec, self.plan)
+        self.assertIn('Kubernetes 1.34', str(e))
+
+    def test_chart_of_a_running_cluster_is_not_judged(self):
+        self.options = {'chart_version': '0.14.1'}
+        self.plan(pins=pins.Pins(chart=pins.ChartPin(
+            'openstack-cluster', 'https://example.org', '0.14.1')))
 
     def test_label_kube_tag_that_differs_from_the_image(self):
         # E6

@@ -35,6 +35,11 @@ class Features:
     :param server_groups: whether nodes can be in server groups.
     :param expiry: whether the control plane is rolled out before its
         certificates expire.
+    :param flag_until: first release of Kubernetes without a flag that the
+        chart gives API servers, so that they do not start (1.33 has no
+        --cloud-provider); None: the chart gives no such flag.
+    :param webhook_until: first release that cannot create a control plane
+        with Keystone's webhook; None: all can.
     """
 
     allowed_cidrs: tuple[str, ...]
@@ -45,6 +50,8 @@ class Features:
     kubeadm: bool = True
     expiry: bool = False
     server_groups: bool = True
+    flag_until: tuple[int, int] | None = None
+    webhook_until: tuple[int, int] | None = None
 
 
 #: The version of openstack-cluster that introduced each feature. Older ones
@@ -53,7 +60,10 @@ class Features:
 _SINCE: tuple[tuple[str, dict[str, typing.Any]], ...] = (
     ('0.11.0', {'allowed_cidrs': ('allowedCidrs',),
                 'dashboard': 'kubernetesDashboard', 'ingress': ('nginx',),
-                'dns_inside': True, 'autoscale_min': 1}),
+                'dns_inside': True, 'autoscale_min': 1,
+                'flag_until': (1, 33), 'webhook_until': (1, 29)}),
+    ('0.15.0', {'flag_until': None}),
+    ('0.16.1', {'webhook_until': None}),
     ('0.20.0', {'dashboard': None}),
     ('0.23.0', {'ingress': ('nginx', 'traefik')}),
     ('0.24.0', {'allowed_cidrs': ('allowedCIDRs',)}),
@@ -122,6 +132,30 @@ def refusals(labels: label_registry.Labels,
                                'cilium_hubble_ui_enabled',
                                'manila_csi_enabled')
                   if name in labels.given and getattr(labels, name)]
+    return tuple(found)
+
+
+def unfit(chart: Features, labels: label_registry.Labels, kubernetes: str,
+          creating: bool) -> tuple[str, ...]:
+    """Why a control plane of this chart would never be ready.
+
+    For a chart that is chosen now, not for that of a running cluster.
+
+    :param kubernetes: version of the control plane.
+    """
+    release = versions.parse(kubernetes).release
+    shown = '.'.join(map(str, release))
+    found = []
+    if chart.flag_until and release >= chart.flag_until:
+        found.append(f'API servers of Kubernetes {shown} do not start with '
+                     'this version of the chart, only with a newer one')
+    if (creating and labels.keystone_auth_enabled and chart.webhook_until
+            and release >= chart.webhook_until):
+        # kubeadm waits for the API server, and that for a webhook which runs
+        # in the cluster (capi-helm-charts, pull request 600).
+        found.append('label keystone_auth_enabled: no cluster of Kubernetes '
+                     f'{shown} can be created with it and this version of '
+                     'the chart')
     return tuple(found)
 
 

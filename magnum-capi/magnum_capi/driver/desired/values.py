@@ -262,8 +262,10 @@ def _networks(labels: label_rules.Labels) -> _Values:
     # {} means the cluster's own network.
     ports: list[_Values] = [{}]
     for name in labels.extra_network_names:
-        key = 'id' if label_types.is_uuid(name) else 'name'
-        ports.append({'network': {key: name}, 'securityGroups': []})
+        # As the provider has it: charts before 0.14.1 do not convert it.
+        network = ({'id': name} if label_types.is_uuid(name)
+                   else {'filter': {'name': name}})
+        ports.append({'network': network, 'securityGroups': []})
     return {'machineNetworking': {'ports': ports}}
 
 

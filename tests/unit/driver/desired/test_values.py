@@ -310,8 +310,10 @@ class TestNetworks(testtools.TestCase):
         self.assertEqual(['192.0.2.53'], sandbox['dnsNameservers'])
 
     def test_extra_networks_by_name_and_id_are_for_workers(self):
+        # Charts before 0.14.1 pass them on to the provider as they are.
         result = made({'extra_network_names': f'storage,{NETWORK}'})
-        ports = [{}, {'network': {'name': 'storage'}, 'securityGroups': []},
+        ports = [{}, {'network': {'filter': {'name': 'storage'}},
+                      'securityGroups': []},
                  {'network': {'id': NETWORK}, 'securityGroups': []}]
 
         self.assertEqual(ports, result['nodeGroups'][0]['machineNetworking'][
@@ -879,7 +881,8 @@ class TestOverlays(testtools.TestCase):
         self.assertEqual(['192.0.2.0/24', '203.0.113.0/24'],
                          found['apiServer']['allowedCIDRs'])
         self.assertEqual(
-            [{}, {'network': {'name': 'storage'}, 'securityGroups': []}, port],
+            [{}, {'network': {'filter': {'name': 'storage'}},
+                  'securityGroups': []}, port],
             found['controlPlane']['machineNetworking']['ports'])
         self.assertEqual(
             [('b', 'b', 'xfs'), ('c', None, None)],
@@ -926,6 +929,30 @@ class TestCharts(testtools.TestCase):
     def test_a_version_that_is_none_is_refused(self):
         self.assertRaises(spec_model.InvalidSpec, charts.features,
                           'openstack-cluster', 'latest')
+
+    def unfit(self, chart, kubernetes, given=None, creating=True):
+        return charts.unfit(
+            charts.features('openstack-cluster', chart),
+            labels.parse(given or {}), kubernetes, creating)
+
+    def test_charts_with_a_flag_that_api_servers_do_not_have(self):
+        text, = self.unfit('0.14.1', 'v1.33.0', creating=False)
+
+        self.assertIn('Kubernetes 1.33', text)
+        self.assertEqual((), self.unfit('0.14.1', 'v1.32.9'))
+        self.assertEqual((), self.unfit('0.15.0', 'v1.36.1'))
+        self.assertEqual((), self.unfit(None, 'v1.36.1'))
+
+    def test_charts_whose_api_servers_wait_for_the_webhook(self):
+        given = {'keystone_auth_enabled': 'true'}
+        text, = self.unfit('0.16.0', 'v1.29.0', given)
+
+        self.assertIn('label keystone_auth_enabled', text)
+        self.assertEqual((), self.unfit('0.16.0', 'v1.28.9', given))
+        self.assertEqual((), self.unfit('0.16.0', 'v1.29.0'))
+        self.assertEqual((), self.unfit('0.16.1', 'v1.36.1', given))
+        # Nodes of the control plane can join one that is there.
+        self.assertEqual((), self.unfit('0.16.0', 'v1.29.0', given, False))
 
     def test_a_chart_is_known_by_the_end_of_its_name(self):
         sandbox = charts.features('/a/charts/sandbox-cluster/')
