@@ -284,8 +284,8 @@ def _add_tests(parser):
     group.add_argument(
         '--mode', choices=[*runner.FOCUS, model.FOCUSED],
         help=f'which tests to run (default: {model.NON_DISRUPTIVE}); '
-             f'{model.CERTIFIED} is what CNCF requires: its tests run '
-             'serially and disturb other workloads of the cluster')
+             f'{model.CERTIFIED} is what CNCF requires: its tests disturb '
+             'other workloads of the cluster')
     group.add_argument('--focus', metavar='REGEX',
                        help='run the tests that match this Go regular '
                             'expression')

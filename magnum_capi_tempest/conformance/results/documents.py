@@ -156,28 +156,27 @@ def minor(version: str) -> str:
     return '.'.join(version.split('.')[:2])
 
 
-def mode(focus: str | None, skip: str | None, processes: str) -> str:
+def mode(focus: str | None, skip: str | None) -> str:
     """The requested mode, from Ginkgo's options.
 
-    A run with several processes is not a certified run: tests that need the
-    cluster for themselves would disturb each other.
+    The number of processes does not matter: Ginkgo runs [Serial] specs one by
+    one, and CNCF certifies such runs (cncf/k8s-conformance pull request 4394).
     """
     if focus is None:
         return model.UNKNOWN
     focus, skip = focus.strip(), (skip or '').strip()
     if focus == '\\[Conformance\\]' and skip.startswith(_LITE):
         return model.LITE
-    found = _MODES.get((focus, skip), model.FOCUSED)
-    if found == model.CERTIFIED and processes not in ('', '0', '1'):
-        return model.FOCUSED
-    return found
+    return _MODES.get((focus, skip), model.FOCUSED)
 
 
 def mode_of(variables: dict[str, str]) -> str:
     """The requested mode, from the variables of Sonobuoy's e2e plugin."""
-    parallel = variables.get('E2E_PARALLEL', '')
-    return mode(variables.get('E2E_FOCUS'), variables.get('E2E_SKIP'),
-                '' if parallel in ('', 'false') else 'several')
+    skip = variables.get('E2E_SKIP')
+    if not skip and variables.get('E2E_PARALLEL') in ('y', 'Y', 'true'):
+        # kubernetes/kubernetes, test/conformance/image/go-runner/cmd.go.
+        skip = r'\[Serial\]'
+    return mode(variables.get('E2E_FOCUS'), skip)
 
 
 def network(daemon_sets) -> str:

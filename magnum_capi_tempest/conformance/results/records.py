@@ -229,10 +229,8 @@ class Record:
 
     def _mode(self, suite):
         if 'FocusStrings' in suite.properties:
-            return documents.mode(
-                suite.properties['FocusStrings'],
-                suite.properties.get('SkipStrings'),
-                suite.properties.get('ParallelTotal', ''))
+            return documents.mode(suite.properties['FocusStrings'],
+                                  suite.properties.get('SkipStrings'))
         return documents.mode_of(self._definition.environment)
 
     def _stand_in(self):

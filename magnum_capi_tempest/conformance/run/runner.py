@@ -27,11 +27,6 @@ FOCUS = {model.QUICK: 'Pods should be submitted and removed',
 #: Skip of the modes, from the same source; except LITE, which has 60 names.
 SKIP = {model.NON_DISRUPTIVE: r'\[Disruptive\]|NoExecuteTaintManager'}
 
-#: A skip that matches no spec. An empty one makes the conformance image skip
-#: every [Serial] spec of a parallel run (kubernetes/kubernetes,
-#: test/conformance/image/go-runner/cmd.go).
-NOTHING = '^$'
-
 #: E2E_EXTRA_ARGS as "sonobuoy gen" sets it. Overriding the variable without
 #: this disables progress reports (Sonobuoy issue 1507).
 PROGRESS = '--progress-report-url=http://localhost:8099/progress'
@@ -132,10 +127,7 @@ class Plan:
     @property
     def skip_expression(self) -> str:
         """The skip for Ginkgo."""
-        skip = self.skip or SKIP.get(self.mode, '')
-        if not skip and self.parallel > 1:
-            return NOTHING
-        return skip
+        return self.skip or SKIP.get(self.mode, '')
 
     @property
     def variables(self) -> dict[str, str]:
@@ -151,6 +143,9 @@ class Plan:
             # so of every archive of the run.
             found[model.STAND_IN_VARIABLE] = model.STAND_IN
         if self.parallel > 1:
+            # Not E2E_PARALLEL: with it and an empty skip, the conformance
+            # image skips every [Serial] spec (kubernetes/kubernetes,
+            # test/conformance/image/go-runner/cmd.go).
             given = found.get('E2E_EXTRA_GINKGO_ARGS', '')
             found['E2E_EXTRA_GINKGO_ARGS'] = ' '.join(
                 filter(None, [f'--procs={self.parallel}', given]))
@@ -184,11 +179,10 @@ def _check_tests(plan):
             if plan.mode == model.FOCUSED else
             f'The mode {plan.mode} does not allow a focus',
             hint=f'Use the mode {model.FOCUSED} instead')
-    if plan.mode == model.CERTIFIED and (plan.parallel > 1 or plan.skip):
+    if plan.mode == model.CERTIFIED and plan.skip:
         raise errors.UsageError(
-            'A certified run is serial and skips nothing',
-            hint='Omit --parallel and --skip, or use the mode '
-                 f'{model.NON_DISRUPTIVE}')
+            'A certified run skips nothing',
+            hint=f'Omit --skip, or use the mode {model.NON_DISRUPTIVE}')
     if plan.mode == model.LITE and plan.skip:
         raise errors.UsageError(
             f'In the mode {model.LITE}, Sonobuoy decides what to skip',

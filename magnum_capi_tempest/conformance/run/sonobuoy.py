@@ -156,13 +156,10 @@ class Commands:
         argv = self._line('run', '--plugin', PLUGIN)
         if plan.mode != model.FOCUSED:
             argv += ['--mode', plan.mode]
-        if plan.mode == model.FOCUSED or plan.skip or (
-                plan.parallel > 1 and plan.mode != model.LITE):
+        if plan.mode == model.FOCUSED or plan.skip:
             # After --mode, which sets both.
             argv += [f'--e2e-focus={plan.focus_expression}',
                      f'--e2e-skip={plan.skip_expression}']
-        if plan.parallel > 1:
-            argv += ['--plugin-env', f'{PLUGIN}.E2E_PARALLEL=true']
         for name, value in sorted(plan.variables.items()):
             argv += ['--plugin-env', f'{PLUGIN}.{name}={value}']
         # The aggregator's own timeout. Ours ends first, so that we can still

@@ -45,7 +45,7 @@ class TestRerun(base.BaseTest):
             given['E2E_FOCUS'], f'{rerun.SUITE} {s.name}')]
         self.assertEqual(sorted(rerun.wanted(first)), sorted(matched))
         # A skip of the first run must not hide a failure of it.
-        self.assertEqual(runner.NOTHING, given['E2E_SKIP'])
+        self.assertNotIn('E2E_SKIP', given)
         self.assertEqual((0, ()), (ended.exit_code, ended.deviations))
         self.assertEqual({rerun.FLAKY}, {one.outcome for one in ended.again})
         self.assertEqual([4], [len(result.ran) for result in results])

@@ -12,6 +12,7 @@ import testtools
 
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.results import damage
+from magnum_capi_tempest.conformance.results import documents
 from magnum_capi_tempest.conformance.results import infra
 from magnum_capi_tempest.conformance.results import reading
 from magnum_capi_tempest.conformance import verdict
@@ -302,7 +303,8 @@ class SmallTest(_Base):
     def test_modes(self):
         for focus, skip, processes, mode in (
                 ('\\[Conformance\\]', '', '1', model.CERTIFIED),
-                ('\\[Conformance\\]', '', '4', model.FOCUSED),
+                ('\\[Conformance\\]', '', '4', model.CERTIFIED),
+                ('\\[Conformance\\]', '\\[Serial\\]', '4', model.FOCUSED),
                 ('\\[Conformance\\]',
                  '\\[Disruptive\\]|NoExecuteTaintManager', '1',
                  model.NON_DISRUPTIVE),
@@ -318,6 +320,18 @@ class SmallTest(_Base):
                         ('ParallelTotal', processes)])})
                 self.assertEqual(mode, result.mode)
         self.assertEqual(model.UNKNOWN, self.read().mode)
+
+    def test_mode_by_variables(self):
+        """The image of the tests leaves out [Serial] specs by itself."""
+        for variables, mode in (
+                ({}, model.CERTIFIED),
+                ({'E2E_PARALLEL': 'false'}, model.CERTIFIED),
+                ({'E2E_EXTRA_GINKGO_ARGS': '--procs=4'}, model.CERTIFIED),
+                ({'E2E_PARALLEL': 'true'}, model.FOCUSED)):
+            with self.subTest(**variables):
+                self.assertEqual(mode, documents.mode_of(
+                    {'E2E_FOCUS': '\\[Conformance\\]', 'E2E_SKIP': '',
+                     **variables}))
 
     def test_tests_of_another_minor_than_the_cluster(self):
         definition = json.dumps({'Definition': {'spec': {

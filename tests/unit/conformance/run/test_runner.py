@@ -17,11 +17,10 @@ class TestPlan(testtools.TestCase):
         error = self.assertRaises(errors.UsageError, runner.Plan, **request)
         self.assertIn(words, str(error))
 
-    def test_a_certified_run_is_serial_and_whole(self):
-        self.refused('serial', mode=model.CERTIFIED, parallel=2)
-        self.refused('serial', mode=model.CERTIFIED, skip='x')
+    def test_a_certified_run_skips_nothing(self):
+        self.refused('skips nothing', mode=model.CERTIFIED, skip='x')
 
-        plan = runner.Plan(mode=model.CERTIFIED)
+        plan = runner.Plan(mode=model.CERTIFIED, parallel=2)
         self.assertEqual((r'\[Conformance\]', ''),
                          (plan.focus_expression, plan.skip_expression))
 
@@ -69,11 +68,9 @@ class TestPlan(testtools.TestCase):
 
         self.assertLess(len(plan.focus_expression), runner.LONGEST)
 
-    def test_serial_specs_of_a_parallel_run_are_not_left_out(self):
-        """An empty skip makes the conformance image leave them out."""
+    def test_number_of_processes(self):
         plan = runner.Plan(mode=model.FOCUSED, expression='x', parallel=2)
 
-        self.assertEqual('^$', plan.skip_expression)
         self.assertEqual('--procs=2',
                          plan.variables['E2E_EXTRA_GINKGO_ARGS'])
 

@@ -40,12 +40,13 @@ class TestCommands(testtools.TestCase):
         self.assertIn('--e2e-skip=', argv)
 
     def test_parallel(self):
-        argv = command(parallel=4)
+        for mode in (model.NON_DISRUPTIVE, model.CERTIFIED):
+            argv = command(mode=mode, parallel=4)
 
-        self.assertIn('e2e.E2E_PARALLEL=true', argv)
-        self.assertIn('e2e.E2E_EXTRA_GINKGO_ARGS=--procs=4', argv)
-        self.assertIn(r'--e2e-skip=\[Disruptive\]|NoExecuteTaintManager',
-                      argv)
+            self.assertEqual(mode, argv[argv.index('--mode') + 1])
+            self.assertIn('e2e.E2E_EXTRA_GINKGO_ARGS=--procs=4', argv)
+            # With it, the image of the tests leaves out [Serial] specs.
+            self.assertNotIn('E2E_PARALLEL', ' '.join(argv))
 
     def test_what_lite_leaves_out_is_sonobuoys_to_know(self):
         argv = command(mode=model.LITE, parallel=4)
