@@ -13,6 +13,7 @@ from magnum_capi.kube import informer
 from tests.unit.driver import api_server
 from tests.unit.driver import base
 from tests.unit.driver import gate
+from tests.unit.driver import objects
 from tests.unit.driver import small_world
 
 
@@ -163,8 +164,10 @@ class CostTest(base.TestCase):
         self.assertEqual([], self.with_events(1))
         self.assertIn('Waiting for: Cluster', self.w.cluster.status_reason)
         self.look()
-        status = self.api.objects[self.path]['status']
-        status['phase'] = 'Failed'
+        failed = objects.condition(
+            self.api.objects[self.path], 'InfrastructureReady',
+            status='False')
+        failed['status']['phase'] = 'Failed'
         self.change()
         self.assertEqual([], self.with_events(1))
         self.assertEqual('CREATE_FAILED', self.w.cluster.status)

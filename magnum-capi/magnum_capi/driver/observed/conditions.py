@@ -189,6 +189,19 @@ def failure(obj: kinds.Object) -> str:
     return text
 
 
+def failure_of_cluster(cluster: kinds.Object) -> str:
+    """Why a provider has given up a Cluster; empty when it has not.
+
+    Cluster API never removes a failure that a provider reported once
+    (core/reconcilers/cluster/cluster_controller_phases.go of 1.14,
+    reconcileExternal), and that of OpenStack before 0.11 reports every error
+    of the cloud (its issue 2097). So it counts while the infrastructure is not
+    ready.
+    """
+    ready = (newer(cluster) or older(cluster)).get('InfrastructureReady')
+    return '' if ready and ready.well else failure(cluster)
+
+
 def _new_shape(obj: kinds.Object) -> bool:
     version = (obj.get('apiVersion') or '').rpartition('/')[2]
     if version:

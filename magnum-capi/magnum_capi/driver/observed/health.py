@@ -103,7 +103,7 @@ def _api(cluster: kinds.Object) -> str:
 
 
 def _infrastructure(cluster: kinds.Object) -> str:
-    failure = conditions.failure(cluster)
+    failure = conditions.failure_of_cluster(cluster)
     if failure:
         return failure
     known = conditions.newer(cluster) or conditions.older(cluster)

@@ -136,7 +136,7 @@ def _failures(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
               observed: _Observed) -> dict[str, str]:
     """What controllers report as failed: texts by keys of Verdict.failing."""
     found = {}
-    why = conditions.failure(snapshot.cluster or {})
+    why = conditions.failure_of_cluster(snapshot.cluster or {})
     if why:
         found['cluster/'] = f'Cluster: {why}'
     for group in observed.values():

@@ -166,12 +166,22 @@ class HealthTest(testtools.TestCase):
         self.assertEqual((health.HEALTHY, 'ok'), (found, reason['api']))
 
     def test_a_cluster_that_its_provider_gave_up(self):
+        cluster = objects.condition(
+            objects.cluster(), 'InfrastructureReady', status='False')
+        cluster['status']['phase'] = 'Failed'
+
+        found, reason = judge(objects.complete(cluster=cluster))
+
+        self.assertEqual(health.UNHEALTHY, found)
+        self.assertIn('phase Failed', reason['infrastructure'])
+
+    def test_a_cluster_whose_failure_passed(self):
         cluster = objects.cluster()
         cluster['status']['phase'] = 'Failed'
 
         found, reason = judge(objects.complete(cluster=cluster))
 
-        self.assertEqual((health.UNHEALTHY, 'phase Failed'),
+        self.assertEqual((health.HEALTHY, 'ok'),
                          (found, reason['infrastructure']))
 
     def test_infrastructure_that_is_not_ready(self):

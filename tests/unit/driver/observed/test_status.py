@@ -570,13 +570,23 @@ class FailureTest(testtools.TestCase):
         self.assertEqual('CREATE_FAILED', judge(seen).status)
 
     def test_a_failed_cluster_fails(self):
-        seen = objects.complete()
+        seen = objects.complete(cluster=objects.condition(
+            objects.cluster(), 'InfrastructureReady', status='False'))
         seen.cluster['status']['phase'] = 'Failed'
 
         verdict = judge(seen)
 
         self.assertEqual('CREATE_FAILED', verdict.status)
         self.assertIn('Cluster: phase Failed', verdict.reason)
+
+    def test_a_failure_that_passed_does_not_fail_a_cluster(self):
+        for version in (objects.V1BETA1, objects.V1BETA2):
+            seen = objects.complete(version)
+            seen.cluster['status'] |= {
+                'phase': 'Failed', 'failureMessage': 'no Neutron',
+                'deprecated': {'v1beta1': {'failureMessage': 'no Neutron'}}}
+
+            self.assertEqual('CREATE_COMPLETE', judge(seen).status)
 
     def test_a_failed_control_plane_fails(self):
         # B.4.5
