@@ -150,6 +150,15 @@ class MetadataTest(testtools.TestCase):
         for built in (wheel(), library_wheel()):
             self.assertNotIn('magnum.drivers', built.entry_points.groups)
 
+    def test_driver_installs_wherever_the_library_does(self):
+        # Magnum 20 to 22 also run on Python 3.10.
+        library, driver = (
+            tomllib.loads((TOP / folder / 'pyproject.toml').read_text())
+            for folder in ('magnum-capi', 'drivers/k8s_capi_v1'))
+
+        self.assertEqual(library['project']['requires-python'],
+                         driver['project']['requires-python'])
+
     def test_every_package_is_one(self):
         # The imports of a folder without __init__.py are not checked. The
         # programs in "programs" run in the cloud's environment, by path.
