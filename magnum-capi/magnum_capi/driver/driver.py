@@ -42,6 +42,10 @@ OS_DISTROS = ('ubuntu', 'flatcar', 'debian', 'rocky', 'rockylinux')
 class Driver(driver.Driver):
     """See magnum.drivers.common.driver.Driver for the methods."""
 
+    #: The conductor shall make no trust (magnum stable/2026.1): only the
+    #: cluster's application credential is used.
+    needs_trust = False
+
     @property
     def provides(self) -> list[dict[str, str]]:
         try:

@@ -278,6 +278,11 @@ class MonitorTest(DriverTestCase):
 
 class ProvidesTest(DriverTestCase):
 
+    def test_no_trust(self):
+        # magnum stable/2026.1, conductor/handlers/cluster_conductor.py: any
+        # other driver gets one, which an application credential cannot make.
+        self.assertIs(False, self.driver.needs_trust)
+
     def provided(self, **options):
         self.magnum.conf.register_opts(
             self.magnum.driver.settings_module.options.OPTIONS, 'k8s_capi')
