@@ -80,7 +80,8 @@ class Labels:
     api_master_lb_allowed_cidrs: tuple[str, ...] = _label(
         label_types.Cidrs(), (),
         'Networks that may reach the API server; all when not set. The '
-        "operator's (management_cidrs) always may.")
+        "operator's (management_cidrs) always may. Not with the provider "
+        'ovn, which has no such list.')
     api_server_floating_ip: str | None = _label(
         label_types.Address(), None,
         'The floating IP that the API server gets; it must exist and be '

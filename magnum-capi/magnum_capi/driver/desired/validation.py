@@ -90,7 +90,7 @@ def _problems(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
         yield 'two node groups have the same uuid'
     yield from _texts(spec)
     yield from _networks(spec, labels, creating)
-    yield from _api_server(spec, labels)
+    yield from _api_server(spec, labels, creating)
     yield from _root_volume(spec, labels, '')
     if labels.keystone_auth_enabled and not spec.auth_url:
         yield 'label keystone_auth_enabled: the URL of Keystone is unknown'
@@ -168,8 +168,14 @@ def _overlap(one: str, other: str) -> bool:
     return first.version == second.version and first.overlaps(second)
 
 
-def _api_server(spec: spec_model.ClusterSpec,
-                labels: label_rules.Labels) -> typing.Iterator[str]:
+def _api_server(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
+                creating: bool) -> typing.Iterator[str]:
+    if (creating and labels.api_master_lb_allowed_cidrs
+            and labels.octavia_provider == 'ovn'):
+        # Cluster API's provider would drop the list without a word
+        # (pkg/utils/openstack/loadbalancer.go of 0.14, OctaviaFeatureVIPACL).
+        yield ('label api_master_lb_allowed_cidrs: load balancers of the '
+               'provider ovn (octavia_provider) let everybody pass')
     if (labels.api_server_floating_ip
             and not spec_model.floating_ip(spec, labels)):
         yield ('label api_server_floating_ip: the API server of this cluster '

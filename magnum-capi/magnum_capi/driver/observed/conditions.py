@@ -194,9 +194,9 @@ def failure_of_cluster(cluster: kinds.Object) -> str:
 
     Cluster API never removes a failure that a provider reported once
     (core/reconcilers/cluster/cluster_controller_phases.go of 1.14,
-    reconcileExternal), and that of OpenStack before 0.11 reports every error
-    of the cloud (its issue 2097). So it counts while the infrastructure is not
-    ready.
+    reconcileExternal). That of OpenStack reports a network or subnet that it
+    does not find (0.14), and before 0.11 every error of the cloud (its issue
+    2097). So a failure counts while the infrastructure is not ready.
     """
     ready = (newer(cluster) or older(cluster)).get('InfrastructureReady')
     return '' if ready and ready.well else failure(cluster)

@@ -417,6 +417,16 @@ class TestClusterNetworks(ValidationCase):
                         master_lb_floating_ip_enabled='false'),
             'api_server_floating_ip')
 
+    def test_an_allow_list_that_a_load_balancer_ignores_is_refused(self):
+        ovn = with_labels(octavia_provider='ovn',
+                          api_master_lb_allowed_cidrs='192.0.2.0/24')
+
+        self.assertRefused(ovn, 'api_master_lb_allowed_cidrs', 'ovn',
+                           creating=True)
+        # A running cluster cannot change its labels.
+        validation.check(ovn)
+        validation.check(with_labels(octavia_provider='ovn'), creating=True)
+
     def test_a_zone_without_a_volume_is_refused(self):
         for problem in self.problems(with_labels(
                 boot_volume_availability_zone='az2')):
