@@ -223,16 +223,28 @@ class Store:
             _drop(cluster, field, _admin())
 
     def access(self) -> rotation.Access:
-        cacert = utils.get_openstack_ca()
-        if not cacert:
-            # The provider's pod has no CA certificates of its own.
-            with open(certifi.where(), encoding='utf-8') as file:
-                cacert = file.read()
         return rotation.Access(
             self.cloud.services.identity_url(
                 self._settings.credential_interface),
-            cacert, CONF.cinder_client.region_name,
+            self.cacert(), CONF.cinder_client.region_name,
             self._settings.credential_interface, CONF.drivers.verify_ca)
+
+    def cacert(self) -> str | None:
+        """CA certificates of the cloud, None if clusters verify none.
+
+        Where there are some, the chart has the cloud controller verify
+        certificates: it does not read that from clouds.yaml
+        (capi-helm-charts 0.27.0, cluster-addons/templates/openstack/
+        cloud-config.yaml; cloud-provider-openstack, pkg/client/client.go).
+        """
+        if not CONF.drivers.verify_ca:
+            return None
+        found: str = utils.get_openstack_ca()
+        if not found:
+            # The provider's pod has no CA certificates of its own.
+            with open(certifi.where(), encoding='utf-8') as file:
+                found = file.read()
+        return found
 
     def cacert_file(self) -> str | None:
         return CONF.drivers.openstack_ca_file or None

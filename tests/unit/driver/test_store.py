@@ -267,10 +267,16 @@ class CloudTest(StoreTestCase):
         found = self.access()
 
         self.assertEqual(
-            ('url internal', 'pem', 'one', 'internal', False),
+            ('url internal', None, 'one', 'internal', False),
             (found.auth_url, found.cacert, found.region, found.interface,
              found.verify))
         self.assertEqual(str(path), self.store.cacert_file())
+
+    def test_access_with_an_authority_of_ones_own(self):
+        path = pathlib.Path(self.useFixture(fixtures.TempDir()).path) / 'ca'
+        path.write_text('pem')
+        self.set('drivers', openstack_ca_file=str(path))
+        self.assertEqual('pem', self.access().cacert)
 
     def test_access_without_an_authority_of_ones_own(self):
         found = self.access()

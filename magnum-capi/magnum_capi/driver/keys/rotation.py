@@ -60,11 +60,11 @@ class Access:
     """How clusters access the cloud.
 
     :param auth_url: of Keystone, for clusters; None: not in the catalog.
-    :param cacert: PEM text.
+    :param cacert: PEM text; None if certificates are not verified.
     """
 
     auth_url: str | None
-    cacert: str
+    cacert: str | None
     region: str | None = None
     interface: str = 'public'
     verify: bool = True

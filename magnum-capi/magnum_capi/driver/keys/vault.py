@@ -67,15 +67,18 @@ class Vault:
             state_module.name(self._release),
             {state_module.KEY: state_module.dump(state)}))
 
-    def write_credentials(self, clouds: kinds.Object, cacert: str) -> None:
+    def write_credentials(self, clouds: kinds.Object,
+                          cacert: str | None) -> None:
         """Write the Secret that the cluster reads.
 
         :param clouds: content of clouds.yaml.
-        :param cacert: PEM text.
+        :param cacert: PEM text; None: certificates are not verified.
         """
+        texts = {CLOUDS: yaml.safe_dump(clouds)}
+        if cacert is not None:
+            texts[CACERT] = cacert
         self._kube.apply(self._secret(
-            names.credentials(self._release),
-            {CACERT: cacert, CLOUDS: yaml.safe_dump(clouds)}))
+            names.credentials(self._release), texts))
 
     def credentials(self) -> Data | None:
         """``data`` of that Secret, None when there is none."""

@@ -5,6 +5,8 @@
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
+from magnum_capi.driver.keys import rotation
+from magnum_capi.driver.keys import vault
 from tests.unit.driver import base
 from tests.unit.driver import small_world
 
@@ -23,6 +25,14 @@ class CreateTest(base.TestCase):
     def test_credential_never_has_the_role_admin(self):
         self.create()
         self.assertEqual([['member']], self.w.cloud.roles)
+
+    def test_no_certificate_authorities_where_none_are_checked(self):
+        path = (f'/api/v1/namespaces/{small_world.NAMESPACE}/secrets/'
+                f'{names.credentials(small_world.RELEASE)}')
+        self.w.store.access = lambda: rotation.Access(
+            'https://keystone', None, verify=False)
+        self.create()
+        self.assertEqual({vault.CLOUDS}, set(self.api.objects[path]['data']))
 
     def test_key_of_service_accounts_is_the_clusters_own_and_stays(self):
         # E8: not the key of Magnum's client certificate.
