@@ -124,7 +124,7 @@ class TestRun(base.BaseTest):
         plugin = cluster.objects[
             f'{scripted.SPACE}/configmaps/sonobuoy-plugins-cm']['data'][
             'plugin-0.yaml']
-        for words in (r'value: \[sig-x\] a \(b\)', '--procs=2',
+        for words in (r'value: \[sig-x\] +a +\(b\)', '--procs=2',
                       '--allowed-not-ready-nodes=1 --progress-report-url=',
                       'r.example/m', 'registry.k8s.io/conformance:v1.34.9'):
             self.assertIn(words, plugin)
