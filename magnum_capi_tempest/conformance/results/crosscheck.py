@@ -120,6 +120,10 @@ def _log(suite, log):
         if said is not None and said != number:
             found.append(f'the e2e log counts {said} {word.lower()}, the '
                          f'JUnit file has {number}')
+    if not log.success and not bad and not any(
+            node.status == model.FAILED for node in suite.nodes):
+        found.append('the e2e log says that the suite failed, the JUnit file '
+                     'has no failure')
     if log.counts.get('Flaked'):
         found.append(f'{log.counts["Flaked"]} specs passed only when they '
                      'were tried again')

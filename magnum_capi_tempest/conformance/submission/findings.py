@@ -11,9 +11,11 @@ WARNING = 'warning'
 
 #: The bot's scenarios, numbered as in its feature file. The two named
 #: "instructions" are requirements 10 and 14 of instructions.md of
-#: cncf/k8s-conformance, which have no scenario.
+#: cncf/k8s-conformance, which have no scenario; the third is a technical
+#: requirement of its reviewing.md.
 LOG_VERSION = 'instructions 10'
 LOG_MATCH = 'instructions 14'
+LOG_SUCCESS = 'reviewing 5'
 SECRETS = 'secrets'
 RULES = {
     '1': 'the pull request has a title',
@@ -32,6 +34,7 @@ RULES = {
     '14': 'no conformance test failed',
     LOG_VERSION: 'e2e.log is of that release',
     LOG_MATCH: 'e2e.log and junit_01.xml are of one run',
+    LOG_SUCCESS: 'e2e.log ends with success',
     SECRETS: 'nothing looks like a secret',
 }
 

@@ -9,6 +9,8 @@ before the suite); every log ends with Ginkgo's two lines of sums.
 import dataclasses
 import re
 
+from magnum_capi_tempest import texts
+
 _VERSION = re.compile(
     rb'(?:e2e test|kube-apiserver) version: ((v1\.\d{1,3})(?:\.\d+)?)[.\s+-]')
 _RAN = re.compile(
@@ -38,6 +40,7 @@ class Log:
     :param sums: (passed, failed) of the last line, None likewise.
     :param seed: random seed of Ginkgo, empty if unknown.
     :param seconds: duration of the suite, None if unknown.
+    :param end: the last line, "SUCCESS! -- ...", None if there is none.
     """
 
     versions: tuple[Said, ...] = ()
@@ -46,6 +49,7 @@ class Log:
     kubernetes: str = ''
     seed: str = ''
     seconds: float | None = None
+    end: Said | None = None
 
 
 def read(lines) -> Log:
@@ -54,7 +58,7 @@ def read(lines) -> Log:
     :param lines: iterable of bytes, each including its line end.
     """
     versions, ran, sums, kubernetes = {}, None, None, ''
-    seed, seconds = '', None
+    seed, seconds, end = '', None, None
     for number, line in enumerate(lines, 1):
         if b'version: v1.' in line:
             found = _VERSION.search(line)
@@ -65,11 +69,13 @@ def read(lines) -> Log:
                 or b' Passed' in line):
             line = _COLOUR.sub(b'', line)
             if found := _RAN.match(line):
-                ran, sums = Said(int(found[1]), number), None
+                ran, sums, end = Said(int(found[1]), number), None, None
                 seconds = float(found[3]) if found[3] else None
             elif found := _SEED.match(line):
                 seed = found[1].decode()
             elif found := _SUMS.search(line):
                 sums = Said((int(found[1]), int(found[2])), number)
+                end = Said(texts.line(line.decode(errors='replace'), 200),
+                           number)
     return Log(tuple(Said(*item) for item in versions.items()), ran, sums,
-               kubernetes, seed, seconds)
+               kubernetes, seed, seconds, end)

@@ -104,7 +104,8 @@ def judge(submission) -> list[findings.Finding]:
     found = []
     for rule in (_title, _present, _nothing_else, _structure, _one_folder,
                  _same_release, _product, _pages, _title_form, _supported,
-                 _required, _no_failure, _log_version, _log_match):
+                 _required, _no_failure, _log_version, _log_match,
+                 _log_success):
         found += rule(submission)
     numbers = list(findings.RULES)
     return sorted(found, key=lambda f: numbers.index(f.rule))
@@ -322,3 +323,13 @@ def _log_match(submission):
             findings.LOG_MATCH, f'{log.sums.value[1]} specs failed according '
             f'to the log, {found.failed} according to {JUNIT}', file,
             log.sums.line)
+
+
+def _log_success(submission):
+    end = submission.log.end
+    if end and not (end.value.startswith('SUCCESS!')
+                    and ' 0 Failed | 0 Pending' in end.value):
+        yield findings.Finding(
+            findings.LOG_SUCCESS, 'the last line of the log must say '
+            f'"SUCCESS!", "0 Failed" and "0 Pending", but is "{end.value}"',
+            submission.path(LOG), end.line, findings.WARNING)

@@ -86,7 +86,8 @@ class LogTest(testtools.TestCase):
         self.assertEqual(logfile.Log(
             (logfile.Said('v1.34', 1),), logfile.Said(424, 4),
             logfile.Said((424, 0), 5), kubernetes='v1.34.1',
-            seconds=7425.407), found)
+            seconds=7425.407, end=logfile.Said(
+                'SUCCESS! -- 424 Passed | 0 Failed | 0 Pending', 5)), found)
 
     def test_a_terse_log_names_no_version(self):
         self.assertEqual(logfile.Log(), logfile.read([b'SSSS\n', b'']))

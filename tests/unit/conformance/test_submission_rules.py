@@ -244,6 +244,17 @@ class RulesTest(testtools.TestCase):
         self.breaks(findings.LOG_MATCH, file=submissions.LOG,
                     level=findings.WARNING, log=logfile.Log())
 
+    def test_the_log_ends_with_success(self):
+        for end in ('FAIL! -- 2 Passed | 0 Failed | 0 Pending | 5 Skipped',
+                    'SUCCESS! -- 2 Passed | 0 Failed | 1 Pending | 4 Skipped'):
+            self.breaks(findings.LOG_SUCCESS, file=submissions.LOG, line=9,
+                        level=findings.WARNING, log=logfile.Log(
+                            ran=logfile.Said(2, 8), end=logfile.Said(end, 9)))
+        self.keeps(findings.LOG_SUCCESS, log=logfile.Log(
+            ran=logfile.Said(2, 8), end=logfile.Said(
+                'SUCCESS! -- 2 Passed | 0 Failed | 0 Pending | 5 Skipped',
+                9)))
+
     def test_a_finding_reads_like_a_compilers(self):
         found = findings.Finding('13', 'gone', 'a/b.xml', 7)
 

@@ -222,6 +222,21 @@ class CrosscheckTest(testtools.TestCase):
             found = self.problems(log, properties=properties, seconds=seconds)
             self.assertEqual(not same, any('another run' in p for p in found))
 
+    def test_a_suite_that_failed_without_a_failure(self):
+        """Such as when its time was up, or a process of it was lost."""
+        log = dataclasses.replace(self.LOG, counts={'Passed': 2, 'Failed': 0})
+        specs = [by_hand.passed('a'), by_hand.passed('b')]
+        found = {'passed': 2}
+
+        problem, = self.problems(log, specs=specs, found=found)
+
+        self.assertRegex(problem, 'the e2e log says that the suite failed')
+        for other in ({'log': dataclasses.replace(log, success=True)},
+                      {'log': log, 'nodes': [model.SuiteNode(
+                          '[SynchronizedAfterSuite]', model.FAILED)]}):
+            self.assertEqual([], self.problems(
+                **other, specs=specs, found=found))
+
     def test_a_log_without_an_end_says_nothing(self):
         self.assertEqual([], self.problems(e2elog.Log(planned=2)))
 
