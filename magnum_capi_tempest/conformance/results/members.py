@@ -17,7 +17,7 @@ from magnum_capi_tempest.conformance.results import limits as bounds
 LOG, JUNIT = 'e2e.log', 'junit_01.xml'
 NAMES = (LOG, JUNIT)
 _MEMBER = re.compile(
-    r'plugins/e2e/results/(?:global/)?(e2e\.log|junit_01\.xml)')
+    r'plugins/e2e/results/global/(e2e\.log|junit_01\.xml)')
 
 
 def each(source):

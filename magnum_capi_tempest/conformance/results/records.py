@@ -60,8 +60,7 @@ class Record:
         elif match := layout.RESULT.fullmatch(name):
             self._result(match, member, walk)
         elif kind := layout.DOCUMENTS.get(name):
-            self._documents.setdefault(
-                kind, _KEPT[kind](self._document(member, walk)))
+            self._documents[kind] = _KEPT[kind](self._document(member, walk))
         elif not self._network:
             self._network = documents.network(self._document(member, walk))
 

@@ -137,13 +137,10 @@ class SmallTest(_Base):
         self.assertEqual((False, 'a' * 64), (result.whole, result.sha256))
         self.assertRaises(damage.Damage, self.read_bytes, cut)
 
-    def test_old_layouts(self):
+    def test_packed_again(self):
         files = archives.files()
-        files['plugins/e2e/results/junit_01.xml'] = files.pop(archives.JUNIT)
-        files['plugins/e2e/results/e2e.log'] = files.pop(archives.LOG)
-        files['serverversion/serverversion.json'] = files.pop(
-            archives.SERVER)
-        files['plugins/e2e/results/._junit_01.xml'] = b'\0\5\26\7Mac OS X'
+        files['plugins/e2e/results/global/._junit_01.xml'] = (
+            b'\0\5\26\7Mac OS X')
         dotted = {f'./{name}': data for name, data in files.items()}
 
         for members in (files, dotted):
@@ -183,7 +180,7 @@ class SmallTest(_Base):
 
     def test_journals_of_no_node(self):
         result = self.read(**{
-            'plugins/systemd-logs/results/error.json':
+            'plugins/systemd-logs/errors/error.json':
                 b'{"error": "no nodes matched the selector"}'})
 
         self.assertEqual(verdict.PASSED, by_hand.judged(result).outcome)
