@@ -4,6 +4,7 @@
 """The health of a cluster, for Magnum's periodic job."""
 
 import collections.abc
+import contextlib
 import dataclasses
 import random
 import threading
@@ -12,6 +13,7 @@ import typing
 
 from oslo_log import log as logging
 
+from magnum_capi.driver import failures
 from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.keys import rotation
 from magnum_capi.driver.keys import state as state_module
@@ -23,6 +25,7 @@ from magnum_capi.driver import recovery
 from magnum_capi.driver import self_repair
 from magnum_capi import errors
 from magnum_capi.kube import kube as kube_module
+from magnum_capi.kube import lock as lock_module
 from magnum_capi import waiting
 
 LOG = logging.getLogger(__name__)
@@ -140,6 +143,11 @@ class Monitor:
         found = rotation.check(reconciler.vault.credentials() or {},
                                self._store.cacert_file(),
                                runtime.settings.openstack_timeout)
+        if found == credentials.UNTRUSTED:
+            with contextlib.suppress(lock_module.LockBusy,
+                                     failures.ClusterGone):
+                with reconciler.held(0):
+                    found = reconciler.check_credential()
         with _checked_lock:
             if len(_checked) > _MOST:
                 _checked.clear()

@@ -107,6 +107,9 @@ class Store(typing.Protocol):
     def access(self) -> rotation.Access:
         """How clusters reach the cloud."""
 
+    def cacert(self) -> str | None:
+        """CA certificates of the cloud, None if clusters verify none."""
+
     def cacert_file(self) -> str | None:
         """Path of the CA certificates that Magnum trusts for the cloud."""
 
@@ -430,10 +433,7 @@ class Reconciler:
         user, used = self.store.user, credentials.in_use(state.record)
         if user.id is None or used is None:
             return state
-        found = rotation.check(
-            self.vault.credentials() or {}, self.store.cacert_file(),
-            self.runtime.settings.openstack_timeout)
-        if found != credentials.INVALID:
+        if self.check_credential() != credentials.INVALID:
             return state
         LOG.warning('Cluster %s: Keystone refuses the application credential '
                     '%s; user %s brings in a new one', self.cluster.uuid,
@@ -448,6 +448,34 @@ class Reconciler:
         self.cluster.user_id = user.id
         self.store.save(self.cluster)
         return state
+
+    def check_credential(self) -> str:
+        """Ask Keystone about our credential. Call with the lock held.
+
+        If the cluster does not trust the certificate that Keystone shows,
+        because the cloud has got another authority, it gets the CA
+        certificates that Magnum trusts now. Without them nothing is created
+        or deleted.
+
+        :returns: see rotation.check.
+        """
+        data = self.vault.credentials() or {}
+        found = self._ask_keystone(data)
+        cacert = self.store.cacert()
+        if found != credentials.UNTRUSTED or cacert is None:
+            return found
+        found = self._ask_keystone(vault.with_cacert(data, cacert))
+        if found in (credentials.VALID, credentials.INVALID):
+            LOG.warning('Cluster %s: it does not trust the certificates of '
+                        'the cloud; it gets the CA certificates that Magnum '
+                        'trusts', self.cluster.uuid)
+            self.lock.check()
+            self.vault.write_cacert(data, cacert)
+        return found
+
+    def _ask_keystone(self, data: vault.Data) -> str:
+        return rotation.check(data, self.store.cacert_file(),
+                              self.runtime.settings.openstack_timeout)
 
     def hand_on_keypair(self) -> None:
         """Give the user, as the next owner, the key pair of the nodes.

@@ -83,6 +83,8 @@ class Store:
         self.dropped = []
         #: The driver that Magnum takes for templates that name none.
         self.picked = 'k8s_capi_v1'
+        #: The CA certificates that Magnum trusts.
+        self.trusted = 'pem'
         self.clusters = {CLUSTER: {
             'uuid': CLUSTER, 'name': 'First_1', 'project_id': PROJECT,
             'user_id': 'u1', 'cluster_template_id': TEMPLATE,
@@ -149,7 +151,10 @@ class Store:
                 for kind in ('ca', 'etcd', 'proxy')}
 
     def access(self):
-        return rotation.Access('https://keystone', 'pem', 'one')
+        return rotation.Access('https://keystone', self.cacert(), 'one')
+
+    def cacert(self):
+        return self.trusted
 
     def drop_certificates(self, cluster):
         self.dropped.append(cluster.uuid)
@@ -212,6 +217,8 @@ class Cloud:
         #: Raised instead of an answer of the next look-up.
         self.fault = None
         self.services = self
+        #: The CA that signed its certificates.
+        self.authority = 'pem'
         #: Types in the catalog.
         self.catalog = {'identity'}
         #: Names and policies of Nova's server groups by their ids.
@@ -326,6 +333,8 @@ class Cloud:
 
     def check(self, data, cacert, timeout):
         """rotation.check: Keystone knows the credential, or it does not."""
+        if vault.cacert(data) not in (None, self.authority):
+            return credentials.UNTRUSTED
         known = vault.applied_id(data) in self.credentials
         return credentials.VALID if known else credentials.INVALID
 

@@ -9,6 +9,7 @@ from magnum_capi.driver.desired import names
 from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.keys import rotation
 from magnum_capi.driver.keys import state as state_module
+from magnum_capi.driver.keys import vault
 from magnum_capi.driver import monitor
 from magnum_capi.driver.observed import health
 from magnum_capi.driver import observer
@@ -93,6 +94,23 @@ class MonitorTest(Base):
 
         self.assertEqual(health.HEALTHY, data['health_status'])
         self.assertNotIn('credential', data['health_status_reason'])
+
+    def test_cluster_that_distrusts_the_cloud_gets_magnums_authorities(self):
+        self.created()
+        self.w.cloud.authority = self.w.store.trusted = 'new pem'
+        self.patch(rotation, 'check', self.w.cloud.check)
+        reconciler = reconcile.Reconciler(
+            self.w.runtime, self.w.store, self.w.store.row())
+
+        with reconciler.held(0):
+            self.poll()
+        self.assertEqual('pem', vault.cacert(reconciler.vault.credentials()))
+
+        self.api.clock.sleep(
+            self.w.runtime.settings.credential_check_interval)
+        self.assertEqual(health.HEALTHY, self.poll()['health_status'])
+        self.assertEqual('new pem',
+                         vault.cacert(reconciler.vault.credentials()))
 
     def test_keystone_is_not_asked_each_time(self):
         self.created()

@@ -118,5 +118,7 @@ def _credential(
         return None
     return rules.Credential(
         known.id, known.name, auth.get('application_credential_secret', ''),
-        rotation.check(data, store.cacert_file(),
+        # Whether the cluster trusts the cloud is no matter: see reconcile.
+        rotation.check({vault_module.CLOUDS: data[vault_module.CLOUDS]},
+                       store.cacert_file(),
                        reconciler.runtime.settings.openstack_timeout))

@@ -27,10 +27,12 @@ import dataclasses
 import datetime
 import typing
 
-#: Keystone's answer about a credential: authenticated, refused, no answer.
+#: Keystone's answer about a credential: authenticated, refused, no answer;
+#: or the cluster has no CA certificate for the one that Keystone shows.
 VALID = 'valid'
 INVALID = 'invalid'
 UNKNOWN = 'unknown'
+UNTRUSTED = 'untrusted'
 
 #: Stages of an entry, in this order.
 PLANNED = 'planned'     # name recorded; Keystone may or may not have it

@@ -8,9 +8,11 @@ depends on it.
 """
 
 import collections.abc
+import contextlib
 import dataclasses
 import datetime
 import secrets
+import tempfile
 import typing
 
 from keystoneauth1 import exceptions as keystone_exceptions
@@ -256,22 +258,42 @@ def auth(data: vault_module.Data) -> v3.ApplicationCredential | None:
 
 def check(data: vault_module.Data, cacert: str | None,
           timeout: float) -> str:
-    """Ask Keystone whether the credential of a cluster is still valid.
+    """Ask Keystone, as the cluster does, whether its credential is valid.
 
-    :param cacert: path of the CA certificates of the cloud.
+    :param cacert: path of the CA certificates of the cloud, for a cluster
+        that has none.
     :param timeout: seconds.
-    :returns: credentials.VALID, INVALID or UNKNOWN.
+    :returns: credentials.VALID, INVALID, UNTRUSTED or UNKNOWN.
     """
     found = auth(data)
     if found is None:
         return credentials.UNKNOWN
-    session = keystone_session.Session(
-        auth=found, verify=vault_module.verify(data) and (cacert or True),
-        timeout=timeout)
-    try:
-        session.get_token()
-    except (keystone_exceptions.Unauthorized, keystone_exceptions.NotFound):
-        return credentials.INVALID
-    except keystone_exceptions.ClientException:
-        return credentials.UNKNOWN
-    return credentials.VALID
+    with _authorities(data, cacert) as verify:
+        session = keystone_session.Session(
+            auth=found, verify=verify, timeout=timeout)
+        try:
+            session.get_token()
+        except (keystone_exceptions.Unauthorized,
+                keystone_exceptions.NotFound):
+            return credentials.INVALID
+        except keystone_exceptions.SSLError:
+            return credentials.UNTRUSTED
+        except keystone_exceptions.ClientException:
+            return credentials.UNKNOWN
+        return credentials.VALID
+
+
+@contextlib.contextmanager
+def _authorities(data: vault_module.Data, cacert: str | None
+                 ) -> collections.abc.Iterator[str | bool]:
+    """What a session verifies certificates with: a path, or whether."""
+    own = vault_module.cacert(data)
+    if not vault_module.verify(data):
+        yield False
+    elif own is None:
+        yield cacert or True
+    else:
+        with tempfile.NamedTemporaryFile('w', suffix='.pem') as file:
+            file.write(own)
+            file.flush()
+            yield file.name

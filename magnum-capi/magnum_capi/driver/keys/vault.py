@@ -80,6 +80,15 @@ class Vault:
         self._kube.apply(self._secret(
             names.credentials(self._release), texts))
 
+    def write_cacert(self, data: Data, cacert: str) -> None:
+        """Write that Secret with other CA certificates, and the same rest.
+
+        :param data: of the Secret.
+        :param cacert: PEM text.
+        """
+        self.write_credentials(
+            yaml.safe_load(base64.b64decode(data[CLOUDS])), cacert)
+
     def credentials(self) -> Data | None:
         """``data`` of that Secret, None when there is none."""
         found = self._kube.get('Secret', self._namespace,
@@ -160,6 +169,17 @@ def auth(data: Data) -> dict[str, typing.Any]:
     """The credentials in clouds.yaml; empty if there are none."""
     found = _cloud(data).get('auth')
     return found if isinstance(found, dict) else {}
+
+
+def cacert(data: Data) -> str | None:
+    """The CA certificates of the cloud, PEM text; None if there are none."""
+    found = data.get(CACERT)
+    return base64.b64decode(found).decode() if found else None
+
+
+def with_cacert(data: Data, cacert: str) -> Data:
+    """``data`` of the Secret with other CA certificates."""
+    return {**data, CACERT: base64.b64encode(cacert.encode()).decode()}
 
 
 def verify(data: Data) -> bool:

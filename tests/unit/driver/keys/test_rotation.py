@@ -4,6 +4,7 @@
 
 import base64
 import dataclasses
+import pathlib
 
 import fixtures
 from urllib3 import exceptions
@@ -182,7 +183,7 @@ class CheckTest(testtools.TestCase):
         url = self.useFixture(tls_server.TlsServer(handler=Refusing)).url
         self.useFixture(fixtures.WarningsFilter([{
             'action': 'ignore', 'category': exceptions.SecurityWarning}]))
-        for verify, expected in ((True, credentials.UNKNOWN),
+        for verify, expected in ((True, credentials.UNTRUSTED),
                                  (False, credentials.INVALID)):
             text = yaml.safe_dump(vault.clouds(
                 'an-id', 'a-secret', auth_url=f'{url}/v3', region=None,
@@ -190,6 +191,30 @@ class CheckTest(testtools.TestCase):
             self.assertEqual(expected, rotation.check({
                 'clouds.yaml': base64.b64encode(text.encode()).decode()},
                 None, 5))
+
+    def test_authorities_are_those_of_the_cluster(self):
+        # Magnum's own change when the cloud gets a new certificate.
+        class Refusing(loopback.Handler):
+            def do_POST(self):
+                self.answer(401, {})
+
+        servers = [self.useFixture(tls_server.TlsServer(handler=Refusing))
+                   for _ in range(2)]
+        folder = self.useFixture(fixtures.TempDir()).path
+        for own, magnums, expected in (
+                (0, 1, credentials.INVALID), (1, 0, credentials.UNTRUSTED),
+                (None, 0, credentials.INVALID)):
+            text = yaml.safe_dump(vault.clouds(
+                'an-id', 'a-secret', auth_url=f'{servers[0].url}/v3',
+                region=None, interface='public', verify=True))
+            data = {vault.CLOUDS: text}
+            if own is not None:
+                data[vault.CACERT] = servers[own].ca
+            path = pathlib.Path(folder) / 'ca.pem'
+            path.write_text(servers[magnums].ca)
+            self.assertEqual(expected, rotation.check(
+                {key: base64.b64encode(value.encode()).decode()
+                 for key, value in data.items()}, str(path), 5))
 
     def test_keystone_that_is_away(self):
         clouds = vault.clouds(

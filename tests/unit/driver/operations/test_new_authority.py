@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The cloud gets certificates of another authority."""
+
+from magnum_capi.driver.desired import names
+from magnum_capi.driver.keys import vault
+from magnum_capi.driver import upgrading
+from tests.unit.driver import base
+from tests.unit.driver import small_world
+
+
+class NewAuthorityTest(base.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.created()
+        self.w.cloud.authority = self.w.store.trusted = 'new pem'
+
+    def data(self):
+        path = (f'/api/v1/namespaces/{small_world.NAMESPACE}/secrets/'
+                f'{names.credentials(small_world.RELEASE)}')
+        return self.api.objects[path]['data']
+
+    def assert_trusted(self, expected='new pem'):
+        self.assertEqual(expected, vault.cacert(self.data()))
+        self.assertEqual(['id-0'], list(self.w.cloud.credentials))
+        self.assertEqual('id-0', vault.applied_id(self.data()))
+
+    def test_resize(self):
+        self.resize(2)
+        self.assert_trusted()
+
+    def test_upgrade(self):
+        upgrading.Upgrade(
+            self.w.runtime, self.w.store, self.w.store.row(),
+            self.w.store.template(small_world.NEWER),
+            self.w.store.row(small_world.WORKERS)).run()
+        self.assert_trusted()
+
+    def test_deletion(self):
+        # Without it, Cluster API's provider can delete nothing.
+        self.operations().delete()
+        self.assert_trusted()
+
+    def test_credential_that_is_refused_as_well(self):
+        self.w.cloud.credentials.clear()
+        self.w.cloud.owners.clear()
+        self.resize(2)
+        self.assertEqual('new pem', vault.cacert(self.data()))
+        self.assertEqual('id-1', vault.applied_id(self.data()))
+
+    def test_magnum_does_not_trust_the_cloud_either(self):
+        self.w.store.trusted = 'other pem'
+        self.resize(2)
+        self.assert_trusted('pem')
+
+    def test_what_is_trusted_stays(self):
+        # Magnum's hosts may have bundles of different age.
+        self.w.cloud.authority = 'pem'
+        self.resize(2)
+        self.assert_trusted('pem')
+
+    def test_magnum_that_verifies_nothing_has_none_to_give(self):
+        self.w.store.trusted = None
+        self.resize(2)
+        self.assert_trusted('pem')
