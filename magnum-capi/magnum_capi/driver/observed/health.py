@@ -78,7 +78,7 @@ def health(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
     for machine in _machines(snapshot, wanted):
         key, text, bad = _machine(
             machine, machines.given_up(machine, snapshot.servers),
-            _expected(machine, wanted), now)
+            _expected(machine, wanted, snapshot), now)
         found[reasons.readable(key, wanted)] = reasons.cut(
             reasons.readable(text, wanted), reasons.PART)
         ill |= bad
@@ -127,12 +127,23 @@ def _control_plane(snapshot: snapshot_module.Snapshot,
         return 'unknown'
     # "Available" tolerates the loss of a member, the others do not, but while
     # members are replaced one is always missing.
-    judged = ('Available',) if wanted.in_progress else (
+    judged = ('Available',) if wanted.in_progress or _is_rolling_out(
+        snapshot) else (
         'Available', 'EtcdClusterHealthy', 'ControlPlaneComponentsHealthy')
     for kind in judged:
         if kind in known and not known[kind].well:
             return str(known[kind])
     return OK
+
+
+def _is_rolling_out(snapshot: snapshot_module.Snapshot) -> bool:
+    """Whether members of the control plane are being replaced.
+
+    Cluster API also does so unasked, before certificates expire.
+    """
+    plane = snapshot.get('control_plane', None)
+    found = conditions.newer(plane or {}).get('RollingOut')
+    return found is not None and found.status == 'True'
 
 
 def _machines(snapshot: snapshot_module.Snapshot,
@@ -173,8 +184,11 @@ def _machine(machine: kinds.Object, failure: str, expected: bool,
     return key, f'{healthy.status}: {why}', not excused
 
 
-def _expected(machine: kinds.Object, wanted: goal.DesiredCluster) -> bool:
+def _expected(machine: kinds.Object, wanted: goal.DesiredCluster,
+              snapshot: snapshot_module.Snapshot) -> bool:
     """Whether new machines are expected in this machine's part."""
+    if machines.CONTROL_PLANE in conditions.labels(machine):
+        return wanted.in_progress or _is_rolling_out(snapshot)
     return wanted.in_progress or any(
         group.autoscaled and machines.is_of(machine, group, wanted)
         for group in wanted.groups)

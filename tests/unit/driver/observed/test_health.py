@@ -226,6 +226,25 @@ class HealthTest(testtools.TestCase):
                 [judge(seen)[0],
                  judge(seen, status='UPDATE_IN_PROGRESS')[0]])
 
+    def test_members_that_are_replaced_before_certificates_expire(self):
+        # What KubeadmControlPlane says while a member is being deleted.
+        for version in VERSIONS:
+            plane = objects.condition(
+                objects.control_plane(version), 'EtcdClusterHealthy',
+                status='False', message='Machine is deleting')
+            status = plane['status']
+            (status.get('v1beta2') or status)['conditions'] += (
+                objects.conditions(('RollingOut',)))
+            young, old = (objects.condition(objects.master_machine(
+                version=version, node='n', created=created), 'NodeHealthy',
+                status='False') for created in (YOUNG, OLD))
+
+            self.assertEqual(
+                [health.HEALTHY, health.HEALTHY, health.UNHEALTHY],
+                [judge(objects.complete(
+                    version, control_plane=plane, machines=machines))[0]
+                    for machines in ((), (young,), (old,))])
+
     def test_what_is_not_made_yet_is_unknown(self):
         found, reason = judge(
             objects.recorded('nodes-not-ready', objects.V1BETA2),
