@@ -18,6 +18,7 @@ from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import releases
 from magnum_capi_tempest.sandbox import spec
 from tests.unit.sandbox import samples
+from tests.unit import tempest_options
 
 
 class AccessTest(testtools.TestCase):
@@ -46,6 +47,9 @@ class AccessTest(testtools.TestCase):
                     for name in conf[group]}
             self.assertEqual(set(), ours - known)
             self.assertIn(('magnum_capi', 'image_id'), ours)
+
+    def test_every_option_of_tempest_stays(self):
+        self.assertEqual([], tempest_options.dead(self.tempest_conf()))
 
     def test_seeded_ids(self):
         conf = self.tempest_conf()

@@ -20,6 +20,7 @@ from magnum_capi_tempest.workspace import folder
 from magnum_capi_tempest.workspace import init
 from magnum_capi_tempest.workspace import runs
 from magnum_capi_tempest.workspace import selection
+from tests.unit import tempest_options
 
 IMAGE = selection.Thing('i-1', 'ubuntu', {'os_distro': 'ubuntu'})
 SMALL = selection.Thing('f-1', 'm1.small', {'vcpus': 2, 'ram': 2048})
@@ -215,6 +216,13 @@ class FilesTest(testtools.TestCase):
         conf(['--config-file', str(self.folder / 'etc' / 'tempest.conf')],
              project='x', default_config_files=[], default_config_dirs=[])
         return conf
+
+    def test_every_option_of_tempest_stays(self):
+        parser = configparser.RawConfigParser(default_section='no section')
+        self.init()
+        parser.read(self.folder / 'etc' / 'tempest.conf')
+
+        self.assertEqual([], tempest_options.dead(parser))
 
     def test_the_flag_of_roles_is_written(self):
         self.init(lets_readers_create=True)
