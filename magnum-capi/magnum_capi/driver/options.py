@@ -224,8 +224,9 @@ OPTIONS = (
              '(capacity.cluster-autoscaler.kubernetes.io).'),
     cfg.StrOpt(
         'csi_cinder_default_volume_type',
-        help='Volume type of the default storage class. Empty: the first '
-             'that Cinder lists.'),
+        help='Volume type of the default storage class. Empty: the default '
+             'of Cinder, or the newest one if that is none of those that '
+             'the project may use.'),
     cfg.ListOpt(
         'csi_cinder_allowed_topologies', default=[],
         help='Availability zones of Cinder in which volumes may be created. '

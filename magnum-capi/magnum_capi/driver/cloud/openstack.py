@@ -15,6 +15,11 @@ from openstack import exceptions as sdk_exceptions
 
 from magnum_capi.driver.cloud import services
 
+#: Cinder's answers when it has no default volume type or does not tell it; 500
+#: when the type that its option names does not exist (cinder 29.0.0,
+#: volume/volume_types.py, get_default_volume_type).
+_NO_DEFAULT = (403, 404, 500)
+
 
 @dataclasses.dataclass(frozen=True)
 class Image:
@@ -138,7 +143,8 @@ class Cloud:
     def volume_types(self) -> tuple[str, ...]:
         """Return the names of volume types, an empty tuple without Cinder.
 
-        They are the public ones, and private ones that the project may use.
+        They are the public ones, and private ones that the project may use:
+        first the default of the cloud, then from the newest to the oldest.
         """
         # An administrator is told of all only when asked for, and otherwise
         # of those of its own project (cinder, api/v3/types.py).
@@ -146,10 +152,12 @@ class Cloud:
         try:
             with services.asking('the volume types'):
                 cinder = self._services.proxy('block-storage')
-                return tuple(found.name for found in cinder.types(**query)
-                             if self._may_use(cinder, found))
+                names = [found.name for found in cinder.types(**query)
+                         if self._may_use(cinder, found)]
+                default = _default_type(cinder) if names else None
         except services.ServiceMissing:
             return ()
+        return tuple(sorted(names, key=lambda name: name != default))
 
     def _may_use(self, cinder: typing.Any, volume_type: typing.Any) -> bool:
         return (self._project_id is None or volume_type.is_public is not False
@@ -214,3 +222,14 @@ class Cloud:
                 for policy in self._services.proxy('network').rbac_policies(
                     object_type='network', action='access_as_shared'))
         return True
+
+
+def _default_type(cinder: typing.Any) -> str | None:
+    """Name of the volume type that a volume without one gets."""
+    try:
+        name: str = cinder.get_type('default').name
+    except sdk_exceptions.HttpException as e:
+        if e.status_code not in _NO_DEFAULT:
+            raise
+        return None
+    return name

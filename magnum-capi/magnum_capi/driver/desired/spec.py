@@ -40,7 +40,8 @@ class Image:
 class Volumes:
     """What the cloud's block storage offers.
 
-    :param types: names of volume types; None: there is no block storage.
+    :param types: names of volume types, the default of the cloud first; None:
+        there is no block storage.
     :param default_type: of the default storage class; None: the first, or
         Cinder's own default when there are no types.
     :param boot_size: GiB of root volumes, 0: the flavor's disk.

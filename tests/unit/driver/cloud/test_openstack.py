@@ -142,6 +142,30 @@ class VolumeTypesTest(_Base):
             {'id': 't1', 'name': 'ssd'}]})
         self.assertEqual(('ssd',), self.cloud.volume_types())
 
+    def test_default_type_of_the_cloud_is_the_first(self):
+        # Otherwise it would be the newest one (cinder/api/common.py,
+        # get_sort_params).
+        self.serve('GET', '/types', {'volume_types': [
+            {'id': f't{number}', 'name': name} for number, name in enumerate(
+                ('newest', 'ssd', '__DEFAULT__'))]})
+        for name, expected in (
+                ('ssd', ('ssd', 'newest', '__DEFAULT__')),
+                ('private', ('newest', 'ssd', '__DEFAULT__'))):
+            self.serve('GET', '/types/default', {'volume_type': {
+                'id': 't', 'name': name}})
+            self.assertEqual(expected, self.cloud.volume_types())
+
+    def test_cinder_without_a_default_type(self):
+        # 500: the type of its option does not exist.
+        self.serve('GET', '/types', {'volume_types': [
+            {'id': 't1', 'name': 'ssd'}]})
+        for status in (403, 404, 500):
+            self.serve('GET', '/types/default', {}, status=status)
+            self.assertEqual(('ssd',), self.cloud.volume_types())
+        self.serve('GET', '/types/default', {}, status=503)
+        self.assertRaises(services.CloudUnreachable,
+                          self.cloud.volume_types)
+
     def test_no_types(self):
         # B.4.18: IndexError.
         self.serve('GET', '/types', {'volume_types': []})
