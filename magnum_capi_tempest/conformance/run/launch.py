@@ -69,7 +69,8 @@ def _images(request, version):
     """Names of the images that are needed to start anything."""
     images = request.plan.images
     tests = images.conformance or (
-        f'{hydrophone.IMAGE}:{request.plan.kubernetes or version}')
+        f'{hydrophone.IMAGE}:'
+        f'{request.plan.kubernetes or preflight.release(version)}')
     if request.backend == model.HYDROPHONE:
         return [images.busybox or hydrophone.BUSYBOX, tests]
     pinned = sonobuoy.default_image()

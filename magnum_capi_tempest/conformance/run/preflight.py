@@ -94,7 +94,7 @@ def _versions(seen, plan):
     if minor < OLDEST:
         yield Finding(BLOCKER, f'Kubernetes {seen.version} is older than '
                       f'{OLDEST[0]}.{OLDEST[1]}, which Sonobuoy needs')
-    if plan.kubernetes and plan.kubernetes != seen.version:
+    if plan.kubernetes and release(plan.kubernetes) != release(seen.version):
         yield Finding(
             BLOCKER if plan.mode == model.CERTIFIED else WARNING,
             f'the version of the tests is {plan.kubernetes}, that of the '
@@ -244,6 +244,15 @@ def _images(seen, plan, images):
     if plan.images.mirror or plan.images.mirrors:
         yield Finding(FACT, 'images of the tests come from '
                       f'{plan.images.mirror or plan.images.mirrors}')
+
+
+def release(version: str) -> str:
+    """Upstream's release: ``v1.34.9`` of ``v1.34.9+rke2r1``.
+
+    It has the tests for a version (pkg/image/imageversion.go of Sonobuoy).
+    """
+    match = re.match(r'v\d+\.\d+\.\d+(-(alpha|beta|rc)[\w.]*)?', version)
+    return match[0] if match else version
 
 
 def full_name(name):

@@ -56,6 +56,20 @@ class TestCheck(testtools.TestCase):
         self.blocked('version of the tests is v1.33.1', {
             'mode': model.CERTIFIED, 'kubernetes': 'v1.33.1'})
 
+    def test_releases_of_distributions(self):
+        """Sonobuoy issue 1213: their tests are those of upstream."""
+        for version in ('v1.34.9+rke2r1', 'v1.34.9-34+350770ed07a558'):
+            seen = dataclasses.replace(GOOD, version=version)
+
+            self.assertEqual([], findings(
+                preflight.BLOCKER, seen, mode=model.CERTIFIED,
+                kubernetes='v1.34.9'))
+        for version, release in (('v1.34.9+rke2r1', 'v1.34.9'),
+                                 ('v1.34.9-34+350770ed07a558', 'v1.34.9'),
+                                 ('v1.35.0-rc.1+k3s1', 'v1.35.0-rc.1'),
+                                 ('v1.34', 'v1.34'), ('', '')):
+            self.assertEqual(release, preflight.release(version))
+
     def of(self, level, *specs, version='v1.34.9', **plan):
         """Findings of a level on a cluster with nodes of these specs."""
         nodes = [{'metadata': {'name': f'n{number}'}, 'spec': spec,
