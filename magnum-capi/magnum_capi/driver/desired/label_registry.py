@@ -191,10 +191,11 @@ class Labels:
         'Attach the control plane to extra_network_names, too.')
     availability_zone: str | None = _label(
         label_types.Name(), None,
-        'Availability zone of the worker nodes.', Scope.NODE_GROUP)
+        'Availability zone of the nodes.', Scope.NODE_GROUP)
     control_plane_availability_zones: tuple[str, ...] = _label(
         label_types.Names(), (),
-        'Availability zones of the control plane.')
+        'Availability zones of the control plane; without the label, '
+        'availability_zone.')
 
     server_group_policies: str | None = _label(
         label_types.Enum(('none', 'affinity', 'anti-affinity',

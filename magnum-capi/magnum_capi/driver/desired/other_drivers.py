@@ -63,7 +63,7 @@ CLUSTER_API = types.MappingProxyType({
     'audit_log_max_size': _SAME,
     'auto_healing_enabled': _SAME,
     'auto_scaling_enabled': _SAME,
-    'availability_zone': 'also of the control plane and of root volumes',
+    'availability_zone': _SAME,
     'boot_volume_availability_zone': 'default availability_zone',
     'boot_volume_size': _SAME,
     'boot_volume_type': _SAME,

@@ -203,9 +203,10 @@ def _control_plane(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
         result['certificatesExpiryDays'] = labels.certificates_expiry_days
     if labels.extra_network_control_plane:
         result |= _networks(labels)
-    if labels.control_plane_availability_zones:
-        result |= {'omitFailureDomain': False, 'failureDomains': list(
-            labels.control_plane_availability_zones)}
+    zones = labels.control_plane_availability_zones or (
+        labels.availability_zone,)
+    if any(zones):
+        result |= {'omitFailureDomain': False, 'failureDomains': list(zones)}
     return result
 
 

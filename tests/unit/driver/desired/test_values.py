@@ -88,6 +88,14 @@ class TestCluster(testtools.TestCase):
             plane['omitFailureDomain'], plane['failureDomains']))
         self.assertNotIn('failureDomains', made()['controlPlane'])
 
+    def test_zone_of_the_cluster_is_that_of_its_control_plane(self):
+        # "Where the cluster nodes should be deployed" (magnum, user guide).
+        for label, expected in (({}, ['az1']), ({
+                'control_plane_availability_zones': 'a,b'}, ['a', 'b'])):
+            plane = made({'availability_zone': 'az1', **label})['controlPlane']
+            self.assertEqual((False, expected), (
+                plane['omitFailureDomain'], plane['failureDomains']))
+
     def test_the_keypair_is_left_out_when_there_is_none(self):
         self.assertNotIn('machineSSHKeyName', made())
         self.assertEqual('k', made(keypair='k')['machineSSHKeyName'])
