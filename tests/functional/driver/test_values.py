@@ -402,6 +402,19 @@ class TestPublishedChart(Promises, ChartCase):
     def chart_path(self):
         return os.environ[PUBLISHED]
 
+    def test_addons_are_restarted_when_the_credential_changes(self):
+        objects = self.render(SMALL)
+
+        self.assertIn(('HelmRelease', f'{names.cluster(UUID)}-reloader'),
+                      objects)
+        for addon in ('ccm-openstack', 'csi-cinder'):
+            secret = objects['Secret', f'{names.cluster(UUID)}-{addon}-config']
+            self.assertEqual(
+                'cloud-config',
+                yaml.safe_load(secret['stringData']['defaults'])[
+                    'commonAnnotations'][
+                        'secret.reloader.stakater.com/reload'])
+
     def test_what_kubeadm_is_told_arrives_beside_what_the_chart_says(self):
         spec = dataclasses.replace(LARGE, labels={
             **LABELS, 'api_server_cert_sans': 'api.example.org',

@@ -35,6 +35,8 @@ class Features:
     :param server_groups: whether nodes can be in server groups.
     :param expiry: whether the control plane is rolled out before its
         certificates expire.
+    :param reloader: whether the chart can restart addons that use the
+        credential when it changes.
     :param flag_until: first release of Kubernetes without a flag that the
         chart gives API servers, so that they do not start (1.33 has no
         --cloud-provider); None: the chart gives no such flag.
@@ -50,6 +52,7 @@ class Features:
     kubeadm: bool = True
     expiry: bool = False
     server_groups: bool = True
+    reloader: bool = False
     flag_until: tuple[int, int] | None = None
     webhook_until: tuple[int, int] | None = None
 
@@ -64,6 +67,7 @@ _SINCE: tuple[tuple[str, dict[str, typing.Any]], ...] = (
                 'flag_until': (1, 33), 'webhook_until': (1, 29)}),
     ('0.15.0', {'flag_until': None}),
     ('0.16.1', {'webhook_until': None}),
+    ('0.17.0', {'reloader': True}),
     ('0.20.0', {'dashboard': None}),
     ('0.23.0', {'ingress': ('nginx', 'traefik')}),
     ('0.24.0', {'allowed_cidrs': ('allowedCIDRs',)}),

@@ -317,6 +317,10 @@ def _addons(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
             for name in chart.ingress}}}
     if labels.manila_csi_enabled:
         result = merging.merged(result, _manila(labels))
+    if chart.reloader:
+        # The cloud controller manager and Cinder's CSI plugin read the
+        # application credential once, when they start.
+        result['reloader'] = {'enabled': True}
     if chart.dashboard:
         result[chart.dashboard] = {'enabled': labels.kube_dashboard_enabled}
     return result

@@ -590,6 +590,17 @@ class TestAddons(testtools.TestCase):
         self.assertNotIn('headlamp', values.values(SPEC, read, CHART)[
             'addons'])
 
+    def test_addons_are_restarted_when_the_credential_changes(self):
+        for chart, expected in (
+                (CHART, {'enabled': True}),
+                (charts.features('openstack-cluster'), {'enabled': True}),
+                (charts.features('openstack-cluster', '0.17.0'),
+                 {'enabled': True}),
+                (charts.features('openstack-cluster', '0.16.1'), None),
+                (charts.features('/charts/sandbox-cluster'), None)):
+            self.assertEqual(
+                expected, made(chart=chart)['addons'].get('reloader'))
+
     def test_keystone_for_users_knows_keystone_and_the_project(self):
         result = made({'keystone_auth_enabled': 'true'}, auth_url='http://k')
 
