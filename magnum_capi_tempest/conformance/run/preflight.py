@@ -29,6 +29,10 @@ _MASTER, _MASTER_WAITED_FOR = 'node-role.kubernetes.io/master', (1, 28)
 _CORDON = 'node.kubernetes.io/unschedulable'
 _NON_BLOCKING = re.compile(r'--?non-blocking-taints[= ]([^\s]+)')
 
+#: The focus of all conformance tests. Some need two nodes
+#: (test/e2e/architecture/conformance.go, test/e2e/apps/daemon_set.go).
+_CONFORMANCE = r'\[Conformance\]'
+
 #: Free resources below which specs are likely to fail: enough for aggregator,
 #: tests, and what a few specs start at once. Pods, CPUs, bytes, summed over
 #: all schedulable nodes.
@@ -112,16 +116,19 @@ def _nodes(seen, plan):
         # test/e2e/framework/test_context.go) and then fails.
         yield Finding(BLOCKER, f'nodes not ready: {", ".join(bad)}',
                       'The tests wait for all nodes, and then fail')
-    if not any(n.ready and n.schedulable for n in seen.nodes):
+    usable = [n for n in seen.nodes if n.ready and n.schedulable]
+    if not usable:
         full = ', '.join(_named(n) for n in seen.nodes if n.ready and n.why)
         yield Finding(BLOCKER, 'no node takes the pods of the tests'
                       + (f': {full}' if full else ''),
                       'Uncordon one, or remove its taints')
     else:
         yield from _waited_for(seen, plan)
-    if plan.mode == model.CERTIFIED and len(seen.nodes) == 1:
-        yield Finding(WARNING, 'the cluster has one node',
-                      'Some tests of a certified run need two')
+    if len(usable) == 1 and plan.focus_expression == _CONFORMANCE:
+        yield Finding(WARNING, 'only one node takes the pods of the tests: '
+                      + usable[0].name,
+                      'Tests that need two, such as "should have at least two '
+                      'untainted nodes", will fail')
     wanted = set(plan.node_selector)
     if wanted and not any(wanted <= n.labels and n.ready
                           for n in seen.nodes):

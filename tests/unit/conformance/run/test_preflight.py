@@ -120,12 +120,19 @@ class TestCheck(testtools.TestCase):
                 'E2E_EXTRA_ARGS', f'-v=4 --non-blocking-taints={told}'),))
             self.assertEqual(blocks, 'n1 (db)' in found)
 
-    def test_one_node_for_a_certified_run(self):
+    def test_one_node_for_all_conformance_tests(self):
+        """A control plane does not count, as its taint keeps pods away."""
+        master = {'taints': [{'key': 'node-role.kubernetes.io/control-plane',
+                              'effect': 'NoSchedule'}]}
         for nodes, mode, warned in (
-                (1, model.CERTIFIED, True), (2, model.CERTIFIED, False),
-                (1, model.QUICK, False)):
-            found = self.of(preflight.WARNING, *[{}] * nodes, mode=mode)
-            self.assertEqual(warned, 'one node' in found, found)
+                ([{}], model.CERTIFIED, True),
+                ([{}, master], model.CERTIFIED, True),
+                ([{}, master], model.NON_DISRUPTIVE, True),
+                ([{}, {}], model.CERTIFIED, False),
+                ([{}, {}, master], model.CERTIFIED, False),
+                ([{}], model.QUICK, False)):
+            found = self.of(preflight.WARNING, *nodes, mode=mode)
+            self.assertEqual(warned, 'only one node' in found, found)
 
     def test_a_node_that_is_not_ready_fails_every_run(self):
         found = findings(preflight.BLOCKER, dataclasses.replace(
@@ -165,11 +172,11 @@ class TestCheck(testtools.TestCase):
     def test_what_is_only_said(self):
         for words, changes in (
                 ('little room', {'nodes': (dataclasses.replace(
-                    NODE, free_cpu=0.1),)}),
+                    NODE, free_cpu=0.1),) * 2}),
                 ('DNS', {'dns': 0}),
                 ('left behind: e2e-1', {'e2e': ('e2e-1',)}),
                 ('other versions: v1.33.1', {'nodes': (dataclasses.replace(
-                    NODE, version='v1.33.1'),)})):
+                    NODE, version='v1.33.1'),) * 2})):
             found = findings(preflight.WARNING,
                              dataclasses.replace(GOOD, **changes))
             self.assertEqual(1, len(found), found)
