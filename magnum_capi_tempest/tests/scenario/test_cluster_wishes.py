@@ -127,3 +127,26 @@ class NoExternalNetworkTest(operations.BaseOperationsTest):
 
         self.assert_usable(cluster, CONF.magnum_capi.master_count,
                            CONF.magnum_capi.node_count)
+
+
+@flags.promise('lifecycle.cluster.own-labels')
+class OwnLabelsTest(operations.BaseOperationsTest):
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('9af7c332-30d8-4e7c-beb6-29da0fd00103')
+    def test_create_and_delete(self):
+        # Without merge_labels a cluster inherits no label of its template.
+        # Magnum itself wants this one where a flavor has no disk
+        # (magnum/api/attr_validator.py, validate_flavor_root_volume_size).
+        size = {name: text for name, text in CONF.magnum_capi.labels.items()
+                if name == 'boot_volume_size'}
+        uuid = self.request_cluster(
+            self.create_template(), keypair=self.create_keypair(),
+            labels={**size, 'auto_healing_enabled': 'true'})
+
+        look = self.waiter.until_settled(uuid)
+
+        self.assertIn(look.status, ('CREATE_COMPLETE', 'CREATE_FAILED'))
+        if look.status == 'CREATE_FAILED':
+            self.assertTrue(look.status_reason)
+        self.delete_cluster({'uuid': uuid})
