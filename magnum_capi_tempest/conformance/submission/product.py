@@ -28,8 +28,10 @@ URLS = ('website_url', 'repo_url', 'documentation_url', 'product_logo_url')
 #: Addresses that must answer with a web page.
 PAGES = ('website_url', 'repo_url', 'documentation_url')
 EMAIL = 'contact_email_address'
+LOGO = 'product_logo_url'
 TYPES = ('distribution', 'hosted platform', 'installer')
 
+_PIXELS = ('.png', '.jpg', '.jpeg', '.gif', '.webp')
 _SCHEME = re.compile(r'[A-Za-z][A-Za-z0-9+.-]*:')
 _CONTROL = re.compile(r'[\x00-\x1f\x7f]')
 #: Bytes that Go accepts in a host (net/url, shouldEscape in mode encodeHost);
@@ -195,6 +197,12 @@ def _well_formed(product, file):
             yield findings.Finding(
                 '8', f'{name} is not the URL of a web page; the bot lets '
                 'it pass', file, product.fields[name].line, findings.WARNING)
+        elif name == LOGO and value.partition('?')[0].lower().endswith(
+                _PIXELS):
+            yield findings.Finding(
+                '8', f'{name} is not of SVG, AI or EPS, which instructions.md '
+                'asks for; the bot lets it pass', file,
+                product.fields[name].line, findings.WARNING)
 
 
 def _type(product, file):

@@ -118,6 +118,14 @@ class RulesTest(testtools.TestCase):
                         level=findings.WARNING,
                         **self.fields(website_url=url))
 
+    def test_8_a_logo_of_pixels_is_asked_about(self):
+        for url in ('https://a/logo.png', 'https://a/b.JPEG?raw=true'):
+            self.breaks('8', file=submissions.PRODUCT, line=9,
+                        level=findings.WARNING,
+                        **self.fields(product_logo_url=url))
+        for url in ('https://a/logo.svg', 'https://a/png/logo'):
+            self.keeps('8', **self.fields(product_logo_url=url))
+
     def test_8_an_optional_url_may_be_left_out_and_not_be_wrong(self):
         self.keeps('8', **self.fields(repo_url=''))
         self.breaks('8', file=submissions.PRODUCT, line=9,
