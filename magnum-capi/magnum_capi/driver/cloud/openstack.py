@@ -17,8 +17,9 @@ from magnum_capi.driver.cloud import services
 
 #: Cinder's answers when it has no default volume type or does not tell it; 500
 #: when the type that its option names does not exist (cinder 29.0.0,
-#: volume/volume_types.py, get_default_volume_type).
-_NO_DEFAULT = (403, 404, 500)
+#: volume/volume_types.py, get_default_volume_type). 406 is one that
+#: magnum-cluster-api has met (its pull request 1040).
+_NO_DEFAULT = (403, 404, 406, 500)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -159,7 +159,7 @@ class VolumeTypesTest(_Base):
         # 500: the type of its option does not exist.
         self.serve('GET', '/types', {'volume_types': [
             {'id': 't1', 'name': 'ssd'}]})
-        for status in (403, 404, 500):
+        for status in (403, 404, 406, 500):
             self.serve('GET', '/types/default', {}, status=status)
             self.assertEqual(('ssd',), self.cloud.volume_types())
         self.serve('GET', '/types/default', {}, status=503)
