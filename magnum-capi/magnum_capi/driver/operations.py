@@ -163,12 +163,16 @@ class Operations:
         return {group.uuid}
 
     def _grows(self, group: typing.Any) -> bool:
+        there = self._replicas(group)
+        return there is None or bool(group.node_count > there)
+
+    def _replicas(self, group: typing.Any) -> int | None:
+        """Present size of a node group, None when it has no machines yet."""
         reconciler = self._reconciler
         found = self._runtime.kube.get(
             'MachineDeployment', reconciler.namespace,
             reconciler.naming.machine_deployment(group.uuid))
-        there = conditions.replicas(found or {}).wanted
-        return there is None or bool(group.node_count > there)
+        return conditions.replicas(found or {}).wanted
 
     @contextlib.contextmanager
     def _noted(self, nodes: collections.abc.Collection[str],
@@ -208,26 +212,44 @@ class Operations:
                 found, nodes, reconciler.naming, group, state.marked))
             reconciler.unmark(set(state.marked) - set(marked))
             state = dataclasses.replace(state, marked=marked)
-        if resize and self._autoscaled(group, state):
+        size = (None if group is None
+                else self._autoscaled(group, state, resize))
+        if size is not None:
             state = dataclasses.replace(state, sizes={
-                **state.sizes, group.uuid: group.node_count})
+                **state.sizes, group.uuid: size})
         if state != before:
             reconciler.vault.write_state(state)
 
-    def _autoscaled(self, group: typing.Any,
-                    state: state_module.State) -> bool:
-        """Whether the autoscaler determines the size of a group.
+    def _autoscaled(self, group: typing.Any, state: state_module.State,
+                    resize: bool) -> int | None:
+        """The size that an autoscaled group must get; None: the one it has.
 
-        If so, this writes the requested size to the row again, because
-        ``self_repair`` may have overwritten it with the autoscaler's.
+        This writes it to the row: ``self_repair`` may have overwritten a
+        requested size with the autoscaler's.
         """
         rows = self._reconciler.rows().pinned(state.pins)
         for row in rows.groups:
-            if row.uuid == group.uuid and rows.bounds(row) is not None:
-                row.node_count = group.node_count
-                self._store.save(row)
-                return True
-        return False
+            bounds = rows.bounds(row) if row.uuid == group.uuid else None
+            if bounds is not None:
+                size: int | None = (group.node_count if resize
+                                    else self._bounded(group, *bounds))
+                if size is not None:
+                    row.node_count = size
+                    self._store.save(row)
+                return size
+        return None
+
+    def _bounded(self, group: typing.Any, low: int, high: int) -> int | None:
+        """The size that bounds force on a group; None: it is within them.
+
+        The autoscaler neither adds nodes to reach a minimum nor removes used
+        ones for a maximum (cluster-autoscaler, FAQ.md). Magnum compares
+        bounds with the row, which follows the autoscaler with a delay.
+        """
+        there = self._replicas(group)
+        if there is None or low <= there <= high:
+            return None
+        return min(max(there, low), high)
 
     @contextlib.contextmanager
     def _failing(self, create: bool = False, delete: bool = False,

@@ -169,6 +169,29 @@ class ResizeTest(base.TestCase):
 
         self.assertEqual((['m2'], 1), (marked, self.asked()))
 
+    def test_bounds_that_exclude_the_present_size(self):
+        # The autoscaler neither adds nodes to reach the minimum nor removes
+        # used ones for the maximum. Magnum compares bounds with the row, which
+        # follows the autoscaler only once a minute.
+        for there, told, bounds, expected in (
+                (1, 3, {'min_node_count': 3}, 3),
+                (4, 2, {'min_node_count': 1, 'max_node_count': 2}, 2)):
+            self.machines(there)
+            row = self.w.store.row(small_world.WORKERS)
+            row.node_count = told
+            self.w.store.save(row)
+            for name, count in bounds.items():
+                setattr(row, name, count)
+            row.status = 'UPDATE_IN_PROGRESS'
+
+            self.operations().change(row, group=row)
+
+            self.assertEqual(expected, self.asked())
+            self.machines(expected)
+            self.look(2)
+            self.assertEqual(('UPDATE_COMPLETE', expected), (
+                self.w.cluster.status, self.w.group().node_count))
+
     def test_change_of_bounds_is_no_resize(self):
         self.machines(3)
         group = self.w.store.row(small_world.WORKERS)
