@@ -34,7 +34,9 @@ from magnum_capi.driver import gather
 from magnum_capi.driver.helm import helm as helm_module
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver.helm import releases
+from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver.keys import credentials
+from magnum_capi.driver.keys import delegation
 from magnum_capi.driver.keys import rotation
 from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver.keys import vault
@@ -425,6 +427,7 @@ class Reconciler:
 
         An application credential ends with its user, and when the user loses
         any of its roles. Without a valid one nothing is created or deleted.
+        For a deletion also if it lacks a role.
 
         :param state: as written to the Secret.
         :returns: as written to the Secret.
@@ -433,11 +436,15 @@ class Reconciler:
         user, used = self.store.user, credentials.in_use(state.record)
         if user.id is None or used is None:
             return state
-        if self.check_credential() != credentials.INVALID:
+        if self.check_credential() == credentials.INVALID:
+            why = 'Keystone refuses'
+        elif state.operation == 'DELETE' and self._lacks_role(used):
+            why = 'the user has more roles than'
+        else:
             return state
-        LOG.warning('Cluster %s: Keystone refuses the application credential '
-                    '%s; user %s brings in a new one', self.cluster.uuid,
-                    used.id, user.id)
+        LOG.warning('Cluster %s: %s the application credential %s; user %s '
+                    'brings in a new one', self.cluster.uuid, why, used.id,
+                    user.id)
         if state.operation != 'DELETE':
             self.hand_on_keypair()
         state = state_module.with_record(
@@ -448,6 +455,30 @@ class Reconciler:
         self.cluster.user_id = user.id
         self.store.save(self.cluster)
         return state
+
+    def _lacks_role(self, used: credentials.Entry) -> bool:
+        """Whether the user can give a credential with more roles.
+
+        A cluster whose creation failed for want of a role cannot be deleted
+        without it either (cluster-api-provider-openstack, issue 1792), and
+        Magnum rotates no credential of such a cluster (magnum 23.0.0,
+        magnum/conductor/handlers/credential_conductor.py).
+        """
+        try:
+            found = app_credentials.get(
+                self.store.admin_cloud().services, used.user_id,
+                used.id or '')
+        except services.CloudError as e:
+            LOG.warning('Cluster %s: the roles of its application credential '
+                        'are not known: %s', self.cluster.uuid, e)
+            return False
+        if found is None:
+            return False
+        # One with other roles may not be better.
+        offered = delegation.roles(
+            self.store.user.roles, self.runtime.settings.credential_roles)
+        return ({role.casefold() for role in found.roles}
+                < {role.casefold() for role in offered})
 
     def check_credential(self) -> str:
         """Ask Keystone about our credential. Call with the lock held.

@@ -345,8 +345,9 @@ class Cloud:
         raise sdk_exceptions.NotFoundException()
 
     def application_credentials(self, user_id):
-        return [types.SimpleNamespace(id=made, name=name, project_id=PROJECT,
-                                      roles=())
+        return [types.SimpleNamespace(
+            id=made, name=name, project_id=PROJECT, roles=[
+                {'name': role} for role in self.roles[int(made[3:])]])
                 for made, name in self.credentials.items()
                 if self.owners[made] == user_id]
 

@@ -21,11 +21,13 @@ class Credential:
     """An application credential.
 
     :param secret: only known at creation; otherwise empty.
+    :param roles: names of its roles, only from :func:`get`.
     """
 
     id: str
     name: str
     secret: str = dataclasses.field(default='', repr=False)
+    roles: tuple[str, ...] = ()
 
 
 def create(cloud: services.Services, user_id: str, name: str,
@@ -62,7 +64,8 @@ def get(cloud: services.Services, user_id: str,
                 user_id, credential_id)
         except sdk_exceptions.NotFoundException:
             return None
-    return Credential(found.id, found.name)
+    return Credential(found.id, found.name, roles=tuple(
+        role['name'] for role in found.roles or ()))
 
 
 def find(cloud: services.Services, user_id: str,

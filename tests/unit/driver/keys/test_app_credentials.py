@@ -62,7 +62,7 @@ class AppCredentialsTest(testtools.TestCase):
             'id': 'a1', 'name': 'n', 'project_id': 'p1',
             'roles': [{'name': 'member'}]}})
         self.assertEqual(
-            app_credentials.Credential('a1', 'n'),
+            app_credentials.Credential('a1', 'n', roles=('member',)),
             app_credentials.get(self.cloud, 'u1', 'a1'))
         self.assertIsNone(app_credentials.get(self.cloud, 'u1', 'a2'))
 

@@ -12,6 +12,8 @@ from magnum_capi.driver.cloud import services
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
+from magnum_capi.driver.keys import app_credentials
+from magnum_capi.driver.keys import rotation
 from magnum_capi.driver import reconcile
 from magnum_capi.driver import status_check
 from magnum_capi.kube import lock
@@ -38,6 +40,32 @@ class DeleteTest(base.TestCase):
         self.assertEqual({}, self.w.cloud.credentials)
         # Magnum itself deletes two of its four certificates.
         self.assertEqual([small_world.CLUSTER], self.w.store.dropped)
+
+    def test_role_that_the_user_lacked_before_is_for_the_deletion(self):
+        # Without it the provider could make no load balancer, and can look
+        # for none.
+        self.created()
+        self.w.store.user = rotation.User(
+            'u1', ('Member', 'load-balancer_member'))
+        self.operations().delete()
+        self.assertEqual([['member'], ['Member', 'load-balancer_member']],
+                         self.w.cloud.roles)
+        for same in (('Member', 'load-balancer_member'),
+                     ('member', 'creator')):
+            self.w.store.user = rotation.User('u2', same)
+            self.operations().delete()
+        self.assertEqual(2, len(self.w.cloud.roles))
+        self.look(2)
+        self.assertEqual({}, self.w.cloud.credentials)
+
+    def test_deletion_goes_on_if_roles_are_not_known(self):
+        def away(*args):
+            raise services.CloudUnreachable('No answer about a credential')
+        self.created()
+        self.patch(app_credentials, 'get', away)
+        self.operations().delete()
+        self.assertEqual((1, 1), (
+            len(self.w.cloud.roles), self.w.helm.uninstalls))
 
     def kept(self, *owners):
         """What Helm keeps of a worker that never was; returns its path."""
