@@ -211,6 +211,7 @@ class Cloud:
         self.credentials = {}
         self.owners = {}
         self.roles = []
+        self.roles_of = {}
         #: Answers of Keystone to come that are lost on their way; whoever is
         #: in between sends the request again.
         self.lost = 0
@@ -324,6 +325,7 @@ class Cloud:
         self.credentials[made] = name
         self.owners[made] = user_id
         self.roles.append([role['name'] for role in kwargs['roles']])
+        self.roles_of[made] = self.roles[-1]
         if self.lost:
             self.lost -= 1
             return self.create_application_credential(
@@ -347,7 +349,7 @@ class Cloud:
     def application_credentials(self, user_id):
         return [types.SimpleNamespace(
             id=made, name=name, project_id=PROJECT, roles=[
-                {'name': role} for role in self.roles[int(made[3:])]])
+                {'name': role} for role in self.roles_of.get(made, ())])
                 for made, name in self.credentials.items()
                 if self.owners[made] == user_id]
 
