@@ -80,9 +80,9 @@ class Test(base.Judging):
         tempest.add_cloud(parser.add_argument_group(
             'to test on a cloud instead of in a sandbox'), required=False)
         parser.add_argument(
-            '-c', '--concurrency', type=int, default=2,
+            '-c', '--concurrency', type=int,
             help='Number of parallel workers, limited by the users of the '
-                 'cloud (default: 2).')
+                 'cloud (default: 2; in a sandbox as for "sandbox tempest").')
         parser.add_argument(
             '--option', type=box_commands.option, action='append',
             default=[], metavar='NAME=VALUE', help='Option to set in '
@@ -253,7 +253,8 @@ def of_cloud(args, folder, ended) -> tuple[report.Report, None]:
     with ended.run(stream):
         runs.run(workspace, ['--regex', regex(args, asked),
                              '--concurrency', concurrency.limit(
-                                 args.concurrency, choice.workers)],
+                                 2 if args.concurrency is None
+                                 else args.concurrency, choice.workers)],
                  stream, etc=workspace / workspaces.ETC)
     return judged(
         stream, report.of_driver(described, args.driver), described,

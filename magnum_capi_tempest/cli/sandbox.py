@@ -313,8 +313,9 @@ class Tempest(_OfSandbox, base.Command):
                  'ones, instead of ours; needs the extra "third_party", and '
                  'a sandbox without --clash')
         parser.add_argument(
-            '-c', '--concurrency', type=int, default=2,
-            help='number of parallel workers (default: 2)')
+            '-c', '--concurrency', type=int,
+            help='number of parallel workers (default: 2, or up to 4, two for '
+                 'each processor, if all machines are in memory)')
         parser.add_argument(
             '--promise', choices=tempest_run.PROMISES, default='kept',
             help='promises to test: those that this sandbox is known to keep, '

@@ -13,6 +13,7 @@ from magnum_capi import driver_info
 from magnum_capi import errors
 from magnum_capi_tempest import paths
 from magnum_capi_tempest import runmarks
+from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import record
 from magnum_capi_tempest.sandbox import spec
 from magnum_capi_tempest.sandbox import tempest_run
@@ -143,6 +144,28 @@ class RunTest(_Base):
             driver='k8s/x', regex='smoke')
         self.assertEqual([mock.call(workspace, path)], told)
         self.durations.tell_typical.assert_called_once()
+
+    def workers(self, processors, given=None, **changes):
+        record.save(self.layout.directory, dataclasses.replace(
+            record.load(self.layout.directory), **changes))
+        with mock.patch.object(
+                tempest_run.runs, 'run') as run, mock.patch.object(
+                tempest_run.os, 'sched_getaffinity',
+                return_value=range(processors)):
+            tempest_run.run(self.box, tempest_run.Order(concurrency=given))
+        arguments = run.call_args.args[1]
+        return arguments[arguments.index('--concurrency') + 1]
+
+    def test_two_workers_for_each_processor(self):
+        self.assertEqual(['2', '4', '4'],
+                         [self.workers(n) for n in (1, 2, 16)])
+        self.assertEqual(['1', '0'], [self.workers(2, n) for n in (1, 0)])
+
+    def test_two_workers_where_machines_are_programs(self):
+        self.assertEqual('2', self.workers(
+            2, nodes=nodes.Nodes(kind=nodes.DOCKER)))
+        self.assertEqual('2', self.workers(
+            2, nodes=nodes.Nodes(), infrastructure='openstack'))
 
     def test_what_a_killed_run_leaves_can_be_found(self):
         with mock.patch.object(tempest_run.runs, 'run') as run:
