@@ -27,6 +27,17 @@ class NeverCompletes(parts.Seeded):
             return dataclasses.replace(verdict, status='CREATE_IN_PROGRESS')
 
 
+class LabelsExpected(NeverCompletes):
+    """The same, but only without the labels of the cluster template."""
+
+    class StatusCheck(NeverCompletes.StatusCheck):
+
+        def told(self, rows, verdict):
+            if rows.cluster.labels == rows.template.labels:
+                return verdict
+            return super().told(rows, verdict)
+
+
 class CompletesEarly(parts.Seeded):
     """A cluster is complete as soon as its API answers."""
 
