@@ -184,7 +184,7 @@ def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
 def workers(record) -> int:
     """Number of workers with which a sandbox runs tests by default.
 
-    Tests mostly wait: on two processors the whole suite took 15 minutes with
+    Tests mostly wait: on two processors the whole suite took 13 minutes with
     four workers, and 23 with two. But nodes and servers that are real programs
     need the processors themselves.
     """
