@@ -15,7 +15,6 @@ from oslo_log import log as logging
 
 from magnum_capi.driver import failures
 from magnum_capi.driver.keys import credentials
-from magnum_capi.driver.keys import rotation
 from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver.observed import health
 from magnum_capi.driver.observed import snapshot as snapshot_module
@@ -140,9 +139,7 @@ class Monitor:
             known, until = _checked.get(used.id, ('', now))
         if known and now < until:
             return known
-        found = rotation.check(reconciler.vault.credentials() or {},
-                               self._store.cacert_file(),
-                               runtime.settings.openstack_timeout)
+        found = reconciler.ask_keystone(reconciler.vault.credentials() or {})
         if found == credentials.UNTRUSTED:
             with contextlib.suppress(lock_module.LockBusy,
                                      failures.ClusterGone):

@@ -491,11 +491,13 @@ class Reconciler:
         :returns: see rotation.check.
         """
         data = self.vault.credentials() or {}
-        found = self._ask_keystone(data)
-        cacert = self.store.cacert()
-        if found != credentials.UNTRUSTED or cacert is None:
+        found = self.ask_keystone(data)
+        if found != credentials.UNTRUSTED:
             return found
-        found = self._ask_keystone(vault.with_cacert(data, cacert))
+        cacert = self.store.cacert()
+        if cacert is None:
+            return found
+        found = self.ask_keystone(vault.with_cacert(data, cacert))
         if found in (credentials.VALID, credentials.INVALID):
             LOG.warning('Cluster %s: it does not trust the certificates of '
                         'the cloud; it gets the CA certificates that Magnum '
@@ -504,7 +506,12 @@ class Reconciler:
             self.vault.write_cacert(data, cacert)
         return found
 
-    def _ask_keystone(self, data: vault.Data) -> str:
+    def ask_keystone(self, data: vault.Data) -> str:
+        """Ask Keystone about a credential; changes nothing.
+
+        :param data: of the Secret that the cluster reads.
+        :returns: see rotation.check.
+        """
         return rotation.check(data, self.store.cacert_file(),
                               self.runtime.settings.openstack_timeout)
 

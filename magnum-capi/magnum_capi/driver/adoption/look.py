@@ -13,7 +13,6 @@ from magnum_capi.driver.adoption import rules
 from magnum_capi.driver import gather
 from magnum_capi.driver.helm import releases
 from magnum_capi.driver.keys import app_credentials
-from magnum_capi.driver.keys import rotation
 from magnum_capi.driver.keys import vault as vault_module
 from magnum_capi.driver import reconcile
 from magnum_capi.driver import settings as settings_module
@@ -111,14 +110,13 @@ def _credential(
     found = auth.get('application_credential_id')
     if not found:
         return None
-    store = reconciler.store
     known = app_credentials.get(
-        store.admin_cloud().services, reconciler.cluster.user_id, found)
+        reconciler.store.admin_cloud().services, reconciler.cluster.user_id,
+        found)
     if known is None:
         return None
     return rules.Credential(
         known.id, known.name, auth.get('application_credential_secret', ''),
         # Whether the cluster trusts the cloud is no matter: see reconcile.
-        rotation.check({vault_module.CLOUDS: data[vault_module.CLOUDS]},
-                       store.cacert_file(),
-                       reconciler.runtime.settings.openstack_timeout))
+        reconciler.ask_keystone(
+            {vault_module.CLOUDS: data[vault_module.CLOUDS]}))
