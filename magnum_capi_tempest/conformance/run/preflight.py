@@ -11,6 +11,7 @@ import dataclasses
 import re
 
 from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import symptoms as symptoms_
 from magnum_capi_tempest import texts
 
@@ -28,10 +29,6 @@ _CONTROL_PLANE = 'node-role.kubernetes.io/control-plane'
 _MASTER, _MASTER_WAITED_FOR = 'node-role.kubernetes.io/master', (1, 28)
 _CORDON = 'node.kubernetes.io/unschedulable'
 _NON_BLOCKING = re.compile(r'--?non-blocking-taints[= ]([^\s]+)')
-
-#: The focus of all conformance tests. Some need two nodes
-#: (test/e2e/architecture/conformance.go, test/e2e/apps/daemon_set.go).
-_CONFORMANCE = r'\[Conformance\]'
 
 #: Free resources below which specs are likely to fail: enough for aggregator,
 #: tests, and what a few specs start at once. Pods, CPUs, bytes, summed over
@@ -124,7 +121,10 @@ def _nodes(seen, plan):
                       'Uncordon one, or remove its taints')
     else:
         yield from _waited_for(seen, plan)
-    if len(usable) == 1 and plan.focus_expression == _CONFORMANCE:
+    # Some of all conformance tests need two (test/e2e/architecture/
+    # conformance.go, test/e2e/apps/daemon_set.go).
+    if (len(usable) == 1
+            and plan.focus_expression == runner.FOCUS[model.CERTIFIED]):
         yield Finding(WARNING, 'only one node takes the pods of the tests: '
                       + usable[0].name,
                       'Tests that need two, such as "should have at least two '
