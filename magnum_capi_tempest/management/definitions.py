@@ -30,16 +30,15 @@ PREFIX = '/registry/apiextensions.k8s.io/customresourcedefinitions/'
 _END = f'{PREFIX[:-1]}0'
 
 
-def path(crds, apiserver, directory=None) -> pathlib.Path:
+def path(crds, apiserver) -> pathlib.Path:
     """Where the cache keeps these CRDs, if it does.
 
     :param crds: as they were created, but for a cluster's address and
         authority: those of :func:`.manifests.load`.
     :param apiserver: path of the program; its version is part of it.
-    :param directory: folder of the cache.
     """
     made_of = json.dumps([str(apiserver), crds], sort_keys=True).encode()
-    return ((directory or paths.cache() / 'manifests')
+    return (paths.cache() / 'manifests'
             / f'stored-{hashlib.sha256(made_of).hexdigest()[:12]}.json')
 
 

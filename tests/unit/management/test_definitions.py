@@ -9,9 +9,9 @@ import pathlib
 import fixtures
 import testtools
 
-from magnum_capi import progress
 from magnum_capi_tempest.management import definitions
 from magnum_capi_tempest.management import manifests
+from tests.unit.toolchain import base
 
 #: As etcd has it; Cluster API's have a few hundred lines.
 STORED = {
@@ -48,23 +48,13 @@ class Etcd:
         return found
 
 
-class Notes(progress.Silent):
-
-    def __init__(self):
-        super().__init__()
-        self.said = []
-
-    def info(self, text):
-        self.said.append(text)
-
-
 class DefinitionsTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
         self.file = pathlib.Path(
             self.useFixture(fixtures.TempDir()).path) / 'stored.json'
-        self.notes = Notes()
+        self.notes = base.Recorder()
 
     def restore(self, etcd):
         aimed = manifests.aim({
@@ -100,12 +90,12 @@ class DefinitionsTest(testtools.TestCase):
             Etcd({**STORED, 'apiVersion': 'apiextensions.k8s.io/v1'}),
             self.file, self.notes)
         self.assertFalse(self.file.exists())
-        self.assertIn('another version', self.notes.said[0])
+        self.assertIn('another version', self.notes.lines[0])
 
     def test_without_a_file_nothing_is_written(self):
         etcd = Etcd()
         self.assertFalse(self.restore(etcd))
-        self.assertEqual(({}, []), (etcd.values, self.notes.said))
+        self.assertEqual(({}, []), (etcd.values, self.notes.lines))
 
     def test_nor_from_a_damaged_one(self):
         definitions.save(Etcd(STORED), self.file, self.notes)
@@ -113,13 +103,13 @@ class DefinitionsTest(testtools.TestCase):
         etcd = Etcd()
         self.assertFalse(self.restore(etcd))
         self.assertEqual({}, etcd.values)
-        self.assertIn(str(self.file), self.notes.said[0])
+        self.assertIn(str(self.file), self.notes.lines[0])
 
     def test_a_cache_that_cannot_be_written_is_no_failure(self):
         self.file.write_text('not a folder')
         definitions.save(
             Etcd(STORED), self.file / 'stored.json', self.notes)
-        self.assertIn('cannot be kept', self.notes.said[-1])
+        self.assertIn('cannot be kept', self.notes.lines[-1])
 
     def test_another_api_server_has_another_file(self):
         paths = {definitions.path(crds, server)
