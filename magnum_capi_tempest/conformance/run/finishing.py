@@ -89,7 +89,7 @@ def follow(record, driven, reader, runtime, go_on) -> outcome.Outcome:
     :raises EnvironmentProblem: the namespace belongs to someone else by now;
         Hydrophone would remove it at the end.
     """
-    folder = end_hydrophone(record)
+    folder = files_of(record)
     if record.mark and not _has_namespace(record, driven, reader):
         runtime.store.save(dataclasses.replace(record, stage=runs.ENDED))
         raise errors.EnvironmentProblem(
@@ -98,33 +98,46 @@ def follow(record, driven, reader, runtime, go_on) -> outcome.Outcome:
     with runtime.progress.step(f'run {record.name} with Hydrophone'):
         try:
             driven.run(record.plan, folder, go_on)
-        except errors.CommandFailed as e:
-            said = hydrophone.failure_message(e.output) or e.what
+        except (errors.CommandFailed, damage.Damage) as e:
+            # If its download broke off, it has not removed its pod.
+            said = (hydrophone.failure_message(e.output) or e.what
+                    if isinstance(e, errors.CommandFailed) else e.what)
             return outcome.of_nothing(
-                record, f'Hydrophone ended without results: {said}')
+                record, f'Hydrophone ended without results: {said}. To fetch '
+                f'them again: magnum-capi conformance resume {record.name}')
     ended = dataclasses.replace(record, stage=runs.ENDED, archive=str(folder))
-    try:
-        found = outcome.of_archive(ended)
-    except damage.Damage as e:
-        # Its download broke off; then it has not removed its pod.
-        return outcome.of_nothing(
-            record, f'The files that Hydrophone fetched are broken: {e.what}. '
-            f'To fetch them again: magnum-capi conformance resume '
-            f'{record.name}')
+    found = outcome.of_archive(ended)
     runtime.store.save(ended)
     return found
 
 
-def end_hydrophone(record) -> pathlib.Path:
-    """End what a killed command left; return the folder of its files.
+def collect(record, runtime) -> runs.Run:
+    """The record of a run, which is RETRIEVED if Hydrophone's files are here.
+
+    Hydrophone fetches them and removes its pod although the command that
+    started it was killed. First ends what that left.
+    """
+    end_hydrophone(record)
+    if hydrophone.collect(files_of(record)):
+        record = dataclasses.replace(record, stage=runs.RETRIEVED,
+                                     archive=str(files_of(record)))
+        runtime.store.save(record)
+    return record
+
+
+def files_of(record) -> pathlib.Path:
+    """The folder for Hydrophone's files."""
+    return pathlib.Path(record.results) / record.name
+
+
+def end_hydrophone(record):
+    """End what a killed command left.
 
     Hydrophone keeps running without us. Two of them would fetch the files and
     remove the run at the same time.
     """
-    folder = pathlib.Path(record.results) / record.name
     if record.backend == model.HYDROPHONE:
-        leftovers.end(folder)
-    return folder
+        leftovers.end(files_of(record))
 
 
 def delete(record, driven, reader, runtime, lenient=False):

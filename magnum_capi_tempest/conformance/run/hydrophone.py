@@ -12,9 +12,11 @@ Its exit code is Ginkgo's, so a failure of tests looks like one of its own: the
 files decide.
 """
 
+import contextlib
 import dataclasses
 import pathlib
 import re
+import shutil
 import tempfile
 import types
 
@@ -23,6 +25,8 @@ from magnum_capi import folders
 from magnum_capi import outfile
 from magnum_capi import processes
 from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.results import damage
+from magnum_capi_tempest.conformance.results import reading
 from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest import texts
 
@@ -32,6 +36,8 @@ IMAGE = 'registry.k8s.io/conformance'
 BUSYBOX = 'registry.k8s.io/e2e-test-images/busybox:1.36.1-1'
 
 _CLEANUP = 900
+#: Prefix of the folder into which one call fetches.
+_CALL = 'fetched-'
 #: Variables for which it has its own options.
 _OPTIONS = {'E2E_EXTRA_ARGS': '--extra-args',
             'E2E_EXTRA_GINKGO_ARGS': '--extra-ginkgo-args'}
@@ -106,28 +112,67 @@ class Hydrophone:
     def run(self, plan, output: pathlib.Path, go_on=False):
         """Run to the end; both files are then in ``output``.
 
+        They are fetched into a new folder in it. What broke off there stays:
+        no other copy may be left.
+
         :raises CommandFailed: it ended without them.
+        :raises Damage: it ended well, but they are missing or cut off.
         """
         folders.private(output)
-        for file in LOG, JUNIT:
-            (output / file).unlink(missing_ok=True)
+        fetched = pathlib.Path(tempfile.mkdtemp(prefix=_CALL, dir=output))
+        failed = damage.Damage('Both files of Hydrophone are not here',
+                               where=fetched)
         with outfile.for_owner_only(), tempfile.TemporaryDirectory(
                 dir=output) as spool:
             try:
                 processes.run(
-                    self.commands.run(plan, output, go_on),
+                    self.commands.run(plan, fetched, go_on),
                     timeout=plan.seconds, spool=spool,
                     hint='The run may continue in the cluster; watch it with '
                          '"magnum-capi conformance resume"')
-            except errors.CommandFailed:
-                if not all((output / f).is_file() and
-                           (output / f).stat().st_size
-                           for f in (LOG, JUNIT)):
-                    raise
+            except errors.CommandFailed as e:
+                failed = e
+        if not collect(output):
+            with contextlib.suppress(OSError):
+                fetched.rmdir()
+            raise failed
 
     def delete(self):
         """Remove everything of the run from the cluster."""
         processes.run(self.commands.delete(), timeout=_CLEANUP, merge=True)
+
+
+def collect(output: pathlib.Path) -> bool:
+    """Whether both files of a run are here and whole.
+
+    Those that a call has fetched, even if the command that started it was
+    killed, are put into ``output``. Only then are broken copies removed.
+
+    :param output: folder of the run.
+    """
+    calls = sorted(output.glob(f'{_CALL}*'))
+    whole = next((folder for folder in (output, *calls) if _whole(folder)),
+                 None)
+    if whole is None:
+        return False
+    if whole != output:
+        for name in LOG, JUNIT:
+            shutil.copy2(whole / name, output)
+    for folder in calls:
+        shutil.rmtree(folder)
+    return True
+
+
+def _whole(folder):
+    """The JUnit file is fetched last, and its end shows that it is whole."""
+    files = folder / JUNIT, folder / LOG
+    if not all(file.is_file() and file.stat().st_size for file in files):
+        return False
+    try:
+        reading.read_files(*files)
+    except damage.Damage:
+        return False
+    return True
 
 
 def failure_message(output: str) -> str:
@@ -173,3 +218,14 @@ def refuse(plan: runner.Plan):
                 f'Hydrophone cannot set {name}={value}',
                 hint='It supports E2E_EXTRA_ARGS and E2E_EXTRA_GINKGO_ARGS, '
                      'without commas')
+
+
+def refuse_folder(output: pathlib.Path):
+    """Refuse the folder of a run if it has files, of another one.
+
+    :raises UsageError: it has.
+    """
+    if output.exists() and any(output.iterdir()):
+        raise errors.UsageError(
+            'There are files of another run in the folder of this one',
+            where=output, hint='Use another --name or --results')

@@ -95,7 +95,8 @@ def preview(request: RunRequest, program='') -> list[list[str]]:
 def run(request: RunRequest, runtime: Runtime) -> outcome.Outcome:
     """Run the tests to their end.
 
-    :raises UsageError: the request is invalid.
+    :raises UsageError: the request is invalid, or Hydrophone's files would
+        replace those of another run.
     :raises EnvironmentProblem: the cluster is not fit for it, or the folder
         for results cannot be written; nothing was created.
     """
@@ -121,6 +122,8 @@ def run(request: RunRequest, runtime: Runtime) -> outcome.Outcome:
             lambda: driver().delete(), reader, runtime.progress)
         # Not only hours later.
         retrieve_.make_folder(request.results)
+        if request.backend == model.HYDROPHONE:
+            hydrophone.refuse_folder(request.results / name)
         driven = driver()
         if seen.stand_in:
             request = dataclasses.replace(request, plan=dataclasses.replace(
@@ -160,6 +163,8 @@ def resume(which, runtime: Runtime,
     :raises UsageError: the run was ended, or its results are elsewhere.
     """
     record = _chosen(which, runtime, results)
+    if record.backend == model.HYDROPHONE and record.stage == runs.STARTED:
+        record = finishing.collect(record, runtime)
     if record.stage in (runs.RETRIEVED, runs.ENDED):
         if pathlib.Path(record.archive).parent != pathlib.Path(
                 record.results):

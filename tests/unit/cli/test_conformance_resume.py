@@ -5,7 +5,6 @@
 import contextlib
 import io
 import pathlib
-import unittest
 
 from magnum_capi.cli import main
 from magnum_capi_tempest.conformance import model
@@ -52,7 +51,6 @@ class ResumeTest(run_box.TestCase):
         """Contents of the files of a name, wherever they are."""
         return [path.read_bytes() for path in self.results.rglob(name)]
 
-    @unittest.expectedFailure
     def test_results_that_are_here_are_read_and_stay(self):
         """Hydrophone fetched them and removed its pod; then it was killed."""
         passed = run_box.JUNIT.replace(b'failed', b'passed').replace(
@@ -68,7 +66,6 @@ class ResumeTest(run_box.TestCase):
         self.assertEqual(2, code, out)
         self.assertIn('1 passed', out)
 
-    @unittest.expectedFailure
     def test_a_broken_copy_stays_until_there_is_a_whole_one(self):
         self.killed(e2e=run_box.LOG, junit_01=run_box.JUNIT[:50])
         self.play(run_box.REFUSED, {'e2e': b''})

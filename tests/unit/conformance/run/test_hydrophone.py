@@ -12,6 +12,7 @@ from magnum_capi import processes
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.run import hydrophone
 from magnum_capi_tempest.conformance.run import runner
+from tests.unit.conformance.run import run_box
 
 
 def command(go_on=False, **plan):
@@ -77,10 +78,12 @@ class TestRun(testtools.TestCase):
         self.program = hydrophone.Hydrophone(
             hydrophone.Commands('/h', '/k'))
 
-    def calls(self, writes):
+    def calls(self, **writes):
         def run(argv, **kwargs):
-            for name in writes:
-                (self.folder / name).write_text('x')
+            folder = pathlib.Path(argv[argv.index('--output-dir') + 1])
+            for name, content in writes.items():
+                file = {'log': 'e2e.log', 'junit': 'junit_01.xml'}[name]
+                (folder / file).write_bytes(content)
             raise errors.CommandFailed(argv, 1, 'exit status 1')
 
         patch = mock.patch.object(processes, 'run', run)
@@ -88,13 +91,16 @@ class TestRun(testtools.TestCase):
         self.addCleanup(patch.stop)
 
     def test_failed_tests_are_no_failure_of_hydrophone(self):
-        self.calls(['e2e.log', 'junit_01.xml'])
+        self.calls(log=run_box.LOG, junit=run_box.JUNIT)
 
         self.program.run(runner.Plan(), self.folder)
 
-    def test_files_of_an_earlier_run_do_not_count(self):
-        (self.folder / 'junit_01.xml').write_text('old')
-        self.calls(['e2e.log'])
+        self.assertEqual(
+            ['e2e.log', 'junit_01.xml'],
+            sorted(path.name for path in self.folder.iterdir()))
+
+    def test_one_file_is_not_enough(self):
+        self.calls(log=run_box.LOG)
 
         self.assertRaises(errors.CommandFailed, self.program.run,
                           runner.Plan(), self.folder)

@@ -98,6 +98,18 @@ class TestRun(run_box.TestCase):
             self.assertEqual([], self.box.called)
             self.assertEqual([], self.box.lists['namespaces'])
 
+    def test_files_of_another_run_are_not_replaced(self):
+        other = self.box.base / 'results' / 'r' / 'e2e.log'
+        other.parent.mkdir(parents=True)
+        other.write_text('other')
+
+        self.assertRaises(errors.UsageError, self.box.run,
+                          backend=model.HYDROPHONE)
+
+        self.assertEqual('other', other.read_text())
+        self.assertEqual([], self.box.called)
+        self.assertEqual([], self.box.lists['namespaces'])
+
     def test_stand_ins_are_told_by_the_nodes(self):
         for backend in (model.SONOBUOY, model.HYDROPHONE):
             self.box.lists['nodes'] = [{**NODE, 'status': {
