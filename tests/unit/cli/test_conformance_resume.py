@@ -5,6 +5,8 @@
 import contextlib
 import io
 import pathlib
+import subprocess
+import unittest
 
 from magnum_capi.cli import main
 from magnum_capi_tempest.conformance import model
@@ -29,6 +31,15 @@ class ResumeTest(run_box.TestCase):
         with contextlib.suppress(KeyboardInterrupt):
             self.box.run(backend=model.HYDROPHONE)
 
+    def reader(self, name):
+        """A program of the user's that reads a file of the run."""
+        process = subprocess.Popen(
+            ['tail', '-f', self.results / 'r' / name],
+            stdout=subprocess.DEVNULL, start_new_session=True)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
     def play(self, error, files):
         """What the next calls of Hydrophone write and end with."""
         def call(argv, **kwargs):
@@ -42,10 +53,10 @@ class ResumeTest(run_box.TestCase):
 
         self.patch(run_box.processes, 'run', call)
 
-    def resume(self):
+    def call(self, verb='resume'):
         """Exit code and standard output."""
         with contextlib.redirect_stdout(io.StringIO()) as out:
-            return main.main(['conformance', 'resume', 'r']), out.getvalue()
+            return main.main(['conformance', verb, 'r']), out.getvalue()
 
     def kept(self, name):
         """Contents of the files of a name, wherever they are."""
@@ -58,7 +69,7 @@ class ResumeTest(run_box.TestCase):
         self.killed(e2e=run_box.LOG, junit_01=passed)
         self.play(run_box.REFUSED, {})
 
-        code, out = self.resume()
+        code, out = self.call()
 
         self.assertEqual([run_box.LOG], self.kept('e2e.log'))
         self.assertEqual([passed], self.kept('junit_01.xml'))
@@ -70,11 +81,22 @@ class ResumeTest(run_box.TestCase):
         self.killed(e2e=run_box.LOG, junit_01=run_box.JUNIT[:50])
         self.play(run_box.REFUSED, {'e2e': b''})
 
-        self.assertEqual(3, self.resume()[0])
+        self.assertEqual(3, self.call()[0])
         self.assertIn(run_box.LOG, self.kept('e2e.log'))
 
         self.play(run_box.REFUSED, {'e2e': run_box.LOG,
                                     'junit_01': run_box.JUNIT})
-        self.assertEqual(1, self.resume()[0])
+        self.assertEqual(1, self.call()[0])
         self.assertEqual([run_box.LOG], self.kept('e2e.log'))
         self.assertEqual([run_box.JUNIT], self.kept('junit_01.xml'))
+
+    @unittest.expectedFailure
+    def test_who_reads_the_log_of_a_run_is_left_alone(self):
+        self.killed(e2e=run_box.LOG, junit_01=run_box.JUNIT)
+        (self.results / 'r' / 'e2e.log').write_bytes(run_box.LOG)
+        reader = self.reader('e2e.log')
+
+        for verb in 'resume', 'abort':
+            self.call(verb)
+
+            self.assertIsNone(reader.poll())
