@@ -15,6 +15,7 @@ import tarfile
 
 from magnum_capi import errors
 from magnum_capi import processes
+from magnum_capi_tempest.toolchain import leftovers
 from magnum_capi_tempest.toolchain import pins
 
 #: Names a mirror to use instead of Debian's own mirror network.
@@ -76,7 +77,8 @@ def make(wanted: Debian, out: pathlib.Path) -> None:
         + command(wanted, raw, os.environ.get(MIRROR, _DEFAULT_MIRROR)),
         timeout=_TIMEOUT,
         # mmdebstrap writes no time later than this, and works in TMPDIR.
-        env={**os.environ, 'SOURCE_DATE_EPOCH': '0', 'TMPDIR': str(home)},
+        env=leftovers.marked(out.parent) | {
+            'SOURCE_DATE_EPOCH': '0', 'TMPDIR': str(home)},
         hint=f'When the Debian mirror cannot be reached, set {MIRROR} to one '
              'that can')
     clean(raw, out)

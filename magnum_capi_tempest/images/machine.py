@@ -15,6 +15,7 @@ from magnum_capi import processes
 from magnum_capi_tempest.images import archive
 from magnum_capi_tempest.images import layer
 from magnum_capi_tempest import resources
+from magnum_capi_tempest.toolchain import leftovers
 from magnum_capi_tempest.toolchain import pins
 
 #: Placeholder for the pods' sandbox image in "tools/images/<name>/files".
@@ -181,12 +182,14 @@ def bake(base, archives, work, progress) -> list[layer.Entry]:
     root = work / 'root'
     root.mkdir()
     processes.run(['tar', '--extract', '--numeric-owner', '--file', base,
-                   '--directory', root], timeout=300)
+                   '--directory', root], timeout=300,
+                  env=leftovers.marked(work))
     with progress.step(f'baking {len(archives)} images in'):
         processes.run(
             ['unshare', '--mount', '--propagation', 'private', '--net',
              '--pid', '--fork', '--kill-child=SIGKILL', 'sh', '-c', _BAKE,
-             'sh', root, *(a.path for a in archives)], timeout=_TIMEOUT)
+             'sh', root, *(a.path for a in archives)], timeout=_TIMEOUT,
+            env=leftovers.marked(work))
     return baked(root)
 
 

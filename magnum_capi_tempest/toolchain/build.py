@@ -16,6 +16,7 @@ from magnum_capi import processes
 from magnum_capi_tempest import resources
 from magnum_capi_tempest.toolchain import disk
 from magnum_capi_tempest.toolchain import go
+from magnum_capi_tempest.toolchain import leftovers
 from magnum_capi_tempest.toolchain import pins
 
 #: Seconds for one program; kube-apiserver with empty caches took 15 minutes
@@ -108,7 +109,7 @@ def make(program, out: pathlib.Path, progress, *, warm=False,
     # Next to the result, so that leftovers of a killed build go with it.
     temporary = out.parent / 'go-tmp'
     temporary.mkdir()
-    env['GOTMPDIR'] = str(temporary)
+    env = leftovers.marked(out.parent, env) | {'GOTMPDIR': str(temporary)}
     if build.cgo:
         env['CGO_ENABLED'] = '1'
     memory = os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES')

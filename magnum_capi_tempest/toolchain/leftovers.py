@@ -4,9 +4,11 @@
 
 A build runs in its own process group. If only its parent is killed (kill -9,
 the out-of-memory killer), it continues for minutes on all cores and recreates
-its folder. It is found by the folder's random name on its command line.
+its folder. It is found by a variable that it inherits: what else works with
+a file in that folder is somebody else's.
 """
 
+import collections.abc
 import contextlib
 import os
 import pathlib
@@ -16,19 +18,33 @@ import signal
 from magnum_capi import errors
 from magnum_capi import waiting
 
+#: Environment variable with the folder that a program works in.
+MARK = 'MAGNUM_CAPI_WORK_FOLDER'
+
 #: Seconds for killed processes to disappear.
 _PATIENCE = 5
 
 
+def marked(folder: pathlib.Path,
+           env: collections.abc.Mapping[str, str] | None = None
+           ) -> dict[str, str]:
+    """The environment for a program that :func:`end` can find.
+
+    :param folder: that it works in, or one in that.
+    :param env: the rest of the environment, the caller's own by default.
+    """
+    return {**(os.environ if env is None else env),
+            MARK: os.path.abspath(folder)}
+
+
 def end(folder: pathlib.Path):
-    """Kill this user's process groups that work in a leftover folder."""
-    mark = os.fsencode(f'{folder}/')
+    """Kill the process groups that were started to work in a folder."""
+    mark = os.fsencode(f'{MARK}={os.path.abspath(folder)}/')
     for entry in pathlib.Path('/proc').glob('[0-9]*'):
         pid = int(entry.name)
         with contextlib.suppress(OSError):
-            arguments = (entry / 'cmdline').read_bytes().split(b'\0')
-            if (any(a.startswith(mark) for a in arguments)
-                    and entry.stat().st_uid == os.getuid()
+            variables = (entry / 'environ').read_bytes().split(b'\0')
+            if (any((v + b'/').startswith(mark) for v in variables)
                     and os.getpgid(pid) == pid):
                 os.killpg(pid, signal.SIGKILL)
                 with contextlib.suppress(errors.WaitTimeout):

@@ -29,6 +29,7 @@ from magnum_capi_tempest.conformance.results import damage
 from magnum_capi_tempest.conformance.results import reading
 from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest import texts
+from magnum_capi_tempest.toolchain import leftovers
 
 NAMESPACE = 'conformance'
 LOG, JUNIT = 'e2e.log', 'junit_01.xml'
@@ -60,8 +61,7 @@ class Commands:
 
         :param output: folder for the two files.
         """
-        # The slash helps to find the process of a killed command.
-        argv = self._line('--output-dir', f'{output}/',
+        argv = self._line('--output-dir', str(output),
                           '--disable-progress-status')
         if go_on:
             return [*argv, '--continue']
@@ -128,6 +128,7 @@ class Hydrophone:
                 processes.run(
                     self.commands.run(plan, fetched, go_on),
                     timeout=plan.seconds, spool=spool,
+                    env=leftovers.marked(output),
                     hint='The run may continue in the cluster; watch it with '
                          '"magnum-capi conformance resume"')
             except errors.CommandFailed as e:

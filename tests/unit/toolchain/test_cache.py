@@ -227,8 +227,8 @@ class TestLeftovers(base.TestCase):
     def start(self, folder):
         """A process group that works in a folder, with a child."""
         process = subprocess.Popen(
-            ['sh', '-c', 'sleep 60 & wait', f'{folder}/out'],
-            start_new_session=True)
+            ['sh', '-c', 'sleep 60 & wait'], start_new_session=True,
+            env=leftovers.marked(folder))
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         return process

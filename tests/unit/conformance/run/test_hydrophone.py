@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
+from concurrent import futures
 import pathlib
 from unittest import mock
 
@@ -9,9 +10,11 @@ import testtools
 
 from magnum_capi import errors
 from magnum_capi import processes
+from magnum_capi import waiting
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.run import hydrophone
 from magnum_capi_tempest.conformance.run import runner
+from magnum_capi_tempest.toolchain import leftovers
 from tests.unit.conformance.run import run_box
 
 
@@ -25,7 +28,7 @@ class TestCommands(testtools.TestCase):
     def test_modes(self):
         certified = command(mode=model.CERTIFIED)
         self.assertEqual(['/h', '--kubeconfig', '/k', '--namespace',
-                          'conformance', '--output-dir', '/out/'],
+                          'conformance', '--output-dir', '/out'],
                          certified[:7])
         self.assertEqual('--conformance', certified[-1])
         self.assertIn('--focus=Pods should be submitted and removed',
@@ -98,6 +101,23 @@ class TestRun(testtools.TestCase):
         self.assertEqual(
             ['e2e.log', 'junit_01.xml'],
             sorted(path.name for path in self.folder.iterdir()))
+
+    def test_one_that_outlives_its_command_can_be_ended(self):
+        program = self.folder / 'program'
+        program.write_text('#!/bin/sh\n: > "$(dirname "$0")/begun"\n'
+                           'exec sleep 60\n')
+        program.chmod(0o700)
+        output = self.folder / 'r'
+        self.program = hydrophone.Hydrophone(
+            hydrophone.Commands(str(program), '/k'))
+        with futures.ThreadPoolExecutor(1) as pool:
+            run = pool.submit(self.program.run, runner.Plan(), output)
+            waiting.wait_for((self.folder / 'begun').exists, done=bool,
+                             timeout=10, what='the program to begin')
+
+            leftovers.end(output)
+
+            self.assertRaises(errors.CommandFailed, run.result, 10)
 
     def test_one_file_is_not_enough(self):
         self.calls(log=run_box.LOG)
