@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a report says about the cluster of a record, and whose record it is."""
+
+import contextlib
+import hashlib
+import io
+import json
+import unittest
+
+import fixtures
+import testtools
+
+from magnum_capi.cli import main
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.run import runner
+from magnum_capi_tempest.conformance.run import runs
+from tests.unit.conformance import archives
+from tests.unit import own_folders
+
+
+def call(*argv):
+    """Exit code and standard output."""
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        code = main.main(['conformance', *map(str, argv)])
+    return code, out.getvalue()
+
+
+class OwnerTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.folder = self.useFixture(
+            own_folders.OwnFolders()).base / 'results'
+        self.folder.mkdir()
+        self.useFixture(fixtures.EnvironmentVariable('KUBECONFIG'))
+
+    def run_of(self, name, case, driver):
+        """A run of this machine; returns its archive."""
+        path = self.folder / f'{name}.tar.gz'
+        path.write_bytes(archives.good(**{
+            archives.LOG: archives.log(1, 0, 1, 1),
+            archives.JUNIT: archives.junit(archives.case(
+                f'[It] [sig-a] {case}', 'failed', '<failure>no</failure>'))}))
+        runs.Store().save(runs.Run(
+            name, runs.Target(kubeconfig=f'/kubeconfig-{name}'),
+            runner.Plan(), str(self.folder), stage=runs.ENDED,
+            started=f'2026-11-2{len(list(self.folder.iterdir()))}T09:00:00',
+            archive=str(path), about=model.Cluster(driver=driver),
+            sha256=hashlib.sha256(path.read_bytes()).hexdigest()))
+        return path
+
+    def driver(self, record):
+        _, out = call('report', record, '-f', 'json')
+        return json.loads(out)['conformance']['cluster']['driver']
+
+    @unittest.expectedFailure
+    def test_two_runs_of_one_folder(self):
+        first = self.run_of('first', 'x', 'heat')
+        second = self.run_of('second', 'y', 'capi')
+        first.rename(self.folder.parent / 'moved.tar.gz')
+
+        for record in second, self.folder:
+            self.assertEqual('capi', self.driver(record))
+            _, out = call('rerun', record, '--dry-run')
+            self.assertIn('/kubeconfig-second', out)
+            self.assertNotIn('/kubeconfig-first', out)
+        self.assertEqual('heat', self.driver(
+            self.folder.parent / 'moved.tar.gz'))
+
+    @unittest.expectedFailure
+    def test_another_archive_in_the_place_of_a_run_s(self):
+        path = self.run_of('first', 'x', 'heat')
+        path.unlink()
+        path.write_bytes(archives.good(**{
+            archives.LOG: archives.log(1, 0, 1, 1),
+            archives.JUNIT: archives.junit(archives.case(
+                '[It] [sig-a] z', 'failed', '<failure>no</failure>'))}))
+
+        for record in path, self.folder:
+            self.assertEqual('', self.driver(record))
+            # There is no cluster to run it in.
+            self.assertEqual(2, call('rerun', record, '--dry-run')[0])
+
+    @unittest.expectedFailure
+    def test_the_report_of_another_run_beside_it(self):
+        first = self.run_of('first', 'x', 'heat')
+        call('report', first, '--folder', self.folder)
+        other = self.run_of('second', 'y', '')
+        first.unlink()
+
+        self.assertEqual('', self.driver(other))
