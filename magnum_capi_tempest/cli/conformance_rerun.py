@@ -62,7 +62,8 @@ class Rerun(base.Judging):
         if args.list:
             print('\n'.join(names))
             return 0
-        request = _request(args, sources.run_of(args.record))
+        request = _request(args, sources.run_of(
+            args.record, judged.result))
         if args.dry_run:
             return _preview(names, request)
         return _run_again(args, judged, request)

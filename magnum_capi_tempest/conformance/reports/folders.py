@@ -69,16 +69,22 @@ def is_tree(path: pathlib.Path) -> bool:
                 or len(list(path.glob(f'*{_ARCHIVE}'))) == 1)
 
 
-def read_report_notes(record: pathlib.Path) -> ReportNotes:
+def read_report_notes(record: pathlib.Path, sha256: str = '') -> ReportNotes:
     """What the report beside a record says about its cluster.
 
-    An unreadable report is ignored: it only adds to a record.
+    An unreadable report is ignored: it only adds to a record. So is that of
+    another archive in the same folder.
+
+    :param sha256: of the record, if it is an archive.
     """
     path = (record if record.is_dir() else record.parent) / REPORT
     try:
         if path.stat().st_size > _BYTES:
             return ReportNotes()
-        said = json.loads(path.read_bytes())['conformance']
+        report = json.loads(path.read_bytes())
+        if sha256 and report['facts']['SHA-256'] != sha256:
+            return ReportNotes()
+        said = report['conformance']
         known = {field: said['cluster'].get(field) for field in _FIELDS}
     except (OSError, ValueError, LookupError, TypeError, AttributeError,
             RecursionError):

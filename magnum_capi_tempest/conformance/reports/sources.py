@@ -66,9 +66,11 @@ def load(given, *, title=None, store=None) -> comparison.Judged:
     path = pathlib.Path(name)
     version = about.pop('kubernetes', '')
     if path.exists():
-        told, run = folders.read_report_notes(path), _of_path(store, path)
         # An archive is the best source for its version.
-        result = reading.find(path, kubernetes=version or _version(told, run))
+        result = reading.find(path, kubernetes=version or version_of(
+            path, store))
+        told = folders.read_report_notes(path, result.sha256)
+        run = _of_result(store, path, result)
         if told.stand_in:
             result = dataclasses.replace(result, stand_in_images=True)
         if run is not None:
@@ -100,28 +102,29 @@ def load_all(given, store=None) -> list[comparison.Judged]:
         for number, one in enumerate(found, 1)]
 
 
-def run_of(given, store=None) -> runs.Run | None:
-    """The run that a record belongs to, if this machine started it."""
+def run_of(given, result, store=None) -> runs.Run | None:
+    """The run that a record belongs to, if this machine started it.
+
+    :param result: that was read from the record.
+    """
     store = store or runs.Store()
     name, _ = parse(given)
     path = pathlib.Path(name)
-    return _of_path(store, path) if path.exists() else _record(store, name)
+    return (_of_result(store, path, result) if path.exists()
+            else _record(store, name))
 
 
 def version_of(path, store=None) -> str:
-    """Version of Kubernetes, if a report beside a record or its run knows it.
+    """Version of Kubernetes of Hydrophone's files, which do not have it.
 
-    Hydrophone's files do not have it.
+    Empty unless the report beside them, or their run, knows it.
 
     :param path: of the record.
     """
     path = pathlib.Path(path)
-    return _version(folders.read_report_notes(path),
-                    _of_path(store or runs.Store(), path))
-
-
-def _version(told, run):
-    return told.cluster.kubernetes or (run.about.kubernetes if run else '')
+    run = _of_files(store or runs.Store(), path)
+    return (folders.read_report_notes(path).cluster.kubernetes
+            or (run.about.kubernetes if run else ''))
 
 
 def _each(given):
@@ -152,15 +155,19 @@ def _record(store, name):
     return record
 
 
-def _of_path(store, path):
+def _of_result(store, path, result):
+    """The run of an archive, by its digest, or of Hydrophone's files."""
+    if not result.sha256:
+        return _of_files(store, path)
+    return next((run for run in store.all() if run.sha256 == result.sha256),
+                None)
+
+
+def _of_files(store, path):
     wanted = path.resolve()
-    for record in store.all():
-        if not record.archive:
-            continue
-        archive = pathlib.Path(record.archive).resolve()
-        if wanted in (archive, archive.parent):
-            return record
-    return None
+    return next((run for run in store.all()
+                 if run.backend == model.HYDROPHONE and run.archive
+                 and pathlib.Path(run.archive).resolve() == wanted), None)
 
 
 def _known(cluster):

@@ -98,8 +98,8 @@ def publish(source, folder, *, full=False) -> Published:
 
 def _read(source):
     """The result, completed from the report beside its record."""
-    told = folders.read_report_notes(source)
     result = reading.find(source, kubernetes=sources.version_of(source))
+    told = folders.read_report_notes(source, result.sha256)
     return dataclasses.replace(
         result, stand_in_images=result.stand_in_images or told.stand_in,
         cluster=dataclasses.replace(told.cluster, **{

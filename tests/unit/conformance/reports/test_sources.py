@@ -135,5 +135,7 @@ class SourcesTest(testtools.TestCase):
     def test_run_of_an_archive(self):
         run = self.record()
 
-        self.assertEqual(run, sources.run_of(str(self.files), self.store))
-        self.assertIsNone(sources.run_of(str(by_hand.RERUN), self.store))
+        self.assertEqual(run, sources.run_of(
+            str(self.files), self.load(self.files).result, self.store))
+        self.assertIsNone(sources.run_of(
+            str(by_hand.RERUN), by_hand.real(by_hand.RERUN), self.store))
