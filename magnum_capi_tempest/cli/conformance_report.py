@@ -59,7 +59,8 @@ class Compare(base.Judging):
     """Compare conformance runs with the first one.
 
     Exit code: 0 no new failures, 1 new failures, 2 or 3 no new failures so
-    far, but a later run is incomplete (2) or its harness failed (3).
+    far, but a later run is incomplete or did not run all tests that the first
+    one ran (2), or its harness failed (3).
     """
 
     def get_parser(self, prog_name):

@@ -78,6 +78,16 @@ class Difference:
     renamed: tuple[Change, ...] = ()
     durations: tuple[Change, ...] = ()
 
+    @property
+    def fewer(self) -> int:
+        """How many tests that ran before did not run again.
+
+        Between two versions of Kubernetes, tests are removed and others
+        added: only what nothing was added for counts.
+        """
+        return len(self.newly_skipped) + max(
+            len(self.removed) - len(self.added), 0)
+
 
 #: Field of :class:`Difference` -> its title, the most important first.
 KINDS = {

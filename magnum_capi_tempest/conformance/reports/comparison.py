@@ -2,7 +2,7 @@
 """Two or more runs compared: the conclusion and the exit code. Pure.
 
 The first run is the baseline for all others. "No new failures" means little if
-a run was cut off half way, so that case has its own outcome.
+a run was cut off half way, or ran fewer tests, so that has its own outcome.
 """
 
 import collections
@@ -73,10 +73,17 @@ class Comparison:
 
     @property
     def exit_code(self) -> int:
-        """0 no new failures, 1 new failures, else that of a broken run."""
+        """0 no new failures, 1 new failures.
+
+        If there are none so far, that of a broken run, or that of an
+        incomplete one if fewer tests ran than in the first run.
+        """
         if self.new_failures:
             return NEW_FAILURES
-        return max((run.verdict.exit_code for run in self.broken), default=0)
+        codes = [run.verdict.exit_code for run in self.broken]
+        if any(one.fewer for one in self.differences):
+            codes.append(verdicts.EXIT_CODES[verdicts.INCOMPLETE])
+        return max(codes, default=0)
 
     @property
     def matrix(self) -> Matrix | None:
@@ -102,6 +109,11 @@ class Comparison:
         if self.broken:
             return ('nothing new failed in what ran, but '
                     f'{self.broken[0].result.title} did not complete')
+        for one in self.differences:
+            if one.fewer:
+                return ('nothing new failed in what ran, but '
+                        f'{texts.number(one.fewer, "test")} of {one.before} '
+                        f'did not run in {one.after}')
         return 'no new failures'
 
 

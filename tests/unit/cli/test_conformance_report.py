@@ -96,9 +96,10 @@ class CompareTest(TestCase):
             sorted(p.name for p in folder.iterdir()))
 
     def test_compare_without_new_failures(self):
-        code, _, _ = self.call(cli.Compare, by_hand.PARALLEL, by_hand.RERUN)
+        for after, wanted in (by_hand.PARALLEL, 0), (by_hand.RERUN, 2):
+            code, _, _ = self.call(cli.Compare, by_hand.PARALLEL, after)
 
-        self.assertEqual(0, code)
+            self.assertEqual(wanted, code)
 
     def test_one_folder_with_several_runs(self):
         for name, record in (('a', by_hand.RERUN), ('b', by_hand.PARALLEL)):
