@@ -182,7 +182,7 @@ class ComparisonPageTest(testtools.TestCase):
 
         self.assertEqual(('v1.9.0', 'v1.10.1'), found.matrix.versions)
         self.assertIn(
-            'driver v1.9.0 v1.10.1 capi passed 1 of 1 failed 0 of 1 no run '
+            'driver v1.9.0 v1.10.1 capi passed 1 ran failed 1 of 1 no run '
             'heat no run failed 1 of 2',
             Page(page.render_comparison(found)).text)
 
