@@ -18,7 +18,6 @@ from magnum_capi_tempest import sandbox
 from magnum_capi_tempest.sandbox import access
 from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest.sandbox import infrastructure
-from magnum_capi_tempest.sandbox import lifecycle
 from magnum_capi_tempest.sandbox import logs
 from magnum_capi_tempest.sandbox import magnum_wheel
 from magnum_capi_tempest.sandbox import nodes
@@ -40,7 +39,7 @@ class _OfSandbox:
             '--directory', type=pathlib.Path, metavar='DIR',
             help='folder of the sandbox; sandboxes in different folders can '
                  'run side by side (default: '
-                 f'{lifecycle.default_directory()})')
+                 f'{records.default_directory()})')
         return parser
 
 

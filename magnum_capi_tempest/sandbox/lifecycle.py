@@ -51,11 +51,6 @@ from magnum_capi_tempest.toolchain import disk
 ROOM = 2 << 30
 
 
-def default_directory() -> pathlib.Path:
-    """Folder of the sandbox when none is named."""
-    return paths.state() / 'sandbox'
-
-
 class Sandbox:
     """A whole cloud in one folder.
 
@@ -65,7 +60,8 @@ class Sandbox:
     """
 
     def __init__(self, directory=None):
-        self.directory = folders.check(directory or default_directory())
+        self.directory = folders.check(
+            directory or records.default_directory())
         self.supervisor = supervision.Supervisor(self.directory)
 
     def layout(self) -> layouts.Layout:
@@ -96,15 +92,10 @@ class Sandbox:
         chart = spec.chart(wanted.chart)
         additions = spec.additions(wanted)
         with records.locked(self.directory):
-            record = self._record()
+            self._require_ours()
+            record = records.load_readable(self.directory)
             if record and record.ready:
                 return self._again(record, wanted, release, progress)
-            if record == records.UNREADABLE and self.supervisor.running():
-                raise errors.UsageError(
-                    'A sandbox is running whose record cannot be read; '
-                    'another version of this program may have started it',
-                    where=self.directory,
-                    hint='Use that version, or take the sandbox down first')
             if record:
                 progress.info('Cleaning up after an interrupted start')
                 self._remove()
@@ -307,7 +298,8 @@ class Sandbox:
         if not self.supervisor.running():
             raise errors.UsageError(
                 'The sandbox is not running', where=self.directory,
-                hint='Start it again with "magnum-capi sandbox up"')
+                hint='Start it again with: '
+                     f'{records.command("up", self.directory)}')
 
     def _fresh_drivers(self, layout, record, venv, progress):
         """Install the drivers for another release next to the current ones."""
@@ -348,23 +340,21 @@ class Sandbox:
         :raises UsageError: the folder is not a sandbox's.
         """
         with records.locked(self.directory):
-            self._record()
+            self._require_ours()
             with progress.step('Sandbox down'):
                 self._remove()
 
-    def _record(self):
-        """The record, None when there is nothing in the folder.
+    def _require_ours(self):
+        """Refuse a folder that has something, but no record.
 
-        :raises UsageError: the folder is not a sandbox's.
+        :raises UsageError: it is not a sandbox's.
         """
-        record = records.load(self.directory)
-        if record is None and self.directory.exists() and (
-                not self.directory.is_dir()
-                or any(self.directory.iterdir())):
+        folder = self.directory
+        if records.load(folder) is None and folder.exists() and (
+                not folder.is_dir() or any(folder.iterdir())):
             raise errors.UsageError(
                 'The folder is not a sandbox; nothing was removed',
-                where=self.directory)
-        return record
+                where=folder)
 
     def _remove(self):
         tempest_run.sweep(self.directory)

@@ -10,7 +10,9 @@ import contextlib
 import dataclasses
 import fcntl
 import json
+import os
 import pathlib
+import shlex
 
 from magnum_capi import errors
 from magnum_capi import outfile
@@ -65,9 +67,27 @@ class Record:
                                    wheel=self.magnum_wheel)
 
 
-#: Stands for a record that cannot be read: damaged, or of a later version.
-#: It counts as that of a sandbox that is not ready.
+#: Stands for a record that cannot be read: damaged, or of another version of
+#: this program. Only the user may have such a sandbox removed.
 UNREADABLE = Record('?', '?', 0, '?')
+
+
+def default_directory() -> pathlib.Path:
+    """Folder of the sandbox when none is named."""
+    return paths.state() / 'sandbox'
+
+
+def command(verb, directory) -> str:
+    """The command line of a command for the sandbox in a folder.
+
+    :param verb: one of "magnum-capi sandbox".
+    :returns: to be copied into any shell of the user, which need not have the
+        variable by which a script has moved the state folder.
+    """
+    words = ['magnum-capi', 'sandbox', verb]
+    if directory != default_directory() or 'MAGNUM_CAPI_STATE' in os.environ:
+        words += ['--directory', str(directory)]
+    return shlex.join(words)
 
 
 def load(directory: pathlib.Path) -> Record | None:
@@ -94,16 +114,32 @@ def save(directory, record):
         directory / NAME, json.dumps(dataclasses.asdict(record)) + '\n')
 
 
+def load_readable(directory) -> Record | None:
+    """The record of a folder, None when it is not a sandbox's.
+
+    :raises UsageError: it cannot be read.
+    """
+    record = load(directory)
+    if record == UNREADABLE:
+        raise errors.UsageError(
+            'The record of this sandbox cannot be read: another version of '
+            'this program may have written it', where=directory / NAME,
+            hint='Use that version, or name another --directory. To remove '
+                 f'the sandbox with all of its data: '
+                 f'{command("down", directory)}')
+    return record
+
+
 def require_ready(directory) -> Record:
     """The record of a sandbox that is up.
 
-    :raises UsageError: there is none.
+    :raises UsageError: there is none, or it cannot be read.
     """
-    record = load(directory)
+    record = load_readable(directory)
     if record is None or not record.ready:
         raise errors.UsageError(
             'There is no sandbox', where=directory,
-            hint='Start one with "magnum-capi sandbox up"')
+            hint=f'Start one with: {command("up", directory)}')
     return record
 
 

@@ -88,16 +88,6 @@ class FolderTest(_Base):
         self.assertIn(str(self.box.directory), str(e))
         self.assertEqual(['thesis.tex'], os.listdir(self.box.directory))
 
-    def test_sandbox_of_a_later_version_that_runs(self):
-        self.pretend()
-        path = self.box.directory / record.NAME
-        path.write_text(path.read_text().replace('{', '{"new": 1, ', 1))
-        self.useFixture(fixtures.MockPatchObject(
-            self.box.supervisor, 'running', lambda: True))
-
-        self.assertIn('another version', self.refused(errors.UsageError))
-        self.assertTrue(path.exists())
-
     def test_file_in_its_place(self):
         self.box.directory.write_text('mine')
         self.assertIn('not a sandbox', self.refused(errors.UsageError))

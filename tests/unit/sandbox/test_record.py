@@ -57,7 +57,7 @@ class RecordTest(testtools.TestCase):
         self.assertIsNone(record.load(self.directory))
         self.assertIsNone(record.load(self.directory / 'missing'))
 
-    def test_broken_ones_are_of_an_interrupted_start(self):
+    def test_broken_ones_count_as_unreadable(self):
         for text in ('', '{"profile": ', '[]', '{"other": 1}', '\0' * 20,
                      '{"additions": 1}', '{"additions": {"x": 1}}'):
             with self.subTest(repr(text)):
