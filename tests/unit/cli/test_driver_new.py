@@ -7,6 +7,7 @@ import os
 import pathlib
 import runpy
 import tomllib
+import unittest
 
 import fixtures
 import testtools
@@ -45,6 +46,14 @@ class NewTest(testtools.TestCase):
             'magnum.drivers': {'k8s_mine_v1': 'magnum_mine.driver:Driver'},
             driver_info.GROUP: {'k8s_mine_v1': 'magnum_mine'},
         }, project['entry-points'])
+
+    @unittest.expectedFailure
+    def test_the_command_works_as_typed(self):
+        self.folder = self.folder.parent / 'a b'
+
+        _, out, _ = self.new()
+
+        self.assertIn(f"driver test '{self.folder}' --core", out)
 
     def test_no_file_speaks_of_the_skeleton(self):
         self.new()

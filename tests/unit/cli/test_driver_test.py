@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import types
+import unittest
 from unittest import mock
 
 import fixtures
@@ -244,6 +245,18 @@ class DriverTestTest(DriverTestCase):
         self.assertEqual(['down', 'up', 'down'], [
             name for name, _, _ in self.box.method_calls
             if name in ('up', 'down')])
+
+    @unittest.expectedFailure
+    def test_the_command_for_a_kept_sandbox_works_as_typed(self):
+        self.box.directory = self.folder / 'a b'
+        self.run_of(CORE)
+        _, _, err = test_tempest.call(
+            driver_test.Test, '--folder', self.folder, 'magnum-x', '--keep')
+        _, _, again = test_tempest.call(
+            driver_test.Test, '--folder', self.folder, 'magnum-x')
+        for said in (err, again):
+            self.assertIn(f"sandbox down --directory '{self.box.directory}'",
+                          said)
 
     def test_the_sandbox_that_was_kept_stays(self):
         self.run_of(CORE)

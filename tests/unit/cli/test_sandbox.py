@@ -6,9 +6,12 @@ import io
 import json
 import os
 import pathlib
+import re
+import shlex
 import signal
 import subprocess
 import threading
+import unittest
 from unittest import mock
 
 import fixtures
@@ -84,6 +87,34 @@ class CommandsTest(testtools.TestCase):
         self.assertEqual(sandbox.Spec(
             install=('a', 'b'), magnum_conf=(pathlib.Path('/x'),),
             discovery_filter=True, clash=True), up.call_args.args[0])
+
+    def words_of_the_hint(self, pattern):
+        """The words of a command line that standard error has."""
+        self.err.seek(0)
+        return shlex.split(re.search(pattern, self.err.read())[1])
+
+    @unittest.expectedFailure
+    def test_up_prints_a_command_that_works_as_typed(self):
+        self.folder /= 'a b'
+        self.folder.mkdir()
+        self.pretend()
+        self.patch('up', return_value=record.load(self.folder))
+        self.call(cli.Up)
+        self.assertEqual(
+            ['magnum-capi', 'sandbox', 'env', '--directory',
+             str(self.folder)],
+            self.words_of_the_hint(r'eval "\$\((.+)\)"'))
+
+    @unittest.expectedFailure
+    def test_a_refusal_prints_a_command_that_works_as_typed(self):
+        self.folder /= 'a b'
+        self.folder.mkdir()
+        self.pretend()
+        self.assertEqual(2, self.call(cli.Up, '--profile', 'full')[0])
+        self.assertEqual(
+            ['magnum-capi', 'sandbox', 'down', '--directory',
+             str(self.folder)],
+            self.words_of_the_hint(r'(magnum-capi [^"\n;]+)')[:5])
 
     def test_set(self):
         change = self.patch('set')

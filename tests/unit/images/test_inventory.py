@@ -3,6 +3,7 @@
 
 import json
 import os
+import unittest
 from unittest import mock
 
 from magnum_capi import errors
@@ -98,6 +99,15 @@ class TestRequire(base.TestCase):
         self.assertIn(
             f'magnum-capi images build --directory {home} --kubernetes 1.34',
             error.hint)
+
+    @unittest.expectedFailure
+    def test_the_command_works_as_typed(self):
+        home = self.folder() / 'a b'
+        error = self.assertRaises(
+            errors.EnvironmentProblem, images.require, home, ('1.34',),
+            images.NODES)
+
+        self.assertIn(f"--directory '{home}'", error.hint)
 
     def test_minors_that_no_recipe_makes(self):
         error = self.assertRaises(
