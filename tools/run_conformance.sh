@@ -124,7 +124,7 @@ finish() {
         magnum-capi sandbox down --directory "$box" || code=$((code ? code : 1))
     elif [[ $started ]]; then
         echo "The sandbox stays up. Take it down with:"
-        echo "  $VIRTUAL_ENV/bin/magnum-capi sandbox down --directory $box"
+        echo "  ${VIRTUAL_ENV@Q}/bin/magnum-capi sandbox down --directory ${box@Q}"
     fi
     exit "$code"
 }

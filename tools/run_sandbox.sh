@@ -79,8 +79,8 @@ finish() {
         magnum-capi sandbox down || code=$((code ? code : 1))
     elif [[ $started ]]; then
         echo "The sandbox stays up. Use it, and take it down with:"
-        echo "  $VIRTUAL_ENV/bin/magnum-capi sandbox env"
-        echo "  $VIRTUAL_ENV/bin/magnum-capi sandbox down"
+        echo "  eval \"\$(${VIRTUAL_ENV@Q}/bin/magnum-capi sandbox env)\""
+        echo "  ${VIRTUAL_ENV@Q}/bin/magnum-capi sandbox down"
     fi
     exit "$code"
 }

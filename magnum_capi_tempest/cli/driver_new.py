@@ -4,6 +4,7 @@
 
 import pathlib
 import re
+import shlex
 
 from magnum_capi.cli import base
 from magnum_capi import errors
@@ -49,10 +50,11 @@ class New(base.Command):
         written = write(args.name, folder)
         for path in written:
             print(path, file=self.app.stdout)
+        command = shlex.join(['magnum-capi', 'driver', 'test',
+                              str(folder.absolute()), '--core'])
         print('\n'
               'To get a first report, with every operation missing:\n'
-              f'  magnum-capi driver test {folder.absolute()} --core',
-              file=self.app.stdout)
+              f'  {command}', file=self.app.stdout)
 
 
 def write(name, folder) -> list[pathlib.Path]:

@@ -17,6 +17,7 @@ from magnum_capi_tempest import promises
 from magnum_capi_tempest import report as reports
 from magnum_capi_tempest import sandbox
 from magnum_capi_tempest.sandbox import drivers
+from magnum_capi_tempest.sandbox import hints
 from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import record as records
 from magnum_capi_tempest.sandbox import tempest_run
@@ -196,8 +197,9 @@ def _box(args):
             raise errors.UsageError(
                 'The sandbox of an earlier test was kept',
                 where=box.directory,
-                hint='Take it down with: magnum-capi sandbox down --directory '
-                     f'{box.directory}; or use --directory to test in it')
+                hint='To take it down: '
+                     f'{hints.command("down", box.directory)}; or use '
+                     '--directory to test in it')
         if box.directory.exists():
             # Of a test that was killed, with its build of the driver.
             box.down(say)
@@ -210,9 +212,8 @@ def _box(args):
         finally:
             if args.keep:
                 kept.touch()
-                say.info('The sandbox is still up; take it down with: '
-                         'magnum-capi sandbox down --directory '
-                         f'{box.directory}')
+                say.info('The sandbox is still up. To take it down: '
+                         f'{hints.command("down", box.directory)}')
             else:
                 box.down(say)
 

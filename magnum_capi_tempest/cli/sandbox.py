@@ -17,6 +17,7 @@ from magnum_capi_tempest import report
 from magnum_capi_tempest import sandbox
 from magnum_capi_tempest.sandbox import access
 from magnum_capi_tempest.sandbox.cloud import environment
+from magnum_capi_tempest.sandbox import hints
 from magnum_capi_tempest.sandbox import infrastructure
 from magnum_capi_tempest.sandbox import logs
 from magnum_capi_tempest.sandbox import magnum_wheel
@@ -39,7 +40,7 @@ class _OfSandbox:
             '--directory', type=pathlib.Path, metavar='DIR',
             help='folder of the sandbox; sandboxes in different folders can '
                  'run side by side (default: '
-                 f'{records.default_directory()})')
+                 f'{hints.default_directory()})')
         return parser
 
 
@@ -112,8 +113,8 @@ class Up(_OfSandbox, base.Command):
             args.nodes, args.images, args.rate_limiting, args.magnum,
             args.infrastructure, args.management), say)
         say.info(f'Ready: Keystone at {box.layout().auth_url}, profile '
-                 f'{record.profile}. To use it: eval "$(magnum-capi sandbox '
-                 'env)"')
+                 f'{record.profile}. To use it: eval '
+                 f'"$({hints.command("env", box.directory)})"')
 
 
 class Down(_OfSandbox, base.Command):
@@ -265,7 +266,7 @@ class Rehearse(_OfSandbox, base.Lister):
         if records.load(box.directory):
             raise errors.UsageError(
                 'A sandbox exists already', where=box.directory,
-                hint='Take it down first, or name another --directory')
+                hint=hints.take_down(box.directory))
         say = progress.Progress()
         box.up(sandbox.Spec('full', install=tuple(args.install),
                             magnum=plan.start.name), say)

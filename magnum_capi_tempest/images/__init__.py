@@ -6,6 +6,8 @@ The entry point of this room. An archive is a file that both ``docker load``
 and ``ctr images import`` accept; a folder of archives has an inventory.
 """
 
+import shlex
+
 from magnum_capi import errors
 from magnum_capi_tempest.images import inventory
 from magnum_capi_tempest.images import plan
@@ -31,11 +33,12 @@ def require(directory, minors, purpose) -> inventory.Inventory:
              if inventory.quick_fault(archive) is None}
     lacking = plan.missing(recipes.load(), minors, purpose, whole)
     if lacking:
-        command = f'magnum-capi images build --directory {found.directory}'
+        words = ['magnum-capi', 'images', 'build', '--directory',
+                 str(found.directory)]
         for minor in minors:
-            command += f' --kubernetes {minor}'
+            words += ['--kubernetes', minor]
         raise errors.EnvironmentProblem(
             f'Image archives for {purpose} are missing',
             where=found.directory, last_seen='missing: ' + ', '.join(lacking),
-            hint=f'Run "{command}"')
+            hint=f'Run: {shlex.join(words)}')
     return found

@@ -33,6 +33,7 @@ from magnum_capi_tempest.sandbox.cloud import seed
 from magnum_capi_tempest.sandbox.cloud import services
 from magnum_capi_tempest.sandbox import descriptions
 from magnum_capi_tempest.sandbox import drivers
+from magnum_capi_tempest.sandbox import hints
 from magnum_capi_tempest.sandbox import infrastructure
 from magnum_capi_tempest.sandbox import layout as layouts
 from magnum_capi_tempest.sandbox import machines
@@ -60,8 +61,7 @@ class Sandbox:
     """
 
     def __init__(self, directory=None):
-        self.directory = folders.check(
-            directory or records.default_directory())
+        self.directory = folders.check(directory or hints.default_directory())
         self.supervisor = supervision.Supervisor(self.directory)
 
     def layout(self) -> layouts.Layout:
@@ -299,7 +299,7 @@ class Sandbox:
             raise errors.UsageError(
                 'The sandbox is not running', where=self.directory,
                 hint='Start it again with: '
-                     f'{records.command("up", self.directory)}')
+                     f'{hints.command("up", self.directory)}')
 
     def _fresh_drivers(self, layout, record, venv, progress):
         """Install the drivers for another release next to the current ones."""

@@ -10,9 +10,7 @@ import contextlib
 import dataclasses
 import fcntl
 import json
-import os
 import pathlib
-import shlex
 
 from magnum_capi import errors
 from magnum_capi import outfile
@@ -20,6 +18,7 @@ from magnum_capi_tempest.management import hosted
 from magnum_capi_tempest.management import standalone
 from magnum_capi_tempest import paths
 from magnum_capi_tempest.sandbox.cloud import environment
+from magnum_capi_tempest.sandbox import hints
 from magnum_capi_tempest.sandbox import infrastructure as infrastructures
 from magnum_capi_tempest.sandbox import nodes as nodes_
 from magnum_capi_tempest.sandbox import releases
@@ -72,24 +71,6 @@ class Record:
 UNREADABLE = Record('?', '?', 0, '?')
 
 
-def default_directory() -> pathlib.Path:
-    """Folder of the sandbox when none is named."""
-    return paths.state() / 'sandbox'
-
-
-def command(verb, directory) -> str:
-    """The command line of a command for the sandbox in a folder.
-
-    :param verb: one of "magnum-capi sandbox".
-    :returns: to be copied into any shell of the user, which need not have the
-        variable by which a script has moved the state folder.
-    """
-    words = ['magnum-capi', 'sandbox', verb]
-    if directory != default_directory() or 'MAGNUM_CAPI_STATE' in os.environ:
-        words += ['--directory', str(directory)]
-    return shlex.join(words)
-
-
 def load(directory: pathlib.Path) -> Record | None:
     """The record of a folder, None when it is not a sandbox's.
 
@@ -126,7 +107,7 @@ def load_readable(directory) -> Record | None:
             'this program may have written it', where=directory / NAME,
             hint='Use that version, or name another --directory. To remove '
                  f'the sandbox with all of its data: '
-                 f'{command("down", directory)}')
+                 f'{hints.command("down", directory)}')
     return record
 
 
@@ -139,7 +120,7 @@ def require_ready(directory) -> Record:
     if record is None or not record.ready:
         raise errors.UsageError(
             'There is no sandbox', where=directory,
-            hint=f'Start one with: {command("up", directory)}')
+            hint=f'Start one with: {hints.command("up", directory)}')
     return record
 
 

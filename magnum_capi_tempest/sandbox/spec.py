@@ -13,6 +13,7 @@ from magnum_capi_tempest.sandbox import catalog
 from magnum_capi_tempest.sandbox import charts
 from magnum_capi_tempest.sandbox import descriptions
 from magnum_capi_tempest.sandbox import drivers
+from magnum_capi_tempest.sandbox import hints
 from magnum_capi_tempest.sandbox import infrastructure
 from magnum_capi_tempest.sandbox import nodes as nodes_
 from magnum_capi_tempest.sandbox import options
@@ -184,4 +185,4 @@ def refuse_others(wanted, release, record, directory):
 def _refusal(what, directory):
     return errors.UsageError(
         f'A sandbox with {what} is already up', where=directory,
-        hint='Take it down first, or name another --directory')
+        hint=hints.take_down(directory))

@@ -12,6 +12,7 @@ import requests
 
 from magnum_capi import errors
 from magnum_capi_tempest.sandbox import catalog
+from magnum_capi_tempest.sandbox import hints
 from magnum_capi_tempest.sandbox import infrastructure
 from magnum_capi_tempest.sandbox import rest
 
@@ -39,4 +40,5 @@ def first_requests(layout, password, kind=infrastructure.MEMORY):
             'A service of the sandbox does not work',
             where=e.request.url if e.request else layout.auth_url,
             last_seen=f'{e} {text}'.strip(),
-            hint='See its log: magnum-capi sandbox logs') from e
+            hint='See its log: '
+                 f'{hints.command("logs", layout.directory)}') from e

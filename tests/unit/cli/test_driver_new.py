@@ -7,7 +7,6 @@ import os
 import pathlib
 import runpy
 import tomllib
-import unittest
 
 import fixtures
 import testtools
@@ -47,7 +46,6 @@ class NewTest(testtools.TestCase):
             driver_info.GROUP: {'k8s_mine_v1': 'magnum_mine'},
         }, project['entry-points'])
 
-    @unittest.expectedFailure
     def test_the_command_works_as_typed(self):
         self.folder = self.folder.parent / 'a b'
 

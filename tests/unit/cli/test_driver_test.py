@@ -10,7 +10,6 @@ import re
 import shutil
 import subprocess
 import types
-import unittest
 from unittest import mock
 
 import fixtures
@@ -246,7 +245,6 @@ class DriverTestTest(DriverTestCase):
             name for name, _, _ in self.box.method_calls
             if name in ('up', 'down')])
 
-    @unittest.expectedFailure
     def test_the_command_for_a_kept_sandbox_works_as_typed(self):
         self.box.directory = self.folder / 'a b'
         self.run_of(CORE)

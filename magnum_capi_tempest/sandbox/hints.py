@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Command lines that messages show, for the sandbox that they are about."""
+
+import os
+import pathlib
+import shlex
+
+from magnum_capi_tempest import paths
+
+
+def default_directory() -> pathlib.Path:
+    """Folder of the sandbox when none is named."""
+    return paths.state() / 'sandbox'
+
+
+def command(verb, directory) -> str:
+    """The command line of a command for the sandbox in a folder.
+
+    :param verb: one of "magnum-capi sandbox".
+    :returns: to be copied into any shell of the user, which need not have the
+        variable by which a script has moved the state folder.
+    """
+    words = ['magnum-capi', 'sandbox', verb]
+    if directory != default_directory() or 'MAGNUM_CAPI_STATE' in os.environ:
+        words += ['--directory', str(directory)]
+    return shlex.join(words)
+
+
+def take_down(directory) -> str:
+    """What to do when another sandbox is in the way."""
+    return (f'Take it down first: {command("down", directory)}; or name '
+            'another --directory')
