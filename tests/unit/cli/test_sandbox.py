@@ -11,6 +11,7 @@ import shlex
 import signal
 import subprocess
 import threading
+import unittest
 from unittest import mock
 
 import fixtures
@@ -50,11 +51,12 @@ class CommandsTest(testtools.TestCase):
             ['--directory', str(self.folder), *argv])
         return made.run(arguments), app.stdout.getvalue()
 
-    def pretend(self):
+    def pretend(self, **values):
         """A sandbox that is up, as far as files tell."""
         layout = samples.a_layout(self.folder)
         record.save(self.folder, record.Record(
-            'embedded', layout.prefix, layout.port_base, '/c', ready=True))
+            'embedded', layout.prefix, layout.port_base, '/c', ready=True,
+            **values))
 
     def patch(self, name, **kwargs):
         patched = mock.Mock(**kwargs)
@@ -171,13 +173,49 @@ class CommandsTest(testtools.TestCase):
         self.assertEqual((errors.UsageError.exit_code, ''),
                          self.call(cli.Env))
 
-    def test_env_is_for_a_shell(self):
-        self.pretend()
+    def env(self, **values):
+        """Call ``sandbox env`` for a sandbox that is there."""
+        self.pretend(**values)
         self.useFixture(fixtures.MockPatchObject(
             environment, 'ensure', lambda progress, **kinds: samples.VENV))
         self.useFixture(fixtures.MockPatchObject(
             tempest_run.usable_drivers, 'description', return_value=None))
-        code, out = self.call(cli.Env)
+        return self.call(cli.Env)
+
+    @unittest.expectedFailure
+    def test_env_changes_no_file_that_a_user_edited(self):
+        self.env()
+        files = [self.folder / 'tempest' / name
+                 for name in ('etc/tempest.conf', '.stestr.conf')]
+        for path in files:
+            path.write_text(path.read_text() + '# mine\n')
+        code, out = self.env()
+        self.assertEqual(0, code)
+        self.err.seek(0)
+        said = self.err.read()
+        for path in files:
+            self.assertIn('# mine', path.read_text())
+            self.assertIn(str(path), said)
+        for line in out.splitlines():
+            self.assertRegex(line, r'^export ')
+
+    @unittest.expectedFailure
+    def test_env_changes_no_file_that_a_user_wrote(self):
+        path = self.folder / 'tempest' / 'etc' / 'tempest.conf'
+        path.parent.mkdir(parents=True)
+        path.write_text('# mine\n')
+        self.assertEqual(0, self.env()[0])
+        self.assertEqual('# mine\n', path.read_text())
+
+    def test_env_follows_the_sandbox(self):
+        self.env()
+        path = self.folder / 'tempest' / 'etc' / 'tempest.conf'
+        before = path.read_text()
+        self.env(magnum='2025.1')
+        self.assertNotEqual(before, path.read_text())
+
+    def test_env_is_for_a_shell(self):
+        code, out = self.env()
         self.assertEqual(0, code)
         self.assertIn(
             f'export OS_CLIENT_CONFIG_FILE={self.folder}/clouds.yaml\n', out)
