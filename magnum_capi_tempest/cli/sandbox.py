@@ -172,14 +172,20 @@ class Logs(_OfSandbox, base.Command):
 
 
 class Env(_OfSandbox, base.Command):
-    """Print shell commands that make other programs use a sandbox."""
+    """Print shell commands that make other programs use a sandbox.
+
+    Also writes a workspace for Tempest, without changing files in it that you
+    have edited.
+    """
 
     def take_action(self, args):
         box = sandbox.Sandbox(args.directory)
-        tempest_run.prepare(box, tempest_run.Order())
+        say = progress.Progress()
+        for path in tempest_run.prepare_for_user(box):
+            say.info(f'Edited, so not made anew: {path}. Rename it to get '
+                     'a new one')
         record = records.require_ready(box.directory)
-        venv = environment.ensure(progress.Progress(),
-                                  kind=record.infrastructure)
+        venv = environment.ensure(say, kind=record.infrastructure)
         for name, value in access.variables(
                 box.layout(), venv, record.nodes).items():
             print(f'export {name}={shlex.quote(value)}',

@@ -104,17 +104,28 @@ def prepare(box, order, artifact_dir=None, etc=folder.ETC) -> pathlib.Path:
     :param etc: folder of tempest.conf, below the workspace.
     """
     workspace = _workspace(box.directory)
+    folder.lay_out(workspace, _config(box, order, artifact_dir), etc=etc)
+    return workspace
+
+
+def prepare_for_user(box) -> list[pathlib.Path]:
+    """Make the workspace of ``sandbox env``, but change no edited file.
+
+    :returns: paths of the files that somebody has edited.
+    """
+    return folder.update(_workspace(box.directory), _config(box, Order()))
+
+
+def _config(box, order, artifact_dir=None):
     record = records.require_ready(box.directory)
     driver = order.driver or (access.of_clash(None)['driver']
                               if record.additions.clash else '')
-    folder.lay_out(workspace, access.tempest_config(
+    return access.tempest_config(
         box.layout(), box.passwords(), record.additions, order.driver,
         order.third_party, order.promise, order.options, artifact_dir,
         record.nodes, record.release,
         order.described or usable_drivers.description(box, driver),
-        record.infrastructure),
-        etc=etc)
-    return workspace
+        record.infrastructure)
 
 
 def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:

@@ -3,7 +3,9 @@
 """A Tempest workspace: a folder in which ``tempest run`` finds everything."""
 
 import contextlib
+import hashlib
 import importlib.util
+import json
 import pathlib
 import sysconfig
 
@@ -16,6 +18,10 @@ ETC = 'etc'
 
 #: File with existing users, next to tempest.conf.
 ACCOUNTS = 'accounts.yaml'
+
+#: Names of the files that were written, relative to the workspace, and SHA-256
+#: of their content.
+_MADE = '.made.json'
 
 #: Environment variable of a run's processes with a folder, which has a file
 #: for each worker that has not ended, or was killed.
@@ -32,21 +38,74 @@ def lay_out(folder, conf, *, etc=ETC, accounts=None) -> pathlib.Path:
     :raises UsageError: other users can change the folder.
     """
     folder = pathlib.Path(folder)
-    folders.make(folder)
-    (folder / etc).mkdir(mode=0o700, exist_ok=True)
-    (folder / 'lock').mkdir(exist_ok=True)
-    path = folder / etc / 'tempest.conf'
-    for name, text in ((path.name, conf), (ACCOUNTS, accounts)):
-        if text is not None:
-            outfile.write_private(folder / etc / name, text)
+    _write(folder, _texts(conf, etc, accounts))
+    return folder / etc / 'tempest.conf'
+
+
+def update(folder, conf) -> list[pathlib.Path]:
+    """Make or update a workspace; edited files stay as they are.
+
+    :param folder: see :func:`lay_out`, like conf.
+    :returns: paths of the edited files.
+    :raises UsageError: other users can change the folder.
+    """
+    folder = pathlib.Path(folder)
+    texts = _texts(conf)
+    kept = edited(folder, texts)
+    _write(folder, {name: text for name, text in texts.items()
+                    if name not in kept})
+    return [folder / name for name in kept]
+
+
+def edited(folder, made) -> list[str]:
+    """Names of the files that somebody wrote, or edited since we did.
+
+    :param made: new content by name, relative to the workspace; None: the
+        file will be removed.
+    """
+    recorded = _recorded(folder)
+    found = []
+    for name, text in made.items():
+        with contextlib.suppress(FileNotFoundError):
+            content = (folder / name).read_bytes()
+            if (_digest(content) != recorded.get(name)
+                    and content != (text or '').encode()):
+                found.append(name)
+    return sorted(found)
+
+
+def _texts(conf, etc=ETC, accounts=None):
+    """Content of the files of a workspace by name."""
     library = _library()
-    # Like "tempest init"; the tests of a class share their resources.
-    (folder / '.stestr.conf').write_text(
-        '[DEFAULT]\n'
-        f'test_path={library}/tempest/test_discover\n'
-        f'top_dir={library}\n'
-        r'group_regex=([^\.]*\.)*' '\n')
-    return path
+    texts = {
+        f'{etc}/tempest.conf': conf,
+        f'{etc}/{ACCOUNTS}': accounts,
+        # Like "tempest init"; the tests of a class share their resources.
+        '.stestr.conf': '[DEFAULT]\n'
+                        f'test_path={library}/tempest/test_discover\n'
+                        f'top_dir={library}\n'
+                        r'group_regex=([^\.]*\.)*' '\n'}
+    return {name: text for name, text in texts.items() if text is not None}
+
+
+def _write(folder, texts):
+    folders.make(folder)
+    (folder / 'lock').mkdir(exist_ok=True)
+    for name, text in texts.items():
+        outfile.write_private(folder / name, text)
+    outfile.write_private(folder / _MADE, json.dumps(_recorded(folder) | {
+        name: _digest(text.encode()) for name, text in texts.items()}))
+
+
+def _recorded(folder):
+    try:
+        return dict(json.loads((folder / _MADE).read_text()))
+    except (OSError, TypeError, ValueError):
+        return {}
+
+
+def _digest(content):
+    return hashlib.sha256(content).hexdigest()
 
 
 def _library():

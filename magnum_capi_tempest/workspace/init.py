@@ -3,15 +3,12 @@
 """Make a workspace for a cloud: inspect, choose, write."""
 
 import dataclasses
-import hashlib
 import importlib.util
-import json
 import pathlib
 
 import jinja2
 
 from magnum_capi import errors
-from magnum_capi import outfile
 from magnum_capi_tempest.workspace import cloud
 from magnum_capi_tempest.workspace import folder as folders
 from magnum_capi_tempest.workspace import runs
@@ -19,9 +16,6 @@ from magnum_capi_tempest.workspace import selection
 
 #: How the tempest.conf of a workspace made here begins.
 _MARK = '# Made by "magnum-capi tempest init"'
-
-#: Names of the written files, and SHA-256 of their content.
-_MADE = '.made.json'
 
 #: Types of Cinder in catalogs; the first one is Tempest's default.
 _VOLUMES = ('block-storage', 'volumev3', 'block-store', 'volume')
@@ -53,52 +47,28 @@ def init(folder, names, preferred, *, static=False,
             choice, lets_readers_create=cloud.lets_readers_create(
                 names[0], choice))
     accounts = selection.accounts(choice)
-    made = {'tempest.conf': tempest_config(choice, folder),
-            folders.ACCOUNTS: accounts}
-    _spare_edits(folder, made, overwrite)
-    path = folders.lay_out(folder, made['tempest.conf'], accounts=accounts)
+    conf = tempest_config(choice, folder)
+    _spare_edits(folder, {f'{folders.ETC}/tempest.conf': conf,
+                          f'{folders.ETC}/{folders.ACCOUNTS}': accounts},
+                 overwrite)
+    path = folders.lay_out(folder, conf, accounts=accounts)
     if accounts is None:
         # Left from users that were named before.
         path.with_name(folders.ACCOUNTS).unlink(missing_ok=True)
-    outfile.write_private(folder / _MADE, json.dumps({
-        name: _digest(text.encode()) for name, text in made.items() if text}))
     runs.make_repository(folder)
     return choice
 
 
-def edited(before: dict[str, bytes], recorded: dict[str, str],
-           made: dict[str, str | None]) -> list[str]:
-    """Return the names of files that were edited. Pure.
-
-    :param before: content of the existing files, by name.
-    :param recorded: SHA-256 of the content that was written before.
-    :param made: new content; None: the file will be removed.
-    """
-    return sorted(
-        name for name, content in before.items()
-        if _digest(content) != recorded.get(name)
-        and content != (made.get(name) or '').encode())
-
-
 def _spare_edits(folder, made, overwrite):
-    etc = folder / folders.ETC
-    try:
-        recorded = json.loads((folder / _MADE).read_text())
-    except (OSError, ValueError):
-        recorded = {}
-    for name in edited({name: (etc / name).read_bytes() for name in made
-                        if (etc / name).exists()}, recorded, made):
+    for name in folders.edited(folder, made):
+        path = folder / name
+        aside = path.with_name(f'{path.name}.edited')
         if not overwrite:
             raise errors.UsageError(
-                'The file has been edited since it was written',
-                where=etc / name,
+                'The file has been edited since it was written', where=path,
                 hint='Name another folder, or use --overwrite, which renames '
-                     f'the file to {name}.edited')
-        (etc / name).replace(etc / f'{name}.edited')
-
-
-def _digest(content):
-    return hashlib.sha256(content).hexdigest()
+                     f'the file to {aside.name}')
+        path.replace(aside)
 
 
 def _check(folder):
