@@ -122,7 +122,6 @@ tests() {
         echo $? > "$4.code"
         ' stestr "$repository" "$2" "$stream" "$log" << 'EOF'
 import pathlib
-import signal
 import sys
 
 from magnum_capi import errors
@@ -130,9 +129,6 @@ from magnum_capi import processes
 from magnum_capi import progress
 from magnum_capi_tempest.workspace import durations
 
-# A shell ignores Ctrl-C in background commands, and their children would
-# inherit that, including programs whose handling of Ctrl-C is tested.
-signal.signal(signal.SIGINT, signal.default_int_handler)
 timeout, what, known, repository, stream, log, *command = sys.argv[1:]
 try:
     with progress.Progress(patience=15).step(what):

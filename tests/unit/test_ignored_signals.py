@@ -7,7 +7,6 @@ import pathlib
 import signal
 import subprocess
 import sys
-import unittest
 
 import testtools
 
@@ -17,7 +16,6 @@ _TEST = 'tests.unit.cli.test_main.ProcessTest.test_ctrl_c'
 
 class IgnoredTest(testtools.TestCase):
 
-    @unittest.expectedFailure
     def test_programs_that_are_interrupted(self):
         process = subprocess.Popen(
             [sys.executable, '-m', 'unittest', _TEST],

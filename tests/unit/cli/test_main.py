@@ -240,14 +240,21 @@ class OtherCheckoutTest(_Base):
 class ProcessTest(_Base):
     """What only a process of its own can show."""
 
-    def start(self, *argv):
-        return self.python('-m', 'magnum_capi.cli.main', *argv)
+    def start(self, *argv, **how):
+        return self.python('-m', 'magnum_capi.cli.main', *argv, **how)
 
-    def python(self, *argv):
-        return subprocess.Popen(
-            [sys.executable, *map(str, argv)],
-            cwd=_TOP, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            text=True)
+    @contextlib.contextmanager
+    def python(self, *argv, **how):
+        with subprocess.Popen(
+                [sys.executable, *map(str, argv)],
+                cwd=_TOP, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                text=True, **how) as process:
+            try:
+                yield process
+            except BaseException:
+                # Popen would wait for its end.
+                process.kill()
+                raise
 
     def test_reader_that_has_gone(self):
         with self.start('toolchain', 'list') as process:
@@ -305,17 +312,31 @@ class ProcessTest(_Base):
         for pid in pids:
             test_foreground.assert_gone(pid)
 
-    def test_ctrl_c(self):
-        """While it follows logs: there it has something to wait for."""
+    @contextlib.contextmanager
+    def waiting(self, **how):
+        """One that follows logs: it has something to wait for."""
         folder = self.base / 'box'
         (folder / 'log').mkdir(parents=True)
         (folder / 'log' / 'nova.log').write_text('ready\n')
         record.save(folder, record.Record(
             'embedded', '127.77', 25000, '/c', ready=True))
         with self.start('sandbox', 'logs', '--follow', '--directory',
-                        str(folder)) as process:
+                        str(folder), **how) as process:
             self.assertEqual('nova | ready\n', process.stdout.readline())
+            yield process
+
+    def test_ctrl_c(self):
+        with self.waiting() as process:
             process.send_signal(signal.SIGINT)
             _, err = process.communicate(timeout=30)
         self.assertEqual((130, 'magnum-capi: interrupted\n'),
                          (process.returncode, err))
+
+    def test_ctrl_c_is_for_others_where_it_is_ignored(self):
+        """Under nohup, or as a background job of a script."""
+        with self.waiting(preexec_fn=lambda: signal.signal(
+                signal.SIGINT, signal.SIG_IGN)) as process:
+            process.send_signal(signal.SIGINT)
+            process.terminate()
+            _, err = process.communicate(timeout=30)
+        self.assertEqual((143, ''), (process.returncode, err))
