@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""MachineDeployments of a Cluster that are no node group in Magnum.
+
+A chart of an operator may render one itself, or somebody makes one by hand.
+"""
+
+import unittest
+
+from tests.unit.driver import small_world
+from tests.unit.driver import test_driver
+
+OTHERS = small_world.OTHERS
+NAME = f'{small_world.RELEASE}-infra'
+
+
+class UnknownDeploymentTest(test_driver.DriverTestCase):
+
+    def setUp(self):
+        super().setUp()
+        # As the chart renders it, each time.
+        self.w.helm.after = self.render
+
+    def render(self):
+        known = self.w.api.objects
+        path = next(path for path in known if '/machinedeployments/' in path)
+        self.w.helm.put('machinedeployments', {
+            **known[path], 'metadata': {'labels': {
+                'cluster.x-k8s.io/cluster-name': small_world.RELEASE}}}, NAME)
+
+    def assert_ended(self, status, helms):
+        self.look(5)
+        self.assertEqual((status, helms), (
+            self.w.cluster.status, len(self.w.helm.upgrades)))
+        self.assertIn('infra', self.w.cluster.status_reason)
+
+    @unittest.expectedFailure
+    def test_creation_without_a_timeout_ends(self):
+        self.w.store.clusters[small_world.CLUSTER].update(ca_cert_ref='ca')
+        self.call('create_cluster', None)
+
+        self.assert_ended('CREATE_COMPLETE', 1)
+
+    @unittest.expectedFailure
+    def test_node_groups_come_and_go_beside_it(self):
+        self.w.store.clusters[small_world.CLUSTER].update(ca_cert_ref='ca')
+        self.call('create_cluster', None)
+        self.look(5)
+        self.w.store.add_group()
+
+        self.call('create_nodegroup', self.group(OTHERS))
+        self.assert_ended('UPDATE_COMPLETE', 2)
+
+        self.call('delete_nodegroup', self.group(
+            OTHERS, status='DELETE_IN_PROGRESS'))
+        self.assert_ended('UPDATE_COMPLETE', 3)
+        self.assertNotIn(OTHERS, self.w.store.node_groups)
