@@ -5,8 +5,6 @@
 A chart of an operator may render one itself, or somebody makes one by hand.
 """
 
-import unittest
-
 from tests.unit.driver import small_world
 from tests.unit.driver import test_driver
 
@@ -34,14 +32,12 @@ class UnknownDeploymentTest(test_driver.DriverTestCase):
             self.w.cluster.status, len(self.w.helm.upgrades)))
         self.assertIn('infra', self.w.cluster.status_reason)
 
-    @unittest.expectedFailure
     def test_creation_without_a_timeout_ends(self):
         self.w.store.clusters[small_world.CLUSTER].update(ca_cert_ref='ca')
         self.call('create_cluster', None)
 
         self.assert_ended('CREATE_COMPLETE', 1)
 
-    @unittest.expectedFailure
     def test_node_groups_come_and_go_beside_it(self):
         self.w.store.clusters[small_world.CLUSTER].update(ca_cert_ref='ca')
         self.call('create_cluster', None)

@@ -86,8 +86,8 @@ def judge(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
     status, headline, told = _outcome(
         wanted, now, list(failures.values()), lasting, blockers, unseen,
         turn)
-    reason = reasons.text(
-        headline, told, wanted, snapshot.events) if headline else ''
+    reason = (reasons.text(headline, told, wanted, snapshot.events)
+              if headline else _unknown(snapshot, observed))
     return Verdict(
         status, reason, verdicts.address(snapshot.cluster),
         verdicts.version(snapshot),
@@ -123,13 +123,26 @@ def _applied(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
             return APPLY, ['Helm release: the latest request is not applied']
     if snapshot.cluster is None:
         return APPLY, ['Cluster: does not exist yet']
-    strangers = set(snapshot.get('machine_deployments', {})) - set(observed)
-    if strangers:
-        return APPLY, [f'node group {sorted(strangers)[0]}: '
-                       'is no longer wanted']
     if any(group.drift for group in observed.values()):
         return APPLY, []
     return NOTHING, []
+
+
+def _unknown(snapshot: snapshot_module.Snapshot, observed: _Observed) -> str:
+    """A remark on MachineDeployments that are no node groups in Magnum.
+
+    A chart may render one itself, or somebody made it by hand. Helm removes
+    only what it has deployed before and the chart no longer renders, so once
+    the desired state is deployed, to run it again would change nothing.
+    """
+    found = sorted(
+        conditions.name(deployment) for key, deployment
+        in snapshot.get('machine_deployments', {}).items()
+        if key not in observed and not conditions.deleting(deployment))
+    return reasons.cut(
+        f'Not a node group in Magnum, so it is left as it is: '
+        f'MachineDeployment {", ".join(found)}. If it is not meant to be '
+        'there, its operator must delete it', reasons.LIMIT) if found else ''
 
 
 def _failures(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,

@@ -769,15 +769,19 @@ class LostRequestTest(testtools.TestCase):
 
         self.assertEqual(status.APPLY, verdict.action)
 
-    def test_a_group_that_nobody_wants_is_to_be_removed(self):
+    def test_a_group_that_nobody_wants_is_named_and_left_alone(self):
         seen = objects.complete()
-        for key in ('stranger', 'another', 'third'):
+        for key in ('stranger', 'another'):
             seen.machine_deployments[key] = objects.deployment(key=key)
+        seen.machine_deployments['another']['metadata'][
+            'deletionTimestamp'] = '2026-01-01T00:00:00Z'
 
         verdict = judge(seen)
 
-        self.assertEqual(status.APPLY, verdict.action)
-        self.assertIn('another: is no longer wanted', verdict.reason)
+        self.assertEqual(('CREATE_COMPLETE', status.NOTHING),
+                         (verdict.status, verdict.action))
+        self.assertIn('-stranger', verdict.reason)
+        self.assertNotIn('another', verdict.reason)
 
 
 class GroupTest(testtools.TestCase):
