@@ -5,6 +5,8 @@
 A chart of an operator may render one itself, or somebody makes one by hand.
 """
 
+import unittest
+
 from tests.unit.driver import small_world
 from tests.unit.driver import test_driver
 
@@ -51,3 +53,25 @@ class UnknownDeploymentTest(test_driver.DriverTestCase):
             OTHERS, status='DELETE_IN_PROGRESS'))
         self.assert_ended('UPDATE_COMPLETE', 3)
         self.assertNotIn(OTHERS, self.w.store.node_groups)
+
+
+class CreationWithoutTimeoutTest(test_driver.DriverTestCase):
+
+    @unittest.expectedFailure
+    def test_what_helm_cannot_change_ends_it(self):
+        # For custom resources, helm compares manifests, not objects.
+        self.w.store.clusters[small_world.CLUSTER].update(ca_cert_ref='ca')
+        self.call('create_cluster', 0)
+        for path, obj in self.w.api.objects.items():
+            if '/machinedeployments/' in path:
+                obj['spec']['replicas'] = 7
+        for _minute in range(0, 75, 5):
+            self.look()
+            self.w.later(minutes=5)
+        runs = len(self.w.helm.upgrades)
+
+        self.look(5)
+
+        self.assertEqual(('CREATE_FAILED', runs), (
+            self.w.cluster.status, len(self.w.helm.upgrades)))
+        self.assertIn('default-worker', self.w.cluster.status_reason)
