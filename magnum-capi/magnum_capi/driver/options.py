@@ -199,7 +199,8 @@ OPTIONS = (
              'which the cluster was not observed, because Magnum or the '
              'management cluster was down, do not count. 0: no limit. A '
              "creation is limited by the cluster's create_timeout instead, "
-             'from its beginning; a deletion is never given up.'),
+             'from its beginning, unless that is 0; a deletion is never given '
+             'up.'),
     cfg.IntOpt(
         'lost_after', default=60, min=1,
         help='Seconds after which the creation of a cluster counts as lost '

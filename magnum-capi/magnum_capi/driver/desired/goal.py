@@ -65,8 +65,8 @@ class DesiredCluster:
     :param groups: all node groups, also those being deleted.
     :param since: when the operation began, aware datetime; None: no limit.
     :param timeout: minutes a creation may take; None or 0: no limit.
-    :param limit: minutes that an update may take without progress; 0: no
-        limit.
+    :param limit: minutes that an update, or a creation without a timeout, may
+        take without progress; 0: no limit.
     :param progress: None before the first thorough look.
     :param patience: seconds for which self-healing may repair a failed machine
         or addon before the operation fails.

@@ -194,7 +194,9 @@ class Rows:
 
     def limit(self, minutes: float) -> float:
         """Limit for the operation without progress: goal.DesiredCluster."""
-        return minutes if self.operation == 'UPDATE' else 0.0
+        limited = self.operation == 'UPDATE' or (
+            self.operation == 'CREATE' and not self.cluster.create_timeout)
+        return minutes if limited else 0.0
 
     def wanted(self, state: State, *, patience: float = 0.0,
                limit: float = 0.0) -> goal.DesiredCluster:

@@ -5,8 +5,9 @@
 Two mistakes are easy: to report COMPLETE too early, and to wait forever. So
 every part must be seen and match the desired state, not just be settled. An
 operation that does not get there ends as FAILED with the reason: because of a
-failure, or a creation by Magnum's create_timeout, or an update after too long
-without progress (``progress``). A deletion is never given up.
+failure, or a creation by Magnum's create_timeout, or an update, or a creation
+without a timeout, after too long without progress (``progress``). A deletion
+is never given up.
 
 Magnum only asks while an operation is in progress, so a verdict that ends the
 operation leaves no node group in progress. If called later, with the status
