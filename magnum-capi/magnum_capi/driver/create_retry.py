@@ -17,6 +17,7 @@ from oslo_log import log as logging
 
 from magnum_capi.driver import failures
 from magnum_capi.driver.keys import credentials
+from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver import reconcile
 from magnum_capi import errors
 from magnum_capi.kube import lock as lock_module
@@ -128,8 +129,8 @@ def has_credential(reconciler: reconcile.Reconciler,
     """
     try:
         state = reconciler.vault.state()
+    except state_module.Damaged:
+        return False
     except errors.MagnumCapiError:
         return unknown
-    except ValueError:
-        return False
     return credentials.obtained(state.record)

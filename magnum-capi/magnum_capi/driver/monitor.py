@@ -67,6 +67,10 @@ class Monitor:
         """
         try:
             self._poll()
+        except state_module.Damaged as e:
+            LOG.error('Cluster %s: its health is not known: %s',
+                      self._cluster.uuid, e)
+            self._note(health.UNKNOWN, {'cluster': failures.owner_message(e)})
         except Exception as e:
             LOG.warning('Cluster %s: its health is not known: %s',
                         self._cluster.uuid, e)

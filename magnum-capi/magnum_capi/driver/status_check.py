@@ -12,6 +12,7 @@ they changed since they were judged, the next call will judge them.
 """
 
 import collections.abc
+import contextlib
 import dataclasses
 import datetime
 import threading
@@ -122,7 +123,7 @@ class StatusCheck:
         self._state = state_module.State()
 
     def update(self) -> None:
-        """Update Magnum's rows. Does not raise transient errors.
+        """Update Magnum's rows. Raises no errors of this project.
 
         Magnum starts each check in a new thread without waiting for the last
         one; a second thread leaves the cluster to the first.
@@ -133,6 +134,13 @@ class StatusCheck:
             return
         try:
             self._look()
+        except failures.ClusterGone:
+            pass
+        except state_module.Damaged as e:
+            LOG.error('Cluster %s: no status: %s', self._cluster.uuid, e)
+            self._tell_unlocked(failures.owner_message(e))
+        except errors.MagnumCapiError as e:
+            LOG.error('Cluster %s: no status: %s', self._cluster.uuid, e)
         finally:
             self._cache.looking.release()
 
@@ -153,14 +161,10 @@ class StatusCheck:
             self._update(rows)
         except lock_module.LockBusy as e:
             LOG.debug('Cluster %s: %s', self._cluster.uuid, e)
-        except failures.ClusterGone:
-            pass
         except failures.TRANSIENT as e:
             LOG.warning('Cluster %s: no status now: %s', self._cluster.uuid, e)
             if isinstance(e, rest.NotServed):
                 self._tell(rows, f'Waiting: {failures.owner_message(e)}')
-        except errors.MagnumCapiError as e:
-            LOG.error('Cluster %s: no status: %s', self._cluster.uuid, e)
 
     def _update(self, rows: rows_module.Rows) -> None:
         # An UPDATE right after an UPDATE is recognized under the lock.
@@ -248,6 +252,13 @@ class StatusCheck:
                     self._store.save(self._cluster)
         except (failures.ClusterGone, *failures.TRANSIENT) as e:
             LOG.debug('Cluster %s: %s', self._cluster.uuid, e)
+
+    def _tell_unlocked(self, reason: str) -> None:
+        """The same where no process can end the operation."""
+        if self._cluster.status_reason != reason:
+            self._cluster.status_reason = reason
+            with contextlib.suppress(failures.ClusterGone):
+                self._store.save(self._cluster)
 
     def _glance(self, kube: kube_module.Kube | None = None
                 ) -> snapshot_module.Snapshot:

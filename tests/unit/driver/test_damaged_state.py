@@ -4,7 +4,6 @@
 
 import base64
 import json
-import unittest
 
 from tests.unit.driver import magnum_double
 from tests.unit.driver import small_world
@@ -57,7 +56,6 @@ class DamagedStateTest(test_driver.DriverTestCase):
         self.w.store.clusters[small_world.CLUSTER].update(ca_cert_ref='ca')
         self.call('create_cluster', 60)
 
-    @unittest.expectedFailure
     def test_periodic_jobs_give_the_reason_and_lose_nothing(self):
         self.begin()
         for case, data in DAMAGED.items():
@@ -80,7 +78,6 @@ class DamagedStateTest(test_driver.DriverTestCase):
         self.settle('CREATE_COMPLETE')
         self.assertEqual('HEALTHY', self.health()['health_status'])
 
-    @unittest.expectedFailure
     def test_of_an_adopted_cluster(self):
         self.begin()
         self.w.store.clusters[small_world.CLUSTER].update(stack_id='adopted')
@@ -92,7 +89,6 @@ class DamagedStateTest(test_driver.DriverTestCase):
         self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
         self.assertIn('adopted-magnum', self.w.cluster.status_reason)
 
-    @unittest.expectedFailure
     def test_requests_are_refused_with_the_reason(self):
         self.create()
         restore = self.damage()

@@ -20,9 +20,32 @@ from magnum_capi.driver.desired import goal
 from magnum_capi.driver.desired import pins as pins_module
 from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.observed import progress as progress_module
+from magnum_capi import errors
 
 #: Key of the Secret.
 KEY = 'state.json'
+
+
+class Damaged(errors.MagnumCapiError):
+    """The memory of a cluster cannot be read, so nothing can be done.
+
+    Its Secret is left as it is: without it, the credentials that it names
+    would stay in Keystone.
+
+    :param release: of the cluster.
+    :param cause: the error of the content, which is not shown.
+    """
+
+    def __init__(self, release: str, namespace: str,
+                 cause: Exception) -> None:
+        super().__init__(
+            f'The Secret {name(release)} with the state of the cluster is '
+            'damaged; its operator must restore it', where=namespace,
+            last_seen=type(cause).__name__,
+            hint='Restore it from a backup of the management cluster; until '
+                 'then nothing is done with the cluster. Without a backup, '
+                 'delete it, unless another driver created the cluster: the '
+                 'next request makes a new credential')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -184,11 +207,9 @@ def dump(state: State) -> str:
 def load(text: str) -> State:
     """Read what :func:`dump` wrote; unknown fields are ignored.
 
-    :raises ValueError: it is invalid.
+    :raises ValueError, KeyError, TypeError, AttributeError: it is invalid.
     """
     found = json.loads(text)
-    if not isinstance(found, dict):
-        raise ValueError('the memory of the driver is not a JSON object')
     fields = {field.name for field in dataclasses.fields(credentials.Entry)}
     record = tuple(credentials.Entry(**{
         **{key: value for key, value in entry.items() if key in fields},

@@ -56,11 +56,20 @@ class Vault:
         self._uuid = cluster.uuid
 
     def state(self) -> state_module.State:
-        """The driver's memory; a new one when there is none."""
-        found = self._read(state_module.name(self._release))
+        """The driver's memory; a new one when there is none.
+
+        :raises state.Damaged: it cannot be read.
+        """
+        found = self._kube.get('Secret', self._namespace,
+                               state_module.name(self._release))
         if found is None:
             return state_module.State()
-        return state_module.load(found[state_module.KEY].decode())
+        try:
+            return state_module.load(base64.b64decode(
+                found['data'][state_module.KEY]).decode())
+        except (ValueError, KeyError, TypeError, AttributeError) as e:
+            raise state_module.Damaged(
+                self._release, self._namespace, e) from None
 
     def write_state(self, state: state_module.State) -> None:
         self._kube.apply(self._secret(
@@ -138,13 +147,6 @@ class Vault:
         """Remove all Secrets, including the memory."""
         self._kube.delete_all('Secret', self._namespace,
                               {names.CLUSTER_UUID: str(self._uuid)})
-
-    def _read(self, name: str) -> dict[str, bytes] | None:
-        found = self._kube.get('Secret', self._namespace, name)
-        if found is None:
-            return None
-        return {key: base64.b64decode(value)
-                for key, value in (found.get('data') or {}).items()}
 
     def _pair(self, kind: str, certificate: str, key: str) -> kinds.Object:
         return self._secret(names.certificate(self._release, kind),
