@@ -222,7 +222,8 @@ class Cloud:
         self.authority = 'pem'
         #: Types in the catalog.
         self.catalog = {'identity'}
-        #: Names and policies of Nova's server groups by their ids.
+        #: Names and policies of Nova's server groups by their ids; a third
+        #: item is the id of another project.
         self.server_groups = {}
         #: Status of the volumes that claims of the cluster made, by id.
         self.claimed = {}
@@ -272,8 +273,14 @@ class Cloud:
 
     def get(self, path, params, microversion):
         """Nova's list of server groups, in pages of two."""
-        found = [{'id': made, 'name': name, 'policies': [policy]}
-                 for made, (name, policy) in self.server_groups.items()]
+        found = [{'id': made, 'name': name, 'policies': [policy],
+                  'project_id': elsewhere[0] if elsewhere else PROJECT}
+                 for made, (name, policy, *elsewhere)
+                 in self.server_groups.items()
+                 if not elsewhere or params.get('all_projects')]
+        if tuple(map(int, microversion.split('.'))) < (2, 13):
+            for group in found:
+                del group['project_id']
         page = found[params['offset']:][:2]
         return types.SimpleNamespace(
             status_code=200, json=lambda: {'server_groups': page})

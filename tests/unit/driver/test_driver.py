@@ -6,6 +6,7 @@
 Rows, helm and the management cluster are those of the small world.
 """
 
+import unittest
 from unittest import mock
 
 from magnum_capi.driver.desired import names
@@ -196,6 +197,37 @@ class LifeTest(DriverTestCase):
 
         self.assertEqual('1.35.0',
                          self.w.helm.upgrades[-1]['kubernetesVersion'])
+
+
+class ServerGroupsTest(DriverTestCase):
+
+    @unittest.expectedFailure
+    def test_of_others_stay_when_a_cluster_goes(self):
+        self.w.cloud.catalog.add('compute')
+        for table in (self.w.store.clusters, self.w.store.node_groups):
+            for row in table.values():
+                row['labels'] = {'server_group_policies': 'affinity'}
+        self.create()
+        plane, workers = sorted(
+            name for name, *_ in self.w.cloud.server_groups.values())
+        self.w.cloud.server_groups.update({
+            # A creation that was cut off has made it.
+            'own': (names.server_group(
+                small_world.RELEASE, names.node_group(OTHERS)), 'affinity'),
+            'project': (plane, 'affinity', 'another project'),
+            # Another driver's cluster "<release>-c", and somebody's own.
+            'cluster': (names.server_group(
+                f'{small_world.RELEASE}-c', 'control-plane'), 'affinity'),
+            'groups': (names.server_group(
+                f'{small_world.RELEASE}-c', names.node_group(WORKERS)),
+                'affinity'),
+            'made by hand': (f'{small_world.RELEASE}-databases', 'affinity')})
+
+        self.call('delete_cluster')
+        self.settle('DELETE_COMPLETE')
+
+        self.assertEqual({'project', 'cluster', 'groups', 'made by hand'},
+                         set(self.w.cloud.server_groups))
 
 
 class ErrorsTest(DriverTestCase):
