@@ -163,7 +163,7 @@ packages() {
 prepare() {
     local purpose=$1 python version key venv
     local -a what=(-e "$TOP/magnum-capi"
-        -e "$TOP[conformance,tempest,evidence,sandbox,third_party]")
+        -e "$TOP[conformance,tempest,evidence,sandbox,thirdparty]")
     python=$(find_python) || exit
     # stestr would start its workers with it, outside of this environment.
     unset PYTHON

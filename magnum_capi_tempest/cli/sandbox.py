@@ -316,7 +316,7 @@ class Tempest(_OfSandbox, base.Command):
         parser.add_argument(
             '--third-party', action='store_true',
             help='run the API tests of magnum-tempest-plugin, except the slow '
-                 'ones, instead of ours; needs the extra "third_party", and '
+                 'ones, instead of ours; needs the extra "thirdparty", and '
                  'a sandbox without --clash')
         parser.add_argument(
             '-c', '--concurrency', type=int,
