@@ -5,6 +5,8 @@ import concurrent.futures
 import pathlib
 import sys
 import threading
+import unittest
+from unittest import mock
 
 import fixtures
 from keystoneauth1 import loading
@@ -17,6 +19,7 @@ from magnum_capi.discovery import images
 from magnum_capi.discovery import middleware
 from magnum_capi.discovery import registry
 from magnum_capi import errors
+from tests.unit.discovery import distributions
 from tests.unit.discovery import scripted_glance
 from tests.unit.discovery import scripted_magnum
 
@@ -117,6 +120,46 @@ class FactoryTest(testtools.TestCase):
             e = self.assertRaises(errors.UsageError, middleware.factory, {},
                                   **{name: value})
             self.assertIn(f'{name} = {value}', str(e))
+
+
+class ConfigurationTest(testtools.TestCase):
+    """magnum.conf, with two installed drivers of one type."""
+
+    def setUp(self):
+        super().setUp()
+        base = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.file = base / 'magnum.conf'
+        installed = self.useFixture(distributions.Distributions())
+        installed.module('mct_good')
+        installed.add('two', mct_one='mct_good:Driver',
+                      mct_two='mct_good:Driver')
+        self.useFixture(fixtures.MockPatchObject(
+            authorization, 'check', lambda route, environ: None))
+        self.useFixture(fixtures.FakeLogger())
+        self.magnum = scripted_magnum.Magnum()
+
+    def start(self, text):
+        self.file.write_text(text)
+        with mock.patch.object(cfg, 'CONF', configured([self.file])), \
+                mock.patch.object(images.Reader, 'of',
+                                  lambda *args: self.magnum.images):
+            return middleware.factory({})(self.magnum)
+
+    def driver(self, app):
+        return scripted_magnum.send(app, 'POST', '/v1/clustertemplates', {
+            'name': 't', 'image_id': 'ubuntu', 'coe': 'kubernetes'}
+        ).json['driver']
+
+    @unittest.expectedFailure
+    def test_it_is_read_once_at_the_start_like_the_rest_of_magnum_conf(self):
+        app = self.start('[drivers]\ndefault_driver = mct_one\n')
+        self.assertEqual('mct_one', self.driver(app))
+
+        self.file.write_text('[drivers]\ndefault_driver = mct_two\n')
+
+        self.assertEqual('mct_one', self.driver(app))
+        self.assertEqual('mct_two', self.driver(
+            self.start(self.file.read_text())))
 
 
 class TlsTest(testtools.TestCase):
