@@ -17,7 +17,7 @@ from tests.unit.zuul import content
 #: Jobs of the stand-in for other repositories.
 PROOFS = pathlib.Path(__file__).with_name('config') / 'zuul.d/jobs.yaml'
 
-PIPELINES = ('check', 'gate', 'periodic')
+PIPELINES = ('check', 'gate', 'periodic-weekly')
 
 
 @functools.cache
