@@ -3,8 +3,7 @@
 
 """The commands at the beginning of the entry pages, run as written.
 
-Each page is typed into one shell, with its own sandboxes. Zuul's page needs
-Ansible: ``tox -e roles`` runs it.
+Each page is typed into one shell, with its own sandboxes.
 """
 
 import pathlib
@@ -62,6 +61,14 @@ class EntryPagesTest(testtools.TestCase):
     @boxes.LONG
     def test_of_the_author_of_a_driver(self):
         self.page('driver-author', cwd=pages.TOP)
+
+    @boxes.LONG
+    def test_of_the_owner_of_a_zuul_job(self):
+        self.addCleanup(
+            self.shell.run, 'magnum-capi sandbox down --directory '
+                            '~/magnum-capi-job/magnum-capi-sandbox')
+
+        self.page('zuul-job-owner', cwd=pages.TOP, timeout=3600)
 
     @boxes.LONG
     def test_of_somebody_with_a_devstack(self):
