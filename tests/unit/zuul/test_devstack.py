@@ -473,14 +473,6 @@ class PublicLogsTest(_Base):
             copy for copy in self.copies() for folder in collected
             if pathlib.PurePath(copy).is_relative_to(folder)})
 
-    def test_a_role_writes_none_there_unless_it_is_told_to(self):
-        written = content.arguments('configure-magnum-driver')[
-            'configure_magnum_driver_kubeconfig']['default']
-
-        self.assertFalse([
-            folder for folder in content.collected()
-            if pathlib.PurePath(written).is_relative_to(folder)])
-
     def test_no_copy_is_left_when_services_end(self):
         for words in content.upstream()['devstack']['phases']['unstack.sh'][
                 -1:] + content.upstream()['devstack']['phases']['clean.sh']:

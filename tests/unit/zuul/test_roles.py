@@ -6,11 +6,9 @@ import subprocess
 import sys
 
 import fixtures
-import jinja2
 import testtools
 
 from magnum_capi_tempest.management import standalone
-from tests.unit.sandbox import samples
 from tests.unit.zuul import content
 
 
@@ -72,8 +70,6 @@ class RolesTest(testtools.TestCase):
                         'when', 'changed_when', 'failed_when', 'until')
                     for text in content.words_in(task.get(key, []))]
                 read |= content.names_in([task, conditions])
-            for path in (content.TOP / 'roles' / role).glob('templates/*'):
-                read |= content.names_in(path.read_text())
             read -= content.GIVEN
             return (read - known - made) | (known - read) | {
                 n for n in read if not n.startswith(prefix)}
@@ -83,8 +79,6 @@ class RolesTest(testtools.TestCase):
         def wrong(role):
             return [complaint for task in _tasks(role)
                     if 'ansible.builtin.command' in task
-                    and 'restart' not in str(
-                        task['ansible.builtin.command']['argv'])
                     for complaint in content.misused(
                         list(content.argv(task)))]
         self.each(wrong)
@@ -152,30 +146,6 @@ class RolesTest(testtools.TestCase):
         self.assertIn(argument['default'], standalone.BACKENDS)
 
 
-class OptionsTest(testtools.TestCase):
-    """What the role configure-magnum-driver writes for Magnum."""
-
-    def written(self, **options):
-        # As Ansible has Jinja.
-        environment = jinja2.Environment(
-            trim_blocks=True, keep_trailing_newline=True)
-        path = (content.TOP / 'roles/configure-magnum-driver/templates'
-                / 'options.conf.j2')
-        return environment.from_string(path.read_text()).render(
-            configure_magnum_driver_options=options)
-
-    def test_a_list_is_one_of_oslo(self):
-        self.assertEqual(
-            '[drivers]\ndisabled_drivers = a_v1,b_v1\n\n',
-            self.written(drivers={'disabled_drivers': ['a_v1', 'b_v1']}))
-
-    def test_all_else_is_as_it_is(self):
-        self.assertEqual(
-            '[DEFAULT]\ndebug = True\nhost = a,b\n\n[x]\ny = 2\n\n',
-            self.written(DEFAULT={'debug': True, 'host': 'a,b'},
-                         x={'y': 2}))
-
-
 class OneStreamTest(testtools.TestCase):
     """Zuul's command module has standard error in the standard output."""
 
@@ -216,24 +186,6 @@ class OneStreamTest(testtools.TestCase):
         seen = self.call('sandbox', 'status', '--folder', self.folder)
         self.assertTrue(content.holds(
             look['failed_when'], ensure_capi_sandbox_status=seen), seen)
-
-    def test_the_paste_file_is_changed_once(self):
-        look, put = (task for task in _tasks('configure-magnum-driver')
-                     if 'filter' in str(task.get('ansible.builtin.command')))
-        paste = self.folder / 'api-paste.ini'
-        paste.write_text(samples.PASTE)
-
-        def see():
-            seen = self.call('discovery', 'filter', paste, '--check')
-            self.assertFalse(content.holds(
-                look['failed_when'], configure_magnum_driver_filter=seen))
-            return content.holds(
-                put['when'], configure_magnum_driver_filter=seen,
-                configure_magnum_driver_paste_file=str(paste))
-
-        self.assertTrue(see())
-        self.assertEqual(0, self.call('discovery', 'filter', paste)['rc'])
-        self.assertFalse(see())
 
 
 class MisusedTest(testtools.TestCase):
