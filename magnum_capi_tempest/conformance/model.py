@@ -33,7 +33,7 @@ SKIPPED_ITSELF = 'skipped itself'
 #: Every status of a spec, the most important first.
 STATUSES = (FAILED, UNFINISHED, SKIPPED, PASSED)
 
-#: The plugin whose test cases are specs.
+#: The usual name of the plugin whose test cases are specs.
 E2E = 'e2e'
 
 SONOBUOY = 'sonobuoy'
@@ -193,6 +193,7 @@ class Result:
     :param suite_succeeded: that line reports success: of the planned specs,
         only those that skipped themselves did not run.
     :param specs: one entry per spec, including skipped ones.
+    :param plugin: the one that ran them, empty if there is none.
     :param whole: the record was read to its end; False if the reader was
         told to stop after the results of the e2e tests.
     :param stand_in_images: True if the images of the run, or its nodes,
@@ -223,6 +224,7 @@ class Result:
     suite_nodes: tuple[SuiteNode, ...] = ()
     infra_errors: tuple[InfraError, ...] = ()
     plugins: tuple[PluginResult, ...] = ()
+    plugin: str = E2E
     cluster: Cluster = Cluster()
     whole: bool = True
     stand_in_images: bool = False

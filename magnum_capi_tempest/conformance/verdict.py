@@ -99,7 +99,7 @@ def _decides(error, result):
     tests did not complete, as they may be the reason.
     """
     plugin = error.where.partition('/')[0]
-    return (plugin == model.E2E or not result.ran
+    return (plugin == result.plugin or not result.ran
             or not result.suite_finished)
 
 
@@ -118,6 +118,10 @@ def _harness_reasons(result):
 
 def _incomplete_reasons(result, required, missing):
     reasons = []
+    if not result.plugin:
+        names = ', '.join(plugin.name for plugin in result.plugins)
+        return ['there are no e2e tests in the record; its plugins are: '
+                f'{names or "none"}', *result.problems]
     if not result.ran:
         reasons.append('no spec ran')
     unfinished = [s for s in result.specs if s.status == model.UNFINISHED]

@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Combines the members of a record into a Result."""
+"""Combines the members of a record into a Result.
+
+The plugin of the e2e tests may have any name: if none is called e2e, it is the
+first one whose tests belong to a SIG, as all of Kubernetes' suite do.
+"""
+
+import dataclasses
 
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.results import crosscheck
@@ -18,12 +24,35 @@ E2E = model.E2E
 _ERRORS = 200
 #: Most documents that are reported as unreadable.
 _REMARKS = 20
-#: Most plugins that are listed.
-_PLUGINS = 100
+#: Most plugins that are listed, and most whose tests are read.
+_PLUGINS, _TESTED = 100, 10
 #: Document -> what to keep of it.
 _KEPT = {'health': documents.Health.of, 'config': documents.version,
          'info': documents.plugins, 'server': documents.Server.of,
          'nodes': documents.systems}
+
+
+@dataclasses.dataclass
+class _Tests:
+    """What the tests of a plugin left.
+
+    :param budget: :class:`~.junit.Budget`.
+    :param fault: why not all of it could be read.
+    """
+
+    budget: junit.Budget
+    suite: junit.Suite | None = None
+    log: e2elog.Log | None = None
+    definition: documents.Definition = documents.Definition()
+    problems: list = dataclasses.field(default_factory=list)
+    fault: damage.Damage | None = None
+
+    @property
+    def e2e(self) -> bool:
+        """They are those of Kubernetes."""
+        return (self.log is not None and self.log.planned is not None
+                or self.suite is not None
+                and any(spec.sig for spec in self.suite.specs))
 
 
 class Record:
@@ -36,11 +65,8 @@ class Record:
     def __init__(self, source, limits):
         self._source = source
         self._limits = limits
-        self._budget = junit.Budget(limits)
-        self._suite = None
-        self._log = None
+        self._tests = {}
         self._documents = {}
-        self._definition = documents.Definition()
         self._plugins = {}
         self._errors = []
         self._hosts = set()
@@ -75,7 +101,9 @@ class Record:
         The folders of an archive are sorted by name: after the plugin come
         other plugins, logs and resources.
         """
-        return (self._suite is not None and self._log is not None
+        tests = self._tests.get(E2E)
+        return (tests is not None and tests.suite is not None
+                and tests.log is not None
                 and not name.startswith(f'plugins/{E2E}/'))
 
     def _result(self, match, member, walk):
@@ -86,41 +114,78 @@ class Record:
             self._summary(plugin, walk)
         elif match['error']:
             self._error(plugin, match['node'], member, walk)
-        elif plugin != E2E:
-            return
-        elif match['definition']:
-            self._definition = documents.Definition.of(
-                self._document(member, walk))
-        elif match['log']:
-            self._check(member)
-            self.log(walk.content(), member.name)
-        else:
-            self._check(member)
-            self.junit(walk.content(), member.name)
+        elif tests := self._tests_of(plugin):
+            if match['definition']:
+                tests.definition = documents.Definition.of(
+                    self._document(member, walk))
+            elif member.size > self._limits.member:
+                self._refuse(plugin, damage.Damage(
+                    f'{member.name} has {member.size} bytes, more than '
+                    f'{self._limits.member}', where=self._source))
+            else:
+                read = self.log if match['log'] else self.junit
+                read(walk.content(), member.name, plugin)
 
-    def _check(self, member):
-        if member.size > self._limits.member:
-            raise damage.Damage(
-                f'{member.name} has {member.size} bytes, more than '
-                f'{self._limits.member}', where=self._source)
+    def _tests_of(self, plugin):
+        """The tests of a plugin; None if they are not those of Kubernetes."""
+        if plugin not in self._tests:
+            if plugin != E2E and (E2E in self._documents.get('info', ())
+                                  or len(self._tests) == _TESTED):
+                return None
+            self._tests[plugin] = _Tests(junit.Budget(self._limits))
+        return self._tests[plugin]
 
-    def junit(self, pieces, name):
+    def _refuse(self, plugin, fault):
+        """Keep a fault for later if the plugin may be of other tests."""
+        if plugin == E2E:
+            raise fault
+        self._tests[plugin].fault = fault
+
+    def junit(self, pieces, name, plugin=E2E):
         """Read a JUnit file; several add up."""
+        tests = self._tests_of(plugin)
         parser = junit.Parser(f'{self._source}: {name}', self._limits,
-                              self._budget, self._suite)
+                              tests.budget, tests.suite)
         for piece in pieces:
-            parser.feed(piece)
-        self._suite = parser.close()
+            try:
+                parser.feed(piece)
+            except damage.Damage as e:
+                return self._refuse(plugin, e)
+        try:
+            tests.suite = parser.close()
+        except damage.Damage as e:
+            self._refuse(plugin, e)
 
-    def log(self, pieces, name):
+    def log(self, pieces, name, plugin=E2E):
         """Read an e2e log."""
+        tests = self._tests_of(plugin)
         scanner = e2elog.Scanner(self._limits)
         for piece in pieces:
             scanner.feed(piece)
-        if self._log is not None:
-            self._problems.append(f'there is another e2e log: {name}')
+        if tests.log is not None:
+            tests.problems.append(f'there is another e2e log: {name}')
             return
-        self._log = scanner.close()
+        tests.log = scanner.close()
+
+    def _chosen(self, plugins):
+        """Name and tests of the e2e plugin; the name is empty without one."""
+        tests = dict(sorted(self._tests.items()))
+        names = [name for name in tests if tests[name].e2e]
+        if E2E in tests or E2E in plugins:
+            names = [E2E]
+        faults = {name: one.fault for name, one in tests.items() if one.fault}
+        if faults and not names:
+            raise next(iter(faults.values()))
+        if names and names[0] in faults:
+            raise faults[names[0]]
+        self._problems += [
+            f'the results of the plugin {name} cannot be read: {fault.what}'
+            for name, fault in faults.items()]
+        if names[1:]:
+            self._unread(f'the e2e tests of the plugin {names[0]} are judged, '
+                         f'not those of {", ".join(names[1:])}')
+        name = names[0] if names else ''
+        return name, tests.get(name) or _Tests(junit.Budget(self._limits))
 
     def _summary(self, plugin, walk):
         counter = summary.Counter()
@@ -167,24 +232,26 @@ class Record:
     def result(self, title, sha256, whole, backend=model.SONOBUOY,
                kubernetes=''):
         """The Result of what was read."""
-        log = self._log or e2elog.Log()
-        suite = self._suite or self._salvaged(log)
         plugins = self._plugin_results()
-        problems = list(self._problems)
-        if E2E in self._plugins or backend != model.SONOBUOY:
+        plugin, tests = self._chosen([p.name for p in plugins])
+        log = tests.log or e2elog.Log()
+        suite = tests.suite or self._salvaged(log)
+        problems = [*self._problems, *tests.problems]
+        if plugin:
             # Sonobuoy counts errors of the plugin as tests as well.
-            broken = any(e.where.split('/')[0] == E2E for e in self._errors)
+            broken = any(e.where.split('/')[0] == plugin
+                         for e in self._errors)
             problems += crosscheck.problems(
-                self._suite, self._log,
-                next((p for p in plugins if p.name == E2E and not broken),
+                tests.suite, tests.log,
+                next((p for p in plugins if p.name == plugin and not broken),
                      None))
-        cluster = self._cluster(log, kubernetes)
-        mode = self._mode(suite)
-        tests = documents.version_in(self._definition.image)
-        if (mode == model.CERTIFIED and tests and cluster.kubernetes
-                and documents.minor(tests)
+        cluster = self._cluster(log, tests.definition, kubernetes)
+        mode = self._mode(suite, tests.definition)
+        version = documents.version_in(tests.definition.image)
+        if (mode == model.CERTIFIED and version and cluster.kubernetes
+                and documents.minor(version)
                 != documents.minor(cluster.kubernetes)):
-            problems.append(f'the tests are of {tests}, the API server is '
+            problems.append(f'the tests are of {version}, the API server is '
                             f'{cluster.kubernetes}')
         return model.Result(
             title=title, source=str(self._source), backend=backend,
@@ -195,10 +262,11 @@ class Record:
             planned=log.planned, suite_finished=log.ran is not None,
             suite_succeeded=log.success,
             specs=tuple(suite.specs), suite_nodes=tuple(suite.nodes),
-            infra_errors=tuple(self._errors), plugins=plugins,
-            cluster=cluster, whole=whole, stand_in_images=self._stand_in(),
+            infra_errors=tuple(self._errors), plugins=plugins, plugin=plugin,
+            cluster=cluster, whole=whole,
+            stand_in_images=self._stand_in(tests.definition),
             problems=tuple(problems), remarks=tuple(self._remarks),
-            facts=self._facts(suite, log, whole))
+            facts=self._facts(suite, log, tests.definition, whole))
 
     def _salvaged(self, log):
         """The information in a log's summary if the JUnit file is lost."""
@@ -218,22 +286,22 @@ class Record:
                                dict(counter.counts) if counter else {})
             for name, counter in sorted(self._plugins.items()))
 
-    def _cluster(self, log, kubernetes):
+    def _cluster(self, log, definition, kubernetes):
         version = (kubernetes or self._server().version or log.server
-                   or documents.version_in(self._definition.environment.get(
+                   or documents.version_in(definition.environment.get(
                        'SONOBUOY_K8S_VERSION', '')[:100]))
         nodes = self._health().nodes or tuple(sorted(self._hosts))
         return model.Cluster(kubernetes=version, nodes=nodes,
                              cni=self._network)
 
-    def _mode(self, suite):
+    def _mode(self, suite, definition):
         if 'FocusStrings' in suite.properties:
             return documents.mode(suite.properties['FocusStrings'],
                                   suite.properties.get('SkipStrings'))
-        return documents.mode_of(self._definition.environment)
+        return documents.mode_of(definition.environment)
 
-    def _stand_in(self):
-        told = self._definition.environment.get(model.STAND_IN_VARIABLE)
+    def _stand_in(self, definition):
+        told = definition.environment.get(model.STAND_IN_VARIABLE)
         # A node image says so in /etc/os-release, and kubelet repeats that.
         system = self._documents.get('nodes', {}).get('node system', '')
         return (told == model.STAND_IN or model.STAND_IN in system
@@ -245,10 +313,10 @@ class Record:
     def _health(self):
         return self._documents.get('health') or documents.Health()
 
-    def _facts(self, suite, log, whole):
+    def _facts(self, suite, log, definition, whole):
         facts = {}
-        if self._definition.image:
-            facts['image of the tests'] = self._definition.image
+        if definition.image:
+            facts['image of the tests'] = definition.image
         for fact, key in (('focus', 'FocusStrings'), ('skip', 'SkipStrings'),
                           ('processes', 'ParallelTotal'),
                           ('random seed', 'RandomSeed')):

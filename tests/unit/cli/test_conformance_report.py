@@ -49,7 +49,7 @@ class ReportTest(TestCase):
                 (by_hand.QUICK, 0, 'PASSED: quick-e2e'),
                 (by_hand.PARALLEL, 1, 'FAILED: conformance-parallel'),
                 (by_hand.ARCHIVES / 'hello-plugin.tar.gz', 2,
-                 'INCOMPLETE: hello-plugin: no spec ran')):
+                 'INCOMPLETE: hello-plugin: there are no e2e tests')):
             ended, out, _ = self.call(cli.Report, path)
 
             self.assertEqual(code, ended)
