@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Inputs that are no records: what they are, and one exit code for each."""
+
+import contextlib
+import gzip
+import io
+import json
+import pathlib
+import unittest
+
+import testtools
+
+from magnum_capi.cli import main
+from tests.unit.conformance import archives
+from tests.unit import own_folders
+
+
+class DamagedTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.base = self.useFixture(own_folders.OwnFolders()).base
+
+    def call(self, *argv):
+        """Exit code, standard output and standard error."""
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = main.main(['conformance', *map(str, argv)])
+        return code, out.getvalue(), err.getvalue()
+
+    def assert_refused(self, given, code, *words):
+        """Both commands say the same, in a line."""
+        said = set()
+        for verb in 'results', 'report':
+            found, _, err = self.call(verb, given)
+
+            self.assertEqual(code, found, err)
+            for word in words:
+                self.assertIn(word, err)
+            self.assertEqual(1, len(err.splitlines()), err)
+            said.add(err)
+        return said
+
+    @unittest.expectedFailure
+    def test_files_of_another_kind_are_called_what_they_are(self):
+        whole = archives.good()
+        for content, word in (
+                (b'hello\n', 'text'), (b'hello\n' * 200, 'text'),
+                (gzip.decompress(whole), 'tar'),
+                (archives.junit(archives.case('[It] [sig-a] b')), 'JUnit'),
+                (b'PK\3\4' + bytes(600), 'zip'),
+                (bytes(600), 'gzip')):
+            path = self.base / 'x.tar.gz'
+            path.write_bytes(content)
+
+            said = self.assert_refused(path, 3, f' {word} ', str(path))
+
+            self.assertNotIn('Retrieve it again', str(said))
+            self.assertNotIn('truncated', str(said))
+
+    @unittest.expectedFailure
+    def test_what_is_not_there_is_wrong_usage(self):
+        self.assert_refused(self.base / 'nothing.tar.gz', 2, 'nothing.tar.gz')
+
+    @unittest.expectedFailure
+    def test_a_url_is_called_one(self):
+        url = 'https://example.org/a/x.tar.gz'
+        self.assert_refused(url, 2, url, 'URL')
+        for argv in (['build', url, '--product', 'p', '--out', 'o'],
+                     ['publish', url, '--folder', 'f']):
+            code, _, err = self.call('submission', *argv)
+
+            self.assertEqual(2, code)
+            self.assertIn(url, err)
+
+    def tree(self, **contents):
+        """A folder with files of CI jobs, one below each name."""
+        top = self.base / 'tree'
+        for name, content in contents.items():
+            (top / name).mkdir(parents=True)
+            (top / name / 'x.tar.gz').write_bytes(content)
+        return top
+
+    @unittest.expectedFailure
+    def test_a_broken_file_among_others_is_named(self):
+        whole = archives.good()
+        top = self.tree(a=whole, b=whole[:-200], c=whole)
+        page = pathlib.Path(self.base, 'page.html')
+
+        code, out, _ = self.call('compare', top, '-f', 'json', '--html', page)
+        found = json.loads(out)
+
+        self.assertEqual((3, 3), (code, found['exit_code']))
+        self.assertEqual(['a', 'c'], [run['title'] for run in found['runs']])
+        self.assertEqual(['b'], [one['title'] for one in found['unreadable']])
+        self.assertNotEqual('no new failures', found['conclusion'])
+        name = str(pathlib.Path('b', 'x.tar.gz'))
+        for form in 'text', 'markdown':
+            self.assertIn(name, self.call('compare', top, '-f', form)[1])
+        self.assertIn(name, page.read_text())
+
+    @unittest.expectedFailure
+    def test_new_failures_are_told_nevertheless(self):
+        whole = archives.good()
+        failed = archives.good(**{
+            archives.LOG: archives.log(1, 0, 1, 1),
+            archives.JUNIT: archives.junit(archives.case(
+                '[It] [sig-node] Pods work', 'failed',
+                '<failure>no</failure>'))})
+
+        self.assertEqual(1, self.call('compare', self.tree(
+            a=whole, b=b'x', c=failed))[0])
+
+    def test_one_that_can_be_read_is_nothing_to_compare(self):
+        code, _, err = self.call('compare', self.tree(
+            a=archives.good(), b=b'hello\n'))
+
+        self.assertEqual(3, code)
+        self.assertIn('b/x.tar.gz', err)
