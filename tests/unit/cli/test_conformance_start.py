@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Which clusters "conformance run" starts tests in, from the command line."""
+
+import contextlib
+import io
+import pathlib
+import unittest
+
+import fixtures
+import testtools
+
+from magnum_capi.cli import main
+from tests.functional.conformance import scripted_cluster as scripted
+from tests.unit import own_folders
+
+#: Says its version, records all other calls and refuses to run anything.
+SONOBUOY = '''\
+#!/bin/sh
+[ "$1" = version ] && echo v0.57.5 && exit
+echo "$1" >> "$0.calls"
+[ "$1" != run ]
+'''
+GPU = {'key': 'gpu', 'effect': 'NoSchedule'}
+
+
+class StartTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.base = self.useFixture(own_folders.OwnFolders()).base
+        self.cluster = self.useFixture(
+            scripted.ScriptedCluster(running=False))
+        programs = self.base / 'bin'
+        programs.mkdir()
+        self.program = programs / 'sonobuoy'
+        self.program.write_text(SONOBUOY)
+        self.program.chmod(0o755)
+        self.useFixture(fixtures.EnvironmentVariable('PATH', str(programs)))
+
+    def call(self, *argv):
+        """Exit code and what was printed."""
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+            try:
+                code = main.main(['conformance', *argv])
+            except SystemExit as e:
+                code = e.code
+        return code, out.getvalue()
+
+    def run_tests(self, *argv):
+        return self.call(
+            'run', '--mode', 'quick', '--kubeconfig',
+            str(self.cluster.kubeconfig), '--results',
+            str(self.base / 'results'), *argv)
+
+    def assert_started(self, wanted, *argv):
+        """Check whether the preflight lets tests start; returns the text."""
+        calls = pathlib.Path(f'{self.program}.calls')
+        calls.unlink(missing_ok=True)
+        code, said = self.run_tests(*argv)
+        # The program fails, or nothing is started: neither is a verdict.
+        self.assertEqual(3, code, said)
+        self.assertEqual((wanted, wanted), (
+            calls.exists(), bool(self.cluster.objects)), said)
+        # As the program would.
+        self.cluster.objects.clear()
+        return said
+
+    def add_nodes(self, *taints, ready='True', images=()):
+        node = scripted.node(f'n{len(self.cluster.nodes) + 1}', ready)
+        node['spec']['taints'] = list(taints)
+        node['status']['images'] = list(images)
+        self.cluster.nodes.append(node)
+
+
+class NodesTest(StartTest):
+
+    def assert_allowed(self, *numbers):
+        """Check the numbers of nodes with which the tests start."""
+        for number in -2, -1, 0, 1, 2, 3:
+            self.assert_started(
+                number in numbers, '--env', 'E2E_EXTRA_ARGS='
+                f'--v=4 --allowed-not-ready-nodes={number}')
+
+    @unittest.expectedFailure
+    def test_as_many_nodes_as_the_tests_allow_for(self):
+        """Of e2e.test's argument: -1 is all of them."""
+        self.add_nodes(ready='False')
+        self.add_nodes(GPU)
+
+        self.assert_started(False)
+        self.assert_allowed(-1, 2, 3)
+
+    @unittest.expectedFailure
+    def test_preflight_can_be_skipped(self):
+        self.add_nodes(ready='False')
+
+        self.assert_started(True, '--skip-preflight')
+
+    @unittest.expectedFailure
+    def test_a_namespace_is_not_taken_without_a_preflight(self):
+        """Nor is it removed, as it may be anybody's."""
+        space = {'metadata': {'name': scripted.NAMESPACE}}
+        self.cluster.objects[scripted.SPACE] = space
+
+        code, said = self.run_tests('--skip-preflight')
+
+        self.assertEqual(3, code, said)
+        self.assertIn('--namespace', said)
+        self.assertEqual({scripted.SPACE: space}, self.cluster.objects)
+
+
+class ImagesTest(StartTest):
+
+    #: As a kubelet lists them: 50 at most (nodeStatusMaxImages).
+    FULL = [{'names': [f'r.example/i{number}']} for number in range(50)]
+
+    def start(self, wanted):
+        self.assert_started(wanted, '--image-pull-policy', 'Never')
+
+    def test_images_that_no_node_has(self):
+        self.start(False)
+
+    @unittest.expectedFailure
+    def test_a_list_that_may_be_cut_proves_nothing(self):
+        self.cluster.nodes.clear()
+        self.add_nodes(images=self.FULL[1:])
+        self.add_nodes(images=self.FULL)
+        self.start(True)
