@@ -8,6 +8,7 @@ import shlex
 
 from magnum_capi.cli import base
 from magnum_capi_tempest.cli import conformance_report
+from magnum_capi_tempest.cli import conformance_run
 from magnum_capi_tempest.cli import conformance_target
 from magnum_capi_tempest.conformance.reports import files
 from magnum_capi_tempest.conformance.reports import page
@@ -51,6 +52,7 @@ class Rerun(base.Judging):
         parser.add_argument(
             '--replace', action='store_true',
             help='Remove what an earlier run left in the cluster first.')
+        conformance_run.add_skip_preflight(parser)
         conformance_report.add_output(
             parser, 'report of the first run, with the results of the rerun,',
             'HTML, Markdown, JSON, JUnit, subunit')
@@ -77,7 +79,8 @@ def _request(args, record):
     plan = record.plan if record else runner.Plan()
     more = {'backend': record.backend} if record else {}
     return lifecycle.RunRequest(target, plan, args.results.absolute(),
-                                replace=args.replace, **more)
+                                replace=args.replace,
+                                skip_preflight=args.skip_preflight, **more)
 
 
 def _preview(names, request):

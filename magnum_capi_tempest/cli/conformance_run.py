@@ -276,7 +276,8 @@ def request_of(args) -> lifecycle.RunRequest:
             model.STAND_IN_VARIABLE) == model.STAND_IN)
     return lifecycle.RunRequest(
         conformance_target.of(args), plan, args.results.absolute(),
-        args.backend, args.name or '', args.replace, args.keep)
+        args.backend, args.name or '', args.replace, args.keep,
+        args.skip_preflight)
 
 
 def _add_tests(parser):
@@ -362,10 +363,18 @@ def _add_course(parser):
     group.add_argument('--replace', action='store_true',
                        help='remove what an earlier run left in the cluster '
                             'first')
+    add_skip_preflight(group)
     group.add_argument('--keep', action='store_true',
                        help='keep the namespace of the run when it ends')
     group.add_argument('--dry-run', action='store_true',
                        help='print the commands without running them')
+
+
+def add_skip_preflight(parser):
+    """Add the option that overrides what the preflight finds."""
+    parser.add_argument('--skip-preflight', action='store_true',
+                        help='start the tests without checking whether the '
+                             'cluster is fit for them')
 
 
 def _pair(text):

@@ -27,7 +27,8 @@ def prepare(request, namespace, labels, delete, reader,
     """Check whether a cluster is fit; nothing is created.
 
     :param request: :class:`.lifecycle.RunRequest`; the run that it replaces
-        is removed once the cluster is otherwise fit.
+        is removed once the cluster is otherwise fit. Without a preflight only
+        the namespace is checked.
     :param namespace: of the run; ``labels`` are those that it will have.
     :param delete: function that removes an earlier run.
     :raises EnvironmentProblem: it is not fit.
@@ -42,8 +43,9 @@ def prepare(request, namespace, labels, delete, reader,
         seen = snapshot.look(reader, namespace)
     found = preflight.by_weight((
         *_check(request, seen, namespace),
-        *(() if seen.namespace else admission.check(dry_run.ask(
-            reader, namespace, labels), namespace))))
+        *(() if seen.namespace or request.skip_preflight
+          else admission.check(dry_run.ask(reader, namespace, labels),
+                               namespace))))
     for finding in found:
         progress.info(f'preflight: {finding}')
     _refuse(found)
@@ -51,6 +53,8 @@ def prepare(request, namespace, labels, delete, reader,
 
 
 def _check(request, seen, namespace):
+    if request.skip_preflight:
+        return tuple(preflight.occupied(seen, namespace))
     return preflight.check(seen, request.plan, namespace,
                            _images(request, seen.version))
 

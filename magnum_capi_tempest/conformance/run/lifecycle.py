@@ -70,6 +70,7 @@ class RunRequest:
     :param name: of the run; generated if empty.
     :param replace: remove an earlier run from the namespace.
     :param keep: leave namespace and roles when the run is over.
+    :param skip_preflight: start the tests without checking the cluster.
     """
 
     target: runs.Target
@@ -79,6 +80,7 @@ class RunRequest:
     name: str = ''
     replace: bool = False
     keep: bool = False
+    skip_preflight: bool = False
 
 
 def preview(request: RunRequest, program='') -> list[list[str]]:

@@ -29,6 +29,8 @@ _CONTROL_PLANE = 'node-role.kubernetes.io/control-plane'
 _MASTER, _MASTER_WAITED_FOR = 'node-role.kubernetes.io/master', (1, 28)
 _CORDON = 'node.kubernetes.io/unschedulable'
 _NON_BLOCKING = re.compile(r'--?non-blocking-taints[= ]([^\s]+)')
+#: How many nodes e2e.test does without; -1 is all (framework/node/helper.go).
+_ALLOWED = re.compile(r'--?allowed-not-ready-nodes[= ](-?\d+)')
 
 #: Free resources below which specs are likely to fail: enough for aggregator,
 #: tests, and what a few specs start at once. Pods, CPUs, bytes, summed over
@@ -60,7 +62,7 @@ def check(seen, plan, namespace, images) -> tuple[Finding, ...]:
     :param images: names of the images that are needed to start anything.
     """
     found = [*_versions(seen, plan), *_nodes(seen, plan),
-             *_families(seen), *_room(seen), *_namespace(seen, namespace),
+             *_families(seen), *_room(seen), *occupied(seen, namespace),
              *_images(seen, plan, images)]
     if not seen.dns and not any(s.kind == symptoms_.DNS
                                 for s in seen.symptoms):
@@ -108,19 +110,31 @@ def _versions(seen, plan):
 
 def _nodes(seen, plan):
     bad = [_named(n) for n in seen.nodes if not n.ready]
+    tainted = _waited_for(seen, plan)
+    level = (WARNING if _does_without(plan, len(bad) + len(tainted))
+             else BLOCKER)
     if bad:
-        # e2e.test waits for all nodes (--allowed-not-ready-nodes is 0,
-        # test/e2e/framework/test_context.go) and then fails.
-        yield Finding(BLOCKER, f'nodes not ready: {", ".join(bad)}',
-                      'The tests wait for all nodes, and then fail')
+        yield Finding(
+            level, f'nodes not ready: {", ".join(bad)}',
+            'The tests wait for all nodes, and then fail; to do without N '
+            'nodes, use --env E2E_EXTRA_ARGS=--allowed-not-ready-nodes=N'
+            if level == BLOCKER else 'The tests do without them')
     usable = [n for n in seen.nodes if n.ready and n.schedulable]
     if not usable:
         full = ', '.join(_named(n) for n in seen.nodes if n.ready and n.why)
         yield Finding(BLOCKER, 'no node takes the pods of the tests'
                       + (f': {full}' if full else ''),
                       'Uncordon one, or remove its taints')
-    else:
-        yield from _waited_for(seen, plan)
+    elif tainted:
+        named = ', '.join(f'{name} ({", ".join(keys) or "cordoned"})'
+                          for name, keys in tainted.items())
+        yield Finding(
+            level, f'nodes that are not schedulable: {named}',
+            'The tests wait for them for 30 minutes, and then fail; uncordon '
+            'the nodes, remove the taints, list all expected taints with '
+            f'--env E2E_EXTRA_ARGS=--non-blocking-taints={_CONTROL_PLANE},KEY'
+            ', or do without N nodes with --allowed-not-ready-nodes=N there'
+            if level == BLOCKER else 'The tests do without them')
     # Some of all conformance tests need two (test/e2e/architecture/
     # conformance.go, test/e2e/apps/daemon_set.go).
     if (len(usable) == 1
@@ -136,25 +150,25 @@ def _nodes(seen, plan):
                       '--aggregator-node', 'See --aggregator-node')
 
 
+def _does_without(plan, count):
+    """Whether e2e.test starts although this many nodes are not ready."""
+    told = _ALLOWED.findall(plan.variables.get('E2E_EXTRA_ARGS', ''))
+    return bool(told) and (int(told[-1]) == -1 or count <= int(told[-1]))
+
+
 def _waited_for(seen, plan):
-    """Nodes that e2e.test considers not ready (framework/node/wait.go)."""
+    """Other nodes that e2e.test considers not ready: names, and their taints.
+
+    See framework/node/wait.go.
+    """
     told = _NON_BLOCKING.findall(plan.variables.get('E2E_EXTRA_ARGS', ''))
     may_be = set(told[-1].split(',')) if told else {_CONTROL_PLANE}
     minor = _minor(plan.kubernetes or seen.version)
     if not told and minor and minor < _MASTER_WAITED_FOR:
         may_be.add(_MASTER)
-    found = {n.name: sorted(n.taints - may_be - {_CORDON}) for n in seen.nodes
-             if n.ready and (n.taints - may_be or n.cordoned
-                             and not n.taints & may_be)}
-    if found:
-        named = ', '.join(f'{name} ({", ".join(keys) or "cordoned"})'
-                          for name, keys in found.items())
-        yield Finding(
-            BLOCKER, 'the tests wait 30 minutes for nodes that are not '
-            f'schedulable, and then fail: {named}',
-            'Uncordon the nodes, remove the taints, or list all expected '
-            'taints with --env '
-            f'E2E_EXTRA_ARGS=--non-blocking-taints={_CONTROL_PLANE},KEY')
+    return {n.name: sorted(n.taints - may_be - {_CORDON}) for n in seen.nodes
+            if n.ready and (n.taints - may_be or n.cordoned
+                            and not n.taints & may_be)}
 
 
 def _families(seen):
@@ -208,7 +222,8 @@ def _room(seen):
                       'Specs may fail because of that')
 
 
-def _namespace(seen, namespace):
+def occupied(seen, namespace):
+    """Yield why a run cannot have its namespace, and what tests left."""
     if seen.namespace == 'Terminating':
         yield Finding(BLOCKER, f'the namespace {namespace} is still being '
                       'removed', 'Try again in a minute')
@@ -238,13 +253,14 @@ def _images(seen, plan, images):
         if nodes and len(have) == len(nodes):
             yield Finding(FACT, f'image {image} is on every node')
         elif plan.images.pull_policy == 'Never':
+            cut = [n.name for n in nodes if n.images_cut]
             yield Finding(
-                WARNING if have else BLOCKER,
-                f'image {image} is on {len(have)} of {len(nodes)} nodes, and '
-                'must not be pulled',
-                'Import it on every node (a kubelet lists at most 50 images; '
-                'use another --image-pull-policy if the image is in fact '
-                'there)')
+                WARNING if have or cut else BLOCKER,
+                f'image {image} is listed on {len(have)} of {len(nodes)} '
+                'nodes, and must not be pulled',
+                'Import it on every node' + (
+                    f'; it may be there, as the lists of {", ".join(cut)} '
+                    'may be cut' if cut else ''))
         else:
             yield Finding(FACT, f'image {image} will be pulled on '
                           f'{len(nodes) - len(have)} of {len(nodes)} nodes')

@@ -21,6 +21,9 @@ _TOLERATED = 'kubernetes.io/e2e-evict-taint-key'
 #: Age up to which a warning event counts, in seconds.
 _RECENT = 120
 
+#: Images that a kubelet lists, by default at most (nodeStatusMaxImages).
+_MOST_IMAGES = 50
+
 
 @dataclasses.dataclass(frozen=True)
 class Node:
@@ -29,8 +32,8 @@ class Node:
     :param free_pods: number of further pods that it accepts.
     :param free_cpu: CPUs that no pod has requested.
     :param free_memory: bytes that no pod has requested.
-    :param images: names of the images that its kubelet lists (no more than
-        50 by default).
+    :param images: names of the images that its kubelet lists.
+    :param images_cut: that list may lack images.
     :param cordoned: no pods are scheduled on it.
     :param taints: keys of those that keep pods away.
     :param why: it is not ready, or not schedulable.
@@ -52,6 +55,7 @@ class Node:
     cordoned: bool = False
     taints: frozenset[str] = frozenset()
     families: tuple[str, ...] = ()
+    images_cut: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -182,7 +186,8 @@ def _node(obj, pods):
         why or ', '.join(bad), texts.line(info.get('osImage') or ''),
         bool(spec.get('unschedulable')), frozenset(taints),
         _families(a.get('address') for a in status.get('addresses') or ()
-                  if a.get('type') == 'InternalIP'))
+                  if a.get('type') == 'InternalIP'),
+        len(status.get('images') or ()) >= _MOST_IMAGES)
 
 
 def quantity(text) -> float:

@@ -5,7 +5,6 @@
 import contextlib
 import io
 import pathlib
-import unittest
 
 import fixtures
 import testtools
@@ -83,7 +82,6 @@ class NodesTest(StartTest):
                 number in numbers, '--env', 'E2E_EXTRA_ARGS='
                 f'--v=4 --allowed-not-ready-nodes={number}')
 
-    @unittest.expectedFailure
     def test_as_many_nodes_as_the_tests_allow_for(self):
         """Of e2e.test's argument: -1 is all of them."""
         self.add_nodes(ready='False')
@@ -92,13 +90,11 @@ class NodesTest(StartTest):
         self.assert_started(False)
         self.assert_allowed(-1, 2, 3)
 
-    @unittest.expectedFailure
     def test_preflight_can_be_skipped(self):
         self.add_nodes(ready='False')
 
         self.assert_started(True, '--skip-preflight')
 
-    @unittest.expectedFailure
     def test_a_namespace_is_not_taken_without_a_preflight(self):
         """Nor is it removed, as it may be anybody's."""
         space = {'metadata': {'name': scripted.NAMESPACE}}
@@ -122,7 +118,6 @@ class ImagesTest(StartTest):
     def test_images_that_no_node_has(self):
         self.start(False)
 
-    @unittest.expectedFailure
     def test_a_list_that_may_be_cut_proves_nothing(self):
         self.cluster.nodes.clear()
         self.add_nodes(images=self.FULL[1:])
