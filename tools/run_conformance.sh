@@ -37,8 +37,8 @@ everything down again.
 Needs root and containers. The images are stand-ins that are built here, so
 the reports do not certify anything.
 
-Exit code: 0 all tests passed; 1 some failed; 2 wrong usage; 3 this machine
-lacks something, named in the last line.
+Exit code: 0 all tests passed; 1 some failed; 2 wrong usage; 3 the result is
+unknown, or this machine lacks something, named in the last line.
 EOT
 }
 
@@ -179,7 +179,7 @@ for driver in "${drivers[@]}"; do
         --concurrency 1 --regex "test_conformance\.$test_class" \
         --results "$results/$driver" "${arguments[@]}" \
         --option "conformance_results=$results/$driver/conformance" \
-        || code=1
+        || code=$(($? == 1 || code == 1 ? 1 : 3))
 done
 
 echo

@@ -20,7 +20,7 @@ class Check(base.Command):
     Each finding names the rule, the file and the line. The bot fails on
     errors; it accepts warnings, but a reviewer may not. Whether the pull
     request is a single commit (rule 15) is not checked. Exit code: 0 no
-    errors, 1 errors, 2 there is nothing to check.
+    errors, 1 errors, 2 wrong usage: the folder is not one to check.
     """
 
     def get_parser(self, prog_name):

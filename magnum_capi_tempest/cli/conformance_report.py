@@ -20,8 +20,8 @@ _FORMATS = ('text', 'markdown', 'json')
 class Report(base.Judging):
     """Show a conformance run: verdict, causes of failures, slow specs.
 
-    Exit code: 0 passed, 1 failed, 2 incomplete, 3 the harness failed or the
-    record is broken.
+    Exit code: 0 passed, 1 failed, 2 wrong usage, 3 incomplete, the harness
+    failed, or the record is broken.
     """
 
     def get_parser(self, prog_name):
@@ -58,9 +58,9 @@ class Report(base.Judging):
 class Compare(base.Judging):
     """Compare conformance runs with the first one.
 
-    Exit code: 0 no new failures, 1 new failures, 2 or 3 no new failures so
-    far, but a later run is incomplete or did not run all tests that the first
-    one ran (2), or its harness failed (3).
+    Exit code: 0 no new failures, 1 new failures, 2 wrong usage, 3 no new
+    failures so far, but a later run is incomplete, did not run all tests that
+    the first one ran, or its harness failed.
     """
 
     def get_parser(self, prog_name):

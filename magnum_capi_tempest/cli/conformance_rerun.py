@@ -27,8 +27,8 @@ class Rerun(base.Judging):
 
     A spec that passes now is reported as flaky; the verdict of the first run
     does not change. Exit code: 0 all specs passed this time, 1 some failed
-    again, 2 there was nothing to run, or not exactly the failed specs ran, 3
-    the harness failed.
+    again, 2 wrong usage: there was nothing to run, 3 not exactly the failed
+    specs ran, or the harness failed.
     """
 
     def get_parser(self, prog_name):

@@ -12,9 +12,8 @@ class Results(base.Judging):
     """Check the results of a conformance run and print the verdict.
 
     Reads a Sonobuoy archive without unpacking it, or the files that Hydrophone
-    writes. Exit code: 0 passed, 1 failed, 2 incomplete, 3 the harness failed
-    or the record cannot be read. An invalid command line also exits with 2,
-    but prints no verdict.
+    writes. Exit code: 0 passed, 1 failed, 2 wrong usage, 3 incomplete, the
+    harness failed, or the record cannot be read.
     """
 
     def get_parser(self, prog_name):

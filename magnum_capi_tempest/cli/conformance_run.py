@@ -2,8 +2,8 @@
 
 """``magnum-capi conformance run`` and commands for existing runs.
 
-Exit codes: 0 passed, 1 tests failed, 2 incomplete (or an invalid command
-line), 3 the harness failed and nothing is known about the cluster.
+Exit codes: 0 passed, 1 tests failed, 2 wrong usage, 3 incomplete, or the
+harness failed and nothing is known about the cluster.
 """
 
 import argparse
@@ -89,8 +89,8 @@ class Run(base.Judging):
     """Run the conformance tests in a cluster and print the verdict.
 
     After Ctrl-C the run continues in the cluster; use "status", "resume" or
-    "abort". Exit code: 0 passed, 1 tests failed, 2 incomplete, 3 the harness
-    failed.
+    "abort". Exit code: 0 passed, 1 tests failed, 2 wrong usage, 3 incomplete
+    or the harness failed.
     """
 
     def get_parser(self, prog_name):

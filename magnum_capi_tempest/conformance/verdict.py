@@ -17,8 +17,8 @@ FAILED = 'failed'
 INCOMPLETE = 'incomplete'
 HARNESS_ERROR = 'harness error'
 
-#: Exit code of the command line for each outcome.
-EXIT_CODES = {PASSED: 0, FAILED: 1, INCOMPLETE: 2, HARNESS_ERROR: 3}
+#: Exit code of the command line for each outcome. 2 is wrong usage.
+EXIT_CODES = {PASSED: 0, FAILED: 1, INCOMPLETE: 3, HARNESS_ERROR: 3}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -28,8 +28,8 @@ NOT_RERUN = 'not run again'
 
 
 #: Exit codes of :class:`Ended`.
-_AGAIN, _INCOMPLETE, _HARNESS = (verdicts.EXIT_CODES[outcome] for outcome in (
-    verdicts.FAILED, verdicts.INCOMPLETE, verdicts.HARNESS_ERROR))
+_AGAIN, _INCOMPLETE = (verdicts.EXIT_CODES[outcome] for outcome in (
+    verdicts.FAILED, verdicts.INCOMPLETE))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,15 +62,14 @@ class Ended:
     def exit_code(self) -> int:
         """Of the rerun alone; says nothing about the first run.
 
-        0 all passed now, 1 some failed again, 2 not exactly these specs ran, 3
-        the harness failed.
+        0 all passed now, 1 some failed again, 3 not exactly these specs ran,
+        or the harness failed.
         """
         outcomes = {one.outcome for one in self.again}
         if FAILED_AGAIN in outcomes:
             return _AGAIN
-        if self.broken:
-            return _HARNESS
-        if self.deviations or NOT_RERUN in outcomes or not outcomes:
+        if (self.broken or self.deviations or NOT_RERUN in outcomes
+                or not outcomes):
             return _INCOMPLETE
         return 0
 

@@ -58,7 +58,7 @@ class TestRerun(base.BaseTest):
         ended, _ = rerunning.execute(
             first, self.request(cluster), self.runtime)
 
-        self.assertEqual(2, ended.exit_code)
+        self.assertEqual(3, ended.exit_code)
         self.assertIn('[sig-node] Pods should be submitted and removed '
                       '[NodeConformance] [Conformance] ran and was not asked '
                       'for', ended.deviations)

@@ -258,7 +258,7 @@ class TestRun(base.BaseTest):
 
         ended = lifecycle.run(self.request(cluster), runtime)
 
-        self.assertEqual((verdict.INCOMPLETE, 2), (
+        self.assertEqual((verdict.INCOMPLETE, 3), (
             ended.verdict.outcome, ended.verdict.exit_code))
         self.assertIn('nothing has changed', ' '.join(ended.verdict.reasons))
         self.assertEqual(log[:len(log) // 2],

@@ -53,7 +53,7 @@ class CompareTest(testtools.TestCase):
                 self.archive('one', names[1:], skipped=names[:1])):
             code, found, _ = self.compare(before, after)
 
-            self.assertEqual((2, 2), (code, found['exit_code']))
+            self.assertEqual((3, 3), (code, found['exit_code']))
             self.assertNotIn('no new failures', found['conclusion'])
 
     def test_as_many_tests_or_more_are_a_success(self):

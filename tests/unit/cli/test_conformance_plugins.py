@@ -102,7 +102,7 @@ class PluginTest(testtools.TestCase):
 
         self.packed(first={junit: b'<testsuites>', log: None}, second={})
         code, found = self.results(self.path)
-        self.assertEqual(2, code)
+        self.assertEqual(3, code)
         self.assertIn('first', found['reasons'][0])
 
     def test_of_several_the_first_is_judged_and_the_others_are_named(self):

@@ -48,7 +48,7 @@ class ReportTest(TestCase):
         for path, code, said in (
                 (by_hand.QUICK, 0, 'PASSED: quick-e2e'),
                 (by_hand.PARALLEL, 1, 'FAILED: conformance-parallel'),
-                (by_hand.ARCHIVES / 'hello-plugin.tar.gz', 2,
+                (by_hand.ARCHIVES / 'hello-plugin.tar.gz', 3,
                  'INCOMPLETE: hello-plugin: there are no e2e tests')):
             ended, out, _ = self.call(cli.Report, path)
 
@@ -163,7 +163,7 @@ class RerunTest(TestCase):
     def test_rerun_that_ran_something_else(self):
         code, out, _ = self.rerun(by_hand.real(by_hand.QUICK))
 
-        self.assertEqual(2, code)
+        self.assertEqual(3, code)
         self.assertIn('Not exactly these specs ran', out)
 
     def test_error_is_no_verdict(self):

@@ -73,7 +73,7 @@ class ResumeTest(run_box.TestCase):
         self.assertEqual([run_box.LOG], self.kept('e2e.log'))
         self.assertEqual([passed], self.kept('junit_01.xml'))
         # The log has no end.
-        self.assertEqual(2, code, out)
+        self.assertEqual(3, code, out)
         self.assertIn('1 passed', out)
 
     def test_a_broken_copy_stays_until_there_is_a_whole_one(self):

@@ -59,7 +59,7 @@ class CommandsTest(testtools.TestCase):
         for result, code, word in (
                 (ended((passed,)), 0, 'PASSED'),
                 (ended((passed, failed)), 1, 'FAILED'),
-                (ended(()), 2, 'INCOMPLETE'),
+                (ended(()), 3, 'INCOMPLETE'),
                 (ended((), (infra,)), 3, 'HARNESS ERROR')):
             out = io.StringIO()
             self.assertEqual(code, cli.show(result, rich.console.Console(

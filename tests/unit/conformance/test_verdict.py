@@ -40,7 +40,7 @@ class VerdictTest(testtools.TestCase):
 
     def test_exit_codes(self):
         self.assertEqual(
-            {'passed': 0, 'failed': 1, 'incomplete': 2, 'harness error': 3},
+            {'passed': 0, 'failed': 1, 'incomplete': 3, 'harness error': 3},
             verdict.EXIT_CODES)
 
     def test_passed_and_eligible(self):

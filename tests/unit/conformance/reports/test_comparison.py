@@ -39,7 +39,7 @@ class ComparisonTest(testtools.TestCase):
                 ([same], 0, 'no new failures'),
                 ([worse], 1, '1 new failure'),
                 ([worse, worse], 1, '2 new failures'),
-                ([cut], 2, 'nothing new failed in what ran, but cut did not '
+                ([cut], 3, 'nothing new failed in what ran, but cut did not '
                            'complete'),
                 ([same, cut, BROKEN], 3, None),
                 ([worse, BROKEN], 1, '1 new failure')):

@@ -260,7 +260,7 @@ class FormsTest(testtools.TestCase):
             result, verdict.judge(result), (), rerun.Ended((), ('odd',))))
 
         self.assertEqual(
-            {'exit_code': 2, 'deviations': ['odd'], 'broken': []},
+            {'exit_code': 3, 'deviations': ['odd'], 'broken': []},
             data['rerun'])
 
     def test_terminal_and_markdown_name_what_is_missing(self):

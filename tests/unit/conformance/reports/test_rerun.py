@@ -186,13 +186,13 @@ class ConcludeTest(testtools.TestCase):
         ended = self.conclude(by_hand.result(by_hand.skipped('a')))
 
         self.assertEqual([rerun.NOT_RERUN], [a.outcome for a in ended.again])
-        self.assertEqual(2, ended.exit_code)
+        self.assertEqual(3, ended.exit_code)
 
     def test_more_ran_than_asked(self):
         ended = self.conclude(by_hand.result(by_hand.passed('a'),
                                              by_hand.passed('z')))
 
-        self.assertEqual(2, ended.exit_code)
+        self.assertEqual(3, ended.exit_code)
 
     def test_harness_failed(self):
         ended = self.conclude(by_hand.result(
