@@ -5,12 +5,14 @@
 import contextlib
 import io
 import pathlib
+import unittest
 
 import fixtures
 import testtools
 
 from magnum_capi.cli import main
 from tests.functional.conformance import scripted_cluster as scripted
+from tests.unit.conformance import magnum_cloud
 from tests.unit import own_folders
 
 #: Says its version, records all other calls and refuses to run anything.
@@ -71,6 +73,45 @@ class StartTest(testtools.TestCase):
         node['spec']['taints'] = list(taints)
         node['status']['images'] = list(images)
         self.cluster.nodes.append(node)
+
+
+class DryRunTest(StartTest):
+    """It prints the commands of a run that could begin."""
+
+    def assert_printed(self, *argv):
+        code, said = self.call('run', *argv, '--dry-run')
+        self.assertEqual(0, code, said)
+        self.assertIn('sonobuoy run', said)
+
+    def assert_wrong(self, *argv):
+        code, said = self.call('run', *argv, '--dry-run')
+        self.assertEqual(2, code, said)
+        self.assertNotIn('sonobuoy run', said)
+
+    @unittest.expectedFailure
+    def test_kubeconfigs(self):
+        kubeconfig = str(self.cluster.kubeconfig)
+        broken = self.base / 'broken'
+        broken.write_text('}')
+
+        self.assert_printed('--kubeconfig', kubeconfig)
+        self.assertEqual([], self.cluster.asked)
+        self.assert_wrong('--kubeconfig', str(self.base / 'nowhere'))
+        self.assert_wrong('--kubeconfig', str(broken))
+        self.assert_wrong('--kubeconfig', kubeconfig, '--context', 'none')
+
+    @unittest.expectedFailure
+    def test_clusters_of_magnum(self):
+        cloud = self.useFixture(magnum_cloud.Cloud('mine'))
+
+        self.assert_printed('--cluster', 'mine')
+        self.assert_wrong('--cluster', 'nobodys')
+        self.assertEqual({'GET'}, {a.split()[0] for a in cloud.asked})
+
+    def test_nothing_is_left(self):
+        self.assert_printed('--kubeconfig', str(self.cluster.kubeconfig))
+
+        self.assertFalse((self.base / 'state').exists())
 
 
 class NodesTest(StartTest):
