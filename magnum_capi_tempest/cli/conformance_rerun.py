@@ -48,7 +48,8 @@ class Rerun(base.Judging):
             help='Print the names of the specs without running them.')
         parser.add_argument(
             '--dry-run', action='store_true',
-            help='Print the commands without running them.')
+            help='Check that the cluster exists, and print the commands '
+                 'without running them.')
         parser.add_argument(
             '--replace', action='store_true',
             help='Remove what an earlier run left in the cluster first.')

@@ -367,7 +367,8 @@ def _add_course(parser):
     group.add_argument('--keep', action='store_true',
                        help='keep the namespace of the run when it ends')
     group.add_argument('--dry-run', action='store_true',
-                       help='print the commands without running them')
+                       help='check that what the arguments name exists, and '
+                            'print the commands without running them')
 
 
 def add_skip_preflight(parser):

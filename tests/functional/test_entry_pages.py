@@ -6,6 +6,7 @@
 Each page is typed into one shell, with its own sandboxes.
 """
 
+import os
 import pathlib
 
 import fixtures
@@ -15,6 +16,7 @@ from magnum_capi_tempest.conformance import required
 from tests.functional import boxes
 from tests.functional import typed
 from tests.unit.conformance import archives
+from tests.unit.conformance import magnum_cloud
 from tests.unit.conformance import submissions
 from tests.unit.docs import pages
 
@@ -52,6 +54,9 @@ class EntryPagesTest(testtools.TestCase):
         (self.folder / 'PRODUCT.yaml').write_bytes(
             submissions.product_yaml())
 
+        self.useFixture(magnum_cloud.Cloud('mycluster'))
+        for name in ('OS_CLOUD', 'OS_CLIENT_CONFIG_FILE'):
+            self.shell.env[name] = os.environ[name]
         self.page('cncf', cwd=self.folder)
 
     @boxes.LONG

@@ -62,6 +62,19 @@ def access(target, connect=None):
         yield Access(file, folder, about)
 
 
+def check(target, connect=None):
+    """Check that the cluster of a target exists; nothing is written.
+
+    The cluster of a kubeconfig is not asked.
+
+    :raises UsageError, EnvironmentProblem: as :func:`access`.
+    """
+    if target.cluster:
+        _cluster(target, _caller(target, connect or _connect))
+    else:
+        contexts.narrow(contexts.split(target.kubeconfig), target.context)
+
+
 def _of_files(target, folder):
     files = contexts.split(target.kubeconfig)
     context = target.context or contexts.current(files)
@@ -101,8 +114,8 @@ def _connect(cloud):
             hint='Set OS_CLOUD, or use --os-cloud') from None
 
 
-def _write(target, file, connect):
-    """Have a certificate signed, write the kubeconfig, return its subject."""
+def _caller(target, connect):
+    """A function of method and path that returns Magnum's answer."""
     from keystoneauth1 import exceptions
     magnum = connect(target.cloud).container_infrastructure_management
 
@@ -119,11 +132,23 @@ def _write(target, file, connect):
                 where=target.cloud or 'OS_CLOUD',
                 last_seen=f'{type(e).__name__}: {e}') from None
 
+    return call
+
+
+def _cluster(target, call):
+    """Magnum's view of the cluster, which has an address."""
     cluster = call('GET', f'/clusters/{target.cluster}')
     if not cluster.get('api_address'):
         raise errors.UsageError(
             'The cluster has no API address yet', where=cluster['uuid'],
             last_seen=cluster.get('status'))
+    return cluster
+
+
+def _write(target, file, connect):
+    """Have a certificate signed, write the kubeconfig, return its subject."""
+    call = _caller(target, connect)
+    cluster = _cluster(target, call)
     kubeconfig.write(file, kubeconfig.signed(
         cluster, lambda body: call('POST', '/certificates', json=body),
         lambda uuid: call('GET', f'/certificates/{uuid}'),

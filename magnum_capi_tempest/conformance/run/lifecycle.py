@@ -84,10 +84,15 @@ class RunRequest:
 
 
 def preview(request: RunRequest, program='') -> list[list[str]]:
-    """Every command line that a run would call; nothing is contacted."""
+    """Every command line that a run would call; nothing is changed.
+
+    :raises UsageError: the request is invalid, or names what does not exist.
+    :raises EnvironmentProblem: Magnum cannot be asked for the cluster.
+    """
     kind = _BACKENDS[request.backend]
     kind.refuse(request.plan)
     runner.check_files(request.plan)
+    kubeconfigs.check(request.target)
     return kind.backend(
         request.plan, program or request.backend,
         request.target.kubeconfig or f'KUBECONFIG-OF-{request.target.cluster}'

@@ -18,6 +18,7 @@ from magnum_capi_tempest.conformance.results import reading
 from magnum_capi_tempest.conformance.run import lifecycle
 from magnum_capi_tempest.conformance.run import outcome
 from tests.unit.conformance import by_hand
+from tests.unit.conformance import magnum_cloud
 
 
 class TestCase(testtools.TestCase):
@@ -142,7 +143,9 @@ class RerunTest(TestCase):
         self.assertIn('Use --cluster or --kubeconfig', err)
 
     def test_rerun_previews(self):
-        code, out, _ = self.again('--kubeconfig', '/k', '--dry-run')
+        self.useFixture(magnum_cloud.Cloud('c1'))
+
+        code, out, _ = self.again('--cluster', 'c1', '--dry-run')
 
         self.assertEqual(0, code)
         self.assertIn('^Kubernetes e2e suite *(', out)

@@ -20,6 +20,7 @@ from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance.run import watch
 from magnum_capi_tempest.conformance import verdict
+from tests.unit.conformance import magnum_cloud
 from tests.unit import own_folders
 
 RUN = runs.Run('r1', runs.Target('c1'), runner.Plan(), '/results')
@@ -203,6 +204,7 @@ class CommandsTest(testtools.TestCase):
                          abort.call_args[0][0].target)
 
     def test_a_dry_run_quotes_for_the_shell(self):
+        self.useFixture(magnum_cloud.Cloud('c1'))
         run = self.patch('run')
         code, out = self.call(cli.Run, '--dry-run', '--cluster', 'c1',
                               '--focus', 'a b')

@@ -9,6 +9,7 @@ from unittest import mock
 
 import fixtures
 import testtools
+import yaml
 
 from magnum_capi import errors
 from magnum_capi import processes
@@ -18,6 +19,7 @@ from magnum_capi_tempest.conformance.run import lifecycle
 from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.kubeclient import kube
+from magnum_capi_tempest import kubeconfig
 from tests.unit.conformance import archives
 from tests.unit import fake_clock
 from tests.unit import own_folders
@@ -54,7 +56,8 @@ class Box(fixtures.Fixture):
                       'deployments': [], 'events': []}
         self.maps, self.log = {}, None
         self.kubeconfig = self.base / 'kubeconfig'
-        self.kubeconfig.write_text('{}')
+        self.kubeconfig.write_text(yaml.safe_dump(
+            kubeconfig.document('https://192.0.2.1', 'CA', None, None)))
         for owner, name, fake in ((processes, 'run', self.call),
                                   (kube, 'Client', self.reader)):
             self.useFixture(fixtures.MockPatchObject(owner, name, fake))

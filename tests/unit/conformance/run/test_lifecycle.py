@@ -15,6 +15,7 @@ from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance.run import sonobuoy
 from magnum_capi_tempest.conformance import verdict
 from magnum_capi_tempest.toolchain import leftovers
+from tests.unit.conformance import magnum_cloud
 from tests.unit.conformance.run import run_box
 
 COMPLETE = run_box.COMPLETE
@@ -315,8 +316,11 @@ class TestPreview(run_box.TestCase):
         self.assertEqual(argvs[1], lines[1])
         self.assertEqual([], self.box.called)
 
-    def test_a_cluster_of_magnums_is_not_asked(self):
-        argvs = lifecycle.preview(self.box.request(target=runs.Target('c1')))
+    def test_a_cluster_of_magnums_has_no_kubeconfig_yet(self):
+        self.useFixture(magnum_cloud.Cloud('c1'))
+
+        argvs = lifecycle.preview(self.box.request(
+            target=runs.Target('c1', magnum_cloud.NAME)))
 
         self.assertIn('KUBECONFIG-OF-c1', argvs[0])
         self.assertEqual(sonobuoy.NAMESPACE, argvs[0][5])
