@@ -91,7 +91,7 @@ class PluginTest(testtools.TestCase):
 
         self.packed(bench=bench)
         code, found = self.results(self.path)
-        self.assertEqual((2, 0), (code, sum(found['counts'].values())))
+        self.assertEqual((3, 0), (code, sum(found['counts'].values())))
         self.assertIn('bench', found['reasons'][0])
 
     def test_a_broken_file_is_no_success(self):

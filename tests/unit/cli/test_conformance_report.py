@@ -97,7 +97,7 @@ class CompareTest(TestCase):
             sorted(p.name for p in folder.iterdir()))
 
     def test_compare_without_new_failures(self):
-        for after, wanted in (by_hand.PARALLEL, 0), (by_hand.RERUN, 2):
+        for after, wanted in (by_hand.PARALLEL, 0), (by_hand.RERUN, 3):
             code, _, _ = self.call(cli.Compare, by_hand.PARALLEL, after)
 
             self.assertEqual(wanted, code)

@@ -42,8 +42,11 @@ class OwnerTest(testtools.TestCase):
             archives.LOG: archives.log(1, 0, 1, 1),
             archives.JUNIT: archives.junit(archives.case(
                 f'[It] [sig-a] {case}', 'failed', '<failure>no</failure>'))}))
+        kubeconfig = self.folder.parent / f'kubeconfig-{name}'
+        kubeconfig.write_text('current-context: c\n'
+                              'contexts: [{name: c, context: {}}]\n')
         runs.Store().save(runs.Run(
-            name, runs.Target(kubeconfig=f'/kubeconfig-{name}'),
+            name, runs.Target(kubeconfig=str(kubeconfig)),
             runner.Plan(), str(self.folder), stage=runs.ENDED,
             started=f'2026-11-2{len(list(self.folder.iterdir()))}T09:00:00',
             archive=str(path), about=model.Cluster(driver=driver),
