@@ -60,7 +60,8 @@ class Compare(base.Judging):
 
     Exit code: 0 no new failures, 1 new failures, 2 wrong usage, 3 no new
     failures so far, but a later run is incomplete, did not run all tests that
-    the first one ran, or its harness failed.
+    the first one ran, its harness failed, or a record in a folder cannot be
+    read.
     """
 
     def get_parser(self, prog_name):
@@ -72,7 +73,7 @@ class Compare(base.Judging):
         return parser
 
     def act(self, args):
-        found = comparison.of(sources.load_all(args.records))
+        found = comparison.of(*sources.load_all(args.records))
         if args.folder:
             files.write_comparison(args.folder, found)
         if args.html:

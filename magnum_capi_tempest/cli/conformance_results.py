@@ -2,7 +2,6 @@
 
 """``magnum-capi conformance results``: the verdict on an archive."""
 
-import pathlib
 import sys
 
 from magnum_capi.cli import base
@@ -12,14 +11,15 @@ class Results(base.Judging):
     """Check the results of a conformance run and print the verdict.
 
     Reads a Sonobuoy archive without unpacking it, or the files that Hydrophone
-    writes. Exit code: 0 passed, 1 failed, 2 wrong usage, 3 incomplete, the
-    harness failed, or the record cannot be read.
+    writes. Exit code: 0 passed, 1 failed, 2 wrong usage, such as a record
+    that does not exist, 3 incomplete, the harness failed, or the record cannot
+    be read.
     """
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
         parser.add_argument(
-            'record', metavar='ARCHIVE|FOLDER', type=pathlib.Path,
+            'record', metavar='ARCHIVE|FOLDER',
             help='An archive, or a folder with an archive or with '
                  'junit_01.xml and e2e.log.')
         parser.add_argument(

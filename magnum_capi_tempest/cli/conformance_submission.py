@@ -11,6 +11,7 @@ import sys
 
 from magnum_capi.cli import base
 from magnum_capi_tempest.cli import conformance_check
+from magnum_capi_tempest.conformance.results import reading
 from magnum_capi_tempest.conformance.submission import bundle
 from magnum_capi_tempest.conformance.submission import publish
 
@@ -30,7 +31,7 @@ class Build(base.Command):
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
-        parser.add_argument('archive', metavar='ARCHIVE', type=pathlib.Path,
+        parser.add_argument('archive', metavar='ARCHIVE',
                             help=_ARCHIVE)
         parser.add_argument('--product', metavar='FILE', required=True,
                             type=pathlib.Path,
@@ -56,10 +57,10 @@ class Build(base.Command):
         return parser
 
     def take_action(self, args):
-        made = bundle.build(args.archive, args.product, args.out,
-                            name=args.name, setup_file=args.setup,
-                            latest=args.latest,
-                            kubernetes=args.kubernetes_version)
+        made = bundle.build(
+            reading.local(args.archive), args.product, args.out,
+            name=args.name, setup_file=args.setup, latest=args.latest,
+            kubernetes=args.kubernetes_version)
         for finding in made.warnings:
             print(finding, file=sys.stderr)
         print(f'{made.folder}\nTitle of the pull request: {made.title}',
@@ -77,7 +78,7 @@ class Publish(base.Command):
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
-        parser.add_argument('archive', metavar='ARCHIVE', type=pathlib.Path,
+        parser.add_argument('archive', metavar='ARCHIVE',
                             help=_ARCHIVE)
         parser.add_argument('--folder', metavar='DIR', required=True,
                             type=pathlib.Path, help='folder to write to')
@@ -89,7 +90,8 @@ class Publish(base.Command):
     def take_action(self, args):
         if args.full:
             print(f'magnum-capi: {publish.FULL_WARNING}.', file=sys.stderr)
-        done = publish.publish(args.archive, args.folder, full=args.full)
+        done = publish.publish(reading.local(args.archive), args.folder,
+                               full=args.full)
         for path in done.files:
             print(path, file=self.app.stdout)
         print(f'{done.total} secrets were redacted, see {publish.COUNTS}',

@@ -43,6 +43,17 @@ class Judged:
 
 
 @dataclasses.dataclass(frozen=True)
+class Unreadable:
+    """A record below a folder that could not be read, and why."""
+
+    title: str
+    fault: str
+
+    def __str__(self):
+        return f'{self.title} cannot be read: {self.fault}'
+
+
+@dataclasses.dataclass(frozen=True)
 class Matrix:
     """The results by driver and version of Kubernetes.
 
@@ -56,11 +67,16 @@ class Matrix:
 
 @dataclasses.dataclass(frozen=True)
 class Comparison:
-    """:param differences: of each later run from the first."""
+    """Runs side by side.
+
+    :param differences: of each later run from the first.
+    :param unreadable: records that are not among the runs.
+    """
 
     runs: tuple[Judged, ...]
     differences: tuple[compare.Difference, ...]
     grid: grid.Grid
+    unreadable: tuple[Unreadable, ...] = ()
 
     @property
     def new_failures(self) -> int:
@@ -75,14 +91,17 @@ class Comparison:
     def exit_code(self) -> int:
         """0 no new failures, 1 new failures.
 
-        If there are none so far, that of a broken run, or that of an
-        incomplete one if fewer tests ran than in the first run.
+        If there are none so far: that of a broken run, that of an incomplete
+        one if fewer tests ran than in the first run, and that of a broken
+        harness if a record could not be read.
         """
         if self.new_failures:
             return NEW_FAILURES
         codes = [run.verdict.exit_code for run in self.broken]
         if any(one.fewer for one in self.differences):
             codes.append(verdicts.EXIT_CODES[verdicts.INCOMPLETE])
+        if self.unreadable:
+            codes.append(verdicts.EXIT_CODES[verdicts.HARNESS_ERROR])
         return max(codes, default=0)
 
     @property
@@ -114,13 +133,18 @@ class Comparison:
                 return ('nothing new failed in what ran, but '
                         f'{texts.number(one.fewer, "test")} of {one.before} '
                         f'did not run in {one.after}')
+        if self.unreadable:
+            return ('nothing new failed in what could be read, but '
+                    f'{texts.number(len(self.unreadable), "record")} could '
+                    'not')
         return 'no new failures'
 
 
-def of(judged) -> Comparison:
+def of(judged, unreadable=()) -> Comparison:
     """Compare results.
 
     :param judged: two or more :class:`Judged`, the baseline first.
+    :param unreadable: :class:`Unreadable` records.
     :raises UsageError: fewer than two.
     """
     judged = tuple(judged)
@@ -129,7 +153,7 @@ def of(judged) -> Comparison:
     first, *others = [one.result for one in judged]
     return Comparison(
         judged, tuple(compare.difference(first, other) for other in others),
-        grid.build([first, *others]))
+        grid.build([first, *others]), tuple(unreadable))
 
 
 def _numbers(version):
@@ -142,6 +166,9 @@ def sections(comparison):
     """The comparison as :class:`~..report.model.Section` objects."""
     yield report.Section('Runs', tuple(
         f'{run.result.title}: {run.said}' for run in comparison.runs))
+    if comparison.unreadable:
+        yield report.Section('Records that cannot be read', tuple(
+            map(str, comparison.unreadable)))
     for difference in comparison.differences:
         between = f'{difference.before} → {difference.after}'
         empty = True
@@ -190,6 +217,8 @@ def document(comparison) -> dict:
             'cni': run.result.cluster.cni,
             'kubernetes': run.result.cluster.kubernetes,
         } for run in comparison.runs],
+        'unreadable': [dataclasses.asdict(one)
+                       for one in comparison.unreadable],
         'differences': [
             {'before': d.before, 'after': d.after}
             | {kind: [_json(change) for change in getattr(d, kind)]

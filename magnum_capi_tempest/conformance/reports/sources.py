@@ -15,6 +15,7 @@ from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.reports import comparison
 from magnum_capi_tempest.conformance.reports import folders
 from magnum_capi_tempest.conformance import required
+from magnum_capi_tempest.conformance.results import damage
 from magnum_capi_tempest.conformance.results import reading
 from magnum_capi_tempest.conformance.run import outcome
 from magnum_capi_tempest.conformance.run import runs
@@ -35,9 +36,9 @@ def parse(given) -> tuple[str, dict[str, str]]:
     """Parse a record as named on the command line.
 
     :returns: path or name, and what was added about the cluster.
-    :raises UsageError: an attribute is unknown.
+    :raises UsageError: an attribute is unknown, or it is a URL.
     """
-    if pathlib.Path(given).exists():
+    if reading.local(given).exists():
         return given, {}
     record, *said = given.split(',')
     about = {}
@@ -86,20 +87,32 @@ def load(given, *, title=None, store=None) -> comparison.Judged:
         result, required.of(result.cluster.kubernetes)))
 
 
-def load_all(given, store=None) -> list[comparison.Judged]:
+def load_all(given, store=None) -> tuple[
+        list[comparison.Judged], list[comparison.Unreadable]]:
     """Read several records; titles of records with the same name differ.
 
     :param given: for a folder that is no record, all records below it.
+    :raises Damage: one that is named cannot be read, or of those below a
+        folder fewer than two can.
     """
     store = store or runs.Store()
-    found = [load(one, title=title, store=store)
-             for one, title in _each(given)]
+    found, faults = [], []
+    for one, title in _each(given):
+        try:
+            found.append(load(one, title=title, store=store))
+        except damage.Damage as e:
+            if title is None:
+                raise
+            faults.append((title, e))
+    if faults and len(found) < 2:
+        raise faults[0][1]
     titles = [one.result.title for one in found]
     return [
         one if titles.count(one.result.title) == 1
         else dataclasses.replace(one, result=dataclasses.replace(
             one.result, title=f'{number}: {one.result.title}'))
-        for number, one in enumerate(found, 1)]
+        for number, one in enumerate(found, 1)], [
+        comparison.Unreadable(title, str(e)) for title, e in faults]
 
 
 def run_of(given, result, store=None) -> runs.Run | None:

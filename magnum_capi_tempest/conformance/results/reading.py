@@ -11,6 +11,7 @@ import os
 import pathlib
 import stat
 
+from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.results import archive
 from magnum_capi_tempest.conformance.results import damage
@@ -32,6 +33,8 @@ def read(path, *, expect_sha256=None, verified=False,
     """
     path = pathlib.Path(path)
     with _open(path) as stream:
+        _recognize(path, stream.read(512))
+        stream.seek(0)
         content = archive.Content(stream, path, limits)
         walk = archive.Walk(content, path, limits)
         record = records.Record(path, limits)
@@ -134,9 +137,10 @@ def find(path, *, verified=False, **kwargs):
     :param verified: see :func:`read`.
     :param kwargs: of :func:`read_files`, for loose files.
     :returns: :class:`~..model.Result`.
+    :raises UsageError: there is no such file or folder.
     :raises Damage: there is none, or several, or they cannot be read.
     """
-    path = pathlib.Path(path)
+    path = local(path)
     try:
         return _find(path, verified, kwargs)
     except OSError as e:
@@ -144,7 +148,21 @@ def find(path, *, verified=False, **kwargs):
                             where=e.filename or path) from e
 
 
+def local(path) -> pathlib.Path:
+    """The path of a record that a user names.
+
+    :raises UsageError: it is a URL.
+    """
+    if '://' in str(path):
+        raise errors.UsageError('A record cannot be read from a URL',
+                                where=path, hint='Download it first')
+    return pathlib.Path(path)
+
+
 def _find(path, verified, kwargs):
+    if not path.exists():
+        raise errors.UsageError('There is no such archive or folder',
+                                where=path)
     if not path.is_dir():
         return read(path, verified=verified)
     files = path / 'junit_01.xml', path / 'e2e.log'
@@ -171,6 +189,35 @@ def _open(path):
         os.close(handle)
         raise damage.Damage('It is not a regular file', where=path)
     return open(handle, 'rb', buffering=0)
+
+
+def _recognize(path, head):
+    """Refuse a file that is no gzip file, by what it is.
+
+    :param head: its first 512 bytes.
+    """
+    if not head or head.startswith(b'\x1f\x8b'):
+        return
+    hint = ('Name the .tar.gz of Sonobuoy, or the folder with the '
+            'junit_01.xml and e2e.log of a run')
+    if head[257:262] == b'ustar':
+        what = 'It is a tar archive without compression'
+        hint = 'Compress it first: gzip FILE'
+    elif head.startswith(b'PK\3\4'):
+        what = 'It is a zip archive, not a .tar.gz'
+    elif b'<testsuite' in head:
+        what = 'It is a JUnit file, not an archive'
+    elif _is_text(head):
+        what = 'It is a text file, not an archive'
+    else:
+        what = 'It is not a gzip file'
+    raise damage.Damage(what, where=path, hint=hint)
+
+
+def _is_text(head):
+    # The last character may be cut.
+    text = head.decode('utf-8', 'ignore')
+    return len(head) - len(text.encode()) < 4 and '\0' not in text
 
 
 def _pieces(stream, path, limits):

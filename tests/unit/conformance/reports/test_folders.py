@@ -108,7 +108,7 @@ class MatrixTest(_Base):
 
     def load(self, *given):
         return sources.load_all(map(str, given), runs.Store(
-            self.top / 'state'))
+            self.top / 'state'))[0]
 
     def test_a_tree_makes_the_matrix(self):
         for driver in ('capi', 'helm'):

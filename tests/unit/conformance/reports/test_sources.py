@@ -126,7 +126,7 @@ class SourcesTest(testtools.TestCase):
             self.assertRaises(errors.UsageError, sources.parse, given)
 
     def test_one_title_twice(self):
-        found = sources.load_all([str(self.files)] * 2, self.store)
+        found, _ = sources.load_all([str(self.files)] * 2, self.store)
 
         self.assertEqual(
             ['1: files', '2: files'],
