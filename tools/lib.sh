@@ -34,6 +34,16 @@ one_of() {
     DIE_CODE=2 die "Unknown $what" "$word" "Use one of: $*"
 }
 
+# need_value OPTION [VALUE]...: exit with a usage error without a VALUE.
+need_value() {
+    [[ -n ${2-} ]] || DIE_CODE=2 die 'A value is missing' "$1" 'See --help'
+}
+
+# unknown WORD: exit with a usage error.
+unknown() {
+    DIE_CODE=2 die 'Unknown argument' "$1" 'See --help'
+}
+
 # quietly WHAT COMMAND...: print a line when done, the output on failure.
 quietly() {
     local what=$1 log

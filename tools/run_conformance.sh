@@ -59,9 +59,7 @@ while (($#)); do
         --keep) keep=yes ;;
         --mode | --driver | --results | --images | --infrastructure | \
             --management)
-            if [[ -z ${2-} ]]; then
-                DIE_CODE=2 die 'A value is missing' "$1" 'See --help'
-            fi
+            need_value "$@"
             case $1 in
                 --mode) mode=$2 ;;
                 --driver) drivers+=("$2") ;;
@@ -71,7 +69,7 @@ while (($#)); do
                 --management) management=$2 ;;
             esac
             shift ;;
-        *) DIE_CODE=2 die 'Unknown argument' "$1" 'See --help' ;;
+        *) unknown "$1" ;;
     esac
     shift
 done

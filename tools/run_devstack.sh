@@ -64,12 +64,10 @@ while (($#)); do
         --keep) keep=yes ;;
         --new) new=yes ;;
         --folder | --branch)
-            if [[ -z ${2-} ]]; then
-                DIE_CODE=2 die 'A value is missing' "$1" 'See --help'
-            fi
+            need_value "$@"
             declare "${1#--}=$2"
             shift ;;
-        -*) DIE_CODE=2 die 'Unknown option' "$1" 'See --help' ;;
+        -*) unknown "$1" ;;
         *) words+=("$1") ;;
     esac
     shift

@@ -9,7 +9,7 @@ usage() {
     cat << EOF
 usage: tools/run_sandbox.sh [--keep] [--plain] [--magnum RELEASE]
                            [--profile embedded|full] [--nodes memory|docker]
-                           [ARGUMENT...]
+                           [OPTION...] [-- ARGUMENT...]
 
 Sets everything up, starts the sandbox (a cloud with Magnum and Cluster API on
 loopback), runs tempest against it and takes the sandbox down again.
@@ -24,8 +24,10 @@ loopback), runs tempest against it and takes the sandbox down again.
   --nodes K     memory (default): nodes that run nothing
                 docker: real nodes in containers; needs root, and the image
                 archives of "magnum-capi images build"
-  ARGUMENT      for "magnum-capi sandbox tempest"; without --regex it runs
-                tempest run --regex magnum_capi
+  OPTION        of "magnum-capi sandbox tempest": --regex, --driver,
+                --third-party, --concurrency, --promise, --option, --results;
+                without --regex all tests of magnum_capi run
+  ARGUMENT      more arguments for "tempest run"
 
 Exit code: that of tempest; 2 wrong usage, 3 this machine lacks something.
 EOF
@@ -46,15 +48,24 @@ while (($#)); do
         -h | --help) usage; exit 0 ;;
         --keep) keep=yes ;;
         --plain) drivers=() ;;
-        --magnum) magnum=(--magnum "${2-}"); shift ;;
+        --magnum) need_value "$@"; magnum=(--magnum "$2"); shift ;;
         --magnum=*) magnum=(--magnum "${1#*=}") ;;
-        --profile) profile=${2-}; shift ;;
+        --profile) need_value "$@"; profile=$2; shift ;;
         --profile=*) profile=${1#*=} ;;
-        --nodes) nodes=${2-}; shift ;;
+        --nodes) need_value "$@"; nodes=$2; shift ;;
         --nodes=*) nodes=${1#*=} ;;
-        *) arguments+=("$1") ;;
+        -r | --regex | --driver | -c | --concurrency | --promise | --option | \
+            --results)
+            need_value "$@"
+            arguments+=("$1" "$2")
+            shift ;;
+        --regex=* | --driver=* | --concurrency=* | --promise=* | --option=* | \
+            --results=* | --third-party)
+            arguments+=("$1") ;;
+        --) arguments+=("$@"); break ;;
+        *) unknown "$1" ;;
     esac
-    shift || true
+    shift
 done
 case $profile in
     embedded | full) ;;

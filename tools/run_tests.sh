@@ -46,11 +46,11 @@ only=()
 while (($#)); do
     case $1 in
         -h | --help) usage; exit 0 ;;
-        --only) only+=("${2-}"); shift ;;
+        --only) need_value "$@"; only+=("$2"); shift ;;
         --only=*) only+=("${1#*=}") ;;
-        *) DIE_CODE=2 die 'Unknown argument' "$1" 'See --help' ;;
+        *) unknown "$1" ;;
     esac
-    shift || true
+    shift
 done
 for stage in "${only[@]}"; do
     one_of stage "$stage" "${STAGES[@]}" "${LONGER[@]}"

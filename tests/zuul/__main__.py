@@ -258,26 +258,13 @@ def _folders():
 
 def main():
     known = expectations.runnable()
-    parser = argparse.ArgumentParser(
-        prog='tools/run_zuul.sh',
-        description='A real Zuul on a loopback network reads all jobs of '
-        'this project and runs those that no devstack needs. Exit code: 0 '
-        'all is as it must be, 1 something is not, 2 wrong usage, 3 this '
-        'machine lacks something.')
-    parser.add_argument(
-        'jobs', metavar='JOB', nargs='*',
-        help='run only these; patterns such as "*-clash" are fine (default: '
-        'the proof-* and those of check)')
-    parser.add_argument('--list', action='store_true',
-                        help='name the jobs that can be run')
-    parser.add_argument('--read', action='store_true',
-                        help='run no job, only have Zuul read all of them')
-    parser.add_argument(
-        '--results', type=pathlib.Path, metavar='DIR',
-        help='where report and logs go (default: below the state folder)')
-    parser.add_argument('--timeout', type=int, default=14400,
-                        metavar='SECONDS', help='for all jobs '
-                        '(default: %(default)s)')
+    # tools/run_zuul.sh has the help.
+    parser = argparse.ArgumentParser(prog='tools/run_zuul.sh', add_help=False)
+    parser.add_argument('jobs', nargs='*')
+    parser.add_argument('--list', action='store_true')
+    parser.add_argument('--read', action='store_true')
+    parser.add_argument('--results', type=pathlib.Path)
+    parser.add_argument('--timeout', type=int, default=14400)
     args = parser.parse_args()
     chosen = [name for name in known if any(
         fnmatch.fnmatchcase(name, pattern)
