@@ -12,6 +12,7 @@ import re
 import signal
 import subprocess
 import sys
+import unittest
 from unittest import mock
 
 import fixtures
@@ -128,6 +129,41 @@ class CommandsTest(_Base):
         self.assertEqual(0, code)
         for name in commands():
             self.assertRegex(out, fr'(?m)^  {re.escape(name)}  ')
+
+    def listed(self, text):
+        """{name: description} of the commands in a help text."""
+        rows = re.findall(r'(?m)^  ((?:[a-z]+ )*[a-z]+)(  +)(\S.*)$', text)
+        self.assertEqual(1, len({len(name + blanks)
+                                 for name, blanks, _ in rows}))
+        return {name: said for name, _, said in rows}
+
+    @unittest.expectedFailure
+    def test_without_arguments(self):
+        ended = subprocess.run(
+            [sys.executable, '-m', 'magnum_capi.cli.main'], cwd=_TOP,
+            stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            timeout=60, check=False)
+        self.assertEqual((2, ''), (ended.returncode, ended.stderr))
+        self.assertEqual(set(commands()), set(
+            self.listed(ended.stdout)) & set(commands()))
+
+    @unittest.expectedFailure
+    def test_a_group_without_a_verb(self):
+        for words in (['conformance'], ['conformance', 'lists'], ['driver']):
+            ours = {name for name in commands()
+                    if name.split()[:len(words)] == words}
+            for code, *argv in ((2, *words), (0, *words, '--help'),
+                                (0, 'help', *words)):
+                found, out, err = self.call(*argv)
+                self.assertEqual((code, ''), (found, err))
+                self.assertEqual(ours, set(self.listed(out)))
+
+    @unittest.expectedFailure
+    def test_an_unknown_verb_of_a_group(self):
+        code, out, _ = self.call('sandbox', 'jump')
+        self.assertEqual(2, code)
+        self.assertIn('  sandbox up', out)
+        self.assertNotIn('management', out)
 
     def test_no_option_is_the_beginning_of_one_of_the_application(self):
         # The application would take it for its own: --log for --log-file.
