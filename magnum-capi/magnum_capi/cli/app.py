@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The application of cliff: finds the command and runs it."""
 
+import argparse
+import collections.abc
 import importlib.metadata
+import itertools
 
+import autopage.argparse
 from cliff import app
 from cliff import commandmanager
+from cliff import help as cliff_help
 
 _PACKAGE = 'magnum-capi'
 
@@ -22,11 +27,43 @@ class Commands(commandmanager.CommandManager):
         for entry in importlib.metadata.entry_points(group=namespace):
             self.commands[entry.name.replace('_', ' ')] = entry
 
+    def group(self, words: collections.abc.Sequence[str]) -> list[str]:
+        """Names of the commands that begin with these words.
+
+        :returns: none if the words are themselves a command.
+        """
+        if ' '.join(words) in self.commands:
+            return []
+        return sorted(name for name in self.commands
+                      if name.split()[:len(words)] == [*words])
+
+    def description(self, name: str) -> str:
+        """The first line of a command's docstring."""
+        try:
+            text = self.commands[name].load().__doc__ or ''
+        except Exception as e:
+            # Of another distribution, or it lacks a library.
+            return f'(cannot be loaded: {e})'
+        return text.strip().partition('\n')[0].rstrip('.')
+
+
+class Help(cliff_help.HelpCommand):
+    """Print help for a command, a group of commands, or all."""
+
+    app: 'MagnumCapi'
+
+    def take_action(self, parsed_args: argparse.Namespace) -> int:
+        """Print it; returns the exit code."""
+        if self.app.print_group(parsed_args.cmd):
+            return 0
+        return super().take_action(parsed_args)
+
 
 class MagnumCapi(app.App):
     """The application; its commands are found by entry points."""
 
     NAME = 'magnum-capi'
+    command_manager: Commands
 
     def __init__(self) -> None:
         super().__init__(
@@ -35,3 +72,48 @@ class MagnumCapi(app.App):
             version=importlib.metadata.version(_PACKAGE),
             command_manager=Commands('magnum_capi.cli'),
             deferred_help=True)
+        self.command_manager.add_command('help', Help)
+
+    def print_help_if_requested(self) -> None:
+        """Print the help of the application and exit, if asked to."""
+        if self.options.deferred_help:
+            self.print_group([])
+            raise cliff_help.HelpExit()
+
+    def interact(self) -> None:
+        """Without a command there is only help; cliff would open a shell."""
+        self.print_group([])
+        raise SystemExit(2)
+
+    def run_subcommand(self, argv: list[str]) -> int:
+        """Run a command; for a group of commands, print its help."""
+        words = itertools.takewhile(lambda word: word[:1] != '-', argv)
+        if self.print_group([*words]):
+            return 2
+        return super().run_subcommand(argv)
+
+    def get_fuzzy_matches(self, cmd: str) -> list[str]:
+        """What a user may have meant: of a known group, its commands."""
+        return (self.command_manager.group([cmd])
+                or super().get_fuzzy_matches(cmd))
+
+    def print_group(self, words: collections.abc.Sequence[str]) -> bool:
+        """Print the help of the commands that begin with these words.
+
+        :returns: whether there are any.
+        """
+        names = self.command_manager.group(words)
+        if not names:
+            return False
+        width = max(map(len, names))
+        with autopage.argparse.help_pager(self.stdout) as out:
+            if words:
+                print('usage:', self.NAME, *words, 'COMMAND ...', file=out)
+            else:
+                self.parser.print_help(out)
+            print('\nCommands:', file=out)
+            for name in names:
+                print(f'  {name:{width}}  '
+                      f'{self.command_manager.description(name)}', file=out)
+            print(f'\n"{self.NAME} help COMMAND" tells more.', file=out)
+        return True
