@@ -83,7 +83,8 @@ class Deletion:
         store, row = self._reconciler.store, self._reconciler.cluster
         try:
             server_groups.delete(
-                store.admin_cloud().services, self._reconciler.release)
+                store.admin_cloud().services, self._reconciler.naming,
+                row.project_id)
         except services.CloudUnreachable as e:
             row.status_reason = ('Waiting for the removal of the server '
                                  f'groups: {failures.owner_message(e)}')

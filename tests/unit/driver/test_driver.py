@@ -6,7 +6,6 @@
 Rows, helm and the management cluster are those of the small world.
 """
 
-import unittest
 from unittest import mock
 
 from magnum_capi.driver.desired import names
@@ -201,7 +200,6 @@ class LifeTest(DriverTestCase):
 
 class ServerGroupsTest(DriverTestCase):
 
-    @unittest.expectedFailure
     def test_of_others_stay_when_a_cluster_goes(self):
         self.w.cloud.catalog.add('compute')
         for table in (self.w.store.clusters, self.w.store.node_groups):

@@ -2,15 +2,16 @@
 
 """Nova's server groups, which spread nodes over hosts, or keep them together.
 
-Each is identified by its name, which contains that of the release: one that
-was made before a process died is found again, and foreign ones are never
-deleted.
+Each is identified by its project and its name, which contains that of the
+release: one that was made before a process died is found again, and foreign
+ones are never deleted.
 """
 
 import collections.abc
 import typing
 
 from magnum_capi.driver.cloud import services
+from magnum_capi.driver.desired import names
 
 _SERVICE = 'compute'
 _PATH = '/os-server-groups'
@@ -35,9 +36,12 @@ def ensure(cloud: services.Services, name: str, policy: str) -> str:
         return str(compute.create_server_group(name=name, policy=policy).id)
 
 
-def delete(cloud: services.Services, release: str) -> int:
-    """Delete those of a release; needs a session that sees all projects.
+def delete(cloud: services.Services, naming: names.Naming,
+           project_id: str) -> int:
+    """Delete those of a cluster; needs a session that sees all projects.
 
+    :param naming: of the cluster.
+    :param project_id: of the cluster.
     :returns: how many there were.
     :raises services.CloudError: see :func:`ensure`.
     """
@@ -46,7 +50,8 @@ def delete(cloud: services.Services, release: str) -> int:
     compute = cloud.proxy(_SERVICE)
     with services.asking('the server groups of the cluster'):
         found = [group['id'] for group in _listed(compute, all_projects=True)
-                 if group['name'].startswith(f'{release}-')]
+                 if group['project_id'] == project_id
+                 and naming.has_server_group(group['name'])]
         for made in found:
             compute.delete_server_group(made)
     return len(found)
@@ -64,10 +69,11 @@ def _listed(compute: typing.Any, all_projects: bool = False
     """All server groups, page by page; the SDK reads only one page."""
     offset = 0
     while True:
-        # The first microversion has policies of any kind, as a list.
+        # The first microversion that has the project; it has policies of any
+        # kind, as a list.
         query = {'offset': offset, **(
             {'all_projects': 'True'} if all_projects else {})}
-        answer = compute.get(_PATH, params=query, microversion='2.1')
+        answer = compute.get(_PATH, params=query, microversion='2.13')
         services.raise_for(answer)
         page = answer.json()['server_groups']
         if not page:

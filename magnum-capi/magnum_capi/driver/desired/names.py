@@ -34,6 +34,9 @@ NODE_GROUP_ROLE = f'{PREFIX}role'
 #: Annotation of a Cluster: JSON object, node group's name here -> in Magnum.
 NODE_GROUPS = f'{PREFIX}nodegroups'
 
+#: Key of the control plane among names of node groups.
+CONTROL_PLANE = 'control-plane'
+
 #: Label of objects that belong to a Cluster (Cluster API,
 #: api/core/v1beta1/common_types.go: ClusterNameLabel), also of its Secrets.
 CAPI_CLUSTER_NAME = 'cluster.x-k8s.io/cluster-name'
@@ -53,6 +56,8 @@ _LABEL_VALUE = re.compile(
 _LONGEST_RELEASE = 53
 _DNS_LABEL = re.compile(
     r'[a-z0-9](?:[a-z0-9-]*[a-z0-9])?', re.ASCII).fullmatch
+_NODE_GROUP = re.compile(
+    f'g[0-9a-z]{{{_NODE_GROUP_DIGITS}}}', re.ASCII).fullmatch
 _HASHED = re.compile(r'h-[0-9a-f]{30}', re.ASCII).fullmatch
 
 
@@ -103,6 +108,18 @@ class Naming:
     def machine_deployment(self, uuid: str) -> str:
         """Name of a node group's MachineDeployment."""
         return machine_deployment(self.release, self.node_group(uuid))
+
+    def has_server_group(self, name: str) -> bool:
+        """Whether a name is one that the driver gives a server group of it.
+
+        It may be of a node group that is no longer in Magnum. Names of another
+        cluster may begin with that of this release.
+        """
+        start = server_group(self.release, '')
+        key = name.removeprefix(start)
+        return name.startswith(start) and (
+            key == CONTROL_PLANE or key in self.groups.values()
+            or bool(_NODE_GROUP(key)))
 
 
 def control_plane(release: str) -> str:

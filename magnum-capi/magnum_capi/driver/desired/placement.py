@@ -16,7 +16,7 @@ from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import spec as spec_model
 
 #: Key of the control plane among uuids of node groups.
-CONTROL_PLANE = 'control-plane'
+CONTROL_PLANE = names.CONTROL_PLANE
 _DEFAULT = 'soft-anti-affinity'
 
 Ids: typing.TypeAlias = typing.Mapping[str, str]

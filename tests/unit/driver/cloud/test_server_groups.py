@@ -4,13 +4,15 @@ import testtools
 
 from magnum_capi.driver.cloud import server_groups
 from magnum_capi.driver.cloud import services
+from magnum_capi.driver.desired import names
 from tests.unit.driver import fake_cloud
 
 PATH = '/os-server-groups'
 
 
-def group(id_, name, policy='soft-anti-affinity'):
-    return {'id': id_, 'name': name, 'policies': [policy], 'members': []}
+def group(id_, name, policy='soft-anti-affinity', project='p1'):
+    return {'id': id_, 'name': name, 'policies': [policy], 'members': [],
+            'project_id': project}
 
 
 class Pages(dict):
@@ -84,16 +86,22 @@ class ServerGroupsTest(testtools.TestCase):
             'code': 403, 'message': 'no'}})
         self.assertRaises(services.Denied, self.ensure)
 
-    def test_deletion_takes_those_of_the_release_in_all_projects(self):
-        self.serve(group('a', 'c1-control-plane'), group('b', 'c12-x'),
-                   group('c', 'c1-gpool'), group('d', 'c1'))
-        self.assertEqual(2, server_groups.delete(
-            self.fake.services(), 'c1'))
-        self.assertEqual(['a', 'c'], self.deleted())
+    def test_deletion_takes_those_of_the_cluster_and_its_project(self):
+        own = names.node_group('33333333-3c2d-4899-b017-d2b06c0ccd9f')
+        self.serve(
+            group('a', 'a-b-control-plane'), group('b', f'a-b-{own}'),
+            group('c', 'a-b-pool'),
+            group('d', 'a-b-control-plane', project='p2'),
+            group('e', 'a-b-c-control-plane'), group('f', f'a-b-c-{own}'),
+            group('g', 'a-b'), group('h', own), group('i', 'a-b-other'))
+        self.assertEqual(3, server_groups.delete(
+            self.fake.services(), names.Naming('a-b', {'u': 'pool'}), 'p1'))
+        self.assertEqual(['a', 'b', 'c'], self.deleted())
         self.assertEqual({'True'}, {
             query['all_projects'] for method, path, query, _ in
             self.fake.seen if (method, path) == ('GET', PATH)})
 
     def test_cloud_without_nova(self):
         fake = self.useFixture(fake_cloud.FakeCloud(types=('identity',)))
-        self.assertEqual(0, server_groups.delete(fake.services(), 'c1'))
+        self.assertEqual(0, server_groups.delete(
+            fake.services(), names.Naming('c1'), 'p1'))
