@@ -176,7 +176,7 @@ def namespace(project_id: str, prefix: str = 'magnum') -> str:
     """Namespace of a project's clusters.
 
     The project id is used as it is if Kubernetes accepts it (Keystone's are 32
-    hexadecimal digits). Otherwise it becomes "h-" and 40 digits of its
+    hexadecimal digits). Otherwise it becomes "h-" and 30 digits of its
     SHA-256; replacing characters could give two projects the same namespace.
 
     :raises ValueError: the prefix is not a DNS label or has more than 30
