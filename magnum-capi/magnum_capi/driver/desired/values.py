@@ -37,10 +37,11 @@ PROTECTED = (
     'nodeGroupDefaults.kubernetesVersion', 'nodeGroupDefaults.machineImage',
     'nodeGroupDefaults.machineImageId')
 
-#: Mounts NFS shares for Manila's plugin.
+#: Mounts NFS shares for Manila's plugin. This repository has releases; the
+#: one in the branch master has changed charts after their release, and the
+#: index of a tag points to branches.
 _NFS_CHART = {
-    'repo': 'https://raw.githubusercontent.com/kubernetes-csi/'
-            'csi-driver-nfs/master/charts',
+    'repo': 'https://kubernetes-csi.github.io/csi-driver-nfs',
     'name': 'csi-driver-nfs', 'version': '4.13.4'}
 
 _Values: typing.TypeAlias = dict[str, typing.Any]
