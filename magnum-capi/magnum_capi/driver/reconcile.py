@@ -398,7 +398,8 @@ class Reconciler:
         self.lock.check()
         state = dataclasses.replace(
             began(state, operation, self.runtime.now()), addons=plan.addons,
-            pins=plan.pins)
+            pins=plan.pins,
+            sizes={**self._first_sizes(state, plan), **state.sizes})
         # The pins only name it, and cannot restore it.
         self.vault.write_registries(plan.registries)
         self.vault.write_state(state)
@@ -563,6 +564,23 @@ class Reconciler:
         state = dataclasses.replace(state, before=None)
         self.vault.write_state(state)
         return state
+
+    def _first_sizes(self, state: state_module.State,
+                     plan: gather.Plan) -> dict[str, int]:
+        """Requested sizes of autoscaled groups that do not exist yet.
+
+        Charts leave their replicas out, and Cluster API then begins with the
+        minimum (core/webhooks/admission/machinedeployment.go,
+        calculateMachineDeploymentReplicas).
+
+        :returns: see state.State.
+        """
+        rows = self.rows().pinned(plan.pins)
+        return {
+            group.uuid: group.node_count for group in rows.live(state.applied)
+            if rows.bounds(group) is not None and self.runtime.kube.get(
+                'MachineDeployment', self.namespace,
+                self.naming.machine_deployment(group.uuid)) is None}
 
     def _sized(self, state: state_module.State) -> state_module.State:
         """Set sizes that users requested for autoscaled groups, once."""

@@ -7,7 +7,6 @@ takes the minimum (core/webhooks/admission/machinedeployment.go,
 calculateMachineDeploymentReplicas).
 """
 
-import unittest
 from unittest import mock
 
 from magnum_capi.driver.desired import names
@@ -49,7 +48,6 @@ class FirstSizeTest(test_driver.DriverTestCase):
         self.driver.get_monitor(self.context, self.row()).poll_health_status()
         self.assertEqual(5, self.w.group().node_count)
 
-    @unittest.expectedFailure
     def test_of_the_default_group(self):
         self.call('create_cluster', 60)
         self.look(3)
@@ -58,7 +56,6 @@ class FirstSizeTest(test_driver.DriverTestCase):
 
         self.assertEqual(('COMPLETE', 3), self.made())
 
-    @unittest.expectedFailure
     def test_of_a_new_node_group(self):
         self.call('create_cluster', 60)
         self.made()
@@ -71,7 +68,6 @@ class FirstSizeTest(test_driver.DriverTestCase):
         self.assertEqual((5, 5), (
             self.replicas(), self.w.group().node_count))
 
-    @unittest.expectedFailure
     def test_request_that_is_cut_off_is_resumed_with_it(self):
         self.w.helm.before = mock.Mock(
             side_effect=helm_errors.HelmUnreachable('no', reason='no answer'))
@@ -88,7 +84,6 @@ class FirstSizeTest(test_driver.DriverTestCase):
         self.assertEqual(3, self.replicas())
         self.assertEqual(('COMPLETE', 3), self.made())
 
-    @unittest.expectedFailure
     def test_afterwards_the_autoscaler_owns_it(self):
         self.call('create_cluster', 60)
         self.assertEqual(('COMPLETE', 3), self.made())

@@ -89,8 +89,9 @@ class State:
     :param marked: names of the Machines that a user named for removal; they
         are marked when Helm is run, and the mark is removed at the end from
         those that still exist.
-    :param sizes: of autoscaled node groups, by uuid, that users requested and
-        that are not set yet: charts leave them to the autoscaler.
+    :param sizes: of autoscaled node groups, by uuid, that users requested, the
+        first one included, and that are not set yet: charts leave them to the
+        autoscaler.
     :param held: pairs of image id and Kubernetes version that node groups keep
         until their turn in an upgrade, by uuid. This survives a failed
         operation, so that the next one continues in order.

@@ -211,7 +211,8 @@ class FromZeroTest(base.TestCase):
             self.w.runtime, settings=dataclasses.replace(
                 self.w.runtime.settings, scale_from_zero=True))
         self.w.store.node_groups[small_world.WORKERS].update(
-            max_node_count=5, labels={'auto_scaling_enabled': 'true'})
+            node_count=0, max_node_count=5,
+            labels={'auto_scaling_enabled': 'true'})
 
     def annotations(self, uuid=small_world.WORKERS):
         name = names.machine_deployment(
