@@ -118,16 +118,16 @@ def inside(folder, drivers, calls):
     files, folders = configuration(folder / 'default', 'bench_001')
     CONF([f'--config-file={files[0]}', f'--config-dir={folders[0]}'],
          project='magnum')
-    with_default = registry.Registry(policy.Source(files, folders))
-    without = registry.Registry(policy.Source(
-        *configuration(folder / 'none', '')))
+    with_default = registry.catalog(policy.Source(files, folders).policy())
+    without = registry.catalog(policy.Source(
+        *configuration(folder / 'none', '')).policy())
 
     def request(os, driver=None):
         return model.Request(model.ImageProperties(os), driver=driver)
 
     def ours(made, wanted, driver, kind=None):
         def decide():
-            return resolve.resolve(wanted, made.catalog())
+            return resolve.resolve(wanted, made)
         decision = decide()
         # What is measured must be what the line says.
         assert decision.driver == driver, decision
@@ -172,10 +172,10 @@ def inside(folder, drivers, calls):
     loads = []
     for _ in range(9):
         begin = time.perf_counter()
-        registry.Registry(policy.Source(files, folders)).catalog()
+        registry.catalog(policy.Source(files, folders).policy())
         loads.append((time.perf_counter() - begin) * 1e3)
-    print(f'{len(with_default.catalog().offers)} drivers with those of the '
-          'cloud itself; to load them again when the configuration changes: '
+    print(f'{len(with_default.offers)} drivers with those of the cloud '
+          'itself; to read the configuration and load them once more: '
           f'{statistics.median(loads):.1f} ms\n', flush=True)
 
 

@@ -314,11 +314,6 @@ OPTS = [
              'that need another configuration are skipped. It is split like a '
              'shell command, for example: magnum-capi sandbox set --directory '
              '/box.'),
-    cfg.StrOpt(
-        'configure_live_command', default='',
-        help='The same command without a restart, for example: magnum-capi '
-             'sandbox set --no-restart --directory /box. When empty, it is '
-             'not tested whether Magnum follows its files without a restart.'),
     cfg.IntOpt(
         'configure_timeout', default=300, min=1,
         help='Seconds that configure_command may take.'),

@@ -120,10 +120,6 @@ DISCOVERY_OPTS = [
         'A cluster is not upgraded to a cluster template of another driver',
         'the other driver takes over the running cluster'),
     _promise(
-        'policy_reloaded',
-        'Changes of the options of [drivers] in magnum.conf apply to new '
-        'cluster templates without a restart', 'they are read only once'),
-    _promise(
         'broken_driver_isolated',
         'A driver that cannot be loaded does not affect other drivers',
         'requests fail, or other drivers are forgotten. No filter in front '

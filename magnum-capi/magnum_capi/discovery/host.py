@@ -127,7 +127,7 @@ def _installed(files: collections.abc.Sequence[str],
                folders: collections.abc.Sequence[str],
                ) -> tuple[model.Catalog, policy.Source]:
     source = _source(files, folders)
-    return registry.Registry(source).catalog(), source
+    return registry.catalog(source.policy()), source
 
 
 def _source(files: collections.abc.Sequence[str],
@@ -153,7 +153,7 @@ def _pipeline(source: policy.Source) -> str | None:
         if os.path.isabs(name):
             return name if os.path.exists(name) else None
         return conf.find_file(name)
-    # The registry has read these files before and would have failed.
+    # These files were read before; that would have failed.
     except (cfg.Error, OSError, ValueError):
         return None
 

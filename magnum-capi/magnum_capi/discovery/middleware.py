@@ -41,8 +41,8 @@ What a filter cannot do:
 * prevent changes between check and use of an image, or of a template that is
   not in use yet. Names are replaced by uuids, what was stored is compared
   with the decision, and a cluster is checked again, but Magnum has no locks;
-* see drivers that are installed while the process runs; Magnum does not
-  either.
+* see drivers that are installed, or options that change, while the process
+  runs; Magnum does not either.
 """
 
 import collections.abc
@@ -82,11 +82,10 @@ class Filter:
     """The WSGI application in front of Magnum's; threads share it.
 
     :param app: Magnum's API.
-    :param catalog: returns the current drivers.
     """
 
     def __init__(self, app: exchange_.Application,
-                 catalog: collections.abc.Callable[[], model.Catalog],
+                 catalog: model.Catalog,
                  reader: images.Reader,
                  inside: inside_.Inside | None = None) -> None:
         self._app = app
@@ -128,7 +127,7 @@ class Filter:
         self._inside.authorize(route, request.environ)
         exchange = exchange_.Exchange(
             request, route, body,
-            self._catalog(), self._app, self._reader, self._inside)
+            self._catalog, self._app, self._reader, self._inside)
         outcome: int | str | None = None
         try:
             answer = _HANDLERS[route.what](exchange)
@@ -152,7 +151,8 @@ def factory(global_conf: collections.abc.Mapping[str, str],
                 [exchange_.Application], Filter]:
     """A paste.filter_factory; Magnum must have set up oslo.config.
 
-    :raises UsageError: an option of the section is unknown or not a time.
+    :raises UsageError: an option of the section is unknown or not a time, or
+        Magnum's configuration has a value that cannot be used.
     """
     timeouts = dict(zip(_OPTIONS, images.TIMEOUTS))
     for name, value in local_conf.items():
@@ -169,11 +169,7 @@ def factory(global_conf: collections.abc.Mapping[str, str],
     conf = cfg.CONF
     connect, read = (timeouts[option] for option in _OPTIONS)
     reader = images.Reader.of(conf, (connect, read))
-    drivers = registry.Registry(policy.Source.of(conf))
-    try:
-        # Now, like Magnum: with several workers, the program magnum-api forks
-        # for every request, and each child would load the drivers.
-        drivers.catalog()
-    except errors.UsageError as e:
-        LOG.error('The filter has no drivers yet: %s', e)
-    return lambda app: Filter(app, drivers.catalog, reader)
+    # Not later: with several workers, the program magnum-api forks for every
+    # request, and each child would load the drivers.
+    catalog = registry.catalog(policy.Source.of(conf).policy())
+    return lambda app: Filter(app, catalog, reader)

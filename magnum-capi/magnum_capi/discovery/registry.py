@@ -6,16 +6,13 @@ Here each is loaded on its own, as Magnum would do it, and errors are recorded.
 """
 
 import collections.abc
-import importlib
 from importlib import metadata
 import itertools
 import logging
-import threading
 import time
 import typing
 
 from magnum_capi.discovery import model
-from magnum_capi.discovery import policy as policy_
 
 LOG = logging.getLogger(__name__)
 
@@ -31,62 +28,21 @@ class _Lie(Exception):
     """Magnum cannot use the ``provides`` of a driver."""
 
 
-class Registry:
-    """The drivers of this Python environment, under the current policy.
+def catalog(policy: model.Policy,
+            entry_points: collections.abc.Callable[[], _Points] | None = None,
+            ) -> model.Catalog:
+    """Load the drivers of this Python environment.
 
     :param entry_points: returns those of drivers, in Magnum's order.
-
-    Threads may share an object: while one loads drivers, the others use the
-    previous catalog, if there is one.
     """
-
-    def __init__(self, source: policy_.Source,
-                 entry_points: collections.abc.Callable[
-                     [], _Points] | None = None) -> None:
-        self._source = source
-        self._entry_points = entry_points or installed
-        self._catalog: model.Catalog | None = None
-        self._lock = threading.Lock()
-        self._told: dict[str, str] = {}
-
-    def catalog(self) -> model.Catalog:
-        """The current drivers; the same object until the policy changes.
-
-        :raises UsageError: there was no readable configuration yet.
-        """
-        policy = self._source.current()
-        if self._catalog is None:
-            with self._lock:
-                return self._renewed()
-        if self._catalog.policy is not policy and self._lock.acquire(
-                blocking=False):
-            try:
-                return self._renewed()
-            finally:
-                self._lock.release()
-        return self._catalog
-
-    def _renewed(self) -> model.Catalog:
-        """Needs the lock."""
-        # Read again: the policy from before the lock may be older.
-        policy = self._source.current()
-        if self._catalog is None or self._catalog.policy is not policy:
-            self._catalog = self._loaded(policy)
-        return self._catalog
-
-    def _loaded(self, policy: model.Policy) -> model.Catalog:
-        # Otherwise a package that was repaired or added would not be seen.
-        importlib.invalidate_caches()
-        offers = tuple(
-            _offer(name, points, policy.disabled_drivers)
-            for name, points in _by_name(self._entry_points()).items())
-        errors = {o.name: o.error for o in offers if o.error is not None}
-        for name, error in errors.items():
-            if self._told.get(name) != error:
-                LOG.warning('The driver %s cannot be loaded: %s',
-                            model.shown(name), error)
-        self._told = errors
-        return model.Catalog(offers, policy, magnum())
+    found = _by_name((entry_points or installed)())
+    offers = tuple(_offer(name, points, policy.disabled_drivers)
+                   for name, points in found.items())
+    for offer in offers:
+        if offer.error is not None:
+            LOG.warning('The driver %s cannot be loaded: %s',
+                        model.shown(offer.name), offer.error)
+    return model.Catalog(offers, policy, magnum())
 
 
 def magnum() -> int:

@@ -2,9 +2,9 @@
 
 """Driver discovery when Magnum's configuration changes.
 
-The classes are serial: no other test runs while Magnum restarts or chooses
-drivers differently. They wait for the classes that are running. Those of the
-API, where these tests are, are short, while some scenarios take minutes.
+The classes are serial: no other test runs while Magnum restarts. They wait for
+the classes that are running. Those of the API, where these tests are, are
+short, while some scenarios take minutes.
 """
 
 from tempest import config
@@ -100,27 +100,6 @@ class RestartedTest(discovery.BaseDiscoveryTest):
             CONF.magnum_capi.beta_driver, self.create_image(
                 os_distro=CONF.magnum_capi.beta_shadowed_distro),
             CONF.magnum_capi.beta_driver)
-
-
-@decorators.serial
-class ReconfiguredTest(discovery.BaseDiscoveryTest):
-    """Magnum's files change, but Magnum is not restarted."""
-
-    required_options = (*discovery.BaseDiscoveryTest.required_options,
-                        'clashing_drivers', 'configure_live_command')
-
-    @decorators.attr(type=['slow', 'magnum-d10'])
-    @discovery.promised('policy_reloaded')
-    @decorators.idempotent_id('227b5ea2-9cfb-472d-9913-46fcd5502f46')
-    def test_another_default_counts_at_once(self):
-        configuration = discovery.configuration(
-            self, CONF.magnum_capi.configure_live_command)
-        image = self.create_image()
-
-        for driver in CONF.magnum_capi.clashing_drivers:
-            configuration.set(default_driver=driver)
-
-            self.assert_driver(driver, image)
 
 
 @decorators.serial

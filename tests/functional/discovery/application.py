@@ -53,8 +53,7 @@ def main():
                               lambda: {}):
         app = api_app.setup_app()
         if case['filter']:
-            app = middleware.Filter(app, lambda: catalog,
-                                    Images(case['images']))
+            app = middleware.Filter(app, catalog, Images(case['images']))
         json.dump([ask(app, **request) for request in case['requests']],
                   sys.stdout)
 

@@ -18,12 +18,9 @@ _DEVIATION = 'magnum-'
 _LEFT_BY = re.compile(r'left by: ([\w.]+)')
 UNCURED = 'uncured'
 
-#: A broken driver, which breaks everything else in its sandbox.
+#: A broken driver, which breaks everything else in its sandbox. Its tests have
+#: separate runs.
 BROKEN = 'magnum-d8'
-#: A configuration that changes under a running Magnum.
-LIVE = 'magnum-d10'
-#: Deviations with separate runs.
-APART = frozenset({BROKEN, LIVE})
 
 #: Tests of drivers' clusters and workloads show nothing about discovery.
 ELSEWHERE = frozenset({'conformance', 'life'})
@@ -51,16 +48,8 @@ class Expected:
         return self.uncured if with_filter else bool(self.deviations)
 
     @property
-    def fails_patched(self):
-        """Whether it must fail with the patches of upstream/magnum.
-
-        None of them makes Magnum read its options again.
-        """
-        return LIVE in self.deviations
-
-    @property
     def apart(self):
-        return bool(self.deviations & APART)
+        return BROKEN in self.deviations
 
     @property
     def label(self):

@@ -7,8 +7,6 @@ compare.Expected tests, and returns unexpected results, one line each, and the
 run of the tests.
 """
 
-import dataclasses
-
 from magnum_capi_tempest.report import model
 from tests.proofs.discovery import box as box_module
 from tests.proofs.discovery import compare
@@ -17,7 +15,7 @@ from tests.proofs.discovery import compare
 SHADOWING = ('k8s_capi_beta_v1', 'k8s_capi_lenient_v1')
 
 _REST = (r'^(?!.*\b(%s)\b)'
-         % '|'.join(sorted(compare.APART | compare.ELSEWHERE)))
+         % '|'.join(sorted({compare.BROKEN, *compare.ELSEWHERE})))
 #: Regular expressions of "tempest run".
 REST = rf'{_REST}magnum_capi_tempest\.'
 UNCURED = rf'{_REST}magnum_capi_tempest\..*\b{compare.UNCURED}\b'
@@ -37,7 +35,7 @@ def cured_or_named(box, tests) -> tuple[list[str], model.Run]:
     """
     box.run(HOSTILE, 'hostile')
     unclean = compare.unclean(box.log())
-    found, run = rest_and_live(box, tests)
+    found, run = rest(box, tests)
     found += unclean
     uncured = [t for t in tests if t.uncured and not t.apart]
     found += compare.without_finding(uncured, box.audit())
@@ -49,21 +47,15 @@ def cured_or_named(box, tests) -> tuple[list[str], model.Run]:
     return found, run
 
 
-def rest_and_live(box, tests) -> tuple[list[str], model.Run]:
-    """Everything but the broken driver, in two runs.
+def rest(box, tests) -> tuple[list[str], model.Run]:
+    """Everything but the broken driver.
 
     Without the filter, only tests that show a deviation fail.
     """
-    def fails(test):
-        return test.fails(box.with_filter)
-
-    rest = box.run(REST, 'rest')
-    live = box.run(ONLY % compare.LIVE, 'live')
-    found = compare.differences(
-        rest, [t for t in tests if not t.apart], fails)
-    found += compare.differences(
-        live, [t for t in tests if compare.LIVE in t.deviations], fails)
-    return found, dataclasses.replace(rest, tests=rest.tests + live.tests)
+    run = box.run(REST, 'rest')
+    return compare.differences(
+        run, [t for t in tests if not t.apart],
+        lambda t: t.fails(box.with_filter)), run
 
 
 def earlier(box, tests) -> tuple[list[str], model.Run]:
@@ -83,8 +75,7 @@ def patched(box, tests) -> tuple[list[str], model.Run]:
              and (compare.BROKEN in t.deviations) is box.broken]
     run = box.run(ONLY % (compare.BROKEN if box.broken
                           else r'magnum-(?!d8\b)\w+'), 'deviations')
-    return compare.differences(
-        run, tests, lambda test: test.fails_patched), run
+    return compare.differences(run, tests, lambda test: False), run
 
 
 def own_driver(box, tests) -> tuple[list[str], model.Run]:

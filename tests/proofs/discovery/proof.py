@@ -16,7 +16,7 @@ from tests.proofs import proof
 #: Functions of :mod:`.parts`, and the arguments of :class:`.box.Box`.
 PARTS = {
     'filter': (parts.cured_or_named, {'with_filter': True}),
-    'plain': (parts.rest_and_live, {'with_filter': False}),
+    'plain': (parts.rest, {'with_filter': False}),
     'own-filter': (parts.own_driver, {'with_filter': True, 'own': True}),
     'own-plain': (parts.own_driver, {'with_filter': False, 'own': True}),
     'broken-filter': (parts.broken, {'with_filter': True, 'broken': True}),

@@ -188,8 +188,7 @@ class Magnum:
 
 def filtered(magnum, drivers=None):
     """Magnum behind the filter."""
-    drivers = drivers or catalog()
-    return middleware.Filter(magnum, lambda: drivers, magnum.images,
+    return middleware.Filter(magnum, drivers or catalog(), magnum.images,
                              magnum)
 
 

@@ -5,7 +5,6 @@ import concurrent.futures
 import pathlib
 import sys
 import threading
-import unittest
 from unittest import mock
 
 import fixtures
@@ -17,7 +16,6 @@ from magnum_capi.discovery import answers
 from magnum_capi.discovery import authorization
 from magnum_capi.discovery import images
 from magnum_capi.discovery import middleware
-from magnum_capi.discovery import registry
 from magnum_capi import errors
 from tests.unit.discovery import distributions
 from tests.unit.discovery import scripted_glance
@@ -40,69 +38,7 @@ class FactoryTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        base = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-        self.file = base / 'magnum.conf'
-        self.file.write_text('[drivers]\ndisabled_drivers = off_v1\n')
-        self.useFixture(fixtures.MockPatchObject(
-            cfg, 'CONF', configured([self.file])))
-        # There is no Magnum here.
-        self.useFixture(fixtures.MockPatchObject(
-            authorization, 'check', self.authorize))
-        self.allowed = True
-        self.made = []
-        self.asked = []
-        self.useFixture(fixtures.MockPatchObject(
-            registry, 'Registry', self.registry))
-
-    def registry(self, source):
-        self.made.append(source)
-        return self
-
-    def authorize(self, route, environ):
-        if not self.allowed:
-            raise answers.Refused(403, 'The policy does not allow this.')
-
-    def catalog(self):
-        self.asked.append(self.made[0].current())
-        return scripted_magnum.catalog()
-
-    def test_drivers_are_loaded_once_before_the_first_request(self):
-        middleware.factory({})(scripted_magnum.Magnum())
-        self.assertEqual([{'off_v1'}],
-                         [policy.disabled_drivers for policy in self.asked])
-        self.assertEqual(1, len(self.made))
-
-    def test_a_request_that_does_not_matter_asks_for_no_drivers(self):
-        app = middleware.factory({})(scripted_magnum.Magnum())
-        self.asked.clear()
-        scripted_magnum.send(app, 'GET', '/v1/clustertemplates/x')
-        self.assertEqual([], self.asked)
-        scripted_magnum.send(app, 'POST', '/v1/clusters', {})
-        self.assertEqual(1, len(self.asked))
-
-    def test_who_may_not_ask_has_no_drivers_looked_at(self):
-        magnum = scripted_magnum.Magnum()
-        app = middleware.factory({})(magnum)
-        self.asked.clear()
-        self.allowed = False
-        for method, path, body in (
-                ('POST', '/v1/clusters', {}),
-                ('POST', '/v1/clustertemplates', {}),
-                ('PATCH', '/v1/clustertemplates/t', [])):
-            answer = scripted_magnum.send(app, method, path, body)
-            self.assertEqual(403, answer.status_int)
-        self.assertEqual([], self.asked)
-        self.assertEqual([], magnum.requests)
-
-    def test_without_a_readable_configuration_nothing_passes(self):
-        self.file.write_text('no section\n')
-        log = self.useFixture(fixtures.FakeLogger())
-        magnum = scripted_magnum.Magnum()
-        app = middleware.factory({})(magnum)
-        self.assertIn('The filter has no drivers yet', log.output)
-        answer = scripted_magnum.send(app, 'POST', '/v1/clusters', {})
-        self.assertEqual(500, answer.status_int)
-        self.assertEqual([], magnum.requests)
+        self.useFixture(fixtures.MockPatchObject(cfg, 'CONF', configured()))
 
     def test_times_are_options(self):
         made = self.useFixture(fixtures.MockPatchObject(
@@ -133,10 +69,16 @@ class ConfigurationTest(testtools.TestCase):
         installed.module('mct_good')
         installed.add('two', mct_one='mct_good:Driver',
                       mct_two='mct_good:Driver')
+        # There is no Magnum here.
         self.useFixture(fixtures.MockPatchObject(
-            authorization, 'check', lambda route, environ: None))
+            authorization, 'check', self.authorize))
+        self.allowed = True
         self.useFixture(fixtures.FakeLogger())
         self.magnum = scripted_magnum.Magnum()
+
+    def authorize(self, route, environ):
+        if not self.allowed:
+            raise answers.Refused(403, 'The policy does not allow this.')
 
     def start(self, text):
         self.file.write_text(text)
@@ -150,7 +92,6 @@ class ConfigurationTest(testtools.TestCase):
             'name': 't', 'image_id': 'ubuntu', 'coe': 'kubernetes'}
         ).json['driver']
 
-    @unittest.expectedFailure
     def test_it_is_read_once_at_the_start_like_the_rest_of_magnum_conf(self):
         app = self.start('[drivers]\ndefault_driver = mct_one\n')
         self.assertEqual('mct_one', self.driver(app))
@@ -160,6 +101,23 @@ class ConfigurationTest(testtools.TestCase):
         self.assertEqual('mct_one', self.driver(app))
         self.assertEqual('mct_two', self.driver(
             self.start(self.file.read_text())))
+
+    def test_without_a_usable_one_magnum_does_not_start(self):
+        e = self.assertRaises(errors.UsageError, self.start,
+                              '[k8s_discovery]\nmode = lenient\n')
+        self.assertIn('lenient', str(e))
+
+    def test_who_may_not_ask_learns_nothing(self):
+        app = self.start('')
+        self.allowed = False
+        for method, path, body in (
+                ('POST', '/v1/clusters', {}),
+                ('POST', '/v1/clustertemplates', {}),
+                ('PATCH', '/v1/clustertemplates/t', [])):
+            answer = scripted_magnum.send(app, method, path, body)
+            self.assertEqual(403, answer.status_int)
+            self.assertNotIn('mct_', answer.text)
+        self.assertEqual([], self.magnum.requests)
 
 
 class TlsTest(testtools.TestCase):
@@ -197,8 +155,7 @@ class TogetherTest(testtools.TestCase):
         self.magnum = scripted_magnum.Magnum()
         reader = images.Reader.of(configured())
         self.app = middleware.Filter(
-            self.magnum, scripted_magnum.catalog, reader,
-            self.magnum)
+            self.magnum, scripted_magnum.catalog(), reader, self.magnum)
         self.useFixture(fixtures.FakeLogger())
 
     def create(self, image, driver=None):

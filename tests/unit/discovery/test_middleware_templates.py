@@ -8,7 +8,6 @@ import testtools
 
 from magnum_capi.discovery import exchange
 from magnum_capi.discovery import images
-from magnum_capi.discovery import middleware
 from magnum_capi.discovery import model
 from tests.unit.discovery import scripted_magnum
 
@@ -549,12 +548,4 @@ class FailClosedTest(TemplateTestCase):
             answer.status_int, answer.json['errors'][0]['request_id']))
         self.assertNotIn('bug', answer.text)
         self.assertIn('Traceback', self.log.output)
-        self.assertEqual([], self.magnum.requests)
-
-    def test_no_drivers_are_known(self):
-        def catalog():
-            raise middleware.errors.UsageError('no magnum.conf')
-        self.app = middleware.Filter(self.magnum, catalog,
-                                     self.magnum.images, self.magnum)
-        self.assertEqual(500, self.create().status_int)
         self.assertEqual([], self.magnum.requests)

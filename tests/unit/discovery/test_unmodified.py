@@ -269,15 +269,10 @@ class RegistryTest(testtools.TestCase):
         installed.add('one', nothing='m_of_23:N', double='m_of_23:N')
         installed.add('two', double='m_of_24:N')
 
-        class Source:
-            @staticmethod
-            def current(policy=model.Policy()):
-                return policy
-
-        found = registry.Registry(Source, lambda: [
+        found = registry.catalog(model.Policy(), lambda: [
             point for each in metadata.distributions(
                 path=[str(installed.folder)])
-            for point in each.entry_points]).catalog()
+            for point in each.entry_points])
         self.assertTrue(unmodified.twice(found.by_name['double']))
         self.assertFalse(unmodified.twice(found.by_name['nothing']))
         self.assertEqual((), unmodified.poisoned_by(found))

@@ -122,14 +122,6 @@ class TempestConfTest(testtools.TestCase):
         self.assertEqual([], [name for name in options if 'driver' in name
                               and name != 'network_driver'])
 
-    def test_configuration_with_and_without_a_restart(self):
-        options = self.conf()['magnum_capi']
-
-        self.assertIn(' sandbox set ', options['configure_command'])
-        self.assertEqual(
-            f'{options["configure_command"]} --no-restart',
-            options['configure_live_command'])
-
     def test_options_of_the_order(self):
         options = self.conf(options=[('broken_driver', 'x')])['magnum_capi']
 

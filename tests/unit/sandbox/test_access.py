@@ -120,14 +120,12 @@ class AccessTest(testtools.TestCase):
         path.write_text(access.tempest_config(
             self.layout, samples.PASSWORDS, spec.Additions()))
         conf = cfg.ConfigOpts()
-        options = 'configure_command', 'configure_live_command'
-        conf.register_opts(map(cfg.StrOpt, options), group='magnum_capi')
+        conf.register_opt(cfg.StrOpt('configure_command'), 'magnum_capi')
         conf([], default_config_files=[str(path)])
 
-        for option in options:
-            words = shlex.split(conf.magnum_capi[option])
-            self.assertEqual('/my home/bin/python', words[0])
-            self.assertIn(str(self.layout.directory), words)
+        words = shlex.split(conf.magnum_capi.configure_command)
+        self.assertEqual('/my home/bin/python', words[0])
+        self.assertIn(str(self.layout.directory), words)
 
     def test_third_party_only_when_asked_for(self):
         self.assertNotIn('magnum', self.tempest_conf())
