@@ -5,6 +5,8 @@
 import contextlib
 import io
 import pathlib
+import re
+import unittest
 from unittest import mock
 
 import fixtures
@@ -96,6 +98,28 @@ class InitTest(testtools.TestCase):
             '--management-kubeconfig', '/nowhere/k', 'd')
         self.assertEqual(2, code)
         self.assertIn('There is no such kubeconfig', err)
+
+    @unittest.expectedFailure
+    def test_only_options_that_it_has_are_blamed(self):
+        err = io.StringIO()
+        parser = tempest.Init(mock.Mock(), None).get_parser('x')
+        with contextlib.redirect_stderr(err):
+            self.assertRaises(SystemExit, parser.parse_args, [
+                '--cloud', 'c', '--image', 'i', '--option', 'frob=1', 'd'])
+        said = err.getvalue().splitlines()[-1]
+        self.assertIn('--option', said)
+        self.assertNotIn('--promise', said)
+
+        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        (folder / 'clouds.yaml').write_text('clouds: {}')
+        self.useFixture(fixtures.EnvironmentVariable(
+            'OS_CLIENT_CONFIG_FILE', str(folder / 'clouds.yaml')))
+        code, _, said = call(tempest.Init, '--cloud', 'nocloud', '--image',
+                             'i', folder / 'd')
+        self.assertEqual(2, code)
+        self.assertIn('nocloud', said)
+        self.assertEqual(set(), {*re.findall('--[a-z-]+', said)} - {
+            *re.findall('--[a-z-]+', parser.format_help())})
 
     def test_an_error_has_no_traceback(self):
         self.useFixture(fixtures.MockPatchObject(
