@@ -146,3 +146,50 @@ def _authority(uuid):
                 serialization.PrivateFormat.TraditionalOpenSSL,
                 serialization.NoEncryption()).decode())
     return _made[uuid]
+
+
+class GroupFailurePasses(parts.Seeded):
+    """A node group fails, and its cluster is complete."""
+
+    class StatusCheck(parts.FalseVerdict):
+
+        def told(self, rows, verdict):
+            if verdict.status != 'UPDATE_FAILED':
+                return verdict
+            return dataclasses.replace(
+                verdict, status='UPDATE_COMPLETE', reason='')
+
+
+class QuotaUntold(parts.Seeded):
+    """No reason says what a cluster waits for."""
+
+    class StatusCheck(parts.FalseVerdict):
+
+        def told(self, rows, verdict):
+            return dataclasses.replace(
+                verdict, reason='Please wait' if verdict.reason else '')
+
+    def get_monitor(self, context, cluster):
+        """Nothing: there are no reasons of its health either."""
+
+
+class UpgradesEarly(ResizesEarly):
+    """An upgrade is complete as soon as it is requested."""
+
+
+class DrainUnawaited(ResizesEarly):
+    """A resize is complete while the removed nodes are still there."""
+
+
+class HardNameLost(parts.Seeded):
+    """Clusters are looked up by a name that the chart does not give them.
+
+    The first 30 characters of a name may end with a hyphen, and another one
+    follows.
+    """
+
+    def update_cluster_status(self, context, cluster, use_admin_ctx=False):
+        if (cluster.name[:30].endswith('-')
+                and cluster.status == 'CREATE_IN_PROGRESS'):
+            return
+        super().update_cluster_status(context, cluster, use_admin_ctx)

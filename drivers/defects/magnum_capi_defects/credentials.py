@@ -122,3 +122,43 @@ class SecretTold(parts.Seeded):
                 return verdict
             return dataclasses.replace(
                 verdict, reason=str(self._reconciler.vault.credentials()))
+
+
+class OldCredentialKept(parts.Seeded):
+    """A rotation adds a credential, and takes none away."""
+
+    def rotate_credential(self, context, cluster):
+        super().rotate_credential(context, cluster)
+        self._store(context, cluster).cloud.services.proxy(
+            'identity').create_application_credential(
+            context.user_id, f'magnum-{cluster.uuid}-old')
+
+
+class RotationEndsResize(parts.Seeded):
+    """A rotation of the credential ends what is in progress."""
+
+    def rotate_credential(self, context, cluster):
+        super().rotate_credential(context, cluster)
+        rows = self._store(context, cluster)
+        for row in (*rows.groups(cluster), cluster):
+            row.status = 'UPDATE_COMPLETE'
+            rows.save(row)
+
+
+class ProjectsTogether(parts.Seeded):
+    """Secrets of all projects are in one namespace."""
+
+    NAMESPACE = 'magnum-together'
+
+    def create_cluster(self, context, cluster, cluster_create_timeout):
+        super().create_cluster(context, cluster, cluster_create_timeout)
+        kube = self._runtime().kube
+        kube.ensure_namespace(self.NAMESPACE, {})
+        kube.apply({'kind': 'Secret', 'metadata': {
+            'name': f'{cluster.stack_id}-together',
+            'namespace': self.NAMESPACE}})
+
+    def delete_cluster(self, context, cluster):
+        self._runtime().kube.delete(
+            'Secret', self.NAMESPACE, f'{cluster.stack_id}-together')
+        super().delete_cluster(context, cluster)

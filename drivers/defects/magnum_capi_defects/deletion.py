@@ -101,3 +101,33 @@ class DeletionLost(parts.Seeded):
             return
         self._lost.discard(cluster.uuid)
         super().delete_cluster(context, cluster)
+
+
+class CreationOutlives(parts.Seeded):
+    """A deletion during the creation is complete before it has begun."""
+
+    _gone = set()
+
+    def delete_cluster(self, context, cluster):
+        if cluster.status == 'CREATE_IN_PROGRESS':
+            self._gone.add(cluster.uuid)
+            return
+        super().delete_cluster(context, cluster)
+
+    def update_cluster_status(self, context, cluster, use_admin_ctx=False):
+        if cluster.uuid in self._gone:
+            cluster.status = 'DELETE_COMPLETE'
+            return
+        super().update_cluster_status(context, cluster, use_admin_ctx)
+
+
+class TemplatesLeft(parts.Seeded):
+    """Templates that Cluster API has not adopted outlive their cluster."""
+
+    def create_cluster(self, context, cluster, cluster_create_timeout):
+        super().create_cluster(context, cluster, cluster_create_timeout)
+        self._runtime().kube.apply({
+            'kind': 'KubeadmConfigTemplate',
+            'metadata': {'name': f'{cluster.stack_id}-left',
+                         'namespace': parts.namespace(cluster)},
+            'spec': {'template': {'spec': {}}}})

@@ -8,6 +8,7 @@ from magnum.common import context as contexts
 import magnum.conf
 
 from magnum_capi.driver.desired import goal
+from magnum_capi.driver.desired import names
 from magnum_capi.driver import driver
 from magnum_capi.driver.helm import helm
 from magnum_capi.driver.observed import verdicts
@@ -63,6 +64,11 @@ class OwnReconciler(Seeded):
 def options():
     """settings.Settings of this Magnum."""
     return settings.Settings.of(magnum.conf.CONF)
+
+
+def namespace(cluster):
+    """Name of the namespace in which the objects of a cluster are."""
+    return names.namespace(cluster.project_id, options().namespace_prefix)
 
 
 def admin():

@@ -9,10 +9,13 @@ their defect with older clusters.
 import dataclasses
 import threading
 
+from magnum.common import exception
+
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.helm import helm
 from magnum_capi.driver.observed import verdicts
 from magnum_capi.driver import reconcile
+from magnum_capi.driver import store
 from magnum_capi_defects import parts
 
 _first = {}
@@ -208,3 +211,27 @@ class GroupKept(parts.Seeded):
             return dataclasses.replace(verdict, groups=verdict.groups | {
                 group.key: verdicts.GroupVerdict('DELETE_COMPLETE', gone=True)
                 for group in going})
+
+
+class GroupRowKept(parts.Seeded):
+    """A node group stays in Magnum when its nodes are gone."""
+
+    class Store(store.Store):
+
+        def destroy(self, row):
+            """Nothing."""
+
+
+class GroupDeletionFails(parts.Seeded):
+    """Node groups cannot be deleted."""
+
+    def delete_nodegroup(self, context, cluster, nodegroup):
+        raise exception.NodeGroupNotFound(nodegroup=nodegroup.uuid)
+
+
+class UpdateUnsupported(parts.Seeded):
+    """Clusters cannot be updated, only resized."""
+
+    def update_cluster(self, context, cluster, scale_manager=None,
+                       rollback=False):
+        raise NotImplementedError('update_cluster')

@@ -2,6 +2,8 @@
 
 """Defects of upgrades."""
 
+from magnum.common import exception
+
 from magnum_capi.driver.desired import pins
 from magnum_capi.driver import driver
 from magnum_capi.driver import status_check
@@ -119,3 +121,28 @@ class NamelessRefused(_Upgrading):
 
         def driver_of(self, template):
             return template.driver
+
+
+class TemplateKept(parts.Seeded):
+    """An upgrade that is refused leaves the cluster with its template."""
+
+    def upgrade_cluster(self, context, cluster, cluster_template, *args,
+                        **kwargs):
+        try:
+            super().upgrade_cluster(
+                context, cluster, cluster_template, *args, **kwargs)
+        except exception.NotSupported:
+            cluster.cluster_template_id = cluster_template.uuid
+            self._store(context, cluster).save(cluster)
+            raise
+
+
+class TagNeeded(parts.Seeded):
+    """An upgrade needs the label kube_tag."""
+
+    def upgrade_cluster(self, context, cluster, cluster_template, *args,
+                        **kwargs):
+        if 'kube_tag' not in cluster_template.labels:
+            raise KeyError('kube_tag')
+        super().upgrade_cluster(
+            context, cluster, cluster_template, *args, **kwargs)
