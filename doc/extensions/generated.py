@@ -21,8 +21,6 @@ from magnum_capi_tempest.scorecard import report
 from magnum_capi_tempest.scorecard import rst
 from magnum_capi_tempest.scorecard import suite
 import sequence
-from tests.proofs.driver_mutants import page
-from tests.proofs.driver_mutants import tables
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 
@@ -112,14 +110,6 @@ class DriverOptions(docutils.SphinxDirective):
         return self.parse_text_to_nodes(other_options.documentation())
 
 
-class DriverBugs(docutils.SphinxDirective):
-    """What drivers do wrong, and the tests that see it."""
-
-    def run(self):
-        return self.parse_text_to_nodes(
-            page.page(tables.bugs()), allow_section_headings=True)
-
-
 class Scorecard(docutils.SphinxDirective):
     """The promises, the tests, and the reports of drivers."""
 
@@ -146,7 +136,6 @@ def setup(app):
     app.add_directive('doors', Doors)
     app.add_directive('floors', Floors)
     app.add_directive('rooms', Rooms)
-    app.add_directive('driver-bugs', DriverBugs)
     app.add_directive('driver-labels', DriverLabels)
     app.add_directive('driver-other-options', DriverOptions)
     app.add_directive('magnum-capi', Commands)

@@ -20,7 +20,6 @@ class Case:
 
     :param name: unique within the proof.
     :param text: description, for ``--list``.
-    :param group: another name to select it, shared by several cases.
     :param control: nothing is broken in it. It always runs alone, after all
         others.
     :param needs: a missing requirement, for which it is skipped; else empty.
@@ -29,7 +28,6 @@ class Case:
 
     name: str
     text: str = ''
-    group: str = ''
     control: bool = False
     needs: str = ''
     data: typing.Any = None

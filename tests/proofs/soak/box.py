@@ -3,15 +3,12 @@
 """The sandbox of the soak: three conductors, one with another clock."""
 
 import pathlib
-import shutil
 import threading
 
-import magnum_capi
 from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi import waiting
 from tests.proofs.driver_faults import box as box_module
-from tests.proofs.driver_mutants import tables
 
 #: Seconds for which the third conductor's clock is ahead.
 AHEAD = 90
@@ -36,8 +33,7 @@ def clock(folder) -> dict[str, str]:
 class Box(box_module.Box):
     """A driver_faults.Box with three conductors.
 
-    :param work: proof.Work; ``work.args.defect``: name of a defect of
-        driver_mutants to inject into the driver, or empty.
+    :param work: proof.Work.
     """
 
     conductors = (box_module.CONDUCTOR, box_module.SECOND,
@@ -45,13 +41,7 @@ class Box(box_module.Box):
 
     def __init__(self, work):
         super().__init__(work)
-        self._defect = work.args.defect
         self._repair = threading.Lock()
-
-    def __enter__(self):
-        if self._defect:
-            _bring_in(self._defect, self.folder / 'defect')
-        return super().__enter__()
 
     def prepare(self):
         super().prepare()
@@ -81,23 +71,3 @@ class Box(box_module.Box):
             # Services remember for a moment that Keystone was down.
             return e
         return None
-
-
-def _bring_in(name, folder):
-    """Make sandboxes use a copy of the library with a defect.
-
-    :raises UsageError: there is no such defect.
-    """
-    found = [d for d in tables.defects() if d.name == name]
-    if not found:
-        raise errors.UsageError(
-            f'There is no defect "{name}"',
-            hint='python -m tests.proofs driver-mutants --list')
-    defect, = found
-    copy = folder / magnum_capi.__name__
-    shutil.copytree(pathlib.Path(magnum_capi.__file__).parent, copy,
-                    ignore=shutil.ignore_patterns('__pycache__'))
-    path = copy / defect.file
-    path.write_text(defect.applied(path.read_text()))
-    # Sandboxes take it from here (sandbox/cloud/overlay.py, add_library).
-    magnum_capi.__file__ = str(copy / '__init__.py')

@@ -45,10 +45,6 @@ class Soak(proof.Proof):
         parser.add_argument(
             '--story', type=pathlib.Path, action='append', default=[],
             metavar='FILE', help='play this story, and no others')
-        parser.add_argument(
-            '--defect', default='', metavar='NAME',
-            help='bring a defect of driver-mutants into the driver; then '
-            'something has to break')
 
     def cases(self, args):
         if args.story:

@@ -38,7 +38,7 @@ class Toy(proof.Proof):
 
     def cases(self, args):
         return [proof.Case(
-            name, f'text of {name}', group=name[0], data=outcomes,
+            name, f'text of {name}', data=outcomes,
             control=name.startswith('control'),
             needs='more room' if name == 'big' and args.small else '')
             for name, outcomes in self.outcomes.items()]
