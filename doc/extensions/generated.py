@@ -16,7 +16,6 @@ import drawing
 from magnum_capi.driver.desired import labels
 from magnum_capi.driver import other_options
 from magnum_capi_tempest import promises
-from magnum_capi_tempest.scorecard import plan
 from magnum_capi_tempest.scorecard import report
 from magnum_capi_tempest.scorecard import rst
 from magnum_capi_tempest.scorecard import suite
@@ -122,14 +121,6 @@ class Scorecard(docutils.SphinxDirective):
             suite.tests()), allow_section_headings=True)
 
 
-class SuitePlan(docutils.SphinxDirective):
-    """What a run of the suite takes of a cloud."""
-
-    def run(self):
-        self.env.note_dependency(str(plan.COSTS))
-        return self.parse_text_to_nodes(rst.plans(plan.costs()))
-
-
 def setup(app):
     """Entry point for Sphinx."""
     app.setup_extension('cliff.sphinxext')
@@ -141,5 +132,4 @@ def setup(app):
     app.add_directive('magnum-capi', Commands)
     app.add_directive('sequence', Sequence)
     app.add_directive('scorecard', Scorecard)
-    app.add_directive('suite-plan', SuitePlan)
     return {'parallel_read_safe': True}

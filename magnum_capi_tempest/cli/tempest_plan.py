@@ -1,37 +1,48 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""``magnum-capi tempest plan``: what does a run need from a cloud?"""
+"""``magnum-capi tempest plan``: which tests does a tempest.conf run?"""
+
+import collections
+import re
 
 from magnum_capi.cli import base
-from magnum_capi_tempest.scorecard import plan
+from magnum_capi import errors
+from magnum_capi_tempest.cli import tempest_run
+from magnum_capi_tempest.scorecard import suite
 
 
 class Plan(base.Command):
-    """Estimate what the whole suite needs: clusters, nodes, hours.
+    """Show which tests a workspace runs, and why it skips others.
 
-    No cloud is contacted. The numbers are counted from the tests, with all
-    options set and all promises tested.
+    No cloud is contacted. What only the cloud can tell, such as its
+    microversions and users, may skip more tests.
     """
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
-        parser.add_argument(
-            '--minutes', type=float, default=15.0, metavar='N',
-            help='Minutes that a cluster takes to be created (default: 15).')
-        parser.add_argument(
-            '-c', '--concurrency', type=int, default=2, metavar='N',
-            help='Number of parallel workers (default: 2).')
-        parser.add_argument(
-            '--masters', type=int, default=1, metavar='N',
-            help='Value of [magnum_capi] master_count (default: 1).')
-        parser.add_argument(
-            '--nodes', type=int, default=1, metavar='N',
-            help='Value of [magnum_capi] node_count (default: 1).')
+        tempest_run.add_tests(parser)
         return parser
 
     def take_action(self, args):
-        found = plan.plan(
-            plan.costs(), workers=args.concurrency, minutes=args.minutes,
-            masters=args.masters, nodes=args.nodes)
-        for line in plan.lines(found):
-            self.app.stdout.write(f'{line}\n')
+        try:
+            wanted = re.compile(args.regex)
+        except re.error as e:
+            raise errors.UsageError(
+                'The regular expression cannot be used', where=args.regex,
+                last_seen=e) from e
+        found = collections.defaultdict(list)
+        for test in suite.tests(str(tempest_run.etc(args.folder))):
+            if wanted.search(f'{suite.PACKAGE}.{test.id}'):
+                found[test.skipped].append(test.id)
+        run = found.pop('', [])
+        for test in run:
+            self._say(test)
+        for reason, skipped in sorted(found.items()):
+            self._say(f'\n{reason}:')
+            for test in skipped:
+                self._say(f'    {test}')
+        self._say(f'\n{len(run)} tests run, '
+                  f'{sum(map(len, found.values()))} are skipped.')
+
+    def _say(self, line):
+        self.app.stdout.write(f'{line}\n')

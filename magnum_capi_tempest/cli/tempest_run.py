@@ -21,13 +21,7 @@ class Run(base.Judging):
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
-        parser.add_argument(
-            'folder', metavar='DIR', type=pathlib.Path,
-            help='Workspace that "magnum-capi tempest init" created.')
-        parser.add_argument(
-            '-r', '--regex', default='magnum_capi',
-            help='Regular expression of the tests to run, as for "tempest '
-                 'run" (default: %(default)s).')
+        add_tests(parser)
         parser.add_argument(
             '-c', '--concurrency', type=int, default=2,
             help='Number of parallel workers, limited by the users in '
@@ -39,11 +33,7 @@ class Run(base.Judging):
         return parser
 
     def act(self, args):
-        etc = args.folder.absolute() / folder.ETC
-        if not (etc / 'tempest.conf').is_file():
-            raise errors.UsageError(
-                'The folder is not a Tempest workspace', where=args.folder,
-                hint='Create one with: magnum-capi tempest init')
+        conf = etc(args.folder)
         results = (args.results or runs.new_results()).absolute()
         facts = {'tests': args.regex}
         try:
@@ -51,11 +41,35 @@ class Run(base.Judging):
                 args.folder, ['--regex', args.regex,
                               '--concurrency', concurrency.limit(
                                   args.concurrency,
-                                  concurrency.allowed_by(etc))],
-                results / 'run.subunit', etc=etc)
+                                  concurrency.allowed_by(conf))],
+                results / 'run.subunit', etc=conf)
         except runs.RunCutOff as e:
             report.summarise(e.stream, results, 'tempest run', facts,
                              outcome='interrupted')
             raise
         return 0 if report.summarise(
             stream, results, 'tempest run', facts).ok else 1
+
+
+def add_tests(parser):
+    """Add the arguments that name a workspace and tests in it."""
+    parser.add_argument(
+        'folder', metavar='DIR', type=pathlib.Path,
+        help='Workspace that "magnum-capi tempest init" created.')
+    parser.add_argument(
+        '-r', '--regex', default='magnum_capi',
+        help='Regular expression of the tests to run, as for "tempest '
+             'run" (default: %(default)s).')
+
+
+def etc(workspace: pathlib.Path) -> pathlib.Path:
+    """The folder with the tempest.conf of a workspace.
+
+    :raises UsageError: it is no workspace.
+    """
+    found = workspace.absolute() / folder.ETC
+    if not (found / 'tempest.conf').is_file():
+        raise errors.UsageError(
+            'The folder is not a Tempest workspace', where=workspace,
+            hint='Create one with: magnum-capi tempest init')
+    return found

@@ -96,7 +96,7 @@ def judge(outcomes: dict[str, results.Outcome],
     """Judge a run.
 
     :param described: None: the driver is assumed to support everything.
-    :param tests: of the suite; the recorded ones by default.
+    :param tests: of the suite; all of them by default.
     :param magnum: its version, 23.0.0, or what a cloud tells, "microversion
         1.12", its highest one; empty: unknown, it has everything.
     """

@@ -10,7 +10,6 @@ import re
 
 from magnum_capi_tempest import promises
 from magnum_capi_tempest.scorecard import forms
-from magnum_capi_tempest.scorecard import plan
 
 _SPECIAL = re.compile(r'([\\`*_|<>:])')
 
@@ -31,27 +30,11 @@ def render(reports, tests) -> str:
              *(_cell(forms.cell(report, one.id)) for report in reports)]
             for one in promises.known().values() if one.profile == profile))
     out += _title('Tests')
-    out += _table(['test', 'promise', 'needs', 'operations'], (
+    out += _table(['test', 'promise', 'needs'], (
         [f'``{test.id}``', f'``{test.promise}``' if test.promise else '',
-         *(', '.join(f'``{name}``' for name in sorted(some))
-           for some in (test.flags, test.operations))]
+         ', '.join(f'``{name}``' for name in sorted(test.required))]
         for test in tests))
     return '\n'.join(out)
-
-
-def plans(costs) -> str:
-    """What a run needs, for some clouds and numbers of workers.
-
-    :param costs: :class:`~.plan.Cost` objects.
-    """
-    found = [plan.plan(costs, workers=workers, minutes=minutes)
-             for minutes in (1, 5, 15, 30) for workers in (1, 2, 4)]
-    kinds = list(found[0].quotas)
-    return '\n'.join((
-        escape(plan.lines(found[0])[0]), '',
-        *_table(['a cluster takes', 'workers', 'hours', *kinds], (
-            [f'{one.minutes} min', one.workers, f'{one.hours:g}',
-             *one.quotas.values()] for one in found))))
 
 
 def _measured(report):

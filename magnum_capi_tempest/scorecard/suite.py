@@ -1,21 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The recorded tests of the suite.
+"""The tests of the suite, as their classes describe themselves.
 
-No test is imported: Tempest's tests cannot be imported without a
-configuration, and the requirements of a test must not depend on it. ``python
--m tests.suite_table`` reads the table from the classes, and a unit test
-compares them.
+Another process imports them: Tempest reads one tempest.conf per process, and
+what a test requires must not depend on the caller's.
 """
 
-import csv
 import dataclasses
 import functools
-import pathlib
+import json
+import os
+import sys
+
+from magnum_capi import processes
 
 PACKAGE = 'magnum_capi_tempest.tests'
 
-TESTS = pathlib.Path(__file__).with_name('tests.csv')
+#: Seconds for the import of all tests; on an idle machine it takes three.
+_LIMIT = 180
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,21 +29,13 @@ class Test:
         judges Magnum.
     :param required: flags of [magnum_capi_feature_enabled] without which it
         is skipped.
-    :param operations: methods of Magnum's clients that it calls, directly or
-        through shared code; not those in the setup of its class.
-    :param stricter: flags without which it is less strict: it may pass
-        without them, and then proves nothing about them.
+    :param skipped: why a tempest.conf skips it; empty if it runs.
     """
 
     id: str
     promise: str = ''
     required: frozenset[str] = frozenset()
-    operations: frozenset[str] = frozenset()
-    stricter: frozenset[str] = frozenset()
-
-    @property
-    def flags(self) -> frozenset[str]:
-        return self.required | self.stricter
+    skipped: str = ''
 
     @property
     def class_id(self) -> str:
@@ -49,11 +43,19 @@ class Test:
 
 
 @functools.cache
-def tests() -> tuple[Test, ...]:
-    """All tests of the suite, in the order of their modules."""
-    return tuple(
-        Test(id, promise, *(frozenset(names.split()) for names in columns))
-        for id, promise, *columns in _rows())
+def tests(etc: str = os.devnull) -> tuple[Test, ...]:
+    """All tests of the suite, in the order of their modules.
+
+    :param etc: folder of the tempest.conf by which tests are skipped.
+    :raises CommandFailed: Tempest is missing, or its configuration is wrong.
+    """
+    found = processes.run(
+        [sys.executable, '-m', f'{PACKAGE}.common.listing'], timeout=_LIMIT,
+        env={**os.environ, 'TEMPEST_CONFIG_DIR': etc},
+        hint='The extra "tempest" of this package must be installed')
+    # Tempest may log to standard output before.
+    return tuple(Test(**{**test, 'required': frozenset(test['required'])})
+                 for test in json.loads(found.splitlines()[-1]))
 
 
 def get(test: str) -> Test:
@@ -65,9 +67,3 @@ def get(test: str) -> Test:
         if test == f'{PACKAGE}.{known.id}':
             return known
     raise LookupError(f'There is no test {test}')
-
-
-def _rows():
-    with open(TESTS, newline='', encoding='utf-8') as file:
-        _, *rows = csv.reader(file)
-    return rows

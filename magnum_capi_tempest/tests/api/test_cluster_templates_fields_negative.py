@@ -221,7 +221,6 @@ class ClusterTemplateFieldsTest(refusals.BaseRefusalsTest):
 
     @decorators.idempotent_id('eb0747a4-8b06-4b48-89b0-033897aba7c5')
     @decorators.attr(type='negative')
-    @flags.stricter('bad_input_refused')
     def test_free_texts_come_back_as_they_were_or_are_refused(self):
         wrong, refused = [], []
         for name, text in bad_input.TEXTS.items():

@@ -26,7 +26,6 @@ class HiddenClusterTemplatesTest(base.BaseMagnumCapiTest):
         return [t['uuid'] for t in magnum.templates.list_cluster_templates(
             **base_client.NEWEST_FIRST)['clustertemplates']]
 
-    @flags.stricter('hidden_template_unseen')
     def assert_unseen_by_member(self, template):
         self.assertNotIn(template['uuid'], self.listed(self.magnum))
         if (template['public'] and not CONF.magnum_capi_feature_enabled

@@ -10,7 +10,6 @@ from tempest.lib import decorators
 
 from magnum_capi_tempest.services import base_client
 from magnum_capi_tempest.tests.common import factories
-from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.negative import bad_input
 from magnum_capi_tempest.tests.common import personas
 from magnum_capi_tempest.tests.common import quotas
@@ -165,7 +164,6 @@ class RestTest(rbac.BaseRbacTest):
             magnum.quotas.list_quotas()))
 
     @decorators.idempotent_id('3a9b4a97-e565-41b3-a863-16b105574a71')
-    @flags.stricter('bad_input_refused')
     def test_create_quota(self):
         # Magnum 23 looks up the project as the user before it checks the
         # user's roles, and fails with 500.

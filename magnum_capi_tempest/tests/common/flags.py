@@ -2,9 +2,8 @@
 
 """Decorators that say what a test is about, and what the cloud must have.
 
-They mark what they decorate, as ``promise``, ``required_flags`` (like the
-attribute of a class) and ``stricter_flags``. ``python -m tests.suite_table``
-records these for the scorecard.
+They mark what they decorate, as ``promise`` and ``required_flags`` (like the
+attribute of a class).
 """
 
 from tempest import config
@@ -69,16 +68,12 @@ def promised(flag):
     skip = testtools.skipUnless(
         CONF.magnum_capi_feature_enabled[flag],
         f'[magnum_capi_feature_enabled] {flag} is false')
-    return lambda test: _noted(skip(test), 'required_flags', flag)
 
-
-def stricter(flag):
-    """Return a decorator for a helper that checks more with this flag.
-
-    Tests that call it may pass without the flag, and then prove nothing
-    about it.
-    """
-    return lambda function: _noted(function, 'stricter_flags', flag)
+    def decorate(test):
+        found = skip(test)
+        found.required_flags = (*getattr(found, 'required_flags', ()), flag)
+        return found
+    return decorate
 
 
 def configured(*options):
@@ -87,14 +82,3 @@ def configured(*options):
     return testtools.skipIf(
         missing, 'Not set in [magnum_capi] of tempest.conf: '
         f'{", ".join(missing)}')
-
-
-def cleanup(function):
-    """Mark a cleanup function: its requests are not what a test is about."""
-    function.is_cleanup = True
-    return function
-
-
-def _noted(function, name, flag):
-    setattr(function, name, (*getattr(function, name, ()), flag))
-    return function

@@ -101,7 +101,6 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
             cluster['uuid'], group['uuid'])
         self.waiter.until_group_deleted(cluster['uuid'], group['uuid'])
 
-    @flags.cleanup
     def remove_group(self, cluster, group):
         """Restore a shared cluster for the other tests."""
         try:

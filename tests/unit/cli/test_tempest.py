@@ -14,6 +14,7 @@ import testtools
 
 from magnum_capi import errors
 from magnum_capi_tempest.cli import tempest
+from magnum_capi_tempest.cli import tempest_plan
 from magnum_capi_tempest.workspace import init
 from tests.unit.workspace import test_selection
 
@@ -128,3 +129,32 @@ class InitTest(testtools.TestCase):
         code, _, err = call(tempest.Init, '--cloud', 'c', '--image', 'i', 'd')
 
         self.assertEqual((2, 'magnum-capi: Which flavor?\n'), (code, err))
+
+
+class PlanTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+
+    def test_what_runs_and_why_the_rest_does_not(self):
+        (self.folder / 'etc').mkdir()
+        (self.folder / 'etc' / 'tempest.conf').write_text(
+            '[service_available]\nmagnum_capi = true\n')
+
+        code, out, _ = call(tempest_plan.Plan, self.folder,
+                            '-r', 'test_versions|test_strangers')
+
+        self.assertEqual(0, code)
+        run, skipped = out.split('\n\n')[:2]
+        self.assertIn('api.test_versions.', run)
+        self.assertIn('image_id', skipped)
+        self.assertIn('scenario.test_strangers.', skipped)
+        self.assertIn('3 are skipped', out)
+
+    def test_mistakes(self):
+        code, _, err = call(tempest_plan.Plan, self.folder)
+        self.assertEqual(2, code)
+        self.assertIn('not a Tempest workspace', err)
+        code, _, err = call(tempest_plan.Plan, self.folder, '-r', '(')
+        self.assertEqual(2, code)

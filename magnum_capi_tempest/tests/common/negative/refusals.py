@@ -16,7 +16,6 @@ from tempest.lib import exceptions as lib_exc
 from magnum_capi import waiting
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import details
-from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import microversions
 from magnum_capi_tempest.tests.common.negative import bad_input
 from magnum_capi_tempest.tests.common.negative import known_answers
@@ -115,7 +114,6 @@ class BaseRefusalsTest(base.BaseMagnumCapiTest):
                 CONF.magnum_capi.known_answers or known_answers.MEASURED,
                 microversions.of(cls.magnum.templates)))
 
-    @flags.stricter('bad_input_refused')
     def assert_refused_all(self, cases, expected=bad_input.REFUSED):
         """Assert that requests are refused properly, see tried()."""
         self.assert_none(tried(cases, expected, self.is_known))

@@ -10,8 +10,7 @@ for all classes that run at the same time.
 from tempest.lib import exceptions as lib_exc
 
 #: The most clusters that a class has at one time, and the most nodes that a
-#: test adds to one. A unit test compares them with
-#: magnum_capi_tempest.scorecard, which tests may not import.
+#: test adds to one (HardNamesTest).
 CLUSTERS = 2
 GROWTH = 5
 

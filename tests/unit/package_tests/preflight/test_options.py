@@ -12,7 +12,6 @@ import urllib3.exceptions
 
 from magnum_capi import errors
 from magnum_capi_tempest.report import environment
-from magnum_capi_tempest.scorecard import plan
 from magnum_capi_tempest.tests.common.preflight import checks
 from magnum_capi_tempest.tests.common.preflight import options
 from magnum_capi_tempest.tests.common.preflight import quotas
@@ -231,11 +230,6 @@ class QuotasTest(_Base):
         self.assert_one_problem(
             '18 cores, of 20 there are 4 in use; '
             '2 floatingip, of 50 there are 49 in use')
-
-    def test_what_the_largest_class_takes(self):
-        self.assertEqual(
-            (max(plan.classes(plan.costs()).values()), plan.GROWTH),
-            (quotas.CLUSTERS, quotas.GROWTH))
 
     def test_no_limit(self):
         self.assertEqual([], quotas.lacking(

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Print the tests of the suite as JSON: see :mod:`.scorecard.suite`.
+
+This is a program of its own, because a process reads one tempest.conf, when
+the first test is imported.
+"""
+
+import importlib
+import inspect
+import json
+import pkgutil
+import unittest
+
+from magnum_capi_tempest import tests
+from magnum_capi_tempest.tests.common import flags
+
+
+def listed():
+    """Yield a dict for each test: the fields of suite.Test."""
+    for found in pkgutil.walk_packages(tests.__path__, f'{tests.__name__}.'):
+        if found.name.rpartition('.')[2].startswith('test_'):
+            for case in _cases(importlib.import_module(found.name)):
+                yield from _of_class(case)
+
+
+def _cases(module):
+    return [found for found in vars(module).values()
+            if inspect.isclass(found) and found.__module__ == module.__name__
+            and issubclass(found, unittest.TestCase)]
+
+
+def _of_class(case):
+    names = unittest.TestLoader().getTestCaseNames(case)
+    refusal = names and _refusal(case)
+    for name in names:
+        test = getattr(case, name)
+        place = f'{case.__module__}.{case.__name__}.{name}'
+        yield {
+            'id': place.removeprefix(f'{tests.__name__}.'),
+            'promise': flags.judged_by(case, name),
+            'required': sorted({*case.required_flags, *getattr(
+                test, 'required_flags', ())}),
+            'skipped': refusal or _decorated(test) or flags.refusal(
+                case, name)}
+
+
+def _refusal(case):
+    """Why tempest.conf skips a class; empty if it does not."""
+    try:
+        case.skip_checks()
+    except unittest.SkipTest as e:
+        return str(e)
+    return _decorated(case)
+
+
+def _decorated(found):
+    return getattr(found, '__unittest_skip_why__', '')
+
+
+if __name__ == '__main__':
+    print(json.dumps(list(listed())))
