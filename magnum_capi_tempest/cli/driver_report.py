@@ -24,7 +24,6 @@ def publish(found: report.Report, folder: pathlib.Path) -> None:
     for name, text in (
             ('driver-report.json', report.dumps(found)),
             ('driver-report.md', forms.to_markdown([found])),
-            ('badge.svg', page.badge(found)),
             ('driver-report.html', page.render([found]))):
         written = reports.write_file(folder / name, text)
     forms.show([found], page=written)

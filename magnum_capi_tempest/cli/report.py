@@ -167,20 +167,6 @@ class Judge(base.Judging):
         return 0 if found.verdict == judge.PASSED else 1
 
 
-class Badge(base.Command):
-    """Print an SVG badge for a report of "magnum-capi driver test"."""
-
-    def get_parser(self, prog_name):
-        parser = super().get_parser(prog_name)
-        parser.add_argument('file', type=pathlib.Path,
-                            metavar='driver-report.json')
-        return parser
-
-    def take_action(self, args):
-        self.app.stdout.write(pages.badge(
-            driver_reports.loads(_read(args.file), args.file)))
-
-
 def _add_files(parser):
     parser.add_argument('file', nargs='+', type=pathlib.Path,
                         metavar='driver-report.json')

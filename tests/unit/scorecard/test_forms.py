@@ -3,7 +3,6 @@
 """Reports as people read them."""
 
 import io
-from xml.etree import ElementTree
 
 from docutils import core
 import rich.console
@@ -83,23 +82,3 @@ class FormsTest(testtools.TestCase):
         del one.promises[samples.LAST]
 
         self.assertEqual('untested', forms.cell(one, samples.LAST).state)
-
-
-class BadgeTest(testtools.TestCase):
-
-    def text(self, **wanted):
-        tree = ElementTree.fromstring(page.badge(samples.a_report(**wanted)))
-        return [found.text for found in tree.iter() if found.text]
-
-    def test_it_names_simulated_nodes(self):
-        self.assertIn('k8s_x: passed, core 22/22, nodes simulated (memory)',
-                      self.text())
-        self.assertIn('k8s_x: passed, core 22/22', self.text(nodes='server'))
-
-    def test_a_failure(self):
-        self.assertIn('failed, core 21/22, nodes simulated (memory)',
-                      self.text(**{samples.WORKERS: 'failed'}))
-
-    def test_a_name_is_no_markup(self):
-        self.assertIn('<g onload="x">', self.text(
-            name='<g onload="x">', nodes='server'))
