@@ -4,7 +4,7 @@
 The pages come from real runs::
 
     magnum-capi sandbox tempest --regex magnum_capi --results run
-    magnum-capi report matrix reports/*.json --html matrix.html
+    magnum-capi report matrix */driver-report.json --html matrix.html
     python -m tools.screenshots run/report.html report.png
     python -m tools.screenshots matrix.html matrix.png
 

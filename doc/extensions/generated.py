@@ -16,7 +16,6 @@ import drawing
 from magnum_capi.driver.desired import labels
 from magnum_capi.driver import other_options
 from magnum_capi_tempest import promises
-from magnum_capi_tempest.scorecard import report
 from magnum_capi_tempest.scorecard import rst
 from magnum_capi_tempest.scorecard import suite
 import sequence
@@ -110,15 +109,12 @@ class DriverOptions(docutils.SphinxDirective):
 
 
 class Scorecard(docutils.SphinxDirective):
-    """The promises, the tests, and the reports of drivers."""
+    """The promises and their tests."""
 
     def run(self):
-        paths = sorted((TOP / 'reports').glob('*.json'))
-        for path in (*paths, promises.REGISTRY):
-            self.env.note_dependency(str(path))
-        return self.parse_text_to_nodes(rst.render(
-            [report.loads(path.read_text(), path) for path in paths],
-            suite.tests()), allow_section_headings=True)
+        self.env.note_dependency(str(promises.REGISTRY))
+        return self.parse_text_to_nodes(
+            rst.render(suite.tests()), allow_section_headings=True)
 
 
 def setup(app):

@@ -1,33 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Reports as reStructuredText, for the documentation.
-
-Promises by profile with the behaviour of drivers, and the tests of each
-promise. Both are shown even without reports.
-"""
+"""The promises and their tests as reStructuredText, for the documentation."""
 
 import re
 
 from magnum_capi_tempest import promises
-from magnum_capi_tempest.scorecard import forms
 
 _SPECIAL = re.compile(r'([\\`*_|<>:])')
 
 
-def render(reports, tests) -> str:
-    """The promises, the drivers' behaviour, and the tests of each promise.
+def render(tests) -> str:
+    """The promises by profile, and the tests of each promise.
 
-    :param reports: :class:`~.report.Report` objects.
     :param tests: :class:`~.suite.Test` objects.
     """
-    out = [*map(_measured, reports), '']
+    out = []
     for profile in promises.PROFILES:
         out += _title(f'Profile {profile}')
-        out += _table(['promise', 'what and why', *(
-            report.name for report in reports)], (
+        out += _table(['promise', 'what and why'], (
             [f'``{one.id}``' + (', core' if one.core else ''),
-             escape(f'{one.title}. {one.rationale}'),
-             *(_cell(forms.cell(report, one.id)) for report in reports)]
+             escape(f'{one.title}. {one.rationale}')]
             for one in promises.known().values() if one.profile == profile))
     out += _title('Tests')
     out += _table(['test', 'promise', 'needs'], (
@@ -37,20 +29,8 @@ def render(reports, tests) -> str:
     return '\n'.join(out)
 
 
-def _measured(report):
-    versions = ', '.join(f'{key} {value}'
-                         for key, value in report.versions.items())
-    return (f'* {escape(report.sentence)}. Measured {report.started[:10]} in '
-            f'{report.seconds / 60:.0f} min, nodes: {report.nodes} '
-            f'({escape(versions)}).')
-
-
 def _title(title):
     return ['', title, '~' * len(title), '']
-
-
-def _cell(found):
-    return f'**{found.state}** {escape(forms.words(found).partition(": ")[2])}'
 
 
 def _table(heads, rows):

@@ -35,8 +35,7 @@ class FormsTest(testtools.TestCase):
 
     def test_every_form_has_all_states_and_both_drivers(self):
         for shown in (self.shown(), forms.to_markdown(self.reports),
-                      page.render(self.reports),
-                      rst.render(self.reports, suite.tests())):
+                      page.render(self.reports)):
             for word in ('passed', 'failed', 'environment', 'quota',
                          'kubex', 'kubey', 'last-wins'):
                 self.assertIn(word, shown)
@@ -69,13 +68,12 @@ class FormsTest(testtools.TestCase):
         self.assertNotRegex(page.render(self.reports),
                             r'>(\w+)</span> <span class="soft">\1:')
 
-    def test_documentation_has_no_errors_whatever_was_measured(self):
-        for reports in (self.reports, []):
-            tree = core.publish_doctree(
-                rst.render(reports, suite.tests()), settings_overrides={
-                    'report_level': 1, 'halt_level': 2})
-            self.assertIn(samples.WORKERS, tree.astext())
-            self.assertEqual(bool(reports), 'alert(1)' in tree.astext())
+    def test_documentation_has_no_errors(self):
+        tree = core.publish_doctree(
+            rst.render(suite.tests()), settings_overrides={
+                'report_level': 1, 'halt_level': 2})
+
+        self.assertIn(samples.WORKERS, tree.astext())
 
     def test_a_promise_that_is_younger_than_a_report(self):
         one, _ = self.reports
