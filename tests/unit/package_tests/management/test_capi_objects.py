@@ -300,3 +300,19 @@ class WorkloadTest(testtools.TestCase):
         self.assertEqual('192.0.2.7', self.inside.balancer_address('s'))
         self.inside.delete_service('s')
         self.assertEqual({}, self.api.there)
+
+
+class InServiceTest(testtools.TestCase):
+
+    def machine(self, phase='Running', going=False, control_plane=False):
+        return capi_objects.Machine('m', '', control_plane, phase, 'n', 'v1',
+                                    going)
+
+    def test_who_is_in_service(self):
+        machines = [self.machine(), self.machine(going=True),
+                    self.machine(phase='Provisioned'),
+                    self.machine(control_plane=True)]
+
+        self.assertEqual((1, 1), (
+            capi_objects.in_service(machines, False),
+            capi_objects.in_service(machines, True)))
