@@ -19,7 +19,7 @@ PREFIX = 'seeded_'
 #: an idle machine, expected results take 10 to 30 s.
 TIMEOUTS = {'build_timeout': 75, 'delete_timeout': 60}
 
-_HERE = pathlib.Path(__file__).parent
+_TABLE = pathlib.Path(__file__).with_name('defects.toml')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,13 +65,13 @@ class Defect:
                 for name, seconds in TIMEOUTS.items()} | self.options
 
 
-def defects(path=_HERE / 'defects.toml') -> tuple[Defect, ...]:
+def defects() -> tuple[Defect, ...]:
     """Read the table.
 
     :raises ValueError: a name occurs twice, or ``says`` is not a regular
         expression.
     """
-    with open(path, 'rb') as file:
+    with open(_TABLE, 'rb') as file:
         found = tuple(Defect(**item) for item in tomllib.load(file)['defect'])
     names = [defect.name for defect in found]
     for defect in found:

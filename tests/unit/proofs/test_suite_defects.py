@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The table of defects holds together with the drivers and the suite."""
+
+import ast
+import pathlib
+import tomllib
+
+import testtools
+
+from magnum_capi_tempest.scorecard import suite
+from tests.proofs.suite_defects import tables
+
+DRIVERS = pathlib.Path(__file__).resolve().parents[3] / 'drivers' / 'defects'
+
+
+class TableTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        # It raises ValueError for names and expressions that are wrong.
+        self.defects = tables.defects()
+        with open(DRIVERS / 'pyproject.toml', 'rb') as file:
+            self.entries = tomllib.load(file)['project']['entry-points'][
+                'magnum.drivers']
+
+    def test_every_driver_has_a_defect_and_every_defect_a_driver(self):
+        self.assertEqual(
+            sorted(self.entries),
+            sorted(defect.driver for defect in self.defects))
+
+    def test_every_entry_point_is_a_class(self):
+        for name, entry in self.entries.items():
+            module, _, class_name = entry.partition(':')
+            path = DRIVERS / f'{module.replace(".", "/")}.py'
+            found = [node.name for node in ast.parse(path.read_text()).body
+                     if isinstance(node, ast.ClassDef)]
+            self.assertIn(class_name, found, name)
+
+    def test_every_test_is_there_and_judges_a_promise(self):
+        for defect in self.defects:
+            # It raises LookupError for those that are not.
+            self.assertNotEqual('', suite.get(defect.id).promise, defect.name)
