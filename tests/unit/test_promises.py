@@ -1,17 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The registry of promises: what it must be, and that nothing leaves it."""
-
-import pathlib
-import subprocess
-import tomllib
+"""The registry of promises: what it must be."""
 
 import testtools
 
 from magnum_capi_tempest import promises
-
-TOP = pathlib.Path(__file__).resolve().parents[2]
-PATH = 'magnum_capi_tempest/promises.toml'
 
 ONE = '''
 [[promise]]
@@ -56,25 +49,3 @@ class RegistryTest(testtools.TestCase):
         self.assertEqual(rotation, promises.missing(cure, [rotation]))
         self.assertEqual(cure, promises.missing(cure, ['members_cure']))
         self.assertEqual('', promises.missing(rotation, [cure]))
-
-
-class HistoryTest(testtools.TestCase):
-    """Reports and descriptions name ids: each that ever was stays."""
-
-    def git(self, *words):
-        try:
-            return subprocess.run(
-                ['git', '-C', str(TOP), *words], check=True, timeout=60,
-                capture_output=True, text=True).stdout
-        except (OSError, subprocess.SubprocessError) as e:
-            self.skipTest(f'No history: {e}')
-
-    def test_nothing_is_renamed_or_removed(self):
-        names = {name for one in promises.known().values()
-                 for name in (one.id, *one.aliases)}
-        for commit in self.git('log', '--format=%H', '--', PATH).split():
-            then = tomllib.loads(self.git('show', f'{commit}:{PATH}'))
-            for one in then['promise']:
-                self.assertEqual(
-                    set(), {one['id'], *one.get('aliases', ())} - names,
-                    f'{commit} has it')
