@@ -8,7 +8,6 @@ import io
 import os
 import pathlib
 import pty
-import re
 import signal
 import subprocess
 import sys
@@ -120,14 +119,7 @@ class CommandsTest(_Base):
         for name in commands():
             with self.subTest(name):
                 code, out, err = self.call(*name.split(), '--help')
-                self.assertEqual((0, ''), (code, err))
-                self.assertIn(f'{app.MagnumCapi.NAME} {name}', out)
-
-    def test_help_lists_them(self):
-        code, out, _ = self.call('--help')
-        self.assertEqual(0, code)
-        for name in commands():
-            self.assertRegex(out, fr'(?m)^  {re.escape(name)}  ')
+                self.assertEqual((0, '', True), (code, err, bool(out)))
 
     def listed(self, text):
         """{name: description} of the commands in a help text."""

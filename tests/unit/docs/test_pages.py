@@ -68,16 +68,6 @@ class WrittenTest(testtools.TestCase):
         self.assertEqual({}, _each(missing))
 
 
-class ReadmeTest(testtools.TestCase):
-
-    def test_is_short(self):
-        head, _, _ = (pages.TOP / 'README.rst').read_text().partition(
-            '\nLinks\n')
-
-        self.assertThat(len(head.splitlines()),
-                        testtools.matchers.LessThan(61))
-
-
 class EntriesTest(testtools.TestCase):
 
     def test_each_begins_with_commands(self):
