@@ -5,11 +5,9 @@
 import argparse
 import os
 import pathlib
-import re
 import shutil
 import signal
 import subprocess
-import sys
 from unittest import mock
 
 import fixtures
@@ -19,8 +17,6 @@ from magnum_capi import waiting
 from magnum_capi_tempest.cli import driver_test
 from magnum_capi_tempest.cli import sandbox
 from magnum_capi_tempest.cli import tempest
-from magnum_capi_tempest.images import plan
-from magnum_capi_tempest.images import recipes
 
 TOOLS = pathlib.Path(__file__).parents[2] / 'tools'
 LIBRARY = TOOLS / 'lib.sh'
@@ -69,9 +65,6 @@ class StartsTest(testtools.TestCase):
             str(FORBIDDEN), (self.folder / 'command.out').read_text().strip())
         self.assertFalse(self.policy.exists())
 
-    def test_the_exit_code_is_that_of_the_command(self):
-        self.assertEqual(7, self.install('sh', '-c', 'exit 7').wait(10))
-
     def test_one_that_is_killed_forbids_nothing_afterwards(self):
         started = self.start_and_wait()
         self.assertEqual(FORBIDDEN, self.asked())
@@ -82,23 +75,6 @@ class StartsTest(testtools.TestCase):
         # The others of its group die when they are scheduled.
         waiting.wait_for(self.asked, done=lambda code: code == ALLOWED,
                          timeout=10, what='policy-rc.d to allow starts')
-        self.assertFalse(self.policy.exists())
-
-    def test_one_that_is_ended_cleans_up(self):
-        started = self.start_and_wait()
-
-        os.killpg(started.pid, signal.SIGTERM)
-        started.wait(10)
-
-        self.assertFalse(self.policy.exists())
-
-    def test_what_a_killed_one_left_is_used_again(self):
-        started = self.start_and_wait()
-        os.killpg(started.pid, signal.SIGKILL)
-        started.wait()
-
-        self.install('true').wait(10)
-
         self.assertFalse(self.policy.exists())
 
     def test_a_policy_of_others_stays(self):
@@ -147,43 +123,6 @@ class FinishTest(testtools.TestCase):
 
             self.assertEqual((code, f'finish {code}\n'),
                              (ended.returncode, ended.stdout), end)
-
-
-class EnvironmentTest(testtools.TestCase):
-    """What is told to the programs that install this project."""
-
-    def setUp(self):
-        super().setUp()
-        self.top = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-
-    def installed(self):
-        """The command that installs this project."""
-        ended = subprocess.run(
-            ['bash', '-c', f'set -eu; source {LIBRARY}; TOP={self.top}\n'
-             'quietly() { shift; printf "%s\\n" "$*"; }; what=(-e "$TOP")\n'
-             f'make_venv {sys.executable} 3.11.2 {self.top}/venv\n'],
-            capture_output=True, text=True, check=False)
-        return [line for line in ended.stdout.splitlines()
-                if 'uv pip install' in line]
-
-    def test_an_archive_has_a_version(self):
-        """pbr finds none where git has no history."""
-        (self.top / 'venv').mkdir()
-
-        found, = self.installed()
-
-        self.assertIn(' PBR_VERSION=0.0.0 ', found)
-
-    def test_git_knows_the_version_of_a_checkout(self):
-        (self.top / 'venv').mkdir()
-        for words in (['init', '-q'], ['commit', '-q', '--allow-empty',
-                                       '--no-verify', '-m', 'x']):
-            subprocess.run(['git', '-C', self.top, '-c', 'user.name=x',
-                            '-c', 'user.email=x', *words], check=True)
-
-        found, = self.installed()
-
-        self.assertNotIn('PBR_VERSION', found)
 
 
 class OldReportsTest(testtools.TestCase):
@@ -259,83 +198,6 @@ class UsageTest(testtools.TestCase):
                      if name not in (*others, '--directory', '-h', '--help')]
             self.assertIn('(--bogus)', self.refused(
                 TOOLS / script[0], *script[1:], *words, '--bogus'), words)
-
-    def test_two_stages_are_no_stage(self):
-        said = self.refused(TOOLS / 'run_tests.sh', '--only', 'style unit')
-
-        self.assertEqual(
-            'run_tests.sh: Unknown stage (style unit). Use one of: style unit '
-            'functional docs sandbox system\n', said)
-
-    def test_two_steps_are_no_step(self):
-        said = self.refused(TOOLS / 'run_devstack.sh', 'repositories',
-                            'stack services')
-
-        self.assertIn('Unknown step (stack services). Use one of: stack',
-                      said)
-
-
-class DevstackServicesTest(testtools.TestCase):
-    """The step of run_devstack.sh that uses services and deletes all again."""
-
-    def step(self, fails):
-        """Run it with programs that do nothing, but fail for one command."""
-        folder = self.useFixture(fixtures.TempDir()).path
-        for name in 'openstack', 'sudo':
-            program = pathlib.Path(folder, name)
-            program.write_text(
-                '#!/bin/sh\n'
-                f'echo "{name} $*" >> {folder}/log\n'
-                'case "$*" in\n'
-                f'    {fails}) exit 1 ;;\n'
-                '    *"volume show"*) echo available ;;\n'
-                'esac\n')
-            program.chmod(0o755)
-        functions = subprocess.run(
-            ['sed', '-n', '/^# plug PORT/,/^# In this shell/p',
-             TOOLS / 'run_devstack.sh'],
-            capture_output=True, text=True, check=True).stdout
-        ended = subprocess.run(
-            ['bash', '-c', f'{functions}\nuse_services'],
-            env=os.environ | {'PATH': f'{folder}:{os.environ["PATH"]}'},
-            check=False)
-        return (ended.returncode,
-                pathlib.Path(folder, 'log').read_text().splitlines())
-
-    def test_all_is_deleted(self):
-        code, log = self.step(fails='nothing')
-
-        self.assertEqual(0, code)
-        self.assertEqual('openstack volume delete capi', log[-1])
-
-    def test_a_deletion_that_fails(self):
-        code, log = self.step(fails="'subnet delete capi'")
-
-        self.assertEqual(1, code)
-        self.assertEqual('openstack volume delete capi', log[-1])
-
-    def test_a_load_balancer_that_cannot_be_made(self):
-        code, log = self.step(fails="'loadbalancer create '*")
-
-        self.assertEqual(1, code)
-        self.assertNotIn('listener', str(log))
-        self.assertEqual('openstack volume delete capi', log[-1])
-
-
-class ConformanceTest(testtools.TestCase):
-
-    def test_archives_of_minikube(self):
-        """Those without which its management cluster is refused."""
-        text = (TOOLS / 'run_conformance.sh').read_text()
-        words = re.search(
-            r'archives (kicbase .*?) --kubernetes=(\S+)$',
-            text.replace('\\\n', ' '), re.MULTILINE)
-        names, minor = words.group(1).split(), words.group(2)
-        made = plan.choose(recipes.load(), names, (minor,))
-        self.assertEqual((), plan.missing(
-            recipes.load(), (minor,), 'minikube', {r.name for r in made}))
-        self.assertEqual([f'kicbase-{minor}'], [
-            r.name for r in made if r.kind == 'base'])
 
 
 class SandboxTest(testtools.TestCase):

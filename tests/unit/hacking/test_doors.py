@@ -1,21 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The doors contract on small houses, and on this one."""
+"""The doors contract on small houses."""
 
-import configparser
-import contextlib
-import io
-import logging
-import pathlib
-
-import fixtures
 import grimp
-from importlinter import cli as importlinter
 import testtools
 
 from magnum_capi_tempest.hacking import doors
-
-TOP = pathlib.Path(__file__).resolve().parents[3]
 
 
 class DoorsTest(testtools.TestCase):
@@ -95,56 +85,3 @@ class DoorsTest(testtools.TestCase):
         error = self.assertRaises(ValueError, doors._table, ['a b'], '->')
 
         self.assertIn("'a b' has no '->'", str(error))
-
-
-class ThisHouseTest(testtools.TestCase):
-
-    def lint(self, config):
-        # import-linter sets logging up, and disables every logger there is.
-        for logger in list(logging.root.manager.loggerDict.values()):
-            if isinstance(logger, logging.Logger):
-                self.addCleanup(setattr, logger, 'disabled', logger.disabled)
-        with contextlib.redirect_stdout(io.StringIO()) as out:
-            code = importlinter.lint_imports(
-                config_filename=str(config), no_cache=True)
-        return code, out.getvalue()
-
-    def test_rules_hold(self):
-        code, out = self.lint(TOP / '.importlinter')
-
-        self.assertEqual(0, code, out)
-
-    def changed(self, contract, option, old, new):
-        """Lint the same house with another rule; its code and output."""
-        config = configparser.ConfigParser()
-        config.read(TOP / '.importlinter')
-        rules = config[f'importlinter:contract:{contract}']
-        self.assertIn(old, rules[option])
-        rules[option] = rules[option].replace(old, new)
-        folder = self.useFixture(fixtures.TempDir()).path
-        with open(pathlib.Path(folder) / 'x.ini', 'w') as stream:
-            config.write(stream)
-        return self.lint(stream.name)
-
-    def test_a_closed_door_is_red(self):
-        code, out = self.changed(
-            'doors', 'doors', 'rehearsal, report', 'rehearsal')
-
-        self.assertEqual(1, code)
-        self.assertIn('There is no such door: cli -> report', out)
-
-    def test_a_room_of_the_driver_that_looks_up_is_red(self):
-        code, out = self.changed(
-            'driver', 'layers', 'observed\ndesired', 'desired\nobserved')
-
-        self.assertEqual(1, code)
-        self.assertIn('magnum_capi.driver.observed is not allowed to '
-                      'import magnum_capi.driver.desired:',
-                      ' '.join(out.split()))
-
-    def test_a_module_of_the_driver_without_a_floor_is_red(self):
-        code, out = self.changed(
-            'driver', 'layers', 'deadline | failures', 'failures')
-
-        self.assertEqual(1, code)
-        self.assertIn('magnum_capi.driver.deadline', out)
