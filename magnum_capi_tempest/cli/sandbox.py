@@ -383,11 +383,14 @@ def option(text):
     name, equals, value = text.partition('=')
     if not (name.isidentifier() and equals and value.isprintable()):
         raise argparse.ArgumentTypeError(f'{text!r} is not NAME=VALUE')
+    if name in {known.dest for known in config.FEATURE_OPTS}:
+        raise argparse.ArgumentTypeError(
+            f'{name!r} is an option of [magnum_capi_feature_enabled], not of '
+            '[magnum_capi]')
     if name not in {known.dest for known in config.OPTS}:
         raise argparse.ArgumentTypeError(
             f'[magnum_capi] has no option {name!r}: "oslo-config-generator '
-            '--namespace magnum_capi_tempest" lists all options; those of '
-            '[magnum_capi_feature_enabled] are set by --promise')
+            '--namespace magnum_capi_tempest" lists all options')
     return name, value
 
 

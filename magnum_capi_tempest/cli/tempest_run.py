@@ -3,6 +3,7 @@
 """``magnum-capi tempest run``."""
 
 import pathlib
+import sys
 
 from magnum_capi.cli import base
 from magnum_capi import errors
@@ -47,6 +48,9 @@ class Run(base.Judging):
             report.summarise(e.stream, results, 'tempest run', facts,
                              outcome='interrupted')
             raise
+        except runs.NothingRan as e:
+            print(f'magnum-capi: {e}', file=sys.stderr)
+            return 1
         return 0 if report.summarise(
             stream, results, 'tempest run', facts).ok else 1
 

@@ -13,6 +13,7 @@ import io
 import itertools
 import os
 import pathlib
+import shlex
 import sys
 import tempfile
 import time
@@ -32,6 +33,11 @@ from magnum_capi_tempest.workspace import redacting
 #: The program that stestr runs as Python.
 _WORKER = 'magnum_capi_tempest.workspace.worker'
 
+#: Exit code of Tempest when no test matches (stestr/commands/run.py,
+#: _run_tests). When it cannot list its tests it is 100
+#: (stestr/test_processor.py).
+_NOTHING = 1
+
 
 class RunCutOff(errors.MagnumCapiError):
     """Tempest ended on its own before all of its tests had run.
@@ -42,6 +48,10 @@ class RunCutOff(errors.MagnumCapiError):
     def __init__(self, what: str, *, stream: pathlib.Path, **kwargs) -> None:
         super().__init__(what, **kwargs)
         self.stream = stream
+
+
+class NothingRan(errors.MagnumCapiError):
+    """No test matches what Tempest was asked to run."""
 
 
 def new_results(prefix='') -> pathlib.Path:
@@ -72,7 +82,8 @@ def run(workspace, arguments, stream, *, etc, env=None) -> pathlib.Path:
     :param env: the whole environment, by default the caller's.
     :returns: absolute path of the stream.
     :raises EnvironmentProblem: Tempest is not installed.
-    :raises MagnumCapiError: no test ran.
+    :raises NothingRan: no test matches.
+    :raises MagnumCapiError: no test ran for another reason.
     :raises RunCutOff: Tempest ended on its own before it had recorded the
         run, or one of its workers was killed; the finished tests are in the
         stream.
@@ -107,9 +118,15 @@ def run(workspace, arguments, stream, *, etc, env=None) -> pathlib.Path:
                 where=stream, last_seen=f'exit code {code}',
                 hint='See its message above, and whether disk or memory is '
                      'full')
+        if code == _NOTHING:
+            raise NothingRan(
+                'No test matches', where=shlex.join(map(str, arguments)),
+                hint='To list all tests: tempest run --list-tests, in '
+                     f'{workspace}')
         raise errors.MagnumCapiError(
             'Tempest did not run any test',
-            where=' '.join(map(str, command)), hint='See its message above')
+            where=' '.join(map(str, command)), last_seen=f'exit code {code}',
+            hint='See its message above')
     # The repository's own files use version 1 of the protocol.
     recorded = processes.run([program_path('stestr'), 'last', '--subunit'],
                              cwd=workspace, timeout=120, binary=True)

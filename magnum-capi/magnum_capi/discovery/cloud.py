@@ -288,7 +288,7 @@ def explained(name: str | None) -> collections.abc.Iterator[None]:
         raise errors.UsageError(
             'clouds.yaml does not lead to this cloud', where=name,
             last_seen=_line(e),
-            hint='Check --os-cloud and the clouds in clouds.yaml') from e
+            hint='Check the name, and the clouds in clouds.yaml') from e
     except auth_exceptions.Unauthorized as e:
         raise errors.EnvironmentProblem(
             'The cloud does not accept this user', where=name,

@@ -353,5 +353,5 @@ class OptionTest(testtools.TestCase):
     def test_option_of_another_group_is_refused(self):
         # It would stand in the file and nobody would read it.
         self.assertRaisesRegex(
-            argparse.ArgumentTypeError, '--promise',
+            argparse.ArgumentTypeError, 'feature_enabled',
             cli.option, 'bad_input_refused=true')
