@@ -57,7 +57,6 @@ class Command:
 def pages():
     """All pages of reStructuredText that people read, sorted."""
     return sorted([*TOP.glob('*.rst'), *SOURCE.rglob('*.rst'),
-                   *TOP.glob('roles/*/README.rst'),
                    *TOP.glob('drivers/*/README.rst')])
 
 

@@ -49,13 +49,6 @@ class RolesTest(testtools.TestCase):
                     if '\\\\' in value]
         self.each(wrong)
 
-    def test_every_argument_is_explained(self):
-        def wrong(role):
-            readme = (content.TOP / 'roles' / role / 'README.rst').read_text()
-            return set(re.findall('rolevar:: (.*)', readme)) ^ set(
-                content.arguments(role))
-        self.each(wrong)
-
     def test_every_argument_is_read_and_no_other_name(self):
         def wrong(role):
             prefix = role.replace('-', '_')
