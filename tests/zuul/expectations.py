@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What Zuul must make of our jobs; pure.
-
-The unit tests of zuul.d merge variables and playbooks of a job and its
-parents by themselves (tests.unit.zuul.content): here their model is held
-against Zuul's.
-"""
+"""Which jobs a run of Zuul can do, and how each of them has to end."""
 
 import functools
+import json
 import pathlib
+import urllib.parse
+import urllib.request
 
 import yaml
 
@@ -19,6 +17,10 @@ PROOFS = pathlib.Path(__file__).with_name('config') / 'zuul.d/jobs.yaml'
 
 PIPELINES = ('check', 'gate', 'periodic-weekly')
 
+#: Jobs whose children link a report.
+_REPORTING = {'magnum-capi-conformance-chart', 'magnum-capi-driver-test',
+              'magnum-capi-sandbox'}
+
 
 @functools.cache
 def known() -> dict[str, dict]:
@@ -26,13 +28,6 @@ def known() -> dict[str, dict]:
     return {**{item['job']['name']: item['job']
                for item in yaml.safe_load(PROOFS.read_text())},
             **content.jobs()}
-
-
-def in_pipeline(name) -> list[str]:
-    """Names of the jobs that the project has in a pipeline."""
-    project, = content.bodies('project')
-    return [job if isinstance(job, str) else next(iter(job))
-            for job in project[name]['jobs']]
 
 
 def usual() -> list[str]:
@@ -46,26 +41,21 @@ def runnable() -> list[str]:
 
 
 def _runnable(*pipelines):
+    project, = content.bodies('project')
     return [name for name in known() if name.startswith('proof-')] + [
-        name for pipeline in pipelines for name in in_pipeline(pipeline)
-        if 'devstack-tempest' not in lineage(name) and not _is_root(name)]
+        name for pipeline in pipelines for job in project[pipeline]['jobs']
+        for name in ([job] if isinstance(job, str) else job)
+        if 'devstack-tempest' not in _lineage(name) and not _is_root(name)]
 
 
 def _is_root(name):
     """Whether a job takes rights that nobody has on the node of a run."""
-    return any(becomes((content.TOP / book).read_text())
+    # Dumped again, without its comments.
+    return any('become' in yaml.safe_dump(content.load(book))
                for book in content.playbooks(name, content.jobs()))
 
 
-def becomes(playbook) -> bool:
-    """Whether a playbook names another user anywhere, comments aside.
-
-    :param playbook: its text.
-    """
-    return 'become' in yaml.safe_dump(yaml.safe_load(playbook))
-
-
-def lineage(name) -> set[str]:
+def _lineage(name):
     """Names of a job and all its ancestors."""
     found = set()
     while name:
@@ -74,40 +64,45 @@ def lineage(name) -> set[str]:
     return found
 
 
-def result(name) -> str:
-    """What Zuul has to say of a job in the end."""
-    return 'FAILURE' if failure(name) else 'SUCCESS'
+def problems(build) -> list[str]:
+    """What is wrong with a build that has ended.
 
-
-def failure(name) -> tuple[str, str, int] | None:
-    """The task that must fail, None: none.
-
-    :returns: phase, name and exit code; a job of the stand-in has them as a
-        variable.
+    :param build: as Zuul's API lists it.
     """
-    found = known()[name].get('vars', {}).get('proof_failure')
-    return found and ('run', found['task'], found['rc'])
-
-
-def frozen_problems(name, job) -> list[str]:
-    """What is wrong with a job as Zuul would run it.
-
-    :param job: the answer to freeze-job.
-    """
-    ours = content.jobs()
-    out = [f'{variable}: is {job["vars"].get(variable)!r}, expected {value!r}'
-           for variable, value in content.variables(name, ours).items()
-           if job['vars'].get(variable) != value]
-    if not 0 < (job['timeout'] or 0) <= content.MAX_JOB_TIMEOUT:
-        out.append(f'timeout: {job["timeout"]}')
-    books = {found['path'] for when in ('pre_playbooks', 'playbooks',
-                                        'post_playbooks')
-             for found in job[when]}
-    out += [f'{path}: is not run' for path in content.playbooks(name, ours)
-            if path not in books]
-    labels = {node['label'] for nodeset in content.bodies('nodeset')
-              for node in nodeset['nodes']}
-    out += [f'{node["label"]}: no label of ours'
-            for node in job['nodeset']['nodes']
-            if node['label'] not in labels]
+    name, logs = build['job_name'], build['log_url']
+    wanted = known()[name].get('vars', {}).get('proof_failure')
+    result = 'FAILURE' if wanted else 'SUCCESS'
+    out = []
+    if build['result'] != result:
+        out.append(f'{build["result"]}, expected {result}: '
+                   f'{build.get("error_detail")}')
+    if not logs:
+        return [*out, 'no log is linked: see the logs of Zuul']
+    links = [found['url'] for found in build['artifacts']]
+    if not links and _REPORTING & _lineage(name):
+        out.append('no report is linked')
+    try:
+        failed = _failed(json.loads(_read(logs, 'job-output.json')))
+        for link in links:
+            _read(logs, link)
+    except (OSError, ValueError) as e:
+        return [*out, f'{logs}: {e}']
+    if failed != [wanted] * bool(wanted):
+        out.append(f'tasks failed: {failed}, expected: {wanted}')
     return out
+
+
+def _failed(output):
+    """Tasks that failed, those that were rescued among them.
+
+    :param output: job-output.json, of Zuul's callback zuul_json.
+    """
+    return [task['task']['name'] for book in output for play in book['plays']
+            for task in play['tasks'] for result in task['hosts'].values()
+            if result.get('failed') or result.get('unreachable')]
+
+
+def _read(logs, link):
+    with urllib.request.urlopen(
+            urllib.parse.urljoin(logs, link), timeout=60) as response:
+        return response.read()

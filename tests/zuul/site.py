@@ -13,7 +13,6 @@ import yaml
 from magnum_capi import outfile
 from magnum_capi import processes
 from magnum_capi_tempest.management import pki
-from tests.unit.zuul import content
 
 TENANT = 'openstack'
 HOST = 'opendev.org'
@@ -23,27 +22,19 @@ OURS = 'openstack/magnum-capi-tempest'
 #: On the address of the run, which is its own.
 ZOOKEEPER, WEB, SSH, FINGER = PORTS = 22281, 29000, 22022, 27979
 
-#: Characters that the folder of all builds may have. sun_path of unix(7) takes
-#: 107. Zuul adds the uuid of a build, Ansible the name of a connection, ssh a
-#: suffix of its own until the socket is there (muxserver_listen).
-LONGEST_BUILDS = 107 - len(f'/{"u" * 32}/.ansible/cp/{"c" * 10}.{"s" * 16}')
-
 
 @dataclasses.dataclass(frozen=True)
 class Site:
     """One run.
 
     :param directory: for everything that goes with the run.
-    :param short: the same for what has sockets; a short path (see
-        :data:`LONGEST_BUILDS`).
-    :param results: for what stays: logs of jobs, the report.
+    :param results: for what stays: logs of jobs.
     :param address: of a loopback network that is this run's.
     :param zuul: environment with Zuul.
     :param ansible: environment with Ansible.
     """
 
     directory: pathlib.Path
-    short: pathlib.Path
     results: pathlib.Path
     address: str
     zuul: pathlib.Path
@@ -72,12 +63,12 @@ class Site:
     @property
     def builds(self) -> pathlib.Path:
         """For what the executor runs; it removes anything else in there."""
-        return self.short / 'builds'
+        return self.directory / 'builds'
 
     @property
     def temporary(self) -> pathlib.Path:
         """For temporary files of Zuul's programs."""
-        return self.short / 'tmp'
+        return self.directory / 'tmp'
 
     @property
     def host_key(self) -> str:
@@ -92,11 +83,9 @@ class Site:
         :param projects: names of those that are only there to be named.
         :param environment: variables of the node.
         """
-        for name in ('etc', 'pki', 'zookeeper', 'ansible',
+        for name in ('etc', 'pki', 'zookeeper', 'ansible', 'builds', 'tmp',
                      'node/home', 'node/tmp/sshd', 'state/launcher'):
-            (self.directory / name).mkdir(parents=True, exist_ok=True)
-        for folder in (self.builds, self.temporary):
-            folder.mkdir()
+            (self.directory / name).mkdir(parents=True)
         self._certificates()
         self._keys()
         outfile.write_private(self.directory / 'etc/zoo.cfg', _properties({
@@ -145,7 +134,6 @@ class Site:
     def _keys(self):
         for path in (self.directory / 'etc/ssh_key',
                      self.node / 'tmp/sshd/host_key'):
-            path.unlink(missing_ok=True)
             processes.run(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '',
                            '-C', '', '-f', path], timeout=60)
         outfile.write_private(
@@ -213,7 +201,7 @@ class Site:
 
 def _tenants(projects):
     return [{'tenant': {
-        'name': TENANT, 'max-job-timeout': content.MAX_JOB_TIMEOUT,
+        'name': TENANT,
         'source': {HOST: {
             'config-projects': [{CONFIG: {'include-provider-config': True}}],
             'untrusted-projects': [
