@@ -10,7 +10,7 @@ import urllib.request
 
 import yaml
 
-from tests.unit.zuul import content
+from tests.unit.zuul import jobs
 
 #: Jobs of the stand-in for other repositories.
 PROOFS = pathlib.Path(__file__).with_name('config') / 'zuul.d/jobs.yaml'
@@ -27,7 +27,7 @@ def known() -> dict[str, dict]:
     """Our jobs and the stand-ins, by name."""
     return {**{item['job']['name']: item['job']
                for item in yaml.safe_load(PROOFS.read_text())},
-            **content.jobs()}
+            **jobs.jobs()}
 
 
 def usual() -> list[str]:
@@ -41,7 +41,7 @@ def runnable() -> list[str]:
 
 
 def _runnable(*pipelines):
-    project, = content.bodies('project')
+    project, = jobs.bodies('project')
     return [name for name in known() if name.startswith('proof-')] + [
         name for pipeline in pipelines for job in project[pipeline]['jobs']
         for name in ([job] if isinstance(job, str) else job)
@@ -51,8 +51,8 @@ def _runnable(*pipelines):
 def _is_root(name):
     """Whether a job takes rights that nobody has on the node of a run."""
     # Dumped again, without its comments.
-    return any('become' in yaml.safe_dump(content.load(book))
-               for book in content.playbooks(name, content.jobs()))
+    return any('become' in yaml.safe_dump(jobs.load(book))
+               for book in jobs.playbooks(name, jobs.jobs()))
 
 
 def _lineage(name):

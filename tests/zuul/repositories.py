@@ -9,7 +9,7 @@ import shutil
 import yaml
 
 from magnum_capi import processes
-from tests.unit.zuul import content
+from tests.unit.zuul import jobs
 from tests.zuul import site as sites
 
 _HERE = pathlib.Path(__file__).resolve().parent
@@ -20,17 +20,17 @@ LABEL = 'ubuntu-noble'
 
 def named() -> set[str]:
     """Other projects that our jobs name."""
-    found = {project for job in content.bodies('job')
+    found = {project for job in jobs.bodies('job')
              for project in job.get('required-projects', ())}
-    found |= {role['zuul'] for job in content.bodies('job')
+    found |= {role['zuul'] for job in jobs.bodies('job')
               for role in job.get('roles', ())}
     return found - {sites.OURS}
 
 
-def make(site, jobs) -> tuple[str, str]:
+def make(site, chosen) -> tuple[str, str]:
     """Make all of them.
 
-    :param jobs: names of those that the pipeline "manual" has.
+    :param chosen: names of jobs that the pipeline "manual" has.
     :returns: two commits of ours, the first of all, and the work tree as far
         as git knows it: between them every file has changed, so that no job
         is left out.
@@ -41,16 +41,16 @@ def make(site, jobs) -> tuple[str, str]:
     shutil.copytree(_HERE / 'config', config)
     (config / 'zuul.d/generated.yaml').write_text(yaml.safe_dump(
         [*_nodes(site), *_templates(),
-         {'project': {'name': sites.OURS, 'manual': {'jobs': list(jobs)}}}]))
+         {'project': {'name': sites.OURS, 'manual': {'jobs': list(chosen)}}}]))
     _commit(config)
     ours = site.git / sites.OURS
     processes.run(['git', 'init', '-q', '-b', 'master', ours], timeout=60)
     # It has a work tree that nobody looks at.
     _git(ours, 'config', 'receive.denyCurrentBranch', 'ignore')
-    commit = (_git(content.TOP, *_AUTHOR, 'stash', 'create').strip()
-              or _git(content.TOP, 'rev-parse', 'HEAD').strip())
-    _git(content.TOP, 'push', '-q', ours, f'{commit}:refs/heads/master')
-    first = _git(content.TOP, 'rev-list', '--max-parents=0', commit)
+    commit = (_git(jobs.TOP, *_AUTHOR, 'stash', 'create').strip()
+              or _git(jobs.TOP, 'rev-parse', 'HEAD').strip())
+    _git(jobs.TOP, 'push', '-q', ours, f'{commit}:refs/heads/master')
+    first = _git(jobs.TOP, 'rev-list', '--max-parents=0', commit)
     return first.split()[-1], commit
 
 
@@ -70,7 +70,7 @@ def _commit(folder):
 
 def _nodes(site):
     """Providers and labels; the large label has no node here."""
-    labels = sorted({node['label'] for nodeset in content.bodies('nodeset')
+    labels = sorted({node['label'] for nodeset in jobs.bodies('nodeset')
                      for node in nodeset['nodes']})
     image = {'name': 'here', 'username': getpass.getuser(),
              'connection-port': sites.SSH, 'python-path': '/usr/bin/python3'}
@@ -91,6 +91,6 @@ def _nodes(site):
 
 def _templates():
     """Those of OpenStack that the project names, without jobs."""
-    project, = content.bodies('project')
+    project, = jobs.bodies('project')
     return [{'project-template': {'name': name}}
             for name in project.get('templates', ())]

@@ -21,9 +21,9 @@ from magnum_capi.cli import base
 from magnum_capi.cli import main
 from magnum_capi import errors
 from magnum_capi_tempest.sandbox import record
+from tests.unit.cli import calls
 from tests.unit import own_folders
 from tests.unit import test_foreground
-from tests.unit.zuul import content
 
 _TOP = pathlib.Path(__file__).resolve().parents[3]
 
@@ -77,7 +77,7 @@ sys.exit(main.main())
 def commands():
     """{'sandbox up': 'module:Class'} of both distributions."""
     return {name.replace('_', ' '): target
-            for name, target in content.commands().items()}
+            for name, target in calls.commands().items()}
 
 
 class _Base(testtools.TestCase):

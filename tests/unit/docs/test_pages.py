@@ -8,8 +8,8 @@ import re
 
 import testtools
 
+from tests.unit.cli import calls
 from tests.unit.docs import pages
-from tests.unit.zuul import content
 
 
 def _each(find):
@@ -22,13 +22,13 @@ def _each(find):
 def _group(words):
     """Whether this is a group of commands, or asks what there is."""
     return words == ['--help'] or len(words) == 1 and any(
-        name.startswith(f'{words[0]}_') for name in content.commands())
+        name.startswith(f'{words[0]}_') for name in calls.commands())
 
 
 def _misused(text):
     return [complaint for line in pages.written(text)
             for words in pages.calls(line) if not _group(words)
-            for complaint in content.misused(words)]
+            for complaint in calls.misused(words)]
 
 
 class WrittenTest(testtools.TestCase):
