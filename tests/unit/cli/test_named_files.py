@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Files that a user names: who may read them, and where they may be."""
+
+import contextlib
+import io
+import os
+import unittest
+
+import testtools
+
+from magnum_capi.cli import main
+from tests.unit.conformance import archives
+from tests.unit import own_folders
+from tests.unit.report import streams
+
+SECRET = 'abc.def-ghi123456'
+
+
+class NamedFilesTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.base = self.useFixture(own_folders.OwnFolders()).base
+        self.addCleanup(os.umask, os.umask(0o022))
+        self.stream = streams.Stream().test('a.b').write(self.base)
+        self.archive = self.base / 'run.tar.gz'
+        failed = archives.case(
+            '[It] [sig-a] b', 'failed',
+            f'<failure message="no">Authorization: Bearer {SECRET}</failure>'
+            f'<system-out>Authorization: Bearer {SECRET}\n[FAILED] no\n'
+            '</system-out>')
+        self.archive.write_bytes(archives.good(**{
+            archives.LOG: archives.log(1, 0, 1, 1),
+            archives.JUNIT: archives.junit(failed)}))
+
+    def call(self, *argv):
+        """Exit code and standard error."""
+        err = io.StringIO()
+        with contextlib.redirect_stdout(io.StringIO()), \
+                contextlib.redirect_stderr(err):
+            code = main.main([*map(str, argv)])
+        return code, err.getvalue()
+
+    @property
+    def commands(self):
+        """Each command that writes a report, without where to."""
+        return (['conformance', 'report', self.archive],
+                ['conformance', 'compare', self.archive, self.archive],
+                ['report', 'show', self.stream])
+
+    @unittest.expectedFailure
+    def test_the_umask_says_who_may_read_reports(self):
+        for mask, file, folder in (0o022, 0o644, 0o755), (0o077, 0o600, 0o700):
+            os.umask(mask)
+            for number, argv in enumerate(self.commands):
+                top = self.base / f'{mask}-{number}'
+                self.call(*argv, '--folder', top,
+                          '--html', self.base / f'{top}.html')
+
+                self.assertEqual(
+                    {folder, file},
+                    {path.stat().st_mode & 0o777 for path in (
+                        top, self.base / f'{top}.html', *top.iterdir())},
+                    argv)
+
+    @unittest.expectedFailure
+    def test_a_folder_that_does_not_exist_is_not_made(self):
+        page = self.base / 'nothing' / 'x.html'
+        for argv in self.commands:
+            code, err = self.call(*argv, '--html', page)
+
+            self.assertEqual(2, code, argv)
+            self.assertIn(str(page.parent), err)
+            self.assertEqual(1, len(err.splitlines()), err)
+            self.assertFalse(page.parent.exists())
+
+    @unittest.expectedFailure
+    def test_reports_have_no_secrets(self):
+        top = self.base / 'all'
+        self.call('conformance', 'report', self.archive, '--folder', top)
+
+        for path in top.iterdir():
+            self.assertNotIn(SECRET.encode(), path.read_bytes(), path)
