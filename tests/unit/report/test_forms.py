@@ -3,6 +3,7 @@
 """Each form of a run, fed with what a hostile cloud could answer."""
 
 import base64
+import contextlib
 import hashlib
 import html.parser
 import io
@@ -10,6 +11,7 @@ import json
 import os
 import pathlib
 import re
+import unittest
 from xml.etree import ElementTree
 
 import fixtures
@@ -17,6 +19,7 @@ import rich.console
 import testtools
 from testtools import matchers
 
+from magnum_capi.cli import main
 from magnum_capi import errors
 from magnum_capi_tempest.cli import report as cli
 from magnum_capi_tempest import report
@@ -25,6 +28,7 @@ from magnum_capi_tempest.report import markdown
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import terminal
 from magnum_capi_tempest.report import text
+from magnum_capi_tempest.tests.common.preflight import checks
 from tests.unit.report import streams
 
 EVIL = ('</script><script>alert(1)</script>"\' onmouseover=x <img src=x '
@@ -364,6 +368,25 @@ class SummariseTest(testtools.TestCase):
             errors.UsageError, cli.show, self.folder / 'none', title='T',
             console=self.console)
         self.assertEqual(2, error.exit_code)
+
+    @unittest.expectedFailure
+    def test_a_remedy_at_the_end_of_a_long_line_is_shown(self):
+        """As of the preflight of a new cloud, one line for each problem."""
+        remedy = 'Set the property magnum_driver of the image'
+        stream = streams.Stream().test('a.b', 'fail', traceback=(
+            'Traceback (most recent call last):\n  File "x.py", line 1, in x\n'
+            '    self.fail(y)\nAssertionError: '
+            + checks.screen([f'Magnum refuses: {"x, " * 99}{remedy}']))
+        ).write(self.folder)
+        out = io.StringIO()
+
+        with contextlib.redirect_stdout(out):
+            main.main(['report', 'show', str(stream), '--folder',
+                       str(self.folder / 'all')])
+
+        for path in (self.folder / 'all').glob('*.*'):
+            self.assertIn(remedy, path.read_text(), path)
+        self.assertIn(remedy, out.getvalue())
 
     def test_command_parses(self):
         parser = cli.Show(None, None).get_parser('show')
