@@ -31,7 +31,7 @@ def render(run):
             '`+', ''.join(lines))), default=0)
         fence = '`' * max(3, longest + 1)
         out += ['', f'### {escape(test.name)}', '', f'{fence}text',
-                *(text.line(line) for line in lines), fence]
+                *(text.reason(line) for line in lines), fence]
     if len(run.failures) > FAILURES:
         out += ['', f'... and {len(run.failures) - FAILURES} more.']
     return '\n'.join(out).rstrip() + '\n'

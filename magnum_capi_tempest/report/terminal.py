@@ -77,7 +77,7 @@ def show(run, *, report=None, console=None):
         if left > 0:
             lines[HEAD:-TAIL] = [f'... {left} more lines in the report']
         for line in lines:
-            say(f'    {text.line(line)}')
+            say(f'    {text.reason(line)}')
     if len(run.failures) > FAILURES:
         say()
         say(f'... and {len(run.failures) - FAILURES} more failures')

@@ -8,6 +8,11 @@ clean = texts.clean
 line = texts.line
 
 
+def reason(one):
+    """A line of a failure's reason, whole: its end says what to do."""
+    return line(one, 4000)
+
+
 def cut(text, most=200_000):
     """Beginning and end of a text that exceeds ``most`` characters."""
     if len(text) <= most:
