@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Which cluster "evidence collect" reads, from the command line."""
+
+import contextlib
+import io
+import os
+import pathlib
+import unittest
+
+import fixtures
+import testtools
+
+from magnum_capi.cli import main
+from tests.functional.conformance import scripted_cluster as scripted
+
+
+class CollectTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.cluster = self.useFixture(
+            scripted.ScriptedCluster(running=False))
+        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+
+    def collect(self, *argv, **environ):
+        """Exit code and what was printed."""
+        for name in ('KUBECONFIG', *environ):
+            self.useFixture(fixtures.EnvironmentVariable(
+                name, environ.get(name)))
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+            code = main.main(['evidence', 'collect', '--folder',
+                              str(self.folder), *argv])
+        return code, out.getvalue()
+
+    def assert_collected(self, *argv, **environ):
+        code, said = self.collect(*argv, **environ)
+        self.assertIn('GET /api/v1/pods', self.cluster.asked, said)
+        self.assertTrue((self.folder / 'management' / 'pods.json').exists())
+
+    def test_that_of_the_option(self):
+        self.assert_collected('--kubeconfig', str(self.cluster.kubeconfig),
+                              KUBECONFIG='/nowhere')
+
+    @unittest.expectedFailure
+    def test_that_of_the_environment(self):
+        self.assert_collected(KUBECONFIG=str(self.cluster.kubeconfig))
+
+    @unittest.expectedFailure
+    def test_the_current_context_of_several_files(self):
+        """Those that do not exist are ignored, as kubectl does."""
+        empty = self.folder / 'empty'
+        empty.write_text('{}')
+
+        self.assert_collected(KUBECONFIG=os.pathsep.join(
+            map(str, ('/nowhere', empty, self.cluster.kubeconfig))))
+
+    @unittest.expectedFailure
+    def test_one_that_does_not_exist(self):
+        code, said = self.collect(KUBECONFIG='/nowhere')
+
+        self.assertEqual(1, code, said)
+        self.assertIn('/nowhere', said)
+
+    def test_none(self):
+        self.assertEqual(2, self.collect()[0])
