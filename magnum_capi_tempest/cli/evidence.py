@@ -2,6 +2,8 @@
 
 """``magnum-capi evidence collect``."""
 
+import contextlib
+import os
 import pathlib
 import sys
 
@@ -26,7 +28,8 @@ class Collect(base.Judging):
             help='Folder to write to.')
         parser.add_argument(
             '--kubeconfig', type=pathlib.Path, metavar='FILE',
-            help='Kubeconfig of the management cluster.')
+            help='Kubeconfig of the management cluster (default: the files of '
+                 '$KUBECONFIG).')
         parser.add_argument(
             '--logs', action='append', default=[], metavar='PATTERN',
             help='Path or shell pattern of log files; may be repeated.')
@@ -37,18 +40,22 @@ class Collect(base.Judging):
         return parser
 
     def act(self, args):
-        if not args.kubeconfig and not args.logs:
-            raise errors.UsageError('There is nothing to collect',
-                                    hint='Use --kubeconfig or --logs')
+        implied = not args.kubeconfig and os.environ.get('KUBECONFIG')
+        if not args.kubeconfig and not implied and not args.logs:
+            raise errors.UsageError(
+                'There is nothing to collect',
+                hint='Use --kubeconfig or --logs, or set KUBECONFIG')
         mode = outfile.PUBLIC if args.public else outfile.PRIVATE
         missed = []
         if args.logs:
             missed += collect.from_logs(
                 args.logs, args.folder / 'logs', mode)
-        if args.kubeconfig:
+        if args.kubeconfig or implied:
             try:
-                missed += collect.from_management(
-                    args.kubeconfig, args.folder / 'management', mode)
+                with (collect.of_environment() if implied else
+                      contextlib.nullcontext(args.kubeconfig)) as file:
+                    missed += collect.from_management(
+                        file, args.folder / 'management', mode)
             except (errors.EnvironmentProblem, errors.UsageError) as e:
                 missed.append(str(e))
         for line in missed:

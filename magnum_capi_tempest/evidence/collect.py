@@ -8,15 +8,19 @@ are not requested, so no kubeconfig of a cluster is ever read, and
 reported, and does not prevent the rest from being written.
 """
 
+import contextlib
 import glob
 import json
+import os
 import pathlib
 
 from magnum_capi import errors
 from magnum_capi import outfile
 from magnum_capi import redact
+from magnum_capi import scratch
 from magnum_capi_tempest.evidence import artefacts
 from magnum_capi_tempest.evidence import logs
+from magnum_capi_tempest.kubeclient import contexts
 from magnum_capi_tempest.kubeclient import kube
 
 #: Names of lists of core kinds, without Secrets.
@@ -39,6 +43,21 @@ def objects(reader):
     for group, version, plural, _ in kinds:
         yield f'{plural}.{group}', _tried(
             reader.custom, group, version, plural)
+
+
+@contextlib.contextmanager
+def of_environment():
+    """Yield the path of a kubeconfig with the current context of $KUBECONFIG.
+
+    :raises UsageError: none of its files exists, or one is no kubeconfig.
+    """
+    files = contexts.split(os.environ['KUBECONFIG'])
+    if len(files) == 1:
+        yield files[0]
+        return
+    with scratch.folder('magnum-capi-evidence-') as folder:
+        contexts.write(folder.path / 'kubeconfig', files)
+        yield folder.path / 'kubeconfig'
 
 
 def from_management(kubeconfig, folder, mode=outfile.PRIVATE,

@@ -6,7 +6,6 @@ import contextlib
 import io
 import os
 import pathlib
-import unittest
 
 import fixtures
 import testtools
@@ -43,11 +42,9 @@ class CollectTest(testtools.TestCase):
         self.assert_collected('--kubeconfig', str(self.cluster.kubeconfig),
                               KUBECONFIG='/nowhere')
 
-    @unittest.expectedFailure
     def test_that_of_the_environment(self):
         self.assert_collected(KUBECONFIG=str(self.cluster.kubeconfig))
 
-    @unittest.expectedFailure
     def test_the_current_context_of_several_files(self):
         """Those that do not exist are ignored, as kubectl does."""
         empty = self.folder / 'empty'
@@ -56,7 +53,6 @@ class CollectTest(testtools.TestCase):
         self.assert_collected(KUBECONFIG=os.pathsep.join(
             map(str, ('/nowhere', empty, self.cluster.kubeconfig))))
 
-    @unittest.expectedFailure
     def test_one_that_does_not_exist(self):
         code, said = self.collect(KUBECONFIG='/nowhere')
 

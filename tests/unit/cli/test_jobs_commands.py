@@ -91,6 +91,7 @@ class CommandsTest(testtools.TestCase):
             '--logs', self.folder / 'none')[0])
 
     def test_collect_nothing(self):
+        self.useFixture(fixtures.EnvironmentVariable('KUBECONFIG'))
         self.assertEqual(2, self.call(
             evidence.Collect, '--folder', self.folder)[0])
 
