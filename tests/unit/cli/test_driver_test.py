@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import types
+import unittest
 from unittest import mock
 
 import fixtures
@@ -111,6 +112,15 @@ class DriverTestTest(DriverTestCase):
         self.assertEqual('23.0.0', found['versions']['magnum'])
         self.assertEqual([mock.call(mock.ANY)],
                          self.box.down.call_args_list)
+
+    @unittest.expectedFailure
+    def test_the_first_line_of_the_result_names_driver_and_version(self):
+        self.run_of(CORE)
+
+        _, out, _ = test_tempest.call(
+            driver_test.Test, '--folder', self.folder, 'magnum-x', '--core')
+
+        self.assertIn('k8s_x (magnum-x 1.0)', out.strip().splitlines()[0])
 
     def test_what_is_left_behind_is_told(self):
         self.run_of(CORE)
