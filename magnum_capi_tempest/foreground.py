@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""Runs a program on the user's terminal, and ends all of it on a signal.
+"""Runs a program for a user who may end it, and ends all of it then.
 
 Tempest starts stestr's workers through shells, and workers start programs of
 their own, some in their own sessions. They are identified as descendants, and
@@ -14,8 +14,8 @@ import contextlib
 import os
 import secrets
 import signal
-import sys
 import threading
+import time
 
 from magnum_capi import errors
 from magnum_capi import processes
@@ -26,11 +26,22 @@ from magnum_capi_tempest import proc
 #: Environment variable that all descendants of a program inherit.
 _MARK = 'MAGNUM_CAPI_FOREGROUND'
 
+#: Seconds that a program gets to clean up after SIGTERM or SIGHUP, as it does
+#: after Ctrl-C. Who sends SIGTERM mostly kills a while later: systemd after 90
+#: seconds (DefaultTimeoutStopSec), our role for Zuul after 120.
+CLEANUP = 60
+
+#: Seconds in which a repeated SIGTERM or SIGHUP is the same one: timeout(1)
+#: sends it to its program and to the whole group.
+_TWICE = 2
+
 #: Seconds that processes get to end after SIGTERM.
 _PATIENCE = 10
 
 #: Seconds that processes get to disappear after SIGKILL.
 _GONE = 10
+
+_PACE = waiting.Pace(0.02, 1.5, 0.5)
 
 
 class _Told(BaseException):
@@ -41,15 +52,19 @@ class _Told(BaseException):
         self.number = number
 
 
-def run(argv, *, env=None, cwd=None) -> int:
-    """Run a program on the user's terminal until it ends by itself.
+def run(argv, *, env=None, cwd=None, read=None, cleanup=CLEANUP) -> int:
+    """Run a program until it ends by itself, or a signal ends it.
 
-    It stays in the caller's process group, so that Ctrl-C reaches all of it;
-    the caller then waits until it has cleaned up. A SIGINT to the caller
-    alone is passed on. SIGTERM, SIGHUP (the terminal is closed) and a second
-    SIGINT end the program and all of its descendants, with SIGKILL if
-    necessary.
+    It gets a process group of its own, so that a signal to the caller's group
+    (Ctrl-C, a closed terminal, timeout(1)) reaches it through this function
+    only: as SIGINT to its whole group, for which it cleans up. After a first
+    SIGINT the caller waits until it has done so; after SIGTERM or SIGHUP for
+    ``cleanup`` seconds. Whatever then runs is ended, with SIGKILL if
+    necessary, and so it is at once after a second signal.
 
+    :param read: function that reads its standard output, a binary file, to
+        the end; None: the output goes where the caller's goes.
+    :param cleanup: seconds.
     :returns: its exit code.
     :raises EnvironmentProblem: there is no such program.
     :raises KeyboardInterrupt: Ctrl-C; none of its processes is left.
@@ -59,29 +74,67 @@ def run(argv, *, env=None, cwd=None) -> int:
     argv = [str(a) for a in argv]
     with _listening() as listen:
         mark = secrets.token_hex(8)
-        process = processes.start(argv, cwd=cwd, env={
-            **(os.environ if env is None else env), _MARK: mark})
+        process = processes.start(
+            argv, cwd=cwd, env={
+                **(os.environ if env is None else env), _MARK: mark},
+            # It would be stopped if it read from the terminal.
+            stdin=processes.NOTHING, process_group=0,
+            stdout=None if read is None else processes.PIPE,
+            preexec_fn=_hear_sigint)
         tree = _Tree(process, mark)
-        try:
-            return _end_of(process, tree, listen)
-        except BaseException as e:
-            with _deaf():
-                tree.end()
-            if isinstance(e, _Told):
-                raise SystemExit(128 + e.number) from None
-            raise
+        with _reading(process, read):
+            try:
+                return _end_of(process, tree, listen, cleanup)
+            except BaseException as e:
+                with _deaf():
+                    tree.end()
+                if isinstance(e, _Told):
+                    raise SystemExit(128 + e.number) from None
+                raise
 
 
-def _end_of(process, tree, listen):
+def _hear_sigint():
+    # nohup and the background jobs of scripts ignore it; only we send it.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+@contextlib.contextmanager
+def _reading(process, read):
+    """Read the output of a process meanwhile, and its rest afterwards."""
+    if read is None:
+        yield
+        return
+    thread = threading.Thread(target=read, args=(process.stdout,), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        # A daemon that it has started may have its output open.
+        thread.join(processes.REST)
+        if not thread.is_alive():
+            process.stdout.close()
+
+
+def _end_of(process, tree, listen, cleanup):
     try:
         listen()
         return process.wait()
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, _Told) as e:
+        # Once their parents have ended, its descendants cannot be found.
         tree.look()
-        if not _has_terminal():
-            tree.send(signal.SIGINT)
-        # It cleans up; an impatient user presses Ctrl-C again.
-        process.wait()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGINT)
+        told = isinstance(e, _Told)
+        progress.Progress().info(
+            'Interrupted: what runs may clean up'
+            + (f' for {cleanup:g} s' if told else '')
+            + '; a second signal ends it at once')
+        if not told:
+            process.wait()
+        with contextlib.suppress(errors.WaitTimeout):
+            waiting.wait_for(
+                process.poll, done=lambda code: code is not None,
+                timeout=cleanup, what='the cleanup', pace=_PACE)
         raise
 
 
@@ -92,7 +145,7 @@ def _listening():
     SIGTERM and SIGHUP raise _Told, SIGINT raises KeyboardInterrupt as usual.
     Earlier, a program could be left running that nothing knows of.
     """
-    told, listens = [], []
+    told, listens, last = [], [], {}
     raised = {signal.SIGTERM: _Told(signal.SIGTERM)}
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         raised[signal.SIGHUP] = _Told(signal.SIGHUP)
@@ -100,8 +153,13 @@ def _listening():
         raised[signal.SIGINT] = KeyboardInterrupt
 
     def tell(number, _frame):
+        now = time.monotonic()
         if number == signal.SIGHUP:
             progress.leave_terminal()
+        if number != signal.SIGINT and now - last.get(number, -_TWICE) < (
+                _TWICE):
+            return
+        last[number] = now
         told.append(raised[number])
         if listens:
             raise raised[number]
@@ -136,14 +194,6 @@ def _deaf():
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _has_terminal():
-    """Whether Ctrl-C reaches the whole process group without our help."""
-    try:
-        return os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp()
-    except (AttributeError, OSError, ValueError):
-        return False
 
 
 class _Tree:
@@ -196,7 +246,7 @@ class _Tree:
     def _wait(self, poll, timeout):
         waiting.wait_for(
             poll, done=lambda alive: not alive, timeout=timeout,
-            what='all processes to end', pace=waiting.Pace(0.02, 1.5, 0.5))
+            what='all processes to end', pace=_PACE)
 
 
 def _processes():

@@ -17,6 +17,9 @@ from magnum_capi import errors
 #: Seconds until everything that a killed program printed has been read.
 REST = 5
 
+#: For a stream of :func:`start`.
+PIPE, NOTHING = subprocess.PIPE, subprocess.DEVNULL
+
 #: A program and its arguments.
 Argv = collections.abc.Sequence[str | os.PathLike[str]]
 Folder = str | os.PathLike[str]

@@ -9,6 +9,7 @@ from magnum_capi.cli import base
 from magnum_capi import errors
 from magnum_capi import progress
 from magnum_capi_tempest.cli import driver_report
+from magnum_capi_tempest.cli import leaks
 from magnum_capi_tempest.cli import sandbox as box_commands
 from magnum_capi_tempest.cli import tempest
 from magnum_capi_tempest.leaks import model
@@ -38,7 +39,8 @@ class Test(base.Judging):
     """Test a driver in a sandbox or on a cloud, and write a report.
 
     If it is interrupted by Ctrl-C, SIGTERM or a closed terminal, or Tempest
-    ends early, the report covers the tests that have run so far. Exit code: 0
+    ends early, the report covers the tests that have run so far; on a cloud,
+    what they left is listed with the commands that remove it. Exit code: 0
     all core promises are kept, 1 some are not, or something was left behind in
     the sandbox, 3 the driver could not be tested, or not to the end.
     """
@@ -251,12 +253,13 @@ def of_cloud(args, folder, ended) -> tuple[report.Report, None]:
         *((key, text) for key, text in options.items() if text),
         *args.option))
     stream = folder / tempest_run.STREAM
-    with ended.run(stream):
+    etc = workspace / workspaces.ETC
+    with ended.run(stream), leaks.telling(etc, stream):
         runs.run(workspace, ['--regex', regex(args, asked),
                              '--concurrency', concurrency.limit(
                                  2 if args.concurrency is None
                                  else args.concurrency, choice.workers)],
-                 stream, etc=workspace / workspaces.ETC)
+                 stream, etc=etc)
     return judged(
         stream, report.of_driver(described, args.driver), described,
         {'magnum': f'{judge.MICROVERSION}{choice.microversions[1]}'}, 'server',

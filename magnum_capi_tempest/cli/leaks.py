@@ -6,13 +6,18 @@ A snapshot before the run is compared with the state after it. A Zuul job does
 so in its pre-run and post-run playbooks, a person with two commands.
 """
 
+import contextlib
 import pathlib
+import sys
 
 from magnum_capi.cli import base
 from magnum_capi.cli import endings
+from magnum_capi import errors
 from magnum_capi_tempest import leaks
 from magnum_capi_tempest.leaks import files
 from magnum_capi_tempest.leaks import model
+from magnum_capi_tempest.workspace import conf
+from magnum_capi_tempest.workspace import runs
 
 
 class _OfCloud:
@@ -73,3 +78,28 @@ class Leaks(_OfCloud, base.Judging):
         if left.leaks:
             return 1
         return 0 if left.clean else endings.BROKEN
+
+
+@contextlib.contextmanager
+def telling(etc, stream):
+    """Print what a run that ends early leaves in the cloud.
+
+    :param etc: folder of its tempest.conf.
+    :param stream: file for its recorded stream.
+    """
+    try:
+        yield
+    except (runs.RunCutOff, KeyboardInterrupt, SystemExit):
+        _tell(conf.read(etc), runs.artefacts(etc, stream))
+        raise
+
+
+def _tell(who, artefacts):
+    if not who.users:
+        return
+    try:
+        print(leaks.left_by(who.users, artefacts, admin=who.admin),
+              flush=True)
+    except errors.MagnumCapiError as e:
+        print('It is unknown what is left; what the tests created is in '
+              f'{artefacts / files.MADE}: {e}', file=sys.stderr)

@@ -7,6 +7,8 @@ import sys
 
 from magnum_capi.cli import base
 from magnum_capi import errors
+from magnum_capi_tempest.cli import leaks
+from magnum_capi_tempest import foreground
 from magnum_capi_tempest import report
 from magnum_capi_tempest.workspace import concurrency
 from magnum_capi_tempest.workspace import folder
@@ -16,8 +18,11 @@ from magnum_capi_tempest.workspace import runs
 class Run(base.Judging):
     """Run Tempest in a workspace and report on it.
 
-    Exit code: 0 all tests passed, 1 some failed or none ran, 3 Tempest could
-    not be run, or ended before all tests had run.
+    After Ctrl-C, the interrupted tests delete what they created, and the
+    command waits for that; after SIGTERM it waits for --grace seconds. Then,
+    or when it is interrupted again, it lists what is left, with the commands
+    that remove it. Exit code: 0 all tests passed, 1 some failed or none ran, 3
+    Tempest could not be run, or ended before all tests had run.
     """
 
     def get_parser(self, prog_name):
@@ -31,19 +36,25 @@ class Run(base.Judging):
             '--results', type=pathlib.Path, metavar='DIR',
             help='Folder for the reports (default: a new one below the state '
                  'folder).')
+        parser.add_argument(
+            '--grace', type=float, metavar='SECONDS',
+            default=foreground.CLEANUP,
+            help='Time that interrupted tests get after SIGTERM, or when the '
+                 'terminal is closed, to delete what they created (default: '
+                 '%(default)s).')
         return parser
 
     def act(self, args):
         conf = etc(args.folder)
         results = (args.results or runs.new_results()).absolute()
         facts = {'tests': args.regex}
+        stream = results / 'run.subunit'
         try:
-            stream = runs.run(
-                args.folder, ['--regex', args.regex,
-                              '--concurrency', concurrency.limit(
-                                  args.concurrency,
-                                  concurrency.allowed_by(conf))],
-                results / 'run.subunit', etc=conf)
+            with leaks.telling(conf, stream):
+                runs.run(args.folder, [
+                    '--regex', args.regex, '--concurrency', concurrency.limit(
+                        args.concurrency, concurrency.allowed_by(conf))],
+                    stream, etc=conf, grace=args.grace)
         except runs.RunCutOff as e:
             report.summarise(e.stream, results, 'tempest run', facts,
                              outcome='interrupted')

@@ -8,11 +8,14 @@ which test. :mod:`.watch` checks one test or class, :func:`take` and
 :func:`compare` a whole run.
 """
 
+import dataclasses
+
 from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.leaks import attribution
 from magnum_capi_tempest.leaks import cloud
 from magnum_capi_tempest.leaks import files
 from magnum_capi_tempest.leaks import listing
+from magnum_capi_tempest.leaks import model
 
 
 def take(name=None, kubeconfig=None, *, clouds=None, real_nodes=False):
@@ -26,6 +29,32 @@ def take(name=None, kubeconfig=None, *, clouds=None, real_nodes=False):
         found = found.union(listing.of_management(
             capi.ManagementCluster(str(kubeconfig))))
     return found
+
+
+def left_by(users, artefacts, *, admin):
+    """Return what the tests of a run created and did not delete: model.Left.
+
+    Only what they recorded, and what belongs to it: other users may work in
+    the same cloud. No earlier snapshot is needed.
+
+    :param users: settings of clouds, as in clouds.yaml, one per user.
+    :param artefacts: folder of [magnum_capi] artifact_dir of the run.
+    :param admin: the users may list what belongs to all users.
+    :raises EnvironmentProblem: the cloud cannot be reached.
+    """
+    made = files.read_made(artefacts)
+    found = model.Snapshot()
+    for settings in users if made else ():
+        seen = cloud.Cloud(settings=settings)
+        # Not what else the user has who may be a person.
+        made = [one if one.user != seen.user else dataclasses.replace(
+            one, user='', project='') for one in made
+            if one.ident not in (seen.user, seen.project)]
+        found = found.union(
+            listing.of_cloud(seen.get, (seen.user,)) if admin else
+            listing.of_user(seen.get, seen.user, seen.project).union(
+                listing.keypairs(seen.get)))
+    return attribution.left_by(found, made)
 
 
 def compare(before, after, artefacts=None, strict=False):

@@ -95,6 +95,16 @@ def left(before, after, made=(), strict=False):
         tuple(sorted(before.kinds - after.kinds)))
 
 
+def left_by(after, made):
+    """Return what tests recorded, or what belongs to it, a model.Left."""
+    found = (attributed(thing, made) for thing in after.things)
+    return model.Left(
+        tuple(sorted(leak for leak in found if leak.test)), (),
+        tuple(sorted(f'{kind} could not be listed: {why}'
+                     for kind, why in after.unread.items())),
+        tuple(sorted({one.kind for one in made} & after.unread.keys())))
+
+
 def _named_after(things, makers):
     """Things named after recorded ones, and those named after these.
 

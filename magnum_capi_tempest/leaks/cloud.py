@@ -25,11 +25,12 @@ class Cloud:
 
     :param name: in clouds.yaml; None: openstacksdk chooses.
     :param clouds: path of clouds.yaml; None: openstacksdk finds it.
+    :param settings: those of a cloud in clouds.yaml, instead of a name.
     :raises EnvironmentProblem: openstacksdk is missing, there is no such
         cloud, or the login fails.
     """
 
-    def __init__(self, name=None, clouds=None):
+    def __init__(self, name=None, clouds=None, settings=None):
         try:
             from keystoneauth1 import exceptions as auth_exceptions
             from openstack import config
@@ -44,8 +45,10 @@ class Cloud:
         try:
             region = config.OpenStackConfig(
                 config_files=clouds and [str(clouds)],
+                load_yaml_config=settings is None,
+                load_envvars=settings is None,
                 app_name='magnum-capi').get_one(
-                    cloud=name, api_timeout=TIMEOUT)
+                    cloud=name, api_timeout=TIMEOUT, **(settings or {}))
             self._connection = sdk.Connection(config=region)
             if connection.is_here(
                     region.get_auth_args().get('auth_url') or ''):

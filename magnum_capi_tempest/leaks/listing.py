@@ -82,6 +82,8 @@ _OF_CLOUD = (
     # 1000, and do not say so (keystone/common/driver_hints.py).
     _Listing(model.USER, 'identity', 'users', 'users', user='id',
              paged=MARKER),
+    _Listing(model.PROJECT, 'identity', 'projects', 'projects',
+             paged=MARKER),
 )
 _USERS_NAMED = _Listing(model.USER, 'identity', 'users?name__contains={user}',
                         'users', user='id', paged='')
@@ -152,6 +154,20 @@ def users_named(get, text):
     (magnum/conductor/handlers/common/trust_manager.py).
     """
     return _read(get, [_USERS_NAMED], text)
+
+
+def keypairs(get):
+    """Return the keypairs of the user who asks, a model.Snapshot.
+
+    Those of others can only be listed for one user at a time.
+    """
+    try:
+        found = get('compute', 'os-keypairs')['keypairs']
+    except CloudReadFailed as e:
+        return model.Snapshot(unread={model.KEYPAIR: str(e)})
+    return model.Snapshot(
+        frozenset(model.Thing(model.KEYPAIR, item['keypair']['name'])
+                  for item in found), frozenset((model.KEYPAIR,)))
 
 
 def of_management(management):

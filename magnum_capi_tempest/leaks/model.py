@@ -4,6 +4,7 @@
 """
 
 import dataclasses
+import shlex
 import typing
 import uuid
 
@@ -11,7 +12,8 @@ CLUSTER = 'cluster'
 TEMPLATE = 'cluster template'
 CREDENTIAL = 'application credential'
 TRUST = 'trust'
-USER = 'user'
+USER, PROJECT = 'user', 'project'
+KEYPAIR = 'keypair'
 OBJECT = 'object of the management cluster'
 
 PORT, VOLUME, BALANCER = 'port', 'volume', 'load balancer'
@@ -21,6 +23,27 @@ SECURITY_GROUP = 'security group'
 REAL = ('server', 'server group', PORT, 'floating IP', 'router', 'network',
         SECURITY_GROUP, VOLUME, BALANCER)
 
+#: What removes a thing, given its id, by kind. First what takes others along:
+#: a cluster its servers, credentials and trusts; last what owns others.
+_REMOVALS = {
+    CLUSTER: 'openstack coe cluster delete',
+    TEMPLATE: 'openstack coe cluster template delete',
+    'server': 'openstack server delete',
+    'server group': 'openstack server group delete',
+    BALANCER: 'openstack loadbalancer delete --cascade',
+    'floating IP': 'openstack floating ip delete',
+    PORT: 'openstack port delete',
+    'router': 'openstack router delete',
+    'network': 'openstack network delete',
+    SECURITY_GROUP: 'openstack security group delete',
+    VOLUME: 'openstack volume delete',
+    KEYPAIR: 'openstack keypair delete',
+    CREDENTIAL: 'openstack application credential delete',
+    TRUST: 'openstack trust delete',
+    USER: 'openstack user delete',
+    PROJECT: 'openstack project delete',
+    OBJECT: 'kubectl delete',
+}
 #: Length of a name that is certainly unique; Tempest's names are longer, but
 #: there are tests of short ones.
 _TELLING = 16
@@ -42,6 +65,18 @@ class Thing:
     project: str = ''
     user: str = ''
     about: str = ''
+
+    @property
+    def removal(self) -> str:
+        """The command that removes it, for a shell."""
+        command = _REMOVALS[self.kind]
+        if self.kind != OBJECT:
+            return f'{command} {shlex.quote(self.ident)}'
+        # As evidence.capi.Object prints it.
+        kind, _, path = self.ident.partition(' ')
+        namespace, _, name = path.rpartition('/')
+        return (f'{command} --namespace {shlex.quote(namespace)} '
+                f'{shlex.quote(kind)} {shlex.quote(name)}')
 
     def __str__(self):
         if self.name in ('', self.ident):
@@ -123,8 +158,8 @@ class Left:
     :param others: those that no test of the run recorded; other users may
         work in this cloud.
     :param unknown: sentences about what could not be compared.
-    :param unlisted: kinds that could be listed before the run, and not after
-        it.
+    :param unlisted: kinds that could be listed before the run, or that its
+        tests created, and that cannot be listed after it.
     """
 
     leaks: tuple[Leak, ...]
@@ -137,6 +172,13 @@ class Left:
         """Whether it is certain that nothing was left behind."""
         return not self.leaks and not self.unlisted
 
+    @property
+    def commands(self) -> list[str]:
+        """Commands that remove the leaks, in the order to run them in."""
+        return [leak.thing.removal for leak in sorted(
+            self.leaks, key=lambda leak: (
+                list(_REMOVALS).index(leak.thing.kind), leak))]
+
     def __str__(self):
         lines = []
         for what, items in (
@@ -146,6 +188,9 @@ class Left:
             if items:
                 lines += [f'{len(items)} {what}:',
                           *(f'  {item}' for item in items)]
+        if self.leaks:
+            lines += ['Commands that remove what was left behind:',
+                      *(f'  {command}' for command in self.commands)]
         if self.unlisted:
             lines.append('It is unknown what is left of: '
                          + ', '.join(self.unlisted))

@@ -40,6 +40,15 @@ class LeakFound(errors.MagnumCapiError):
         self.leaks = found
 
 
+def record(folder, made):
+    """Record a model.Made in a folder of artefacts; empty: nowhere."""
+    if folder:
+        try:
+            files.append_made(folder, made)
+        except OSError as e:
+            LOG.warning('Not recorded: %s: %s', made, e)
+
+
 class Watch:
     """Watches what one test, or one class, creates.
 
@@ -91,11 +100,7 @@ class Watch:
         made = model.Made(kind, ident, name, self.test, **whose)
         if not who:
             self.made[kind, ident] = made
-        if self._folder:
-            try:
-                files.append_made(self._folder, made)
-            except OSError as e:
-                LOG.warning('Not recorded: %s: %s', made, e)
+        record(self._folder, made)
 
     def clusters(self):
         return [m for m in self.made.values() if m.kind == model.CLUSTER]

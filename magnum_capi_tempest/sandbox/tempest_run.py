@@ -68,9 +68,6 @@ class Order:
 #: another one, so that it cannot change a run.
 ETC = 'etc-run'
 
-#: Folder of the evidence of failed tests, in the folder of the results.
-ARTEFACTS = 'artefacts'
-
 #: The recorded run, in the folder of the results.
 STREAM = 'run.subunit'
 
@@ -154,7 +151,7 @@ def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
     results = (order.results or runs.new_results()).absolute()
     order = dataclasses.replace(order, options=(
         *_clashing(box, record.additions, order), *order.options))
-    workspace = prepare(box, order, results / ARTEFACTS, ETC)
+    workspace = prepare(box, order, results / runs.ARTEFACTS, ETC)
     regex = order.regex or (THIRD_PARTY if order.third_party else DEFAULT)
     known = _durations(record, order)
     if not order.third_party:

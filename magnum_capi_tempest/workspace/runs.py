@@ -27,8 +27,12 @@ from magnum_capi import outfile
 from magnum_capi import processes
 from magnum_capi_tempest import foreground
 from magnum_capi_tempest import paths
+from magnum_capi_tempest.workspace import conf
 from magnum_capi_tempest.workspace import folder
 from magnum_capi_tempest.workspace import redacting
+
+#: Folder of the evidence of failed tests, in the folder of the results.
+ARTEFACTS = 'artefacts'
 
 #: The program that stestr runs as Python.
 _WORKER = 'magnum_capi_tempest.workspace.worker'
@@ -69,17 +73,20 @@ def new_results(prefix='') -> pathlib.Path:
         name = f'{name.partition("_")[0]}_{number}'
 
 
-def run(workspace, arguments, stream, *, etc, env=None) -> pathlib.Path:
+def run(workspace, arguments, stream, *, etc, env=None,
+        grace=foreground.CLEANUP) -> pathlib.Path:
     """Run tests; Tempest's output goes to the terminal.
 
     Only the owner can read the files. If a run is stopped early, the finished
-    tests are recorded.
+    tests are recorded, and the interrupted ones delete what they created.
+    What they created is recorded as evidence is: see :func:`artefacts`.
 
     :param workspace: folder, see :mod:`.folder`.
     :param arguments: for ``tempest run``.
     :param stream: file for the recorded subunit stream, without secrets.
     :param etc: folder of the tempest.conf to use.
     :param env: the whole environment, by default the caller's.
+    :param grace: seconds that tests get for that after SIGTERM.
     :returns: absolute path of the stream.
     :raises EnvironmentProblem: Tempest is not installed.
     :raises NothingRan: no test matches.
@@ -99,6 +106,8 @@ def run(workspace, arguments, stream, *, etc, env=None) -> pathlib.Path:
     env['PATH'] = f'{python.parent}{os.pathsep}{env.get("PATH", os.defpath)}'
     env['PYTHON'] = f'{python.name} -m {_WORKER}'
     stream = pathlib.Path(stream).absolute()
+    # As oslo.config reads it.
+    env['OS_MAGNUM_CAPI__ARTIFACT_DIR'] = str(artefacts(etc, stream))
     folders.private(stream.parent)
     before = _recorded(workspace)
     earlier = _streams(workspace)
@@ -106,7 +115,8 @@ def run(workspace, arguments, stream, *, etc, env=None) -> pathlib.Path:
         with outfile.for_owner_only(), tempfile.TemporaryDirectory(
                 prefix='magnum-capi-workers-') as workers:
             code = foreground.run(command, cwd=workspace,
-                                  env={**env, folder.WORKERS: workers})
+                                  env={**env, folder.WORKERS: workers},
+                                  cleanup=grace)
             killed = os.listdir(workers)
     except (KeyboardInterrupt, SystemExit):
         _rescue(_streams(workspace) - earlier, stream, etc)
@@ -139,6 +149,16 @@ def run(workspace, arguments, stream, *, etc, env=None) -> pathlib.Path:
             stream=stream, where=stream, last_seen=f'exit code {code}',
             hint='See whether memory is full')
     return stream
+
+
+def artefacts(etc, stream) -> pathlib.Path:
+    """Folder of the evidence of a run, and of the record of what it created.
+
+    :param etc: folder of tempest.conf, which may name the folder.
+    :param stream: file for the recorded stream; its folder has it otherwise.
+    """
+    return pathlib.Path(conf.read(etc).artifact_dir
+                        or pathlib.Path(stream).with_name(ARTEFACTS))
 
 
 def _rescue(paths, stream, etc):

@@ -54,7 +54,7 @@ if pathlib.Path('late').exists():
     processes.start = late
 foreground._PATIENCE = float(sys.argv[1])
 try:
-    print('code', foreground.run(sys.argv[2:]))
+    print('code', foreground.run(sys.argv[3:], cleanup=float(sys.argv[2])))
 finally:
     print('cleaned up')
 """
@@ -101,12 +101,12 @@ class SignalTest(testtools.TestCase):
         (self.folder / 'parent').write_text(_PARENT)
         (self.folder / 'worker').write_text(_WORKER)
 
-    def start(self, patience=20, lingers=0, **options):
+    def start(self, patience=20, lingers=0, cleanup=60, **options):
         """Start the caller of a program; returns when its worker works."""
         top = pathlib.Path(foreground.__file__).parents[1]
         process = subprocess.Popen(
-            [sys.executable, '-c', _CALLER, str(patience), sys.executable,
-             'parent', 'worker', str(lingers)],
+            [sys.executable, '-c', _CALLER, str(patience), str(cleanup),
+             sys.executable, 'parent', 'worker', str(lingers)],
             cwd=self.folder, env={**os.environ, 'PYTHONPATH': str(top)},
             **{'stdin': subprocess.DEVNULL, 'stdout': subprocess.PIPE,
                'stderr': subprocess.DEVNULL, 'text': True, **options})
@@ -122,13 +122,20 @@ class SignalTest(testtools.TestCase):
         for pid in (self.folder / 'pids').read_text().split():
             assert_gone(pid)
 
-    def test_sigterm_ends_all_of_it(self):
+    def test_sigterm_lets_it_clean_up(self):
         process = self.start()
 
         process.terminate()
 
         self.assert_ends(process, 143)
-        self.assertFalse((self.folder / 'cleaned').exists())
+        self.assertTrue((self.folder / 'cleaned').exists())
+
+    def test_but_not_for_ever(self):
+        process = self.start(lingers=60, cleanup=0.5)
+
+        process.terminate()
+
+        self.assert_ends(process, 143)
 
     def test_so_does_a_terminal_that_is_closed(self):
         process = self.start()
@@ -185,6 +192,19 @@ class SignalTest(testtools.TestCase):
 
     def test_sigterm_does_not_wait_for_the_cleaning(self):
         self.impatient(signal.SIGTERM, 143)
+
+    def test_so_does_sigterm_again(self):
+        process = self.start(lingers=60)
+        process.terminate()
+        waiting.wait_for((self.folder / 'cleaned').exists, done=bool,
+                         timeout=60, what='the program to clean up')
+        # timeout(1) sends it twice, which counts once.
+        process.terminate()
+        waiting.wait_for(lambda: process.terminate() or process.poll(),
+                         done=lambda code: code is not None, timeout=30,
+                         what='the caller to end')
+
+        self.assert_ends(process, 143)
 
     def test_an_orphan_is_ended_too(self):
         # The shell ends, the worker goes on without a parent of ours.

@@ -117,6 +117,31 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
                 'The users in [auth] test_accounts_file are not enough for '
                 f'{", ".join(cls.credentials)}: {e}') from e
 
+        cls._record_users()
+
+    @classmethod
+    def _id(cls):
+        return f'{cls.__module__}.{cls.__name__}'
+
+    @classmethod
+    def _record_users(cls):
+        """Record the users and projects that Tempest created for the class.
+
+        If the run is killed, they are left behind.
+        """
+        if not CONF.auth.use_dynamic_credentials:
+            return
+        names = (one if isinstance(one, str) else one[0]
+                 for one in cls.credentials)
+        for who in (getattr(cls, f'os_{name}').credentials for name in names):
+            for kind, ident, name in (
+                    (model.USER, who.user_id, who.username),
+                    (model.PROJECT, who.project_id, who.project_name)):
+                if ident:
+                    watch.record(CONF.magnum_capi.artifact_dir, model.Made(
+                        kind, ident, name or '', cls._id(),
+                        who.project_id or '', who.user_id))
+
     @classmethod
     def require_project(cls, name, *, own):
         """Skip if another user is not where the tests need it.
@@ -156,7 +181,7 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
     @classmethod
     def resource_setup(cls):
         super().resource_setup()
-        cls._watch = cls._new_watch(f'{cls.__module__}.{cls.__name__}')
+        cls._watch = cls._new_watch(cls._id())
         cls._watch.begin()
 
     @classmethod
@@ -266,7 +291,7 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
     def create_keypair(self):
         """Upload a public key and return its name."""
         return factories.create_keypair(
-            self.os_primary, self.addCleanup, CONF)
+            self.os_primary, self.addCleanup, CONF, self.id())
 
     def request_cluster(self, template, **changes):
         """Request a cluster and return its uuid, without waiting for it."""

@@ -15,6 +15,8 @@ from tempest.lib import exceptions as lib_exc
 
 from magnum_capi import errors
 from magnum_capi import redact
+from magnum_capi_tempest.leaks import model
+from magnum_capi_tempest.leaks import watch
 from magnum_capi_tempest.services import journal
 
 LOG = log.getLogger(__name__)
@@ -146,8 +148,10 @@ def create_template(conf, magnum, cleanup, body):
     return template
 
 
-def create_keypair(manager, cleanup, conf):
+def create_keypair(manager, cleanup, conf, test):
     """Upload a public key whose private key nobody has; return its name.
+
+    :param test: id of the test or class, for the record of what it created.
 
     If Nova created the pair, it would answer with the private key, and
     tempest logs answers.
@@ -159,6 +163,8 @@ def create_keypair(manager, cleanup, conf):
         name=keypair, public_key=public.decode())
     cleanup(test_utils.call_and_ignore_notfound_exc,
             manager.keypairs_client.delete_keypair, keypair)
+    watch.record(conf.magnum_capi.artifact_dir, model.Made(
+        model.KEYPAIR, keypair, keypair, test))
     return keypair
 
 

@@ -47,7 +47,8 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
     def request_class_cluster(cls, template, **changes):
         """Request a cluster for the whole class; return its uuid."""
         keypair = factories.create_keypair(
-            cls.os_primary, cls.addClassResourceCleanup, CONF)
+            cls.os_primary, cls.addClassResourceCleanup, CONF,
+            cls._id())
         body = factories.cluster_body(
             CONF, template, **{'keypair': keypair, **changes})
         return factories.request_cluster(

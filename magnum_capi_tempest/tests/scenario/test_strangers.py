@@ -53,7 +53,7 @@ class StrangersTest(operations.BaseSharedClusterTest):
         body = factories.cluster_body(
             CONF, template, master_count=1, node_count=1,
             keypair=factories.create_keypair(
-                cls.os_admin, cls.addClassResourceCleanup, CONF))
+                cls.os_admin, cls.addClassResourceCleanup, CONF, cls._id()))
         uuid = factories.request_cluster(
             cls.admin_magnum, waiter, cls.addClassResourceCleanup, body,
             lambda uuid: cls._watch.add(

@@ -5,7 +5,6 @@ import os
 import pathlib
 import signal
 import subprocess
-import unittest
 
 import fixtures
 import testtools
@@ -94,7 +93,6 @@ class SignalTest(testtools.TestCase):
         for name in 'cleaned', 'class-cleaned':
             self.assertTrue((self.tests / name).exists(), name)
 
-    @unittest.expectedFailure
     def test_sigterm_interrupts_as_ctrl_c_does(self):
         process = self.start()
 
@@ -104,7 +102,6 @@ class SignalTest(testtools.TestCase):
         self.assertEqual(143, process.returncode)
         self.assert_cleaned()
 
-    @unittest.expectedFailure
     def test_so_does_timeout_which_signals_the_whole_group(self):
         process = self.start()
 
@@ -124,7 +121,6 @@ class SignalTest(testtools.TestCase):
         self.assertEqual(130, process.returncode)
         self.assert_cleaned()
 
-    @unittest.expectedFailure
     def test_what_the_time_was_too_short_for_is_listed(self):
         self.connect()
         (self.tests / 'slow').touch()

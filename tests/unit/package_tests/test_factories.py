@@ -18,7 +18,7 @@ CONF = types.SimpleNamespace(
         image_id='i', flavor_id='f', master_flavor_id='',
         external_network='n', network_driver='calico',
         master_lb_enabled=True, labels={'a': 'b'}, dns_nameserver='',
-        driver='', master_count=1, node_count=2))
+        driver='', master_count=1, node_count=2, artifact_dir=''))
 
 
 class TemplateBodyTest(testtools.TestCase):
@@ -270,7 +270,7 @@ class KeypairTest(testtools.TestCase):
 
         name = factories.create_keypair(
             types.SimpleNamespace(keypairs_client=client),
-            lambda *args: cleanups.append(args), CONF)
+            lambda *args: cleanups.append(args), CONF, 'm.T.test_x')
 
         self.assertEqual(name, made['name'])
         self.assertRegex(made['public_key'], '^ssh-ed25519 ')

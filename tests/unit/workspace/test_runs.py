@@ -163,7 +163,7 @@ class WorkerTest(testtools.TestCase):
         self.useFixture(fixtures.MonkeyPatch(
             'sys.executable', str(base / 'my home/bin/python')))
 
-        def tempest(argv, cwd, env):
+        def tempest(argv, cwd, env, **_):
             return subprocess.run(
                 '${PYTHON} --version', shell=True, env=env, cwd=cwd,
                 stderr=subprocess.PIPE, check=False, text=True)

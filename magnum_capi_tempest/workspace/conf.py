@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What tempest.conf says about who runs the tests, and where evidence goes."""
+
+import dataclasses
+import os
+import pathlib
+
+from oslo_config import cfg
+import yaml
+
+_OPTS = {
+    'auth': [cfg.BoolOpt('use_dynamic_credentials', default=True),
+             *(cfg.StrOpt(name) for name in (
+                 'test_accounts_file', 'admin_username', 'admin_password',
+                 'admin_project_name', 'admin_domain_name'))],
+    'identity': [
+        cfg.StrOpt('uri_v3'), cfg.StrOpt('region'),
+        # Not that of Tempest, which only its requests to Keystone have.
+        cfg.StrOpt('v3_endpoint_type', default='publicURL'),
+        cfg.BoolOpt('disable_ssl_certificate_validation', default=False),
+        cfg.StrOpt('ca_certificates_file')],
+    'magnum_capi': [cfg.StrOpt('artifact_dir', default='')],
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Conf:
+    """The relevant part of a configuration.
+
+    :param admin: Tempest creates the users that it needs, as ``users[0]``.
+    :param users: settings of each user for openstacksdk, as in clouds.yaml;
+        empty: none is configured, or Tempest itself will say what is wrong.
+    :param artifact_dir: folder for evidence; empty: none is configured.
+    """
+
+    admin: bool
+    users: tuple[dict, ...]
+    artifact_dir: str
+
+
+def read(etc) -> Conf:
+    """Read the configuration of a workspace.
+
+    :param etc: folder of tempest.conf.
+    """
+    conf = cfg.ConfigOpts()
+    for group, options in _OPTS.items():
+        conf.register_opts(options, group=group)
+    try:
+        conf([], project='tempest', default_config_files=[
+            str(pathlib.Path(etc) / 'tempest.conf')], default_config_dirs=[])
+        admin = conf.auth.use_dynamic_credentials
+        users = _admin(conf) if admin else _accounts(conf, etc)
+        return Conf(admin, tuple({**_cloud(conf), 'auth': {
+            'auth_url': conf.identity.uri_v3, **user}} for user in users),
+            conf.magnum_capi.artifact_dir)
+    except (cfg.Error, OSError, ValueError, yaml.YAMLError, TypeError,
+            AttributeError, KeyError):
+        return Conf(False, (), '')
+
+
+def _cloud(conf):
+    identity = conf.identity
+    return {
+        'region_name': identity.region,
+        'interface': identity.v3_endpoint_type.removesuffix('URL'),
+        'verify': not identity.disable_ssl_certificate_validation,
+        'cacert': identity.ca_certificates_file}
+
+
+def _admin(conf):
+    auth = conf.auth
+    if auth.admin_username and conf.identity.uri_v3:
+        yield {'username': auth.admin_username,
+               'password': auth.admin_password,
+               'project_name': auth.admin_project_name,
+               'user_domain_name': auth.admin_domain_name,
+               'project_domain_name': auth.admin_domain_name}
+
+
+def _accounts(conf, etc):
+    if not conf.auth.test_accounts_file:
+        return
+    # Tempest runs in the folder of the workspace.
+    path = os.path.join(pathlib.Path(etc).parent, conf.auth.test_accounts_file)
+    for one in yaml.safe_load(pathlib.Path(path).read_text()):
+        yield {'username': one['username'], 'password': one['password'],
+               'project_name': one['project_name'],
+               **{key: one.get(key) or 'Default' for key in (
+                   'user_domain_name', 'project_domain_name')}}
