@@ -103,6 +103,20 @@ class RestoredTest(Base):
         return [name for name in self.objects('Secret')
                 if name.startswith('sh.helm.')]
 
+    def test_the_autoscaler_goes_on_from_the_size_that_was_requested(self):
+        """The driver sets it once, and no later revision changes it."""
+        self.life.store.node_groups[small_world.WORKERS].update(
+            node_count=3, min_node_count=1, max_node_count=6,
+            labels={'auto_scaling_enabled': 'true'})
+        self.life.create()
+        self.assertEqual(3, self.replicas())
+        self.life.kube.scale(self.life.namespace, names.machine_deployment(
+            small_world.RELEASE, names.node_group(small_world.WORKERS)), 5)
+
+        self.life.change()
+
+        self.assertEqual((2, 5), (len(self.helms()), self.replicas()))
+
     def test_next_change_installs_the_release_over_what_is_there(self):
         self.life.create()
         before = {kind: self.objects(kind) for kind in MOVED}
