@@ -372,6 +372,9 @@ def _images(driver):
 
 
 def write(path, outcome):
-    """Write the outcome as JSON."""
-    outfile.write_private(path, json.dumps(
+    """Write the outcome as JSON.
+
+    :raises: see :func:`magnum_capi.outfile.write_named`.
+    """
+    outfile.write_named(path, json.dumps(
         dataclasses.asdict(outcome), indent=2) + '\n')

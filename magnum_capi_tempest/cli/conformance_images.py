@@ -78,9 +78,8 @@ class Images(base.Judging):
                 file.read_text(encoding='utf-8'), file),
             args.backend, args.systemd_logs)
         if args.repo_list:
-            with outfile.whole(args.repo_list) as stream:
-                stream.write(plan.repo_list(
-                    wanted.suite, args.mirror).encode())
+            outfile.write_named(args.repo_list, plan.repo_list(
+                wanted.suite, args.mirror))
         found = _ask(args, host, wanted, progress) if args.check else ()
         for line in (_document if args.json else _lines)(args, wanted, found):
             print(line, file=self.app.stdout)

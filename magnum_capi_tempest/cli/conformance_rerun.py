@@ -7,6 +7,7 @@ import pathlib
 import shlex
 
 from magnum_capi.cli import base
+from magnum_capi import outfile
 from magnum_capi_tempest.cli import conformance_report
 from magnum_capi_tempest.cli import conformance_run
 from magnum_capi_tempest.cli import conformance_target
@@ -69,6 +70,9 @@ class Rerun(base.Judging):
             args.record, judged.result))
         if args.dry_run:
             return _preview(names, request)
+        if args.html:
+            # Not only after the run.
+            outfile.require_folder(args.html)
         return _run_again(args, judged, request)
 
 

@@ -21,12 +21,11 @@ def publish(found: report.Report, folder: pathlib.Path) -> None:
 
     :raises EnvironmentProblem: the folder cannot be written.
     """
-    for name, text in (
-            ('driver-report.json', report.dumps(found)),
-            ('driver-report.md', forms.to_markdown([found])),
-            ('driver-report.html', page.render([found]))):
-        written = reports.write_file(folder / name, text)
-    forms.show([found], page=written)
+    written = reports.write_files(folder, {
+        'driver-report.json': report.dumps(found),
+        'driver-report.md': forms.to_markdown([found]),
+        'driver-report.html': page.render([found])})
+    forms.show([found], page=written['driver-report.html'])
 
 
 def digest(stream: pathlib.Path) -> str:

@@ -9,6 +9,7 @@ import sys
 
 from magnum_capi.cli import base
 from magnum_capi import errors
+from magnum_capi import outfile
 from magnum_capi import progress
 from magnum_capi_tempest import leaks
 from magnum_capi_tempest.management import standalone
@@ -268,6 +269,9 @@ class Rehearse(_OfSandbox, base.Lister):
         plan = rehearsal.Plan(releases.get(args.start),
                               releases.get(args.end), args.driver)
         releases.route(plan.start, plan.end)
+        if args.results:
+            # Not only hours later.
+            outfile.require_folder(args.results)
         box = sandbox.Sandbox(args.directory)
         if records.load(box.directory):
             raise errors.UsageError(

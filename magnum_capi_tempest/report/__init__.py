@@ -11,6 +11,7 @@ kind of report.
 import dataclasses
 import pathlib
 
+from magnum_capi import errors
 from magnum_capi import outfile
 from magnum_capi_tempest.report import html
 from magnum_capi_tempest.report import json_
@@ -56,20 +57,36 @@ def write(run, folder):
     :returns: dict of file name to path.
     :raises EnvironmentProblem: the folder cannot be written.
     """
+    return write_files(folder, {
+        name: render(run) for name, render in FORMS.items()})
+
+
+def write_files(folder, contents):
+    """Write files to a folder, which is created if missing.
+
+    :param contents: text or bytes by file name.
+    :returns: dict of file name to path.
+    :raises EnvironmentProblem: the folder cannot be written.
+    """
     folder = pathlib.Path(folder)
-    written = {}
-    for name, render in FORMS.items():
-        written[name] = write_file(folder / name, render(run))
-    return written
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as e:
+        raise errors.EnvironmentProblem(
+            f'Cannot make the folder: {e.strerror}', where=folder,
+            hint='Name another folder') from e
+    return {name: write_file(folder / name, content)
+            for name, content in contents.items()}
 
 
 def write_file(path, content):
-    """Write a file of text or bytes atomically, readable by its owner only.
+    """Write a file of text or bytes atomically, with the user's umask.
 
-    It is up to the owner to publish it.
-
+    :param content: without secrets.
+    :returns: its absolute path.
+    :raises UsageError: its folder does not exist.
     :raises EnvironmentProblem: it cannot be written.
     """
     path = pathlib.Path(path).absolute()
-    outfile.write_private(path, content)
+    outfile.write_named(path, content)
     return path

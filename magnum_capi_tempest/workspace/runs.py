@@ -77,7 +77,7 @@ def run(workspace, arguments, stream, *, etc, env=None,
         grace=foreground.CLEANUP) -> pathlib.Path:
     """Run tests; Tempest's output goes to the terminal.
 
-    Only the owner can read the files. If a run is stopped early, the finished
+    Only the owner can read the stream. If a run is stopped early, the finished
     tests are recorded, and the interrupted ones delete what they created.
     What they created is recorded as evidence is: see :func:`artefacts`.
 
@@ -108,7 +108,7 @@ def run(workspace, arguments, stream, *, etc, env=None,
     stream = pathlib.Path(stream).absolute()
     # As oslo.config reads it.
     env['OS_MAGNUM_CAPI__ARTIFACT_DIR'] = str(artefacts(etc, stream))
-    folders.private(stream.parent)
+    stream.parent.mkdir(parents=True, exist_ok=True)
     before = _recorded(workspace)
     earlier = _streams(workspace)
     try:

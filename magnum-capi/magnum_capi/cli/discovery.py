@@ -296,6 +296,7 @@ class Translate(base.Lister):
             stored, args.driver, judge_of(args.driver), args.image,
             proxies=args.driver == OWN)
         if args.body:
+            outfile.require_folder(args.body)
             with outfile.whole(args.body, outfile.PRIVATE) as stream:
                 stream.write(json.dumps(found.template, indent=2).encode())
         return (('What', 'Name', 'Value', 'Becomes', 'Note'),

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes results and comparisons to files."""
 
-import pathlib
-
 from magnum_capi_tempest.conformance.reports import comparison_forms
 from magnum_capi_tempest.conformance.reports import page
 from magnum_capi_tempest.conformance.reports import presentation
@@ -42,7 +40,7 @@ def write(folder, result, verdict, reruns=()):
     :raises EnvironmentProblem: the folder cannot be written.
     """
     run = presentation.run(result, verdict, reruns)
-    return _write(folder, {
+    return report.write_files(folder, {
         PAGE: page.render(result, verdict, reruns),
         'report.md': markdown.render(run),
         'report.json': to_json(result, verdict, reruns),
@@ -53,13 +51,8 @@ def write(folder, result, verdict, reruns=()):
 
 def write_comparison(folder, comparison):
     """Like :func:`write`, for a comparison."""
-    return _write(folder, {
+    return report.write_files(folder, {
         'comparison.html': page.render_comparison(comparison),
         'comparison.md': comparison_forms.to_markdown(comparison),
         'comparison.json': comparison_forms.to_json(comparison),
     })
-
-
-def _write(folder, forms):
-    return {name: report.write_file(pathlib.Path(folder) / name, content)
-            for name, content in forms.items()}

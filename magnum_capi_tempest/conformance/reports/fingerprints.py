@@ -158,20 +158,24 @@ def excerpt(spec, lines=EXCERPT) -> str:
     """The part of a spec's output that leads to its failure.
 
     It ends with the first line that contains FAILED, since the cleanup
-    follows, or with the last line if there is none.
+    follows, or with the last line if there is none. Without secrets.
     """
     output = spec.output.rstrip().splitlines()
     for number, line in enumerate(output):
         if '[FAILED]' in line or '[TIMEDOUT]' in line:
             output = output[:number + 1]
             break
-    return '\n'.join(output[-lines:])
+    return redact.redact('\n'.join(output[-lines:]))
 
 
 def events(spec) -> tuple[str, ...]:
-    """Events in the namespace of a failed spec, a line each."""
+    """Events in the namespace of a failed spec, a line each.
+
+    Without secrets.
+    """
     found = (_EVENT.search(line) for line in spec.output.splitlines())
-    return tuple(f'{one["at"]} {one["what"]}' for one in found if one)[:50]
+    return tuple(f'{one["at"]} {redact.redact(one["what"])}'
+                 for one in found if one)[:50]
 
 
 def nodes_of(spec) -> tuple[str, ...]:

@@ -73,11 +73,11 @@ def test(spec, nodes=()):
     """One spec as a test."""
     details = ()
     if _called_off(spec):
-        details = (report.Detail('reason', spec.failure),)
+        details = (report.Detail('reason', redact.redact(spec.failure)),)
     if spec.status in (model.FAILED, model.UNFINISHED):
         details = (
             report.Detail('reason', str(fingerprints.of(spec, nodes))),
-            report.Detail('failure', spec.failure),
+            report.Detail('failure', redact.redact(spec.failure)),
             report.Detail('log up to the failure',
                           fingerprints.excerpt(spec)),
             report.Detail('events of its namespace',

@@ -327,9 +327,9 @@ class SummariseTest(testtools.TestCase):
             errors.EnvironmentProblem, report.summarise, stream,
             stream / 'x', 'T', console=self.console)
 
-        self.assertIn('Cannot write the file', str(error))
+        self.assertEqual(stream / 'x', error.where)
 
-    def test_only_the_owner_may_look(self):
+    def test_the_umask_says_who_may_look(self):
         before = os.umask(0o022)
         self.addCleanup(os.umask, before)
         folder = self.folder / 'new' / 'results'
@@ -337,10 +337,10 @@ class SummariseTest(testtools.TestCase):
         written = report.write(run_of(), folder)
 
         self.assertEqual(
-            {0o700}, {p.stat().st_mode & 0o777
+            {0o755}, {p.stat().st_mode & 0o777
                       for p in (folder, folder.parent)})
         self.assertEqual(
-            {0o600}, {p.stat().st_mode & 0o777 for p in written.values()})
+            {0o644}, {p.stat().st_mode & 0o777 for p in written.values()})
 
     def test_failed_write_leaves_the_old_report_and_no_draft(self):
         target = self.folder / 'report.html'
