@@ -159,7 +159,8 @@ def _record(store, name):
     except errors.UsageError as e:
         raise errors.UsageError(
             'There is no such archive, folder or run', where=name,
-            hint=e.hint) from e
+            # A path is no name of a run.
+            hint=None if '/' in name else e.hint) from e
     if not record.archive:
         raise errors.UsageError(
             'The results of the run have not been fetched to this machine',
