@@ -166,7 +166,7 @@ def of_sandbox(args, folder, ended
     with _box(args) as box:
         made = versions.made(box)
         usable = usable_drivers.drivers(box)
-        name = _chosen(args, box, made, usable)
+        name = _chosen(args, box, usable)
         described = (driver_report.described_by(args.description, name)
                      or usable_drivers.description(box, name))
         asked = _asked(args, described)
@@ -220,25 +220,19 @@ def _box(args):
                 box.down(say)
 
 
-def _chosen(args, box, made, usable):
+def _chosen(args, box, usable):
     """The driver to test: the one that is named, or the only one."""
-    if args.driver:
-        found = [args.driver]
-    else:
-        found = made.of(drivers.distribution(args.what)) if (
-            args.what) else usable
-    found = [name for name in found if name in usable]
-    if len(found) == 1:
-        return found[0]
-    raise errors.UsageError(
-        f'The driver {args.driver} cannot be used' if args.driver else
-        'It is not clear which driver to test',
-        where=args.what or args.directory,
-        last_seen='; '.join((
-            'drivers that can be used: '
-            + (', '.join(found or usable) or 'none'),
-            *usable_drivers.others(box))),
-        hint='Name one with --driver')
+    if not args.driver:
+        return usable_drivers.to_test(box)
+    if args.driver not in usable:
+        raise errors.UsageError(
+            f'The driver {args.driver} cannot be used',
+            where=args.what or args.directory,
+            last_seen='; '.join((
+                f'drivers that can be used: {", ".join(usable) or "none"}',
+                *usable_drivers.others(box))),
+            hint='Name another with --driver')
+    return args.driver
 
 
 def of_cloud(args, folder, ended) -> tuple[report.Report, None]:
@@ -300,8 +294,11 @@ def judged(stream, about, described, made, kind, asked,
 
     :param ended: not all of its tests have run.
     """
+    title = about['name']
+    if 'distribution' in about:
+        title += f' ({about["distribution"]})'
     run = reports.summarise(
-        stream, stream.parent, about['name'],
+        stream, stream.parent, title,
         {**made, 'driver': about['name']},
         outcome='interrupted' if ended else '')
     return report.of_run(

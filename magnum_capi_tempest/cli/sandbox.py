@@ -27,6 +27,7 @@ from magnum_capi_tempest.sandbox import profiles
 from magnum_capi_tempest.sandbox import record as records
 from magnum_capi_tempest.sandbox import releases
 from magnum_capi_tempest.sandbox import tempest_run
+from magnum_capi_tempest.sandbox import usable_drivers
 from magnum_capi_tempest.workspace import runs
 
 _RELEASES = ', '.join(f'{r.name} ({r.version})' for r in releases.RELEASES)
@@ -316,7 +317,8 @@ class Tempest(_OfSandbox, base.Command):
             f'for "tempest run" (default: {tempest_run.DEFAULT})')
         parser.add_argument(
             '--driver', help='Magnum driver that cluster templates name '
-            '(default: the one that Magnum chooses)')
+            '(default: the one of "up --install", else the one that Magnum '
+            'chooses)')
         parser.add_argument(
             '--third-party', action='store_true',
             help='run the API tests of magnum-tempest-plugin, except the slow '
@@ -346,8 +348,12 @@ class Tempest(_OfSandbox, base.Command):
         return parser
 
     def take_action(self, args):
-        return tempest(sandbox.Sandbox(args.directory), tempest_run.Order(
-            regex=args.regex, driver=args.driver,
+        box = sandbox.Sandbox(args.directory)
+        driver = args.driver
+        if not driver and not args.third_party:
+            driver = tempest_run.chosen(box)
+        return tempest(box, tempest_run.Order(
+            regex=args.regex, driver=driver,
             third_party=args.third_party, concurrency=args.concurrency,
             promise=args.promise, options=tuple(args.option),
             arguments=tuple(args.arguments), results=args.results))
@@ -400,13 +406,18 @@ def option(text):
 
 def tempest(box, order) -> int:
     """Run Tempest, show the result; return 0 if everything has passed."""
+    title = 'tempest run'
+    if not order.third_party:
+        name = tempest_run.under_test(box, order)
+        title += ' of ' + (usable_drivers.label(box, name)
+                           or 'the driver that Magnum chooses')
     try:
         stream, facts, left = run(box, order)
     except runs.RunCutOff as e:
-        report.summarise(e.stream, e.stream.parent, 'tempest run',
+        report.summarise(e.stream, e.stream.parent, title,
                          outcome='interrupted')
         raise
-    ok = report.summarise(stream, stream.parent, 'tempest run', facts).ok
+    ok = report.summarise(stream, stream.parent, title, facts).ok
     print(left)
     # Leftovers of third-party tests are shown, but are not our failure.
     return 0 if ok and (order.third_party or left.clean) else 1

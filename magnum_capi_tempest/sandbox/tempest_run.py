@@ -110,19 +110,46 @@ def prepare_for_user(box) -> list[pathlib.Path]:
 
     :returns: paths of the files that somebody has edited.
     """
-    return folder.update(_workspace(box.directory), _config(box, Order()))
+    try:
+        driver = chosen(box)
+    except errors.UsageError:
+        # It is up to the user, who can edit the file.
+        driver = None
+    return folder.update(_workspace(box.directory),
+                         _config(box, Order(driver=driver)))
+
+
+def chosen(box) -> str | None:
+    """Name of the driver that templates name if the user names none.
+
+    :returns: None: Magnum has nothing to choose from, or templates get the
+        driver of ``--clash``.
+    :raises UsageError: see :func:`.usable_drivers.to_test`.
+    """
+    added = records.require_ready(box.directory).additions
+    if added.install and not added.clash:
+        return usable_drivers.to_test(box)
+    return None
 
 
 def _config(box, order, artifact_dir=None):
     record = records.require_ready(box.directory)
-    driver = order.driver or (access.of_clash(None)['driver']
-                              if record.additions.clash else '')
     return access.tempest_config(
         box.layout(), box.passwords(), record.additions, order.driver,
         order.third_party, order.promise, order.options, artifact_dir,
         record.nodes, record.release,
-        order.described or usable_drivers.description(box, driver),
+        order.described or usable_drivers.description(
+            box, under_test(box, order)),
         record.infrastructure)
+
+
+def under_test(box, order) -> str:
+    """Name of the driver that the tests are about; empty: it is not known."""
+    if order.driver:
+        return order.driver
+    if records.require_ready(box.directory).additions.clash:
+        return access.of_clash(None)['driver']
+    return usable_drivers.sole(box)
 
 
 def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:

@@ -2,6 +2,7 @@
 
 """Which drivers of a sandbox can use its image, and their descriptions."""
 
+import importlib.metadata
 import json
 import os
 
@@ -9,7 +10,9 @@ from magnum_capi import driver_info
 from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi_tempest.sandbox import descriptions
+from magnum_capi_tempest.sandbox import drivers as magnum_drivers
 from magnum_capi_tempest.sandbox import record as records
+from magnum_capi_tempest.sandbox import versions
 
 #: Cluster type of the image of a sandbox.
 TYPE = {'server_type': 'vm', 'os': 'ubuntu', 'coe': 'kubernetes'}
@@ -19,11 +22,12 @@ def description(box, name) -> driver_info.Description | None:
     """A driver's own description of itself, or else ours.
 
     :param box: lifecycle.Sandbox that is up.
-    :param name: of a Magnum driver; empty: the one that Magnum chooses.
+    :param name: of a Magnum driver; empty: it is not known which.
     :returns: None if there is no description.
     :raises UsageError: it describes another driver.
     """
-    name = name or next(iter(sorted(drivers(box))), '')
+    if not name:
+        return None
     try:
         said = processes.run([
             box.layout().magnum_env / 'bin' / 'magnum-capi', 'driver',
@@ -35,6 +39,66 @@ def description(box, name) -> driver_info.Description | None:
     one, = json.loads(said)
     whose = one.pop('distribution')
     return driver_info.Description(one, whose or name, whose).require(name)
+
+
+def to_test(box) -> str:
+    """Name of the driver that is tested if the user names none.
+
+    One that the user has installed, even if Magnum would choose another: up
+    to Magnum 22 it takes the last one of its environment, later the one that
+    is configured, or the first by name (magnum/api/validation.py).
+
+    :param box: lifecycle.Sandbox that is up.
+    :raises UsageError: it cannot be used, or there are several.
+    """
+    record = records.require_ready(box.directory)
+    usable = drivers(box)
+    found = usable
+    if record.additions.install:
+        installed = _installed(box, record.additions.install)
+        found = [name for name in usable if name in installed]
+    if len(found) != 1:
+        raise errors.UsageError(
+            'It is not clear which driver to test',
+            where=', '.join(record.additions.install) or box.directory,
+            last_seen='; '.join((
+                'drivers that can be used: '
+                + (', '.join(found or usable) or 'none'), *others(box))),
+            hint='Name one with --driver')
+    return found[0]
+
+
+def sole(box) -> str:
+    """Name of the only driver that Magnum can choose; empty: of several.
+
+    :param box: lifecycle.Sandbox that is up.
+    """
+    found = drivers(box)
+    return found[0] if len(found) == 1 else ''
+
+
+def label(box, name) -> str:
+    """A driver, and the name and version of its distribution, for readers.
+
+    :param box: lifecycle.Sandbox that is up.
+    """
+    made = versions.installed_drivers(box).get(name)
+    return f'{name} ({" ".join(made)})' if made else name
+
+
+def _installed(box, install):
+    """Names of the drivers that the user has installed."""
+    wanted = []
+    for text in install:
+        try:
+            wanted.append(magnum_drivers.distribution(text))
+        except errors.UsageError:
+            # Only a build tells its name: everything that came with it.
+            wanted += [one.name for one in importlib.metadata.distributions(
+                path=[str(box.layout().drivers)])]
+    return {name for name, (whose, _) in versions.installed_drivers(
+        box).items() if any(magnum_drivers.same(whose, one)
+                            for one in wanted)}
 
 
 def drivers(box) -> list[str]:

@@ -10,7 +10,6 @@ import yaml
 
 from magnum_capi import processes
 from magnum_capi_tempest.management import inspection
-from magnum_capi_tempest.sandbox import drivers
 from magnum_capi_tempest.sandbox import infrastructure
 from magnum_capi_tempest.sandbox import record as records
 from magnum_capi_tempest.toolchain import pins
@@ -35,11 +34,6 @@ class Made:
     versions: dict[str, str]
     drivers: dict[str, tuple[str, str]]
 
-    def of(self, distribution: str) -> list[str]:
-        """Drivers of a distribution, given any spelling of its name."""
-        return sorted(name for name, (whose, _) in self.drivers.items()
-                      if drivers.same(whose, distribution))
-
 
 def made(box) -> Made:
     """Ask a running sandbox for its versions.
@@ -48,9 +42,7 @@ def made(box) -> Made:
     :raises KubeError: the management cluster does not answer.
     """
     record = records.require_ready(box.directory)
-    found = json.loads(processes.run(
-        [box.layout().magnum_env / 'bin' / 'python', '-c', _ASK],
-        timeout=120))
+    found = _ask(box)
     chart = yaml.safe_load(
         (pathlib.Path(record.chart) / 'Chart.yaml').read_text())
     programs = pins.load().programs
@@ -65,5 +57,23 @@ def made(box) -> Made:
         # minikube's is of another version than that of the processes.
         'kube_apiserver': inspection.version(box.layout().kubeconfig),
         'chart': f'{chart["name"]} {chart["version"]}',
-    }, {name: (whose, version)
-        for name, (whose, version) in found['drivers'].items()})
+    }, _drivers(found))
+
+
+def installed_drivers(box) -> dict[str, tuple[str, str]]:
+    """Name and version of the distribution of each driver of a sandbox.
+
+    :raises UsageError: it is not up.
+    """
+    return _drivers(_ask(box))
+
+
+def _ask(box):
+    return json.loads(processes.run(
+        [box.layout().magnum_env / 'bin' / 'python', '-c', _ASK],
+        timeout=120))
+
+
+def _drivers(found):
+    return {name: (whose, version)
+            for name, (whose, version) in found['drivers'].items()}

@@ -8,10 +8,9 @@ and for ``magnum-capi`` as on a Magnum host.
 
 The order of sys.path: the library, companions of drivers that replace another
 version in the cloud, the cloud's packages, the sandbox's ``drivers``. Magnum
-enumerates entry points in this order, and takes the last one of two drivers
-that provide the same. So the drivers of the sandbox win over magnum-capi-helm,
-but they replace no module of the cloud, except those that a description names
-(:mod:`..descriptions`).
+enumerates entry points in this order, and up to 22 takes the last one of two
+drivers that provide the same: that of the sandbox. It replaces no module of
+the cloud, except those that a description names (:mod:`..descriptions`).
 """
 
 import importlib.metadata

@@ -10,7 +10,6 @@ import re
 import shutil
 import subprocess
 import types
-import unittest
 from unittest import mock
 
 import fixtures
@@ -57,10 +56,19 @@ class DriverTestCase(testtools.TestCase):
         self.patch(driver_test.usable_drivers, 'others',
                    return_value=['k8s_y: broken, import: ImportError: z'])
         self.patch(driver_test.records, 'require_ready',
-                   return_value=types.SimpleNamespace(
-                       nodes=nodes.Nodes(), infrastructure='memory'))
+                   side_effect=lambda _: types.SimpleNamespace(
+                       nodes=nodes.Nodes(), infrastructure='memory',
+                       additions=self.additions()))
+        self.patch(driver_test.usable_drivers.versions, 'installed_drivers',
+                   return_value={'k8s_x': ('magnum-x', '1.0')})
         self.exists = self.patch(driver_test.box_commands.leaks, 'take',
                                  return_value=model.Snapshot())
+
+    def additions(self):
+        """Those of the last sandbox that was brought up."""
+        spec = self.box.up.call_args
+        return types.SimpleNamespace(
+            install=spec.args[0].install if spec else (), clash=False)
 
     def patch(self, *where, **how):
         return self.useFixture(
@@ -113,7 +121,6 @@ class DriverTestTest(DriverTestCase):
         self.assertEqual([mock.call(mock.ANY)],
                          self.box.down.call_args_list)
 
-    @unittest.expectedFailure
     def test_the_first_line_of_the_result_names_driver_and_version(self):
         self.run_of(CORE)
 

@@ -39,6 +39,10 @@ class CommandsTest(testtools.TestCase):
         self.useFixture(own_folders.OwnFolders())
         self.folder = pathlib.Path(
             self.useFixture(fixtures.TempDir()).path).resolve()
+        # What the programs of Magnum's environment would say.
+        for name, said in (('drivers', []), ('label', 'k8s_x (x 1.0)')):
+            self.useFixture(fixtures.MockPatchObject(
+                tempest_run.usable_drivers, name, return_value=said))
         self.err = self.useFixture(fixtures.StringStream('err')).stream
         self.useFixture(fixtures.MonkeyPatch('sys.stderr', self.err))
 
@@ -255,7 +259,8 @@ class CommandsTest(testtools.TestCase):
 
         self.assertEqual(1, self.call(cli.Tempest)[0])
         summarise.assert_called_once_with(
-            stream, self.folder, 'tempest run', outcome='interrupted')
+            stream, self.folder, 'tempest run of k8s_x (x 1.0)',
+            outcome='interrupted')
 
     def test_one_run_at_a_time(self):
         """They share tempest.conf, and the leaks of one are the other's."""

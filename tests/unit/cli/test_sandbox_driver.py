@@ -4,7 +4,6 @@
 
 import configparser
 import json
-import unittest
 
 import fixtures
 import testtools
@@ -78,7 +77,6 @@ class DriverTest(testtools.TestCase):
             cli.Tempest, '--directory', self.folder, *words)
         return code, out.strip().partition('\n')[0], err
 
-    @unittest.expectedFailure
     def test_what_the_user_installs_is_tested(self):
         """Magnum 23 would take the first by name."""
         code, first, _ = self.run_in(
@@ -89,7 +87,6 @@ class DriverTest(testtools.TestCase):
         for word in MINE:
             self.assertIn(word, first)
 
-    @unittest.expectedFailure
     def test_a_driver_that_is_named(self):
         _, first, _ = self.run_in(
             {MINE: 'usable'}, '--driver', HELM[0], install=('magnum-mine',))
@@ -98,7 +95,6 @@ class DriverTest(testtools.TestCase):
         for word in HELM:
             self.assertIn(word, first)
 
-    @unittest.expectedFailure
     def test_two_that_the_user_installs(self):
         code, _, err = self.run_in(
             {MINE: 'usable', THEIRS: 'usable'},
@@ -108,7 +104,6 @@ class DriverTest(testtools.TestCase):
         self.assertIn('my_driver_v1, their_driver_v1', err)
         self.assertIn('--driver', err)
 
-    @unittest.expectedFailure
     def test_one_that_cannot_be_used(self):
         code, _, err = self.run_in(
             {MINE: 'broken'}, install=('magnum-mine',))
@@ -116,7 +111,6 @@ class DriverTest(testtools.TestCase):
         self.assertEqual((2, None), (code, self.conf))
         self.assertIn('my_driver_v1: broken', err)
 
-    @unittest.expectedFailure
     def test_the_only_one_of_a_sandbox(self):
         """Magnum chooses it, and the result says which one that is."""
         code, first, _ = self.run_in({})
@@ -126,7 +120,6 @@ class DriverTest(testtools.TestCase):
         for word in HELM:
             self.assertIn(word, first)
 
-    @unittest.expectedFailure
     def test_known_issues_of_one_do_not_hide_failures_of_another(self):
         """As two drivers of a Magnum of one's own, from which it chooses."""
         code, first, _ = self.run_in({MINE: 'usable'})

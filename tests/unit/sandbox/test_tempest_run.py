@@ -35,6 +35,8 @@ class _Base(testtools.TestCase):
         self.described = self.useFixture(fixtures.MockPatchObject(
             tempest_run.usable_drivers, 'description',
             return_value=None)).mock
+        self.useFixture(fixtures.MockPatchObject(
+            tempest_run.usable_drivers, 'drivers', return_value=['k8s_x']))
 
     def config(self, workspace, etc='etc'):
         parser = configparser.RawConfigParser()

@@ -39,7 +39,6 @@ class MadeTest(testtools.TestCase):
         self.assertEqual('1.34.9',
                          versions.made(self.box).versions['kube_apiserver'])
 
-    def test_drivers_of_a_distribution(self):
-        found = versions.made(self.box)
-        self.assertEqual(['k8s_x'], found.of('magnum-x'))
-        self.assertEqual([], found.of('magnum'))
+    def test_drivers_and_their_distributions(self):
+        self.assertEqual({'k8s_x': ('Magnum_X', '1.0')},
+                         versions.installed_drivers(self.box))
