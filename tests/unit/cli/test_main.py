@@ -303,7 +303,8 @@ class ProcessTest(_Base):
             pid = process.stdout.readline()
             process.terminate()
             out, err = process.communicate(timeout=30)
-        self.assertEqual((143, '', ''), (process.returncode, out, err))
+        self.assertEqual((143, ''), (process.returncode, out))
+        self.assertEqual(1, len(err.splitlines()), err)
         test_foreground.assert_gone(pid)
 
     def test_a_terminal_that_is_closed(self):
@@ -334,7 +335,8 @@ class ProcessTest(_Base):
             pids = process.stdout.readline().split()
             process.terminate()
             out, err = process.communicate(timeout=30)
-        self.assertEqual((143, '', ''), (process.returncode, out, err))
+        self.assertEqual((143, ''), (process.returncode, out))
+        self.assertEqual(1, len(err.splitlines()), err)
         for pid in pids:
             test_foreground.assert_gone(pid)
 
