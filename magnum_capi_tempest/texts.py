@@ -37,6 +37,16 @@ def line(text, width=200):
     return text if len(text) <= width else text[:width - 1] + '…'
 
 
+def file_name(text):
+    """A text as a valid file name, at most 150 characters.
+
+    Of a long text the end is kept, which distinguishes it from others.
+    """
+    # Most file systems take 255 bytes.
+    return re.sub(r'[^\w.-]+', '-', text, flags=re.ASCII)[
+        -150:].strip('-.') or 'unnamed'
+
+
 def number(count, noun):
     """Count and noun: ``1 spec``, ``2 specs``."""
     return f'{count} {noun}' if count == 1 else f'{count} {noun}s'
@@ -55,3 +65,15 @@ def end(text, most):
         return text
     text = text[-most:]
     return '[...]\n' + text.partition('\n')[2] if '\n' in text else text
+
+
+def exception(traceback):
+    """The part of a Python traceback after its last stack frame."""
+    lines = traceback.rstrip().splitlines()
+    frames = [i for i, line in enumerate(lines)
+              if line.startswith('  File "')]
+    if frames:
+        lines = lines[frames[-1] + 1:]
+        while len(lines) > 1 and lines[0].startswith('    '):
+            del lines[0]
+    return '\n'.join(lines).strip()

@@ -13,6 +13,7 @@ import tempfile
 
 from magnum_capi_tempest.report import subunit
 from magnum_capi_tempest.workspace import durations
+from magnum_capi_tempest.workspace import live
 
 
 def seconds(stream) -> dict[str, float]:
@@ -26,7 +27,7 @@ def seconds(stream) -> dict[str, float]:
 
 
 def main():
-    with open(durations.TYPICAL, 'w', newline='', encoding='utf-8') as file:
+    with open(live.TYPICAL, 'w', newline='', encoding='utf-8') as file:
         csv.writer(file, lineterminator='\n').writerows((
             ('test', 'seconds'), *sorted(
                 (test, round(s)) for test, s in seconds(sys.argv[1]).items()

@@ -41,7 +41,8 @@ class Show(base.Command):
         parser.add_argument(
             '--folder', type=pathlib.Path,
             help='Also write the report in every format (HTML, JUnit, JSON, '
-                 'Markdown) to this folder.')
+                 'Markdown) to this folder, and a text file with everything '
+                 'about each failed test.')
         return parser
 
     def take_action(self, args):
@@ -52,12 +53,16 @@ class Show(base.Command):
 def show(stream, *, title, page=None, folder=None, console=None):
     """Show a stream and write the requested files; return the exit code."""
     run = subunit.read(stream, title=title)
-    written = None
+    written = failures = None
     if folder:
         written = report.write(run, folder)['report.html']
+        failures = report.write_failures(run, folder)
     if page:
         written = report.write_file(page, html.render(run))
-    terminal.show(run, report=written, console=console)
+    terminal.show(run, report=written, failures=failures, console=console)
+    if run.failures and not folder:
+        terminal.printer(console)(
+            f'All of it is in {stream}; --folder DIR writes it as text')
     return 0 if run.ok else 1
 
 

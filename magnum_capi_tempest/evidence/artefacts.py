@@ -8,22 +8,10 @@ them.
 
 import os
 import pathlib
-import re
 
 from magnum_capi import folders
 from magnum_capi import redact
-
-#: Characters of a name; most file systems take 255 bytes.
-_LENGTH = 150
-
-
-def file_name(text):
-    """Return a text as a valid file name.
-
-    Of a long text the end is kept, which distinguishes it from others.
-    """
-    return re.sub(r'[^\w.-]+', '-', text, flags=re.ASCII)[
-        -_LENGTH:].strip('-.') or 'unnamed'
+from magnum_capi_tempest import texts
 
 
 def folder_of(base, test_id):
@@ -31,7 +19,7 @@ def folder_of(base, test_id):
 
     :param test_id: from unittest; the tags of Tempest are removed.
     """
-    return pathlib.Path(base) / file_name(test_id.partition('[')[0])
+    return pathlib.Path(base) / texts.file_name(test_id.partition('[')[0])
 
 
 def write(base, test_id, name, text):
@@ -44,7 +32,7 @@ def write(base, test_id, name, text):
     folder = folder_of(base, test_id)
     folders.private(folder)
     for number in range(1000):
-        path = folder / (file_name(name)
+        path = folder / (texts.file_name(name)
                          + (f'-{number}' if number else '') + '.txt')
         try:
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL,

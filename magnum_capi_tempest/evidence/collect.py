@@ -18,10 +18,10 @@ from magnum_capi import errors
 from magnum_capi import outfile
 from magnum_capi import redact
 from magnum_capi import scratch
-from magnum_capi_tempest.evidence import artefacts
 from magnum_capi_tempest.evidence import logs
 from magnum_capi_tempest.kubeclient import contexts
 from magnum_capi_tempest.kubeclient import kube
+from magnum_capi_tempest import texts
 
 #: Names of lists of core kinds, without Secrets.
 _CORE = ('events', 'pods')
@@ -100,7 +100,7 @@ def from_logs(patterns, folder, mode=outfile.PRIVATE) -> list[str]:
                 continue
             taken.add(path)
             # Logs of the same name in different folders stay separate.
-            name = artefacts.file_name(str(path).lstrip('/'))
+            name = texts.file_name(str(path).lstrip('/'))
             try:
                 _write(pathlib.Path(folder) / name,
                        redact.blocks(logs.tail(path)), mode)

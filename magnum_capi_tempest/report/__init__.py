@@ -19,6 +19,8 @@ from magnum_capi_tempest.report import junit
 from magnum_capi_tempest.report import markdown
 from magnum_capi_tempest.report import subunit
 from magnum_capi_tempest.report import terminal
+from magnum_capi_tempest.report import text
+from magnum_capi_tempest import texts
 
 #: File name of each format, and the function that creates its text.
 FORMS = {
@@ -47,7 +49,8 @@ def summarise(stream_path, folder, title, facts=None, console=None,
     run = dataclasses.replace(
         subunit.read(stream_path, title=title, facts=facts), outcome=outcome)
     written = write(run, folder)
-    terminal.show(run, report=written['report.html'], console=console)
+    terminal.show(run, report=written['report.html'],
+                  failures=write_failures(run, folder), console=console)
     return run
 
 
@@ -77,6 +80,24 @@ def write_files(folder, contents):
             hint='Name another folder') from e
     return {name: write_file(folder / name, content)
             for name, content in contents.items()}
+
+
+def write_failures(run, folder):
+    """Write everything about each failed test to a file of its own.
+
+    :param folder: the files are in ``failures`` below it.
+    :returns: dict of test id to path.
+    :raises EnvironmentProblem: the folder cannot be written.
+    """
+    written = {}
+    for test in run.failures:
+        path = (pathlib.Path(folder) / 'failures'
+                / f'{texts.file_name(test.name)}.txt')
+        if path.absolute() in written.values():
+            # The name has no module.
+            path = path.with_name(f'{texts.file_name(test.id)}.txt')
+        written[test.id] = write_file(path, text.whole(test))
+    return written
 
 
 def write_file(path, content):

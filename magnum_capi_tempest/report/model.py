@@ -12,6 +12,8 @@ import datetime
 import types
 import typing
 
+from magnum_capi_tempest import texts
+
 PASSED = 'passed'
 FAILED = 'failed'
 SKIPPED = 'skipped'
@@ -67,7 +69,7 @@ class Test:
         """Why it failed or was skipped, without the stack; may be empty."""
         for detail in self.details:
             if detail.name.startswith('traceback'):
-                return _exception_text(detail.text)
+                return texts.exception(detail.text)
             if detail.name == 'reason':
                 return detail.text.strip()
         if self.status == UNFINISHED:
@@ -171,15 +173,3 @@ class Run:
     def slowest(self, number=5) -> tuple[Test, ...]:
         timed = [t for t in self.tests if t.seconds is not None]
         return tuple(sorted(timed, key=lambda t: -t.seconds)[:number])
-
-
-def _exception_text(traceback):
-    """The part of a traceback after its last stack frame."""
-    lines = traceback.rstrip().splitlines()
-    frames = [i for i, line in enumerate(lines)
-              if line.startswith('  File "')]
-    if frames:
-        lines = lines[frames[-1] + 1:]
-        while len(lines) > 1 and lines[0].startswith('    '):
-            del lines[0]
-    return '\n'.join(lines).strip()

@@ -37,6 +37,10 @@ _STATUS = {
 _ATTRIBUTES = re.compile(r'(?<=\w)\[([^\[\]]*)\]')
 
 
+#: Subtypes of texts; x-text is that of evidence which is in files, too.
+_TEXTS = ('json', 'xml', 'yaml', 'x-text')
+
+
 class _Noise(testtools.StreamResult):
     """Counts the bytes in the stream that are not subunit."""
 
@@ -158,7 +162,7 @@ def _name(test_id):
 def _text(content):
     data = b''.join(bytes(part) for part in content.iter_bytes())
     kind = content.content_type
-    if kind.type != 'text' and kind.subtype not in ('json', 'xml', 'yaml'):
+    if kind.type != 'text' and kind.subtype not in _TEXTS:
         return f'[{len(data)} bytes of {kind.type}/{kind.subtype}]'
     return redact.redact(text.clean(data.decode('utf-8', 'replace')))
 

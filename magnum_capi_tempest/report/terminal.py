@@ -52,10 +52,12 @@ def show_sections(say, sections):
             say(f'  ... and {len(section.lines) - SECTION} more')
 
 
-def show(run, *, report=None, console=None):
+def show(run, *, report=None, failures=None, console=None):
     """Print a run.
 
     :param report: path of the HTML report, printed last if given.
+    :param failures: dict of the ids of failed tests to the paths of files
+        with all that is known about them.
     :param console: ``rich.console.Console``, standard output by default.
     """
     say = printer(console)
@@ -78,6 +80,8 @@ def show(run, *, report=None, console=None):
             lines[HEAD:-TAIL] = [f'... {left} more lines in the report']
         for line in lines:
             say(f'    {text.reason(line)}')
+        if failures:
+            say(f'    All of it: {failures[test.id]}')
     if len(run.failures) > FAILURES:
         say()
         say(f'... and {len(run.failures) - FAILURES} more failures')

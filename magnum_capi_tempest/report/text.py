@@ -13,6 +13,17 @@ def reason(one):
     return line(one, 4000)
 
 
+def whole(test):
+    """Everything that is known about a test, for a file.
+
+    :param test: :class:`~.model.Test`.
+    """
+    parts = [f'{test.id}\n{test.status} after {duration(test.seconds)}']
+    parts += [f'{name}\n{"=" * len(name)}\n{clean(detail.text)}'
+              for detail in test.details for name in [line(detail.name)]]
+    return '\n\n'.join(parts) + '\n'
+
+
 def cut(text, most=200_000):
     """Beginning and end of a text that exceeds ``most`` characters."""
     if len(text) <= most:

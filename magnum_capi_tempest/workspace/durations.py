@@ -18,12 +18,8 @@ import testtools
 from magnum_capi import errors
 from magnum_capi import outfile
 from magnum_capi import processes
+from magnum_capi_tempest.workspace import live
 from magnum_capi_tempest.workspace import runs
-
-#: Seconds that tests of the suite took in a sandbox on two cores; those of
-#: less than a second are left out. ``python -m tests.suite_durations`` writes
-#: it from a recorded run.
-TYPICAL = pathlib.Path(__file__).with_name('durations.csv')
 
 
 def keep(stream, path):
@@ -59,10 +55,10 @@ def tell(workspace, path):
 
 
 def tell_typical(workspace):
-    """Load the durations of :data:`TYPICAL`, where none are recorded."""
+    """Load the durations of :data:`.live.TYPICAL`, where none are recorded."""
     path = pathlib.Path(workspace) / 'typical.subunit'
     begin = datetime.datetime.fromtimestamp(0, datetime.timezone.utc)
-    with (open(TYPICAL, newline='', encoding='utf-8') as rows,
+    with (open(live.TYPICAL, newline='', encoding='utf-8') as rows,
           open(path, 'wb') as f):
         stream = v2.StreamResultToBytes(f)
         for row in csv.DictReader(rows):

@@ -29,6 +29,7 @@ from magnum_capi_tempest import foreground
 from magnum_capi_tempest import paths
 from magnum_capi_tempest.workspace import conf
 from magnum_capi_tempest.workspace import folder
+from magnum_capi_tempest.workspace import live
 from magnum_capi_tempest.workspace import redacting
 
 #: Folder of the evidence of failed tests, in the folder of the results.
@@ -75,7 +76,7 @@ def new_results(prefix='') -> pathlib.Path:
 
 def run(workspace, arguments, stream, *, etc, env=None,
         grace=foreground.CLEANUP) -> pathlib.Path:
-    """Run tests; Tempest's output goes to the terminal.
+    """Run tests, and show a line for each of them on the terminal.
 
     Only the owner can read the stream. If a run is stopped early, the finished
     tests are recorded, and the interrupted ones delete what they created.
@@ -98,7 +99,8 @@ def run(workspace, arguments, stream, *, etc, env=None,
     :raises SystemExit: the same for SIGTERM.
     """
     workspace = pathlib.Path(workspace)
-    command = [program_path('tempest'), 'run', *map(str, arguments)]
+    command = [program_path('tempest'), 'run', '--subunit',
+               *map(str, arguments)]
     env = {**(os.environ if env is None else env),
            'TEMPEST_CONFIG_DIR': str(pathlib.Path(etc).absolute())}
     # A shell splits PYTHON at blanks, so that it cannot have the path.
@@ -116,7 +118,7 @@ def run(workspace, arguments, stream, *, etc, env=None,
                 prefix='magnum-capi-workers-') as workers:
             code = foreground.run(command, cwd=workspace,
                                   env={**env, folder.WORKERS: workers},
-                                  cleanup=grace)
+                                  read=live.Live().read, cleanup=grace)
             killed = os.listdir(workers)
     except (KeyboardInterrupt, SystemExit):
         _rescue(_streams(workspace) - earlier, stream, etc)

@@ -206,7 +206,8 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
 
     def setUp(self):
         # First, so that it runs after all other fixtures have added details.
-        self.addCleanup(lambda: details.prepare(self.getDetails()))
+        self._filed = set()
+        self.addCleanup(self._prepare_details)
         super().setUp()
         refusal = flags.refusal(type(self), self._testMethodName)
         if refusal:
@@ -391,8 +392,31 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
             return
         found = self.collect_evidence(
             self._clusters, self.id(), self._began)
+        before = set(self.getDetails())
         for name, text in found.items():
             self.addDetailUniqueName(name, details.text(text))
+        if CONF.magnum_capi.artifact_dir and 'artefacts' not in found:
+            self._filed.update(self.getDetails().keys() - before)
+
+    def _prepare_details(self):
+        """Leave little to print of a failed test whose evidence is in files.
+
+        It is still in the stream of results, from which reports are made.
+        """
+        found = self.getDetails()
+        if not self._filed:
+            details.prepare(found)
+            return
+        write = functools.partial(
+            artefacts.write, CONF.magnum_capi.artifact_dir, self.id())
+        try:
+            details.prepare(found, write, self._filed)
+        except OSError as e:
+            LOG.warning('Not written: %s', e)
+            details.prepare(found)
+            return
+        found['evidence'] = details.text('All of it is in ' + str(
+            artefacts.folder_of(CONF.magnum_capi.artifact_dir, self.id())))
 
     def _made(self, kind, uuid, name, who=None):
         self._own_watch.add(kind, uuid, name, who)

@@ -8,9 +8,11 @@ A test that passes collects nothing. Every text passes through
 (:func:`prepare`).
 """
 
+import functools
 import json
 
 from testtools import content
+from testtools import content_type
 
 from magnum_capi import redact
 from magnum_capi_tempest.evidence import gather
@@ -21,6 +23,10 @@ from magnum_capi_tempest.tests.common import access
 #: Most characters of one detail. Its beginning is kept: a secret is only
 #: recognized by the text in front of it.
 MOST = 400_000
+
+#: Type of texts that are in files, too: stestr prints all details of the type
+#: text of a failed test, twice, and those of clusters have thousands of lines.
+FILED = content_type.ContentType('application', 'x-text', {'charset': 'utf8'})
 
 #: Bytes per packet of a subunit stream. A packet holds 4 MiB, and a longer one
 #: ends the worker with all of its tests
@@ -46,7 +52,7 @@ def text(value):
     return content.text_content(shown(value))
 
 
-def prepare(found):
+def prepare(found, write=None, written=()):
     """Redact the details of a test, and split them into pieces.
 
     Those of Tempest's own fixtures contain all requests, with the passwords of
@@ -54,10 +60,20 @@ def prepare(found):
     log of a test that waited for twenty clusters.
 
     :param found: dict of testtools contents by name, changed in place.
+    :param write: function of a name and a text that writes a file. What is in
+        a file becomes :data:`FILED`, except why the test failed. By default
+        there are no files.
+    :param written: names of details that are in files already.
     """
     for name, whole in found.items():
-        found[name] = content.Content(
-            whole.content_type, lambda whole=whole: _pieces(whole))
+        kind = whole.content_type
+        pieces = functools.partial(_pieces, whole)
+        if write and kind.type == 'text':
+            if name not in written:
+                write(name, b''.join(pieces()).decode())
+            if not name.startswith(('traceback', 'reason')):
+                kind = FILED
+        found[name] = content.Content(kind, pieces)
 
 
 def _pieces(whole):

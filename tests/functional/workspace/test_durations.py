@@ -11,6 +11,7 @@ import testtools
 from magnum_capi import processes
 from magnum_capi_tempest.workspace import durations
 from magnum_capi_tempest.workspace import folder
+from magnum_capi_tempest.workspace import live
 from magnum_capi_tempest.workspace import runs
 from tests.unit.workspace import test_durations as streams
 
@@ -42,7 +43,7 @@ class DurationsTest(testtools.TestCase):
         workspace = pathlib.Path(
             self.useFixture(fixtures.TempDir()).path) / 'work'
         folder.lay_out(workspace, '')
-        table = durations.TYPICAL.read_text(encoding='utf-8')
+        table = live.TYPICAL.read_text(encoding='utf-8')
         _, *rows = csv.reader(table.splitlines())
 
         durations.tell_typical(workspace)

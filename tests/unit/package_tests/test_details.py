@@ -6,6 +6,9 @@ import os
 import types
 
 import fixtures
+from stestr import subunit_trace
+# stestr uses it without importing it.
+from subunit import test_results  # noqa: F401
 from subunit import v2
 import testtools
 from testtools import content
@@ -14,6 +17,7 @@ from testtools import content_type
 from magnum_capi_tempest.evidence import events
 from magnum_capi_tempest.evidence import helm
 from magnum_capi_tempest.kubeclient import kube
+from magnum_capi_tempest.report import subunit
 from magnum_capi_tempest.services import journal
 from magnum_capi_tempest.tests.common import details
 from tests.unit.services import scripted_magnum
@@ -69,6 +73,50 @@ class DivideTest(testtools.TestCase):
         self.assertEqual('fail', ended['status'])
         self.assertEqual('ö' * (3 << 20), ended['details']['log'].as_text())
         self.assertIn('long', ended['details']['traceback'].as_text())
+
+
+class FiledTest(testtools.TestCase):
+    """What ``tempest run`` prints of a test whose evidence is in files."""
+
+    class Verbose(testtools.TestCase):
+
+        def setUp(self):
+            self.addCleanup(lambda: details.prepare(
+                self.getDetails(), self.write, {'cluster of c'}))
+            super().setUp()
+
+        def test_it(self):
+            for name in 'cluster of c', "pythonlogging:''":
+                self.addDetail(name, content.text_content(
+                    '\n'.join(f'{name} {n}' for n in range(1000))))
+            self.fail('Timed out waiting for cluster c')
+
+    def test_the_details_are_in_the_record_and_in_files_only(self):
+        stream, files = io.BytesIO(), {}
+        said = io.TextIOWrapper(io.BytesIO(), write_through=True)
+        result = testtools.ExtendedToStreamDecorator(
+            v2.StreamResultToBytes(stream))
+        result.startTestRun()
+        test = self.Verbose('test_it')
+        test.write = files.__setitem__
+        test.run(result)
+        result.stopTestRun()
+
+        subunit_trace.trace(io.BytesIO(stream.getvalue()), said,
+                            post_fails=True)
+
+        said = said.buffer.getvalue().decode()
+        self.assertIn('Timed out waiting for cluster c', said)
+        self.assertLess(len(said.splitlines()), 60)
+        path = self.useFixture(fixtures.TempDir()).join('run.subunit')
+        with open(path, 'wb') as f:
+            f.write(stream.getvalue())
+        recorded, = subunit.read(path, title='t').tests
+        texts = {detail.name: detail.text for detail in recorded.details}
+        for name in 'cluster of c', "pythonlogging:''":
+            self.assertIn(f'{name} 999', texts[name])
+        self.assertIn("pythonlogging:'' 999", files["pythonlogging:''"])
+        self.assertNotIn('cluster of c', files)
 
 
 class DivideSecretsTest(testtools.TestCase):

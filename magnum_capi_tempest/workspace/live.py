@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shows tests while they run: a line for each, and a count.
+
+Attachments, thousands of lines of a failed test, are for the reports that are
+written at the end; stestr's own output would print them twice.
+"""
+
+import csv
+import os
+import pathlib
+import re
+import shutil
+import sys
+import time
+
+import subunit
+import testtools
+
+from magnum_capi import progress
+from magnum_capi_tempest import texts
+
+#: Seconds that tests of the suite took in a sandbox on two cores; those of
+#: less than a second are left out. ``python -m tests.suite_durations`` writes
+#: it from a recorded run.
+TYPICAL = pathlib.Path(__file__).with_name('durations.csv')
+
+#: Seconds of a test that is not in :data:`TYPICAL`.
+_SHORT = 0.3
+#: Share of the work after which the time left is estimated.
+_ENOUGH = 0.05
+#: Seconds between two counts that do not go to a terminal.
+_PAUSE = 60
+#: Deletes the line of a terminal (ECMA-48).
+_CLEAR = '\r\x1b[K'
+
+_WORDS = {'success': 'ok', 'xfail': 'ok', 'fail': 'FAILED', 'skip': 'SKIPPED',
+          'uxsuccess': 'FAILED: it is marked as an expected failure'}
+#: Tempest appends the attributes of a test: ``test_x[id-1234,smoke]``.
+_ATTRIBUTES = re.compile(r'(?<=\w)\[[^\[\]]*\]$')
+
+
+class Live:
+    """Shows the tests of a run.
+
+    Lines of tests go to standard output, as those of ``tempest run`` do. The
+    count goes to standard error: one line that is refreshed on a terminal,
+    else a line a minute.
+    """
+
+    def __init__(self):
+        self._known, self._ended, self._failed = set(), set(), 0
+        self._begin = time.monotonic()
+        self._told = self._begin
+        self._progress = progress.Progress()
+        self._terminal = sys.stderr.isatty()
+        with open(TYPICAL, newline='', encoding='utf-8') as rows:
+            self._seconds = {row['test']: int(row['seconds'])
+                             for row in csv.DictReader(rows)}
+
+    def read(self, source):
+        """Show what a subunit stream says, as it comes.
+
+        :param source: binary file; it is read to its end in any case, as its
+            writer would be stopped otherwise.
+        """
+        result = testtools.CopyStreamResult(
+            [testtools.StreamToDict(self._test), _Others(self._say)])
+        result.startTestRun()
+        try:
+            subunit.ByteStreamToStreamResult(source, 'noise').run(result)
+            result.stopTestRun()
+        except (ValueError, OSError) as e:
+            # python-subunit expects no packet that is shorter than its head.
+            self._say(f'The tests cannot be shown any more: {e}')
+        finally:
+            with open(os.devnull, 'wb') as nobody:
+                shutil.copyfileobj(source, nobody)
+            if self._known:
+                self._clear()
+                self._progress.info(self._count())
+
+    def _test(self, record):
+        name, status = _name(record['id']), record['status']
+        if status == 'exists':
+            self._known.add(name)
+            return
+        # Others are fixtures of classes, or of stestr.
+        self._ended.update({name} & self._known)
+        self._failed += status in ('fail', 'uxsuccess')
+        self._say(f'{{{_worker(record)}}} {name}{_took(record)} ... '
+                  f'{_WORDS.get(status, "did not end")}{_why(record)}')
+        self._tell()
+
+    def _say(self, text):
+        self._clear()
+        print(texts.clean(text), flush=True)
+
+    def _clear(self):
+        if self._terminal:
+            print(_CLEAR, end='', file=sys.stderr, flush=True)
+
+    def _tell(self):
+        now = time.monotonic()
+        if self._terminal:
+            print(self._count() + self._left(), end='', file=sys.stderr,
+                  flush=True)
+        elif now - self._told >= _PAUSE:
+            self._told = now
+            self._progress.info(self._count() + self._left())
+
+    def _count(self):
+        """How many tests have run: ``12 of 446 tests, 1 failed``."""
+        return (f'{len(self._ended)} of '
+                f'{texts.number(len(self._known), "test")}, '
+                f'{self._failed} failed')
+
+    def _left(self):
+        done, work = (sum(self._seconds.get(name, _SHORT) for name in names)
+                      for names in (self._ended, self._known))
+        if not work * _ENOUGH < done < work:
+            return ''
+        left = (time.monotonic() - self._begin) * (work - done) / done
+        return f', about {max(1, round(left / 60))} min left'
+
+
+class _Others(testtools.StreamResult):
+    """Passes on what programs print that is of no test."""
+
+    def __init__(self, say):
+        super().__init__()
+        self._say = say
+
+    def status(self, test_id=None, file_bytes=None, **_):
+        if test_id is None and file_bytes:
+            text = bytes(file_bytes).decode('utf-8', 'replace').rstrip()
+            if text:
+                self._say(text)
+
+
+def _name(test_id):
+    return _ATTRIBUTES.sub('', test_id)
+
+
+def _worker(record):
+    return next((tag.removeprefix('worker-') for tag in record['tags']
+                 if tag.startswith('worker-')), '0')
+
+
+def _took(record):
+    begin, end = record['timestamps']
+    if record['status'] == 'skip' or not (begin and end):
+        return ''
+    return f' [{(end - begin).total_seconds():.1f}s]'
+
+
+def _why(record):
+    """The first line of the reason for which a test failed or was skipped."""
+    details = record['details']
+    if record['status'] == 'skip' and 'reason' in details:
+        return f': {texts.line(details["reason"].as_text())}'
+    for name, content in details.items():
+        if record['status'] == 'fail' and name.startswith('traceback'):
+            first, *_ = texts.exception(content.as_text()).splitlines() or ['']
+            return f': {texts.line(first)}'
+    return ''
