@@ -3,6 +3,7 @@
 import contextlib
 import io
 import types
+import unittest
 
 import testtools
 
@@ -29,6 +30,37 @@ def failing(error):
     def act():
         raise error
     return act
+
+
+class ListerTest(testtools.TestCase):
+
+    def list_of(self, rows, *options):
+        class Command(base.Lister):
+            """List something."""
+
+            def take_action(self, args):
+                return ('Name',), rows
+
+        app = types.SimpleNamespace(
+            options=types.SimpleNamespace(debug=False), stdout=io.StringIO())
+        command = Command(app, None)
+        code = command.run(command.get_parser('x').parse_args(options))
+        return code, app.stdout.getvalue()
+
+    @unittest.expectedFailure
+    def test_a_table_without_rows_says_so(self):
+        code, said = self.list_of(iter(()))
+
+        self.assertEqual(0, code)
+        self.assertTrue(said.strip())
+
+    def test_programs_get_an_empty_list(self):
+        self.assertEqual((0, '[]'), tuple(
+            part.strip() if isinstance(part, str) else part
+            for part in self.list_of([], '-f', 'json')))
+
+    def test_rows(self):
+        self.assertIn('one', self.list_of([('one',)])[1])
 
 
 class JudgingTest(testtools.TestCase):
