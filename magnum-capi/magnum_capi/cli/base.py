@@ -83,3 +83,13 @@ class Judging(Command):
 
 class Lister(_Explained, lister.Lister):
     """A command that shows a table, also as JSON, YAML or CSV."""
+
+    def produce_output(self, parsed_args: argparse.Namespace,
+                       column_names: collections.abc.Sequence[str],
+                       data: collections.abc.Iterable[typing.Any]) -> int:
+        """Show the rows; a table without any would be an empty line."""
+        rows = list(data)
+        if not rows and parsed_args.formatter == 'table':
+            print('There is nothing to list.', file=self.app.stdout)
+            return 0
+        return super().produce_output(parsed_args, column_names, rows)

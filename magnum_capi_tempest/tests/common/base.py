@@ -13,7 +13,9 @@ from tempest import config
 from tempest.lib.common import api_version_utils
 from tempest.lib import exceptions as lib_exc
 from tempest import test
+import testtools
 
+from magnum_capi import errors
 from magnum_capi import waiting
 from magnum_capi_tempest.evidence import artefacts
 from magnum_capi_tempest.evidence import capi
@@ -186,7 +188,18 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
 
     @classmethod
     def resource_cleanup(cls):
-        super().resource_cleanup()
+        try:
+            super().resource_cleanup()
+        except testtools.MultipleExceptions as e:
+            # Its text is that of tuples with traceback objects.
+            failed = [error for _, error, _ in e.args]
+            if len(failed) == 1:
+                raise failed[0] from None
+            raise errors.MagnumCapiError(
+                f'{len(failed)} cleanups of the class failed',
+                where=cls._id(), last_seen=''.join(
+                    f'\n  {type(error).__name__}: {error}'
+                    for error in failed)) from failed[0]
         # The user still exists; everything else is gone.
         if '_watch' in vars(cls):
             cls._watch.check(cls.magnum.stacks)

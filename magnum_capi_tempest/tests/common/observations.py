@@ -252,6 +252,17 @@ def creation_failure(look, was_seen):
     return None
 
 
+def hopeless_failure(look):
+    """Return why a creation cannot end well any more, or None.
+
+    A driver may go on with a cluster that has failed, because its machines
+    were late; not if it had created nothing for it.
+    """
+    if is_failed(look.status) and not look.stack_id:
+        return f'it is {look.status}, and the driver created nothing'
+    return None
+
+
 def group_failure(look):
     """Return why a node group cannot be created or deleted, or None."""
     for what, status in (('it', look.status),

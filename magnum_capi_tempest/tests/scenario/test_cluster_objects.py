@@ -158,6 +158,7 @@ class WaitingTest(remediation.BaseManagementTest):
     def wait_for_stack_id(self, uuid):
         return waiting.wait_for(
             lambda: self.waiter.look(uuid), done=lambda look: look.stack_id,
+            failed=lambda look: observations.creation_failure(look, False),
             timeout=CONF.magnum_capi.build_timeout, pace=self.pace(),
             what=f'cluster {uuid} to have a stack', describe=str).stack_id
 

@@ -32,20 +32,28 @@ class BaseWorkloadTest(operations.BaseOperationsTest):
 
     @classmethod
     def until_complete(cls, uuid):
-        """Wait until a cluster is complete, even if it has failed before."""
+        """Wait until a cluster is complete, even if it has failed before.
+
+        The driver must have created something then: see
+        :func:`.observations.hopeless_failure`.
+        """
         return cls.until(
             uuid, lambda look: observations.is_complete(look.status),
-            f'cluster {uuid} to be complete after all').cluster
+            f'cluster {uuid} to be complete after all',
+            failed=observations.hopeless_failure).cluster
 
     @classmethod
-    def until(cls, uuid, done, what):
+    def until(cls, uuid, done, what, failed=None):
         """Wait until a condition holds for a cluster; return the last Look.
 
         :param done: called with an observations.Look.
         :param what: what is waited for, in messages.
+        :param failed: function of a Look; returns why this cannot happen any
+            more, or None.
         """
         return waiting.wait_for(
             functools.partial(cls.new_waiter().look, uuid), done=done,
+            failed=failed,
             timeout=CONF.magnum_capi.build_timeout,
             pace=cls.pace(), what=what, describe=str)
 
