@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""``magnum-capi tempest init`` on a cloud over HTTP."""
+
+import configparser
+import pathlib
+import unittest
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest.cli import tempest
+from magnum_capi_tempest.sandbox import descriptions
+from tests.unit.cli import test_tempest
+from tests.unit.workspace import cloud_over_http
+
+HELM = 'k8s_capi_helm_v1'
+
+
+class StrangersCloudTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.cloud = self.useFixture(cloud_over_http.Cloud())
+        self.folder = pathlib.Path(
+            self.useFixture(fixtures.TempDir()).path) / 'work'
+
+    def init(self, *words):
+        """Exit code, output, complaints."""
+        return test_tempest.call(
+            tempest.Init, '--cloud', 'fake', '--image', 'ubuntu', *words,
+            self.folder)
+
+    def conf(self, *words):
+        """[magnum_capi] of the tempest.conf."""
+        code, _, err = self.init(*words)
+        self.assertEqual(0, code, err)
+        parser = configparser.RawConfigParser()
+        parser.read(self.folder / 'etc' / 'tempest.conf')
+        return parser['magnum_capi']
+
+    def assert_refused(self, words, *said):
+        code, _, err = self.init(*words)
+        self.assertEqual(2, code, err)
+        for word in said:
+            self.assertIn(word, err)
+        self.assertFalse(self.folder.exists())
+
+    @unittest.expectedFailure
+    def test_what_the_driver_does_not_promise_is_not_tested(self):
+        described = descriptions.of_driver(HELM)
+
+        self.assertEqual(
+            {*described.unsupported, *described.known_issues},
+            {*self.conf('--driver', HELM)['not_promised'].split(',')})
+
+    @unittest.expectedFailure
+    def test_without_a_name_it_is_the_driver_that_magnum_chooses(self):
+        conf = self.conf()
+
+        self.assertNotIn('driver', conf)
+        self.assertIn('lifecycle.cluster.create-timeout',
+                      conf['not_promised'])
+
+    @unittest.expectedFailure
+    def test_a_driver_that_magnum_does_not_have(self):
+        for self.cloud.filtered in (False, True):
+            self.assert_refused(('--driver', 'nodriver'), 'nodriver')
+
+    @unittest.expectedFailure
+    def test_a_choice_must_be_made(self):
+        self.cloud.filtered = True
+
+        self.assert_refused((), '--driver', *self.cloud.drivers)
+
+    @unittest.expectedFailure
+    def test_an_older_magnum_cannot_be_asked_and_it_is_said(self):
+        self.cloud.newest = '1.11'
+
+        code, out, _ = self.init('--driver', 'nodriver')
+
+        self.assertEqual(0, code)
+        self.assertRegex(out, r'(?i)has the driver nodriver.* not known')
+
+    @unittest.expectedFailure
+    def test_what_it_creates_is_told_and_deleted(self):
+        code, out, _ = self.init('--driver', HELM)
+
+        self.assertEqual(0, code)
+        self.assertEqual(sorted(self.cloud.made), sorted(self.cloud.deleted))
+        self.assertNotEqual([], self.cloud.made)
+        help_ = tempest.Init(None, None).get_parser('x').format_help()
+        for text in (out, help_):
+            self.assertIn('magnum-capi-init-', text)
+        self.assertIn('openstack coe cluster template delete', help_)
+        self.assertIn('openstack application credential delete', help_)
