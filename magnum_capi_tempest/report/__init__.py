@@ -89,15 +89,17 @@ def write_failures(run, folder):
     :returns: dict of test id to path.
     :raises EnvironmentProblem: the folder cannot be written.
     """
-    written = {}
+    names = {}
     for test in run.failures:
-        path = (pathlib.Path(folder) / 'failures'
-                / f'{texts.file_name(test.name)}.txt')
-        if path.absolute() in written.values():
+        name = f'{texts.file_name(test.name)}.txt'
+        if name in names.values():
             # The name has no module.
-            path = path.with_name(f'{texts.file_name(test.id)}.txt')
-        written[test.id] = write_file(path, text.whole(test))
-    return written
+            name = f'{texts.file_name(test.id)}.txt'
+        names[test.id] = name
+    written = write_files(pathlib.Path(folder) / 'failures', {
+        names[test.id]: text.whole(test)
+        for test in run.failures}) if names else {}
+    return {ident: written[name] for ident, name in names.items()}
 
 
 def write_file(path, content):
