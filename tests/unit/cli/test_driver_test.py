@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import types
+import unittest
 from unittest import mock
 
 import fixtures
@@ -331,6 +332,14 @@ class DriverTestTest(DriverTestCase):
         self.run_of(CORE)
         self.assertEqual(0, self.call(
             'git+https://example.com/magnum-x', '--driver', 'k8s_x')[0])
+
+    @unittest.expectedFailure
+    def test_a_folder_that_does_not_exist(self):
+        code, err = self.call('/nope')
+
+        self.assertEqual(2, code)
+        self.assertIn('no such file or folder (/nope)', err)
+        self.box.up.assert_not_called()
 
     def test_a_distribution_without_a_driver(self):
         code, err = self.call('other')

@@ -11,6 +11,7 @@ import pty
 import signal
 import subprocess
 import sys
+import unittest
 from unittest import mock
 
 import fixtures
@@ -194,6 +195,23 @@ class ErrorsTest(_Base):
         self.useFixture(fixtures.MonkeyPatch('shutil.disk_usage', full))
         self.assertIn('1.0 MiB free', self.assert_one_line(
             3, 'sandbox', 'up', '--directory', str(self.base / 'x')))
+
+    @unittest.expectedFailure
+    def test_a_cache_that_cannot_be_used(self):
+        self.useFixture(fixtures.EnvironmentVariable(
+            'MAGNUM_CAPI_CACHE', '/dev/null/cache'))
+        for verb in ('up', 'down'):
+            err = self.assert_one_line(3, 'sandbox', verb, '--directory',
+                                       str(self.base / 'x'))
+            self.assertIn('MAGNUM_CAPI_CACHE', err)
+
+    @unittest.expectedFailure
+    def test_descriptions_in_a_folder(self):
+        driver = str(_TOP / 'drivers' / 'skeleton')
+        self.assertEqual(0, self.call('driver', 'info', '--check', driver)[0])
+        for path in (self.base, self.base / 'nope'):
+            self.assertIn(str(path), self.assert_one_line(
+                2, 'driver', 'info', '--check', str(path)))
 
     def test_unknown_option(self):
         code, _, err = self.call('sandbox', 'up', '--color')

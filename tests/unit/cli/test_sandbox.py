@@ -11,6 +11,7 @@ import shlex
 import signal
 import subprocess
 import threading
+import unittest
 from unittest import mock
 
 import fixtures
@@ -168,6 +169,28 @@ class CommandsTest(testtools.TestCase):
     def test_status_without_supervisord(self):
         code, _ = self.status()
         self.assertEqual(1, code)
+
+    @unittest.expectedFailure
+    def test_status_shows_what_it_is(self):
+        self.pretend()
+        self.patch('status', return_value=[
+            supervision.Status('nova', 'RUNNING', 7, 0, 0.0)])
+        code, out = self.call(cli.Status)
+        self.assertEqual(0, code)
+        for word in (str(self.folder), 'http://127.77.0.1:25000/v3',
+                     'embedded', 'nova'):
+            self.assertIn(word, out)
+        _, out = self.call(cli.Status, '-f', 'json')
+        self.assertEqual({'nova', 'total'},
+                         {row['Program'] for row in json.loads(out)})
+
+    @unittest.expectedFailure
+    def test_down_without_a_sandbox(self):
+        self.assertEqual((0, ''), self.call(cli.Down))
+        self.err.seek(0)
+        said = self.err.read()
+        self.assertIn('There is no sandbox', said)
+        self.assertIn(str(self.folder), said)
 
     def test_status_without_a_sandbox(self):
         self.assertEqual((1, ''), self.call(cli.Status))
