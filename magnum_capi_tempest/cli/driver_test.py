@@ -106,9 +106,9 @@ class Test(base.Judging):
         if not args.what and (args.nodes or args.infrastructure):
             raise errors.UsageError(
                 '--nodes and --infrastructure are for a new sandbox')
-        if args.what and not args.driver:
+        if args.what:
             # Fail here: it takes minutes to start a sandbox.
-            drivers.distribution(args.what)
+            drivers.requirement(args.what)
         folder = (args.folder or runs.new_results('driver-')).absolute()
         ended = _Ended()
         found, left = (of_cloud if args.cloud else of_sandbox)(

@@ -142,6 +142,12 @@ class Status(_OfSandbox, base.Lister):
             # a sandbox if there is none must be able to tell these apart.
             raise errors.MagnumCapiError(
                 e.what, where=e.where, hint=e.hint) from e
+        if args.formatter == 'table':
+            record = records.require_ready(box.directory)
+            print(f'Folder: {box.directory}\n'
+                  f'Keystone: {box.layout().auth_url}\n'
+                  f'Profile: {record.profile}, Magnum {record.release}',
+                  file=self.app.stdout)
         self._bad = not found or any(s.state != 'RUNNING' for s in found)
         rows = [(s.name, s.state, s.pid or '', round(s.memory / 2**20),
                  round(s.cpu, 1)) for s in found]

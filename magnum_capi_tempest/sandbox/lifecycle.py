@@ -341,6 +341,11 @@ class Sandbox:
         """
         with records.locked(self.directory):
             self._require_ours()
+            if records.load(self.directory) is None:
+                progress.info(f'There is no sandbox ({self.directory})')
+                # Programs may have survived the folder.
+                self._remove()
+                return
             with progress.step('Sandbox down'):
                 self._remove()
 

@@ -125,9 +125,18 @@ def require_ready(directory) -> Record:
 
 
 def lock_file(purpose, directory) -> pathlib.Path:
-    """Path of a lock for a sandbox's folder; it outlives the folder."""
+    """Path of a lock for a sandbox's folder; it outlives the folder.
+
+    :raises EnvironmentProblem: the cache folder cannot be used.
+    """
     folder = paths.cache() / 'locks'
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as e:
+        raise errors.EnvironmentProblem(
+            f'Cannot use the cache folder: {e.strerror}', where=folder,
+            hint='Make it writable, or set MAGNUM_CAPI_CACHE to another '
+                 'one') from e
     return folder / f'{purpose}-{environment.digest(str(directory))}.lock'
 
 

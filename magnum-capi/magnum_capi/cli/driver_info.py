@@ -5,6 +5,7 @@
 import argparse
 import collections.abc
 import json
+import os
 import pathlib
 import sys
 
@@ -12,6 +13,7 @@ import yaml
 
 from magnum_capi.cli import base
 from magnum_capi import driver_info
+from magnum_capi import errors
 
 
 class Info(base.Judging):
@@ -25,8 +27,8 @@ class Info(base.Judging):
         parser = super().get_parser(prog_name)
         parser.add_argument(
             'driver', nargs='?', metavar='DRIVER',
-            help='Name of an installed driver, or a YAML file (default: all '
-                 'installed drivers).')
+            help='Name of an installed driver, a YAML file, or a folder with '
+                 'the source of drivers (default: all installed drivers).')
         parser.add_argument(
             '--check', action='store_true',
             help='Check the descriptions and print their problems instead.')
@@ -69,4 +71,23 @@ def _texts(driver: str | None
     if driver and path.suffix in ('.yaml', '.yml'):
         yield '', driver_info.text_of(path), driver, ''
         return
+    if driver and (path.is_dir() or os.sep in driver):
+        yield from _below(path)
+        return
     yield from driver_info.installed(driver)
+
+
+def _below(folder: pathlib.Path
+           ) -> collections.abc.Iterator[tuple[str, str, str, str]]:
+    found = sorted(
+        path for path in folder.rglob(driver_info.FILE)
+        # Not those of a virtual environment, .tox or .venv.
+        if not any(part.startswith('.')
+                   for part in path.relative_to(folder).parts))
+    if not found:
+        raise errors.UsageError(
+            f'The folder has no file {driver_info.FILE}' if folder.is_dir()
+            else 'There is no such file or folder', where=folder,
+            hint='Name a driver, its description, or a folder with its source')
+    for path in found:
+        yield '', driver_info.text_of(path), str(path), ''

@@ -10,7 +10,6 @@ import re
 import shutil
 import subprocess
 import types
-import unittest
 from unittest import mock
 
 import fixtures
@@ -323,17 +322,17 @@ class DriverTestTest(DriverTestCase):
         self.assertEqual((0, 'passed'), (code, found['verdict']))
         self.assertEqual(['--concurrency', 1], run.call_args.args[1][-2:])
 
-    def test_a_distribution_without_a_name_needs_no_sandbox(self):
-        code, err = self.call('git+https://example.com/magnum-x')
+    def test_a_distribution_whose_name_only_a_build_tells(self):
+        run = self.run_of(CORE)
+        installed = self.folder / 'drivers'
+        metadata = installed / 'magnum_x-1.0.dist-info' / 'METADATA'
+        metadata.parent.mkdir(parents=True)
+        metadata.write_text('Name: magnum-x\nVersion: 1.0\n')
+        self.box.layout.return_value.drivers = installed
 
-        self.assertEqual(2, code)
-        self.assertIn('Name the driver with --driver', err)
-        self.box.up.assert_not_called()
-        self.run_of(CORE)
-        self.assertEqual(0, self.call(
-            'git+https://example.com/magnum-x', '--driver', 'k8s_x')[0])
+        self.assertEqual(0, self.call('git+https://example.com/magnum-x')[0])
+        self.assertEqual('k8s_x', run.call_args.args[1].driver)
 
-    @unittest.expectedFailure
     def test_a_folder_that_does_not_exist(self):
         code, err = self.call('/nope')
 
