@@ -18,6 +18,12 @@ class Init(base.Command):
     Chooses flavors and networks that are the only ones of their kind in the
     cloud, and names the options for the others. After that, "tempest run" in
     the folder tests the cloud.
+
+    To find out which driver Magnum takes and what it lets readers do, it
+    creates up to three cluster templates and an application credential, and
+    deletes them at once. If it is killed meanwhile, the names of what remains
+    begin with "magnum-capi-init-". Remove it with "openstack coe cluster
+    template delete NAME" and "openstack application credential delete NAME".
     """
 
     def get_parser(self, prog_name):
@@ -25,9 +31,9 @@ class Init(base.Command):
         add_cloud(parser, required=True)
         parser.add_argument(
             '--driver', default='', metavar='NAME',
-            help='Magnum driver to test; required if several drivers provide '
-                 'the cluster type of the image (default: the one that Magnum '
-                 'chooses).')
+            help='Magnum driver to test; required if Magnum refuses to choose '
+                 'among several that provide the cluster type of the image '
+                 '(default: the one that Magnum chooses).')
         add_more(parser)
         parser.add_argument('folder', metavar='DIR', type=pathlib.Path,
                             help='Folder of the workspace, new or empty.')
@@ -42,6 +48,8 @@ class Init(base.Command):
         say = self.app.stdout.write
         for line in choice.notes():
             say(f'{line[0].upper()}{line[1:]}.\n')
+        say('To find this out, it created cluster templates and an '
+            'application credential, magnum-capi-init-*, and deleted them.\n')
         workers = (f' --concurrency {choice.workers}' if choice.workers
                    else '')
         # "sandbox env" sets it; Tempest would read another configuration.

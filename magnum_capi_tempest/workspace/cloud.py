@@ -2,6 +2,7 @@
 
 """Inspects a cloud of clouds.yaml for a test of Magnum."""
 
+import re
 import uuid
 
 from keystoneauth1.identity import v3
@@ -17,6 +18,14 @@ _HEADERS = ('openstack-api-minimum-version', 'openstack-api-maximum-version')
 #: A driver that does not exist. If Magnum heeds the driver of a request, it
 #: refuses the cluster template, with this name in its answer.
 NO_DRIVER = 'k8s_nobody_wrote_it'
+
+#: Beginning of the names of everything that is created here.
+NAME = 'magnum-capi-init-'
+
+#: How a refusal of Magnum or of the filter looks that is about a driver.
+_OF_A_DRIVER = re.compile(
+    r'(?<!network )(?<!volume )\bdriver|cluster type|ambiguous',
+    re.IGNORECASE)
 
 
 def read(names) -> selection.Cloud:
@@ -121,6 +130,66 @@ def _heeds(magnum, choice):
     return False
 
 
+def driver_of(name, choice) -> str:
+    """The driver that a cluster template of the choice gets.
+
+    Found by creating one, which is deleted at once. No request lists the
+    drivers of a Magnum.
+
+    :param name: of the cloud, the first of those that were read.
+    :param choice: :class:`.selection.Choice`.
+    :returns: empty if Magnum does not say it: it is older than 23, or refuses
+        the template for another reason.
+    :raises UsageError: Magnum does not have the driver, or cannot choose one.
+    :raises EnvironmentProblem: Magnum cannot be reached, or the template
+        cannot be deleted.
+    """
+    with clouds.explained(name):
+        connection = clouds.connect(name)
+        return _driver_of(clouds.service(
+            connection, 'container_infrastructure_management', 'Magnum',
+            name), choice)
+
+
+def _driver_of(magnum, choice):
+    wanted = choice.driver
+    answer = magnum.post('/clustertemplates', json=_template(
+        choice, **({'driver': wanted} if wanted else {})))
+    if answer.ok:
+        _delete(magnum, answer)
+        return answer.json().get('driver') or ''
+    said = _said(answer)
+    if not (wanted in said if wanted else _OF_A_DRIVER.search(said)):
+        # The preflight explains all other reasons, and how to fix them.
+        return ''
+    raise errors.UsageError(
+        f'Magnum does not accept the driver {wanted}' if wanted else
+        'Magnum does not choose a driver for the image '
+        f'{choice.image.name or choice.image.id}',
+        where='cluster template', last_seen=said,
+        hint='Name the driver to test with --driver. No request to Magnum '
+             'lists its drivers, "magnum-capi discovery list" on its host '
+             'does' + _in_use(magnum))
+
+
+def _in_use(magnum):
+    """A clause about the drivers of the templates that the user sees."""
+    answer = magnum.get('/clustertemplates')
+    found = {one.get('driver') for one in answer.json()['clustertemplates']
+             } - {None, ''} if answer.ok else ()
+    return f'; templates here have {", ".join(sorted(found))}' if found else ''
+
+
+def _said(answer):
+    """The text of Magnum's refusal, on one line."""
+    try:
+        found = answer.json()['errors'][0]
+        text = found.get('detail') or found.get('title')
+    except (ValueError, LookupError, TypeError, AttributeError):
+        text = None
+    return ' '.join(str(text or answer.text).split()).rstrip('.')
+
+
 def lets_readers_create(name, choice) -> bool:
     """Whether Magnum lets a user with only the role reader make templates.
 
@@ -173,7 +242,7 @@ def _template(choice, **more):
 
 
 def _new_name():
-    return f'magnum-capi-init-{uuid.uuid4().hex[:8]}'
+    return f'{NAME}{uuid.uuid4().hex[:8]}'
 
 
 def _delete(magnum, answer):

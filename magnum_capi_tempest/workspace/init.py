@@ -29,8 +29,8 @@ def init(folder, names, preferred, *, static=False,
     :param names: of clouds in clouds.yaml, one per user.
     :param preferred: :class:`~.selection.Preferences`.
     :param overwrite: rename edited files instead of refusing.
-    :raises MagnumCapiError: see :func:`.cloud.read` and
-        :func:`.selection.choose`.
+    :raises MagnumCapiError: see :func:`.cloud.read`,
+        :func:`.selection.choose` and :func:`.cloud.driver_of`.
     """
     folder = pathlib.Path(folder).absolute()
     _check(folder)
@@ -42,6 +42,8 @@ def init(folder, names, preferred, *, static=False,
         choice = dataclasses.replace(
             choice, heeds_template_driver=cloud.heeds_template_driver(
                 names[0], choice))
+    choice = dataclasses.replace(
+        choice, stored_driver=cloud.driver_of(names[0], choice))
     if 'roles_enforced' not in dict(preferred.features):
         choice = dataclasses.replace(
             choice, lets_readers_create=cloud.lets_readers_create(

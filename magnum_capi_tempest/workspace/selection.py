@@ -115,6 +115,8 @@ class Choice:
         because of the discovery filter.
     :param lets_readers_create: whether Magnum does not enforce the role
         reader.
+    :param stored_driver: the driver that Magnum gives a cluster template;
+        empty: it does not say.
     """
 
     cloud: Cloud
@@ -131,6 +133,7 @@ class Choice:
     upgrade_image: Thing | None = None
     heeds_template_driver: bool = False
     lets_readers_create: bool = False
+    stored_driver: str = ''
 
     @property
     def options(self) -> dict[str, str]:
@@ -170,6 +173,10 @@ class Choice:
         return None if self.dynamic else most_workers(
             account.roles for account in self.cloud.accounts)
 
+    def _chosen(self):
+        return 'as Magnum chooses' + (
+            f': {self.stored_driver}' if self.stored_driver else '')
+
     def notes(self) -> list[str]:
         """Lines that describe the choices."""
         cloud = self.cloud
@@ -179,9 +186,12 @@ class Choice:
             f'control plane {_said(self.master_flavor)}',
             f'external network {_said(self.network)}, network driver '
             f'{self.network_driver}',
-            f'driver {self.driver or "as Magnum chooses"}, microversions '
+            f'driver {self.driver or self._chosen()}, microversions '
             f'{" to ".join(self.microversions)}',
         ]
+        if self.driver and self.stored_driver != self.driver:
+            found.append(f'whether Magnum has the driver {self.driver} is not '
+                         'known before a cluster is created')
         if self.upgrade_image:
             found.append(f'upgrades to image {_said(self.upgrade_image)}')
         if self.dynamic:

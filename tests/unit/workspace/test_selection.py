@@ -199,6 +199,7 @@ class FilesTest(testtools.TestCase):
                                 return_value=a_cloud(**cloud)),
               mock.patch.object(clouds, 'lets_readers_create',
                                 return_value=lets_readers_create),
+              mock.patch.object(clouds, 'driver_of', return_value=''),
               mock.patch.object(runs, 'make_repository')):
             return init.init(self.folder, ['x'],
                              preferred or selection.Preferences('ubuntu'),
