@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import pathlib
+import unittest
 
 import fixtures
 import testtools
@@ -59,6 +60,13 @@ class ReadTest(testtools.TestCase):
             ('Tolerated errors: 2', ('B.one: x: 1', 'B.one: y: 2')),
             (section.title, section.lines))
         self.assertTrue(run.ok)
+
+    @unittest.expectedFailure
+    def test_the_name_of_a_detail_is_for_people(self):
+        test, = self.read(streams.Stream().test(
+            'a.B.one', 'fail', **{"pythonlogging:''": 'x'})).tests
+
+        self.assertEqual('pythonlogging', test.details[0].name)
 
     def test_short_name_and_attributes(self):
         stream = streams.Stream().test(
