@@ -11,6 +11,7 @@ import base64
 import dataclasses
 import functools
 import hashlib
+import re
 
 import jinja2
 import markupsafe
@@ -26,6 +27,8 @@ _ORDER = {status: i for i, status in enumerate(model.STATUSES)}
 ROOM = 600_000
 #: Most characters of one text of a passed test.
 _SHORT = 300
+#: In the name of a detail about a cluster, its uuid.
+_OF_CLUSTER = re.compile(r' of [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$')
 #: Up to this many lines, a section is not folded.
 _FEW = 5
 
@@ -49,7 +52,16 @@ def _bounded(tests):
         kept = [d if passed else
                 dataclasses.replace(d, text=text.cut(d.text, most))
                 for d in test.details if not passed or len(d.text) <= _SHORT]
-        yield dataclasses.replace(test, details=tuple(kept))
+        yield dataclasses.replace(test, details=tuple(_titled(kept)))
+
+
+def _titled(details):
+    """The details without the cluster in their names, if there is only one."""
+    if len({found.group() for d in details
+            if (found := _OF_CLUSTER.search(d.name))}) == 1:
+        details = [dataclasses.replace(d, name=_OF_CLUSTER.sub('', d.name))
+                   for d in details]
+    return details
 
 
 def page(template, *, package=None, style=(), **values):

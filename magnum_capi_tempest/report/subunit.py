@@ -119,7 +119,9 @@ def _tolerated(tests):
              if detail.name.startswith(waiting.TOLERATED)
              for line in detail.text.splitlines() if line.strip()]
     if lines:
-        yield model.Section(f'Tolerated errors: {len(lines)}', tuple(lines))
+        yield model.Section(
+            f'Tolerated errors: {len(lines)} (they passed while tests waited, '
+            'and failed none)', tuple(lines))
 
 
 def _test(record):
@@ -131,7 +133,9 @@ def _test(record):
         # or its worker was killed (testtools/testresult/real.py).
         status = model.UNFINISHED
     name, tags = _name(record['id'])
-    details = [model.Detail(name=text.clean(key), text=_text(content))
+    # fixtures names the log of all loggers "pythonlogging:''".
+    details = [model.Detail(name=text.clean(key).removesuffix(":''"),
+                            text=_text(content))
                for key, content in record['details'].items()]
     # The error first, then logs; each group as recorded.
     details.sort(key=lambda d: not d.name.startswith(('traceback', 'reason')))

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import pathlib
-import unittest
 
 import fixtures
 import testtools
@@ -56,12 +55,10 @@ class ReadTest(testtools.TestCase):
                         .test('a.B.two', log='not tolerated'))
 
         section, = run.sections
-        self.assertEqual(
-            ('Tolerated errors: 2', ('B.one: x: 1', 'B.one: y: 2')),
-            (section.title, section.lines))
+        self.assertTrue(section.title.startswith('Tolerated errors: 2 '))
+        self.assertEqual(('B.one: x: 1', 'B.one: y: 2'), section.lines)
         self.assertTrue(run.ok)
 
-    @unittest.expectedFailure
     def test_the_name_of_a_detail_is_for_people(self):
         test, = self.read(streams.Stream().test(
             'a.B.one', 'fail', **{"pythonlogging:''": 'x'})).tests
