@@ -54,7 +54,7 @@ type answer struct {
 	body string
 }
 
-func (s *served) ask(who *clientCert, serverName, method, path, body, token string) (answer, error) {
+func (s *served) ask(who *clientCert, serverName, method, path, body, token string, header ...string) (answer, error) {
 	s.t.Helper()
 	roots := x509.NewCertPool()
 	roots.AddCert(s.ca.cert)
@@ -75,6 +75,9 @@ func (s *served) ask(who *clientCert, serverName, method, path, body, token stri
 	}
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	for ; len(header) > 1; header = header[2:] {
+		r.Header.Set(header[0], header[1])
 	}
 	transport := &http.Transport{TLSClientConfig: config}
 	defer transport.CloseIdleConnections()

@@ -5,6 +5,7 @@
 import contextlib
 import io
 import pathlib
+import unittest
 
 import fixtures
 import testtools
@@ -143,6 +144,41 @@ class NodesTest(StartTest):
         self.assertEqual(3, code, said)
         self.assertIn('--namespace', said)
         self.assertEqual({scripted.SPACE: space}, self.cluster.objects)
+
+
+class PodsTest(StartTest):
+    """Nodes that run no pods, as those of simulators, say they are ready."""
+
+    def show_pods(self, *ids):
+        """Let the cluster have running pods, with these ids of containers."""
+        self.cluster.plugin_pods = [{
+            'metadata': {'name': f'p{number}', 'namespace': 'kube-system'},
+            'spec': {'nodeName': 'n1', 'containers': [{'name': 'c'}]},
+            'status': {'phase': 'Running', 'containerStatuses': [
+                {'name': 'c', 'ready': True, 'state': {'running': {}},
+                 **({'containerID': one} if one else {})}]}}
+            for number, one in enumerate(ids)]
+
+    @unittest.expectedFailure
+    def test_no_container_of_any_pod_was_ever_started(self):
+        self.show_pods('', '')
+
+        said = self.assert_started(False)
+        self.assertIn('run no pods', said)
+        self.assertEqual([], self.runs())
+
+    def test_some_have_been(self):
+        self.show_pods('', 'containerd://4711')
+        self.assert_started(True)
+
+    def test_without_pods_nothing_is_known(self):
+        self.show_pods()
+        self.assert_started(True)
+
+    def runs(self):
+        """What is left of runs on this machine."""
+        return [*self.base.glob('results'),
+                *self.base.glob('state/conformance/[!.]*')]
 
 
 class ImagesTest(StartTest):
