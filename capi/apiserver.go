@@ -33,16 +33,17 @@ import (
 
 // apiServer adds to Cluster API's in-memory API server what it lacks in
 // comparison with a real kube-apiserver: authentication by client certificate,
-// a coarse authorization, health and version. Names, groups and the wording of
-// refusals come from kube-apiserver's own packages.
+// a coarse authorization, health, version and dry runs. Names, groups and the
+// wording of refusals come from kube-apiserver's own packages.
 type apiServer struct {
 	authenticator *x509request.Authenticator
 	info          request.RequestInfoResolver
 	version       func(context.Context) string
 	objects       http.Handler
+	dryRuns       http.Handler
 }
 
-func newAPIServer(clientCAs *x509.CertPool, version func(context.Context) string, objects http.Handler) *apiServer {
+func newAPIServer(clientCAs *x509.CertPool, version func(context.Context) string, objects, dryRuns http.Handler) *apiServer {
 	verify := x509request.DefaultVerifyOptions() // client certificates
 	verify.Roots = clientCAs
 	return &apiServer{
@@ -52,6 +53,7 @@ func newAPIServer(clientCAs *x509.CertPool, version func(context.Context) string
 		}),
 		version: version,
 		objects: objects,
+		dryRuns: dryRuns,
 	}
 }
 
@@ -139,8 +141,17 @@ func (s *apiServer) answer(rw http.ResponseWriter, r *http.Request, info *reques
 	case info.IsResourceRequest && info.Verb == "create" && isSelfReview(info):
 		answerSelfReview(rw, r, who)
 	case info.IsResourceRequest && info.Verb != "watch" && info.Subresource == "":
+		dry, err := isDryRun(r, info.Verb)
+		if err != nil {
+			respondError(rw, r, err)
+			return
+		}
+		objects := s.objects
+		if dry {
+			objects = s.dryRuns
+		}
 		a := &answerWriter{ResponseWriter: rw}
-		s.objects.ServeHTTP(a, r)
+		objects.ServeHTTP(a, r)
 		a.finish(r)
 	default:
 		s.objects.ServeHTTP(rw, r)

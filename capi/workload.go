@@ -174,7 +174,8 @@ func (w *workloads) handler(cluster client.ObjectKey, clientCAs *x509.CertPool) 
 	etcd := inmemoryetcd.NewEtcdServerHandler(w.manager, klog.Background(), group)
 	api := newAPIServer(clientCAs,
 		func(ctx context.Context) string { return w.version(ctx, cluster) },
-		inmemoryapi.NewAPIServerHandler(w.manager, klog.Background(), group))
+		inmemoryapi.NewAPIServerHandler(w.manager, klog.Background(), group),
+		inmemoryapi.NewAPIServerHandler(dryRuns{w.manager}, klog.Background(), group))
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if isEtcdName(r.TLS.ServerName) && strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc") {
 			etcd.ServeHTTP(rw, r)
