@@ -109,6 +109,16 @@ def _versions(seen, plan):
 
 
 def _nodes(seen, plan):
+    if seen.unstarted:
+        runtimes = sorted({n.runtime for n in seen.nodes} - {''})
+        yield Finding(
+            BLOCKER, 'the nodes run no pods'
+            + (f' (container runtime: {", ".join(runtimes)})'
+               if runtimes else '')
+            + f': {texts.number(seen.unstarted, "pod")} should be running, '
+            'but no container of any pod has been started',
+            'The tests need real nodes; a sandbox has them if it is started '
+            'with "magnum-capi sandbox up --nodes docker"')
     bad = [_named(n) for n in seen.nodes if not n.ready]
     tainted = _waited_for(seen, plan)
     level = (WARNING if _does_without(plan, len(bad) + len(tainted))

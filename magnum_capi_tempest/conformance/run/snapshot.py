@@ -39,6 +39,7 @@ class Node:
     :param why: it is not ready, or not schedulable.
     :param families: of its addresses, "IPv4" and "IPv6", in its order.
     :param system: description of its operating system.
+    :param runtime: its container runtime, "containerd://2.1.4".
     """
 
     name: str
@@ -56,6 +57,7 @@ class Node:
     taints: frozenset[str] = frozenset()
     families: tuple[str, ...] = ()
     images_cut: bool = False
+    runtime: str = ''
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,6 +72,8 @@ class Snapshot:
     :param services: IP families of services, in their order, as far as the
         service of the API server shows them.
     :param has_run: the namespace has the sign of a run.
+    :param unstarted: number of pods that are Running, if a container runtime
+        has started none of the containers of the cluster; else 0.
     """
 
     version: str
@@ -80,6 +84,7 @@ class Snapshot:
     symptoms: tuple[symptoms_.Symptom, ...] = ()
     services: tuple[str, ...] = ()
     has_run: bool = False
+    unstarted: int = 0
 
     @property
     def signs(self) -> tuple[str, ...]:
@@ -122,7 +127,21 @@ def look(reader: kube.Client, namespace) -> Snapshot:
             # Problems during the creation of the cluster are over.
             since=now - datetime.timedelta(seconds=_RECENT)),
         _families(_service(reader)),
-        bool(space) and _has_run(reader, space, pods))
+        bool(space) and _has_run(reader, space, pods), _unstarted(others))
+
+
+def _unstarted(pods):
+    """The number of pods that only their status says to be running.
+
+    A kubelet reports the container runtime's id of each container that was
+    started (convertToAPIContainerStatuses in pkg/kubelet/kubelet_pods.go of
+    Kubernetes); simulated nodes have no container runtime. Without any pods
+    nothing is known.
+    """
+    started = any(status.get('containerID') for pod in pods for status in (
+        pod.get('status') or {}).get('containerStatuses') or ())
+    return 0 if started else sum(
+        observe.pod(pod).phase == 'Running' for pod in pods)
 
 
 def _has_run(reader, space, pods):
@@ -187,7 +206,8 @@ def _node(obj, pods):
         bool(spec.get('unschedulable')), frozenset(taints),
         _families(a.get('address') for a in status.get('addresses') or ()
                   if a.get('type') == 'InternalIP'),
-        len(status.get('images') or ()) >= _MOST_IMAGES)
+        len(status.get('images') or ()) >= _MOST_IMAGES,
+        texts.line(info.get('containerRuntimeVersion') or ''))
 
 
 def quantity(text) -> float:

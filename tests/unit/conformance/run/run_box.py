@@ -115,7 +115,8 @@ class Box(fixtures.Fixture):
         self.lists['pods'].append({
             'metadata': {'name': 'sonobuoy', 'namespace': name, 'labels': {
                 'sonobuoy-component': 'aggregator'}},
-            'status': {'phase': 'Running'}})
+            'status': {'phase': 'Running', 'containerStatuses': [
+                {'name': 'kube-sonobuoy', 'containerID': 'containerd://1'}]}})
         self.maps[f'/api/v1/namespaces/{name}/configmaps/'
                   'sonobuoy-plugins-cm'] = {'data': {'p.yaml': json.dumps({
                       'sonobuoy-config': {'plugin-name': 'e2e'},
