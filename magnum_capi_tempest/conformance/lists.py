@@ -136,17 +136,6 @@ def look(version, pin='', progress=None) -> Found:
                  vouched)
 
 
-def source(version, progress=None) -> pathlib.Path:
-    """The files of a version of Kubernetes that its module contains.
-
-    :raises: like :func:`update`.
-    """
-    number = _number(version)
-    pin = next((one.h1 for one in required.looked_at()
-                if one.number == number), '')
-    return _module(version, pin, progress)[0]
-
-
 def _module(version, pin, progress):
     """The module's folder, Go's data on it, and whether it is vouched for."""
     progress = progress or progress_.Progress()
