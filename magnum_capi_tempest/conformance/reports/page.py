@@ -15,8 +15,6 @@ from magnum_capi_tempest.conformance.reports import charts
 from magnum_capi_tempest.conformance.reports import compare
 from magnum_capi_tempest.conformance.reports import comparison as comparisons
 from magnum_capi_tempest.conformance.reports import comparison_forms
-from magnum_capi_tempest.conformance.reports import difference_charts
-from magnum_capi_tempest.conformance.reports import excerpts
 from magnum_capi_tempest.conformance.reports import fingerprints
 from magnum_capi_tempest.conformance.reports import presentation
 from magnum_capi_tempest.conformance.reports import rerun
@@ -75,23 +73,11 @@ def render(result, verdict, reruns=()) -> str:
 
 
 def render_comparison(comparison) -> str:
-    """The page of a :class:`~.comparison.Comparison`, or as much as fits."""
-    first = comparison.runs[0].result
-    pictures = [difference_charts.sigs(first, run.result)
-                for run in comparison.runs[1:]]
-    return excerpts.page(comparison, lambda excerpt: _comparison(
-        comparison, pictures, excerpt))
-
-
-def _comparison(whole, pictures, excerpt):
+    """The page of a :class:`~.comparison.Comparison`."""
     return html.page(
         'comparison.html', package=_PACKAGE, style=_STYLE,
-        title=comparison_forms.TITLE, whole=whole, comparison=excerpt.shown,
-        left_off=excerpt.left_off,
-        differences=[(one, whole.differences[i - 1], pictures[i - 1])
-                     for one, i in zip(excerpt.shown.differences,
-                                       excerpt.chosen[1:])],
-        grid_title=comparison_forms.grid_title(whole.grid),
+        title=comparison_forms.TITLE, comparison=comparison,
+        grid_title=comparison_forms.grid_title(comparison.grid),
         kinds=compare.KINDS, statement=comparisons.statement,
         delta=lambda seconds: ('+' if seconds >= 0 else '-')
         + text.duration(abs(seconds)))
