@@ -9,6 +9,7 @@ import shlex
 
 from magnum_capi.cli import base
 from magnum_capi import errors
+from magnum_capi_tempest.cli import driver_report
 from magnum_capi_tempest.cli import sandbox as box_commands
 
 
@@ -44,7 +45,8 @@ class Init(base.Command):
             args.folder, args, args.driver, overwrite=args.overwrite,
             labels=tuple(args.label), upgrade_image=args.upgrade_image,
             management_kubeconfig=_kubeconfig(args.management_kubeconfig),
-            options=tuple(args.option), features=tuple(args.feature))
+            options=tuple(args.option), features=tuple(args.feature),
+            of_driver=_of_driver)
         say = self.app.stdout.write
         for line in choice.notes():
             say(f'{line[0].upper()}{line[1:]}.\n')
@@ -58,6 +60,13 @@ class Init(base.Command):
         say('To test the cloud:\n'
             f'{unset}  cd {shlex.quote(str(args.folder))}\n'
             f"  tempest run --regex 'magnum_capi.*smoke'{workers}\n")
+
+
+def _of_driver(name):
+    """Options of [magnum_capi] for a driver; None: nothing describes it."""
+    described = driver_report.description(None, name) if name else None
+    return described and {**described.tempest, 'not_promised': ','.join(
+        sorted({*described.unsupported, *described.known_issues}))}
 
 
 def add_more(parser):

@@ -89,6 +89,8 @@ class Preferences:
     :param labels: of cluster templates.
     :param management_kubeconfig: absolute path; empty: none.
     :param options: additional or overriding options of [magnum_capi].
+    :param of_driver: function that returns the options of [magnum_capi] for
+        a driver, of which the others override some; None: it is not known.
     :param features: of [magnum_capi_feature_enabled].
     """
 
@@ -102,6 +104,8 @@ class Preferences:
     upgrade_image: str | None = None
     management_kubeconfig: str = ''
     options: tuple[tuple[str, str], ...] = ()
+    of_driver: collections.abc.Callable[
+        [str], dict[str, str] | None] = lambda driver: None
     features: tuple[tuple[str, bool], ...] = ()
 
 
@@ -153,8 +157,20 @@ class Choice:
             'upgrade_image_id': (self.upgrade_image.id
                                  if self.upgrade_image else ''),
             'management_kubeconfig': said.management_kubeconfig,
-        } | dict(said.options)
+        }
+        found = {name: text for name, text in found.items() if text}
+        found = (self._of_driver or {}) | found | dict(said.options)
         return {name: text for name, text in found.items() if text}
+
+    @property
+    def _tested(self):
+        """The driver that is tested; empty: unknown."""
+        return self.driver or self.stored_driver
+
+    @property
+    def _of_driver(self):
+        """Options for the driver that is tested; None: they are not known."""
+        return self.preferred.of_driver(self._tested)
 
     @property
     def features(self) -> dict[str, bool]:
@@ -192,6 +208,16 @@ class Choice:
         if self.driver and self.stored_driver != self.driver:
             found.append(f'whether Magnum has the driver {self.driver} is not '
                          'known before a cluster is created')
+        if self._of_driver is None:
+            found.append(
+                (f'no description of the driver {self._tested} is installed '
+                 'here' if self._tested else 'Magnum does not name the driver')
+                + ': what it does not promise is tested, too, unless --option '
+                'not_promised=... names it')
+        else:
+            found.append('what this driver is known not to do is not tested '
+                         '([magnum_capi] not_promised); --option '
+                         'not_promised= tests it')
         if self.upgrade_image:
             found.append(f'upgrades to image {_said(self.upgrade_image)}')
         if self.dynamic:

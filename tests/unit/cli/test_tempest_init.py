@@ -4,7 +4,6 @@
 
 import configparser
 import pathlib
-import unittest
 
 import fixtures
 import testtools
@@ -47,7 +46,6 @@ class StrangersCloudTest(testtools.TestCase):
             self.assertIn(word, err)
         self.assertFalse(self.folder.exists())
 
-    @unittest.expectedFailure
     def test_what_the_driver_does_not_promise_is_not_tested(self):
         described = descriptions.of_driver(HELM)
 
@@ -55,13 +53,25 @@ class StrangersCloudTest(testtools.TestCase):
             {*described.unsupported, *described.known_issues},
             {*self.conf('--driver', HELM)['not_promised'].split(',')})
 
-    @unittest.expectedFailure
     def test_without_a_name_it_is_the_driver_that_magnum_chooses(self):
         conf = self.conf()
 
         self.assertNotIn('driver', conf)
         self.assertIn('lifecycle.cluster.create-timeout',
                       conf['not_promised'])
+
+    def test_an_option_overrides_what_the_driver_promises(self):
+        conf = self.conf('--option', 'not_promised=')
+
+        self.assertNotIn('not_promised', conf)
+
+    def test_a_driver_that_nothing_describes_is_told(self):
+        self.cloud.drivers = ['k8s_unheard_of']
+
+        code, out, _ = self.init()
+
+        self.assertEqual(0, code)
+        self.assertIn('description of the driver k8s_unheard_of', out)
 
     def test_a_driver_that_magnum_does_not_have(self):
         for self.cloud.filtered in (False, True):
