@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all commands share: exit codes, quiet libraries, common options."""
+"""What all commands share: exit codes, quiet libraries."""
 
 import abc
 import argparse
@@ -33,15 +33,6 @@ def quiet(debug: bool) -> collections.abc.Iterator[None]:
             yield
         finally:
             logging.disable(before)
-
-
-def add_config_file(parser: argparse.ArgumentParser) -> None:
-    """Add the option that names Magnum's configuration file."""
-    parser.add_argument(
-        '--config-file', action='append', default=[], metavar='FILE',
-        help="Magnum's configuration file with the group k8s_capi; may be "
-             'repeated (default: the files that Magnum reads, such as '
-             '/etc/magnum/magnum.conf).')
 
 
 class _Explained(command.Command):

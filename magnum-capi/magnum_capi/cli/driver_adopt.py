@@ -5,10 +5,10 @@
 import argparse
 import collections
 import collections.abc
+import json
 import typing
 
 from magnum_capi.cli import base
-from magnum_capi.cli import clusters
 from magnum_capi import errors
 from magnum_capi import progress
 
@@ -17,12 +17,17 @@ if typing.TYPE_CHECKING:
 
 
 def _adoption(args: argparse.Namespace) -> 'adopt_module.Adoption':
-    with clusters.magnum_here():
+    try:
         from magnum_capi.driver.adoption import by_hand
+    except ImportError as e:
+        raise errors.EnvironmentProblem(
+            'Magnum and the libraries of the driver are not installed here',
+            last_seen=e,
+            hint='Run this command where magnum-conductor runs') from None
     return by_hand.opened(args.config_file)
 
 
-class Adopt(clusters.Command):
+class Adopt(base.Command):
     """Adopt clusters that magnum-capi-helm created.
 
     Without --apply it only shows, for each cluster, what this driver would
@@ -58,8 +63,15 @@ class Adopt(clusters.Command):
         parser.add_argument(
             '--apply', action='store_true',
             help='Make the changes; without it nothing is changed.')
-        self.add_format(parser)
-        base.add_config_file(parser)
+        parser.add_argument(
+            '-f', '--format', choices=('text', 'json'), default='text',
+            help='Output format; json prints one object per line, for each '
+                 'cluster (default: text).')
+        parser.add_argument(
+            '--config-file', action='append', default=[], metavar='FILE',
+            help="Magnum's configuration file with the group k8s_capi; may be "
+                 'repeated (default: the files that Magnum reads, such as '
+                 '/etc/magnum/magnum.conf).')
         return parser
 
     def take_action(self, args: argparse.Namespace) -> int:
@@ -86,10 +98,30 @@ class Adopt(clusters.Command):
                     outcomes = found.adopt(rows)
             for outcome in outcomes:
                 kinds[outcome.kind] += 1
-                self.tell(args, outcome.facts, _lines(outcome.facts))
-        self.sum_up(args, kinds, (adopt.WOULD, adopt.WOULD_GIVE), 'make the '
-                                                                  'changes')
+                self._print(json.dumps(outcome.facts)
+                            if args.format == 'json'
+                            else '\n'.join(_lines(outcome.facts)))
+        if args.format != 'json':
+            self._sum_up(kinds, (adopt.WOULD, adopt.WOULD_GIVE))
         return int(any(kinds[kind] for kind in adopt.UNDONE))
+
+    def _sum_up(self, kinds: collections.Counter[str],
+                would: collections.abc.Collection[str]) -> None:
+        """Print the summary.
+
+        :param kinds: numbers of clusters by outcome.
+        :param would: outcomes that mean that nothing was changed.
+        """
+        if not kinds:
+            self._print('No cluster was selected')
+            return
+        text = ', '.join(f'{count} {kind}' for kind, count in kinds.items())
+        self._print(text + ('. Nothing was changed; use --apply to make the '
+                            'changes'
+                            if any(kinds[kind] for kind in would) else ''))
+
+    def _print(self, text: str) -> None:
+        print(text, file=self.app.stdout, flush=True)
 
 
 def _lines(facts: collections.abc.Mapping[str, typing.Any]

@@ -11,7 +11,5 @@ thin adapters with timeouts. :mod:`keys` has rules and adapters for a cluster's
 secrets. The modules here act: Magnum calls :mod:`driver`; :mod:`operations`
 and :mod:`upgrading` carry out requests, :mod:`status_check` and
 :mod:`monitor` run periodically, and all of them end in :mod:`reconcile`.
-:mod:`gitops` renders clusters outside of Magnum, :mod:`moving` changes the
-charts of clusters, and :mod:`adoption` takes over clusters of
-magnum-capi-helm.
+:mod:`adoption` takes over clusters of magnum-capi-helm.
 """

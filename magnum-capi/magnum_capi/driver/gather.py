@@ -48,42 +48,6 @@ _Found = typing.TypeVar('_Found')
 _Overlay: typing.TypeAlias = tuple[str, dict[str, typing.Any]]
 
 
-class Services(typing.Protocol):
-    """The part of services.Services that is needed here."""
-
-    def has(self, service_type: str, /) -> bool:
-        """Whether the cloud has a service."""
-
-    def identity_url(self, interface: str, /) -> str | None:
-        """Keystone's URL."""
-
-
-class Cloud(typing.Protocol):
-    """The part of openstack.Cloud, or a described one, that is needed here."""
-
-    @property
-    def services(self) -> Services:
-        """The services of the cloud."""
-
-    def image(self, reference: str) -> openstack.Image:
-        """By id or name, like the methods below."""
-
-    def usable_flavor(self, reference: str, *, ram: int,
-                      vcpus: int) -> openstack.Flavor:
-        """A flavor with at least this memory (MiB) and these virtual CPUs."""
-
-    def network(self, reference: str,
-                external: bool | None = None) -> str | None:
-        """Its id, None for None."""
-
-    def subnet(self, reference: str,
-               network_id: str | None = None) -> str | None:
-        """Its id, None for None."""
-
-    def volume_types(self) -> tuple[str, ...]:
-        """Names of all volume types."""
-
-
 @dataclasses.dataclass(frozen=True)
 class Plan:
     """What is handed to Helm.
@@ -131,7 +95,7 @@ def policy(settings: settings_module.Settings) -> label_rules.Policy:
         settings.default_labels, frozenset(settings.ignored_labels))
 
 
-def plan(rows: rows_module.Rows, cloud: Cloud,
+def plan(rows: rows_module.Rows, cloud: openstack.Cloud,
          settings: settings_module.Settings, *,
          applied: frozenset[str] = frozenset(), creating: bool = False,
          joining: collections.abc.Container[str] | None = None,
@@ -209,7 +173,7 @@ def plan(rows: rows_module.Rows, cloud: Cloud,
                 _capacities(cloud, settings, computed), unplaced)
 
 
-def _capacities(cloud: Cloud, settings: settings_module.Settings,
+def _capacities(cloud: openstack.Cloud, settings: settings_module.Settings,
                 values: dict[str, typing.Any]) -> dict[str, dict[str, str]]:
     """Capacity of the nodes of autoscaled groups, by names of groups."""
     if not settings.scale_from_zero:
@@ -227,35 +191,6 @@ def _capacities(cloud: Cloud, settings: settings_module.Settings,
             result[group['name']] = node_groups.capacity(
                 flavor.ram, flavor.vcpus, flavor.disk, group)
     return result
-
-
-def configured(rows: rows_module.Rows, settings: settings_module.Settings,
-               defaults: Defaults = Defaults(),
-               version: str | None = None) -> pins_module.Pins:
-    """What a cluster would be made of now, according to the options.
-
-    Makes no request to the cloud, so its volume types are left out.
-
-    :param version: of the chart, from an operator's command; None: according
-        to template and options.
-    :raises spec.InvalidSpec: a label is invalid.
-    :raises errors.UsageError: a chart, its version or an overlay is not
-        allowed, or does not exist.
-    """
-    labels = label_rules.parse(label_rules.merged(
-        rows.cluster.labels, rows.template.labels), policy(settings))
-    if version is None:
-        chart = choose_chart(settings, labels)
-    else:
-        chart = settings.chart_of(labels.capi_helm_chart_name, version,
-                                  'The command')
-    return pins_module.Pins(
-        chart=pin(chart),
-        overlays=tuple(overlays(settings, labels.capi_helm_values)),
-        default_labels=dict(settings.default_labels),
-        registries=_read_registries(
-            settings.registries_file, rows.naming.release).registries,
-        volumes=_volumes(None, settings, defaults))
 
 
 def _registries(settings: settings_module.Settings, release: str,
@@ -405,7 +340,7 @@ def _describe(rows: rows_module.Rows, look: '_Lookup',
         given=rows.naming.release)
 
 
-def _volume_types(cloud: Cloud) -> tuple[str, ...] | None:
+def _volume_types(cloud: openstack.Cloud) -> tuple[str, ...] | None:
     """Names, None when the cloud has no block storage."""
     if cloud.services.has('block-storage'):
         return cloud.volume_types()
@@ -438,7 +373,8 @@ def _image(group: typing.Any, template: typing.Any, look: '_Lookup',
 class _Lookup:
     """Looks each thing up once, and pinned ones not at all."""
 
-    def __init__(self, cloud: Cloud, settings: settings_module.Settings,
+    def __init__(self, cloud: openstack.Cloud,
+                 settings: settings_module.Settings,
                  pins: pins_module.Pins) -> None:
         self._cloud = cloud
         self._settings = settings

@@ -414,7 +414,7 @@ class Reconciler:
         for name in state.marked:
             self.runtime.kube.mark_for_deletion(self.namespace, name)
         self.apply(plan)
-        state = self.record_move_applied(self._sized(state))
+        state = self._sized(state)
         applied = state.applied | {
             group.uuid for group in self.rows().live(state.applied)
             if not group.is_default}
@@ -553,18 +553,6 @@ class Reconciler:
         self.vault.write_state(state)
         return state
 
-    def record_move_applied(self, state: state_module.State
-                            ) -> state_module.State:
-        """Record that Helm has applied an operator's move.
-
-        :returns: as written to the Secret.
-        """
-        if state.before is None:
-            return state
-        state = dataclasses.replace(state, before=None)
-        self.vault.write_state(state)
-        return state
-
     def _first_sizes(self, state: state_module.State,
                      plan: gather.Plan) -> dict[str, int]:
         """Requested sizes of autoscaled groups that do not exist yet.
@@ -597,9 +585,8 @@ class Reconciler:
     def dropping_marks_on_failure(self) -> collections.abc.Iterator[None]:
         """If the block fails for good, drop what was recorded for it.
 
-        These are marks of Machines to remove first, sizes still to be set, and
-        a move that Helm refused. After a transient error they all stay for the
-        next try.
+        These are marks of Machines to remove first, and sizes still to be set.
+        After a transient error they all stay for the next try.
         """
         try:
             yield
@@ -608,8 +595,8 @@ class Reconciler:
         except Exception:
             state = self.vault.state()
             self.unmark(state.marked)
-            self.vault.write_state(state_module.not_moved(
-                dataclasses.replace(state, marked=(), sizes={})))
+            self.vault.write_state(
+                dataclasses.replace(state, marked=(), sizes={}))
             raise
 
     def unmark(self, machines: collections.abc.Iterable[str]) -> None:

@@ -138,13 +138,12 @@ class Settings:
             raise _wrong(problems)
         return settings
 
-    def chart_of(self, name: str | None, version: str | None = None,
-                 who: str = 'The label capi_helm_chart_version') -> Chart:
+    def chart_of(self, name: str | None,
+                 version: str | None = None) -> Chart:
         """The chart that a template chose.
 
         :param name: None for the default one.
         :param version: None for the one that the operator chose.
-        :param who: for messages: what names the version.
         :raises UsageError: one of them is not allowed; says which are.
         """
         chart, versions = self.chart, self.allowed_chart_versions
@@ -157,8 +156,8 @@ class Settings:
         allowed = dict.fromkeys(filter(None, (chart.version, *versions)))
         if version not in allowed:
             raise errors.UsageError(
-                f'{who} names version {version} of the chart, which the '
-                'operator does not allow',
+                'The label capi_helm_chart_version names version '
+                f'{version} of the chart, which the operator does not allow',
                 where=f'[{options.GROUP}]/allowed_chart_versions',
                 hint=f'Allowed: {", ".join(allowed) or "none"}')
         return dataclasses.replace(chart, version=version)

@@ -399,7 +399,6 @@ class StatusCheck:
             LOG.warning('Cluster %s: cannot go on: %s', cluster.uuid, e)
             # Reconciling may have written it: a new credential, or pins.
             self._read_state()
-            self._keep(state_module.not_moved(self._state))
             self._fail(rows, failures.owner_message(e))
         else:
             if not cluster.stack_id:

@@ -27,7 +27,6 @@ from oslo_log import log as logging
 
 from magnum_capi.driver.cloud import openstack
 from magnum_capi.driver.cloud import services
-from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver import gather
 from magnum_capi.driver.keys import rotation
@@ -65,26 +64,6 @@ def configure(files: collections.abc.Sequence[str]) -> None:
     """
     logging.register_options(CONF)
     CONF([], project='magnum', default_config_files=files or None)
-
-
-def clusters() -> collections.abc.Iterator[typing.Any]:
-    """The clusters of this driver, of all projects, page by page.
-
-    Clusters that it created are recognized by the name of their release,
-    whatever the template says now; adopted ones by the driver of their
-    template.
-    """
-    drivers_of: dict[str, str | None] = {}
-    for cluster in all_clusters():
-        if cluster.stack_id == names.cluster(cluster.uuid):
-            yield cluster
-        elif cluster.stack_id:
-            uuid = cluster.cluster_template_id
-            if uuid not in drivers_of:
-                drivers_of[uuid] = objects.ClusterTemplate.get_by_uuid(
-                    _admin(), uuid).driver
-            if drivers_of[uuid] == names.DRIVER:
-                yield cluster
 
 
 def all_clusters() -> collections.abc.Iterator[typing.Any]:

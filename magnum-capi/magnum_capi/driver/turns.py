@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What node groups keep until their turn in an upgrade or a move."""
+"""What node groups keep until their turn in an upgrade."""
 
 import collections.abc
 import typing

@@ -12,7 +12,7 @@ import os
 from magnum_capi import waiting
 from tests.functional import boxes
 from tests.functional.driver import test_values
-from tests.system.driver import test_charts
+from tests.system.driver import clusters
 
 #: Neither the default port base nor that of other tests.
 PORT_BASE = 30500
@@ -21,7 +21,7 @@ _FORMER = 'k8s_capi_helm_v1'
 
 
 @boxes.LONG
-class AdoptionTest(test_charts.Base):
+class AdoptionTest(clusters.Base):
 
     def setUp(self):
         super().setUp()

@@ -5,14 +5,12 @@
 
 import pathlib
 from unittest import mock
-import uuid as uuid_lib
 
 import certifi
 import fixtures
 import testtools
 
 from magnum_capi.driver.cloud import services
-from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from tests.unit.driver import magnum_double
 
@@ -301,42 +299,23 @@ class ClustersTest(StoreTestCase):
     def setUp(self):
         super().setUp()
         self.magnum.clusters.clear()
-        for uuid, driver in (('t', None), ('ours', names.DRIVER)):
-            self.magnum.templates[uuid] = {
-                'uuid': uuid, 'name': uuid, 'project_id': 'p',
-                'driver': driver}
 
-    def add(self, number, stack_id=None, **fields):
+    def add(self, number, **fields):
         made = f'{number:08d}-3c2d-4899-b017-d2b06c0ccd9f'
-        self.magnum.cluster(made, stack_id=stack_id or names.cluster(made),
-                            **fields)
+        self.magnum.cluster(made, **fields)
         return made
 
     def found(self):
-        return [row.uuid for row in self.magnum.store.clusters()]
+        return [row.uuid for row in self.magnum.store.all_clusters()]
 
     def test_all_projects(self):
         wanted = [self.add(1, project_id='p'), self.add(2, project_id='q')]
         self.assertEqual(wanted, self.found())
 
-    def test_those_of_other_drivers_are_left_out(self):
-        self.add(1, stack_id='some-heat-stack')
-        self.add(2, stack_id=names.cluster(uuid_lib.UUID(int=9)))
-        self.assertEqual([], self.found())
-
-    def test_one_that_was_adopted(self):
-        wanted = self.add(1, stack_id='one-a2b3c4d5e6f7',
-                          cluster_template_id='ours')
-        self.assertEqual([wanted], self.found())
-
     def test_page_by_page(self):
         wanted = [self.add(number) for number in range(250)]
-        # A page without any of ours is not the last one.
-        for number in range(250, 400):
-            self.add(number, stack_id='heat')
-        wanted.append(self.add(400))
         self.assertEqual(wanted, self.found())
-        self.assertEqual([100] * 6, self.magnum.pages)
+        self.assertEqual([100] * 4, self.magnum.pages)
 
     def test_store_of_magnum_itself(self):
         found = self.magnum.store.of_magnum(self.store._settings, 'p')

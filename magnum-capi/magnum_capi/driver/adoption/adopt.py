@@ -14,6 +14,7 @@ import dataclasses
 import functools
 import typing
 
+from magnum_capi.driver.adoption import difference
 from magnum_capi.driver.adoption import look
 from magnum_capi.driver.adoption import rules
 from magnum_capi.driver.desired import names
@@ -24,8 +25,6 @@ from magnum_capi.driver import failures
 from magnum_capi.driver import gather
 from magnum_capi.driver.helm import releases
 from magnum_capi.driver.keys import state as state_module
-from magnum_capi.driver.moving import difference
-from magnum_capi.driver.moving import site
 from magnum_capi.driver import reconcile
 from magnum_capi import errors
 from magnum_capi.kube import lock
@@ -205,7 +204,7 @@ class Adoption:
         except (spec.InvalidSpec, errors.UsageError, lock.LockBusy) as e:
             return Outcome(row, REFUSED, (str(e),))
         except Exception as e:
-            return Outcome(row, FAILED, (site.said(e),))
+            return Outcome(row, FAILED, (_said(e),))
         return found if found.kind == REFUSED else dataclasses.replace(
             found, kind=kind)
 
@@ -301,3 +300,9 @@ class Adoption:
 
 def _refused(outcome: Outcome, why: str) -> Outcome:
     return Outcome(outcome.row, REFUSED, (why,))
+
+
+def _said(error: Exception) -> str:
+    """The text of an error, with its class if it is a bug."""
+    return (str(error) if isinstance(error, errors.MagnumCapiError)
+            else f'{type(error).__name__}: {error}')

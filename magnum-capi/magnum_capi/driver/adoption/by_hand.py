@@ -6,21 +6,37 @@ import collections.abc
 
 from magnum.db.sqlalchemy import api
 from magnum.db.sqlalchemy import models
+from oslo_config import cfg
 
 from magnum_capi.driver.adoption import adopt
-from magnum_capi.driver.moving import by_hand
+from magnum_capi.driver.helm import helm
+from magnum_capi.driver import reconcile
+from magnum_capi.driver import settings as settings_module
 from magnum_capi.driver import store
+from magnum_capi import errors
+from magnum_capi.kube import shared
 
 
 def opened(files: collections.abc.Sequence[str]) -> adopt.Adoption:
     """The Adoption for a configuration of Magnum.
 
-    :param files, raises: as moving.by_hand.runtime.
+    :param files: paths; when empty, those that Magnum itself would read.
+    :raises UsageError: a file cannot be read, or an option is wrong.
     """
-    runtime = by_hand.runtime(files)
+    try:
+        store.configure(files)
+        settings = settings_module.Settings.of(store.CONF)
+    except (cfg.Error, ValueError) as e:
+        raise errors.UsageError(
+            'The configuration of Magnum cannot be read',
+            last_seen=' '.join(str(e).split())) from None
+    kube = shared.kube(settings)
     return adopt.Adoption(
-        runtime, store.all_clusters,
-        lambda project_id: store.of_magnum(runtime.settings, project_id),
+        reconcile.Runtime(
+            settings, kube, helm.Helm(settings, kube.kubeconfig), kube.now,
+            shared.sightings),
+        store.all_clusters,
+        lambda project_id: store.of_magnum(settings, project_id),
         name_driver)
 
 

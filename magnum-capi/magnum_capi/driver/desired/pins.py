@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Pins: what a cluster was made of, which it keeps until it is moved.
+"""Pins: what a cluster was made of, which it keeps until it is upgraded.
 
 Options of the driver, files of the operator, images and networks change during
 the life of a cluster. A resize must not apply such a change to a cluster,
@@ -15,7 +15,6 @@ import json
 import typing
 
 from magnum_capi.driver.desired import carried
-from magnum_capi.driver.desired import placement
 from magnum_capi.driver.desired import spec
 
 
@@ -92,25 +91,17 @@ class Pins:
     values: typing.Mapping[str, typing.Any] | None = None
     fixed_labels: typing.Mapping[str, str] | None = None
 
-    def kept_in_move(self) -> 'Pins':
-        """The pins that stay when an operator moves a cluster: its cloud."""
+    def kept_in_upgrade(self) -> 'Pins':
+        """The pins that stay in an upgrade: networks and flavors."""
         fixed = self.default_labels and {
             name: text for name, text in self.default_labels.items()
             if name in _fixed_in(self.default_labels)}
-        groups = self.server_groups
         if self.values is not None:
             fixed = carried.fixed_labels(self.values)
-            # The other driver makes none.
-            groups = dict(placement.NOBODY)
         return dataclasses.replace(
             self, chart=None, overlays=None, default_labels=None,
             fixed_labels=fixed, volumes=None, registries=None, values=None,
-            server_groups=groups)
-
-    def kept_in_upgrade(self) -> 'Pins':
-        """The pins that stay in an upgrade: networks and flavors."""
-        return dataclasses.replace(self.kept_in_move(), images={},
-                                   server_groups=None)
+            images={}, server_groups=None)
 
     def labels_of(self, now: typing.Mapping[str, str]) -> dict[str, str]:
         """The default labels of the cluster.
@@ -127,26 +118,12 @@ class Pins:
 
     @property
     def digest(self) -> str:
-        """Digest of what an operator moves; empty when unknown."""
+        """Digest of chart, overlays and options; empty when unknown."""
         if self.chart is None or self.overlays is None:
             return ''
         return _digest(dump(self), (
             'chart', 'overlays', 'default_labels', 'volumes',
             *self._registries()))
-
-    @property
-    def options_digest(self) -> str:
-        """Digest of overlays and options alone; empty when unknown.
-
-        The volume types of the cloud are not an option.
-        """
-        if self.overlays is None:
-            return ''
-        found = dump(self)
-        if self.volumes:
-            found['volumes'] = dict(found['volumes'], types=None)
-        return _digest(found, ('overlays', 'default_labels', 'volumes',
-                               *self._registries()))
 
     def _registries(self) -> tuple[str, ...]:
         """Left out if there are none."""

@@ -153,8 +153,8 @@ class Rows:
         not included, because the autoscaler changes them.
 
         :param applied, held: see state.State.
-        :param pins: source of the chart and its values. An operator moves a
-            cluster without changing its rows.
+        :param pins: source of the chart and its values, which an upgrade to
+            the same template may change.
         """
         pinned, groups = self.pinned(pins), []
         for group in sorted(self.live(applied), key=lambda g: g.uuid):

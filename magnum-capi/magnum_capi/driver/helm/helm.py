@@ -88,12 +88,6 @@ def upgrade_argv(release: str, chart: Chart, namespace: str, *,
         '--values', '-']
 
 
-def template_argv(release: str, chart: Chart, namespace: str) -> list[str]:
-    """The command that only renders. Needs no management cluster."""
-    return ['template', release, *_chart_argv(chart),
-            '--namespace', namespace, '--values', '-']
-
-
 def uninstall_argv(release: str, namespace: str, *,
                    timeout: int) -> list[str]:
     # Only --debug says which objects cannot be deleted, and why.
@@ -139,8 +133,7 @@ class Helm:
                 namespace: str) -> str:
         """What an upgrade would apply; nothing is changed.
 
-        Unlike :meth:`template` this reads the management cluster, like the
-        upgrade itself.
+        This reads the management cluster, like the upgrade itself.
 
         :returns: manifests, YAML text.
         """
@@ -157,16 +150,6 @@ class Helm:
                              timeout=self._settings.helm_timeout, **options),
                 stdin=json.dumps(values)))
             return found
-
-    def template(self, release: str, chart: Chart, values: Values,
-                 namespace: str) -> str:
-        """Render a release.
-
-        :returns: manifests, YAML text.
-        """
-        with self._fetched(chart) as chart:
-            return self._run(template_argv(release, chart, namespace),
-                             stdin=json.dumps(values))
 
     def uninstall(self, release: str, namespace: str) -> bool:
         """Uninstall a release; its objects then begin to disappear.

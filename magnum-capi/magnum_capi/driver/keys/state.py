@@ -95,8 +95,6 @@ class State:
     :param held: pairs of image id and Kubernetes version that node groups keep
         until their turn in an upgrade, by uuid. This survives a failed
         operation, so that the next one continues in order.
-    :param before: what the cluster was made of before an operator moved it,
-        until Helm has applied the new chart; then None.
     :param adopted: None: this driver created the cluster.
     """
 
@@ -117,7 +115,6 @@ class State:
     sizes: typing.Mapping[str, int] = dataclasses.field(default_factory=dict)
     held: typing.Mapping[str, tuple[str, str]] = dataclasses.field(
         default_factory=dict)
-    before: pins_module.Pins | None = None
     adopted: Adopted | None = None
 
 
@@ -159,14 +156,7 @@ def ended(state: State, failed: str = '') -> State:
     """
     return dataclasses.replace(
         state, operation='', since=None, batch=None, failing={},
-        progress=None, failed=failed, marked=(), sizes={}, before=None)
-
-
-def not_moved(state: State) -> State:
-    """The state after Helm refused an operator's move."""
-    if state.before is None:
-        return state
-    return dataclasses.replace(state, pins=state.before, before=None)
+        progress=None, failed=failed, marked=(), sizes={})
 
 
 def with_record(state: State, record: credentials.Record,
@@ -196,7 +186,6 @@ def dump(state: State) -> str:
         'marked': list(state.marked),
         'sizes': dict(state.sizes),
         'held': {uuid: list(pair) for uuid, pair in state.held.items()},
-        'before': state.before and pins_module.dump(state.before),
         'adopted': state.adopted and dataclasses.asdict(state.adopted),
         'record': [{**dataclasses.asdict(entry),
                     'applied_at': _text(entry.applied_at)}
@@ -228,8 +217,6 @@ def load(text: str) -> State:
                  tuple(found.get('marked', ())), dict(found.get('sizes', {})),
                  {uuid: tuple(pair)
                   for uuid, pair in found.get('held', {}).items()},
-                 pins_module.load(found['before']) if found.get('before')
-                 else None,
                  _adopted(found.get('adopted')))
 
 

@@ -18,7 +18,6 @@ from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.keys import rotation
 from magnum_capi.driver.keys import vault
-from magnum_capi.driver.moving import move
 from magnum_capi.driver import settings
 from magnum_capi import errors
 from tests.unit.driver.operations import test_pins
@@ -406,22 +405,6 @@ class LifeTest(Base):
         self.assertEqual(('1.35.0', 'ubuntu', ['default-worker']), (
             values['kubernetesVersion'], values['osDistro'],
             [one['name'] for one in values['nodeGroups']]))
-
-    def test_resize_after_a_move_replaces_no_node(self):
-        self.w.cloud.catalog.add('compute')
-        self.adopted()
-        self.configure(chart=test_pins.NEW)
-        self.w.store.user = rotation.User()
-        moving = move.Move(
-            self.w.runtime, self.w.store, self.w.store.row())
-        self.assertTrue(moving.run(lambda preview: None))
-        self.look(6)
-        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status,
-                         self.w.cluster.status_reason)
-        before = self.w.helm.upgrades[-1]['controlPlane']
-        self.w.store.user = rotation.User('u1', ('member',))
-        self.resize(2)
-        self.assertEqual(before, self.w.helm.upgrades[-1]['controlPlane'])
 
     def test_upgrade_keeps_what_no_cluster_can_change(self):
         # "OpenStackCluster...: spec: Forbidden: cannot be modified"

@@ -37,17 +37,20 @@ class ArgvTest(testtools.TestCase):
                               digest='abc', adopted=True))
 
     def test_oci_chart(self):
-        argv = helm.template_argv(
-            'c1', settings.Chart('oci://r.example/c', None, '1.2.3'), 'n')
+        argv = self.argv(settings.Chart('oci://r.example/c', None, '1.2.3'))
         self.assertEqual(
-            ['template', 'c1', 'oci://r.example/c', '--version', '1.2.3',
-             '--namespace', 'n', '--values', '-'], argv)
+            ['upgrade', 'c1', 'oci://r.example/c', '--version', '1.2.3'],
+            argv[:5])
+        self.assertNotIn('--repo', argv)
 
     def test_path(self):
         # Helm ignores --version for a folder.
-        argv = helm.template_argv('c1', settings.Chart('/charts/c'), 'n')
+        argv = self.argv(settings.Chart('/charts/c'))
         self.assertNotIn('--version', argv)
         self.assertNotIn('--repo', argv)
+
+    def argv(self, chart):
+        return helm.upgrade_argv('c1', chart, 'n', history=10, timeout=120)
 
 
 class _Base(testtools.TestCase):
@@ -175,11 +178,6 @@ class RunTest(_Base):
     def test_answer_that_is_no_json(self):
         self.script('echo ok')
         self.assertRaises(helm_errors.HelmFailed, self.upgrade)
-
-    def test_template_returns_manifests(self):
-        self.script('echo "kind: Cluster"')
-        self.assertEqual('kind: Cluster\n', self.helm().template(
-            'c1', CHART, {}, 'n'))
 
 
 class UninstallTest(_Base):

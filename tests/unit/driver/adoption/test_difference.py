@@ -5,8 +5,8 @@
 import testtools
 import yaml
 
+from magnum_capi.driver.adoption import difference
 from magnum_capi.driver.helm import releases
-from magnum_capi.driver.moving import difference
 
 
 def made(kind, name, **fields):
