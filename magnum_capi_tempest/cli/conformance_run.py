@@ -23,7 +23,6 @@ from magnum_capi_tempest.conformance.run import lifecycle
 from magnum_capi_tempest.conformance.run import messages
 from magnum_capi_tempest.conformance.run import outcome
 from magnum_capi_tempest.conformance.run import runner
-from magnum_capi_tempest.conformance.run import salvage
 from magnum_capi_tempest.conformance.run import sonobuoy
 from magnum_capi_tempest.conformance import verdict
 from magnum_capi_tempest.report import terminal
@@ -126,27 +125,17 @@ class Resume(_Fetching):
 class Retrieve(_Fetching):
     """Fetch the results of a complete run, and leave it in the cluster.
 
-    Sizes and checksums are compared with what the aggregator announced. With
-    --partial, save what the tests of a run in progress have produced so far.
+    Sizes and checksums are compared with what the aggregator announced.
     """
-
-    def get_parser(self, prog_name):
-        parser = super().get_parser(prog_name)
-        parser.add_argument(
-            '--partial', action='store_true',
-            help='save the logs and failures so far; the verdict is never '
-                 '"passed"')
-        return parser
 
     def act(self, args):
         runtime = lifecycle.Runtime()
-        take = lifecycle.partial if args.partial else lifecycle.retrieve
-        return show(take(
+        return show(lifecycle.retrieve(
             self.which(args, runtime), runtime, _absolute(args.results)))
 
 
 class Logs(_OfRun):
-    """Print what the tests of a run have written so far.
+    """Print what the pods of a run have written so far: "sonobuoy logs".
 
     Secrets and control characters are removed.
     """
@@ -155,35 +144,26 @@ class Logs(_OfRun):
         parser = super().get_parser(prog_name)
         parser.add_argument(
             '--plugin', default=sonobuoy.PLUGIN,
-            help=f'plugin of Sonobuoy, or "{salvage.AGGREGATOR}" (default: '
-                 f'{sonobuoy.PLUGIN})')
-        parser.add_argument('--tail', type=int, metavar='N',
-                            help='print only the last N lines (default: all)')
+            help='plugin of Sonobuoy, or "sonobuoy" for its aggregator '
+                 f'(default: {sonobuoy.PLUGIN})')
         parser.add_argument(
-            '--follow', action='store_true',
-            help='keep printing new lines until the pod ends')
+            '-f', '--follow', action='store_true',
+            help='keep printing new lines until Ctrl-C; a secret that spans '
+                 'lines is not recognized then')
         return parser
 
     def act(self, args):
-        if args.tail is not None and args.tail < 1:
-            raise errors.UsageError('--tail must be 1 or more')
         runtime = lifecycle.Runtime()
-        plugin = '' if args.plugin == salvage.AGGREGATOR else args.plugin
         which = self.which(args, runtime)
         if args.follow:
-            for text in lifecycle.follow(which, runtime, plugin, args.tail):
-                self._print(text)
-            return 0
-        found = list(lifecycle.logs(which, runtime, plugin))
-        for pod, text in found:
-            if len(found) > 1:
-                print(f'==> {pod} <==', file=self.app.stdout)
-            self._print(text, args.tail)
+            for line in lifecycle.follow(which, runtime, args.plugin):
+                self._print(line)
+        else:
+            self._print(lifecycle.logs(which, runtime, args.plugin))
         return 0
 
-    def _print(self, text, tail=None):
-        lines = texts.clean(redact.redact(text)).splitlines()
-        for line in lines[-tail:] if tail else lines:
+    def _print(self, text):
+        for line in texts.clean(redact.redact(text)).splitlines():
             print(line, file=self.app.stdout)
         self.app.stdout.flush()
 

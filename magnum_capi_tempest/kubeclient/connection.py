@@ -53,7 +53,7 @@ def load(kubeconfig):
     :raises UsageError: the file is missing, not a kubeconfig, or one with
         unsupported keys; its content is never quoted.
     """
-    with files(kubeconfig, None) as api:
+    with files(kubeconfig) as api:
         if api.configuration.host.startswith('https:'):
             arguments = api.rest_client.pool_manager.connection_pool_kw
             with _usable(kubeconfig):
@@ -65,19 +65,18 @@ def load(kubeconfig):
 
 
 @contextlib.contextmanager
-def files(kubeconfig, folder):
+def files(kubeconfig):
     """Yield an ``ApiClient`` whose key and certificate are in files.
 
-    For WebSockets, for which the library needs files. Only their owner can
-    read them, and they exist until the block ends; only one block at a time.
+    Only their owner can read them, and they exist until the block ends; only
+    one block at a time.
 
-    :param folder: for the files; None: that for temporary files.
     :raises: like :func:`load`.
     """
     client, config = _library()
     current = _current(kubeconfig)
     configuration = client.Configuration()
-    with _LOCK, scratch.folder('magnum-capi-key-', folder) as private:
+    with _LOCK, scratch.folder('magnum-capi-key-', None) as private:
         with _usable(kubeconfig):
             config.load_kube_config(
                 str(kubeconfig), client_configuration=configuration,

@@ -10,7 +10,6 @@ of in-memory and older servers (a Pod without containers is a ValidationError),
 and how it selects the type of a patch differs between its versions.
 """
 
-import contextlib
 import functools
 import json
 from urllib import parse
@@ -59,10 +58,6 @@ class KubeError(errors.MagnumCapiError):
         return self.untrusted or self.status in (401, 403)
 
 
-class Quiet(KubeError):
-    """Nothing was received for a while; the connection may be fine."""
-
-
 def no_answer(error, where) -> KubeError:
     """The KubeError for an error of urllib3 or the system."""
     reason = getattr(error, 'reason', None) or error
@@ -77,15 +72,12 @@ class Client:
     Every method raises KubeError if the API did not answer, or refused.
 
     :param kubeconfig: path.
-    :param scratch: folder for certificate and key while a command runs in a
-        container; None: that for temporary files.
     :param timeout: most seconds between two bytes, and to connect.
     :raises EnvironmentProblem, UsageError: like :func:`.connection.load`.
     """
 
-    def __init__(self, kubeconfig, scratch=None, timeout=READ):
+    def __init__(self, kubeconfig, timeout=READ):
         self._api = connection.load(kubeconfig)
-        self._files = functools.partial(connection.files, kubeconfig, scratch)
         self._timeout = timeout
         self.server = self._api.configuration.host.rstrip('/')
 
@@ -170,24 +162,6 @@ class Client:
         """A text answer: the log of a container."""
         return self._send('GET', path, query).decode(errors='replace')
 
-    def follow(self, path, quiet, **query):
-        """Yield the answer, as bytes, until the server ends it.
-
-        :param quiet: seconds without any data after which to stop.
-        :raises Quiet: nothing was received for that long.
-        """
-        import urllib3
-        try:
-            answer = self._request('GET', path, query, timeout=quiet,
-                                   preload_content=False)
-            with contextlib.closing(answer):
-                yield from answer.stream()
-        except urllib3.exceptions.ReadTimeoutError as e:
-            raise Quiet('The Kubernetes API sent nothing',
-                        where=self.server) from e
-        except (urllib3.exceptions.HTTPError, OSError) as e:
-            raise no_answer(e, self.server) from e
-
     def answers(self, path) -> bool:
         """Whether a probe such as ``/readyz`` reports success."""
         try:
@@ -236,24 +210,6 @@ class Client:
                     raise
         raise AssertionError('not reached')
 
-    def execute(self, namespace, pod, container, command) -> bytes:
-        """Run a command in a container and return its output."""
-        from kubernetes import client
-        from kubernetes import stream
-        try:
-            with self._files() as api:
-                return stream.stream(
-                    client.CoreV1Api(api).connect_get_namespaced_pod_exec,
-                    pod, namespace, container=container, command=command,
-                    stdin=False, stdout=True, stderr=False, tty=False,
-                    binary=True, _request_timeout=self._timeout)
-        except Exception as e:
-            # ApiException, and any error of the WebSocket library.
-            raise KubeError(
-                f'Cannot run a command in {pod}: {type(e).__name__}',
-                where=self.server,
-                status=getattr(e, 'status', None) or None) from None
-
     def _send(self, *request):
         import urllib3
         try:
@@ -261,8 +217,7 @@ class Client:
         except (urllib3.exceptions.HTTPError, OSError) as e:
             raise no_answer(e, self.server) from e
 
-    def _request(self, method, path, query=(), body=None, kind=JSON,
-                 timeout=None, **how):
+    def _request(self, method, path, query=(), body=None, kind=JSON):
         """The answer of urllib3, whose errors are left to the caller."""
         import urllib3
         headers = {'Accept': f'{JSON}, */*'}
@@ -278,7 +233,7 @@ class Client:
             method, url + (query and f'?{parse.urlencode(query)}' or ''),
             body=body, headers=headers, retries=False,
             timeout=urllib3.Timeout(connect=min(CONNECT, self._timeout),
-                                    read=timeout or self._timeout), **how)
+                                    read=self._timeout))
         if not 200 <= answer.status < 300:
             raise KubeError(
                 f'The Kubernetes API answered {answer.status} to {method} '

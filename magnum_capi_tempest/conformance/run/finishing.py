@@ -12,6 +12,7 @@ import datetime
 import pathlib
 
 from magnum_capi import errors
+from magnum_capi import outfile
 from magnum_capi import waiting
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.results import damage
@@ -23,7 +24,6 @@ from magnum_capi_tempest.conformance.run import observe
 from magnum_capi_tempest.conformance.run import outcome
 from magnum_capi_tempest.conformance.run import retrieve
 from magnum_capi_tempest.conformance.run import runs
-from magnum_capi_tempest.conformance.run import salvage
 from magnum_capi_tempest.conformance.run import sonobuoy
 from magnum_capi_tempest.conformance.run import watch
 from magnum_capi_tempest.kubeclient import kube
@@ -37,7 +37,7 @@ def look(record, driven, reader, runtime) -> watch.Watch:
 
 
 def finish(record, driven, reader, runtime) -> outcome.Outcome:
-    """Watch a run to its end; fetch and remove it, or save what there is.
+    """Watch a run to its end; fetch and remove it, or save its logs.
 
     :param runtime: :class:`.lifecycle.Runtime`, here and below.
     """
@@ -57,15 +57,22 @@ def finish(record, driven, reader, runtime) -> outcome.Outcome:
     runtime.progress.info(f'{state.outcome}: {state.reason}')
     if state.outcome == completion.UNREACHABLE:
         return outcome.of_nothing(record, state.reason)
-    with runtime.progress.step('saving what is available'):
-        saved = salvage.save(reader, driven.commands.namespace,
-                             pathlib.Path(record.results) / record.name)
-    for note in saved.notes:
-        runtime.progress.info(note)
+    _save_logs(record, driven, runtime)
     runtime.progress.info('The run is left in the cluster for inspection. To '
                           'remove it: magnum-capi conformance abort '
                           f'{record.name}')
-    return outcome.of_salvage(record, saved, state.reason)
+    return outcome.of_nothing(record, state.reason)
+
+
+def _save_logs(record, driven, runtime):
+    file = pathlib.Path(record.results) / f'{record.name}.log'
+    try:
+        with runtime.progress.step('saving the logs'):
+            outfile.write_private(file, driven.logs().encode())
+    except errors.CommandFailed as e:
+        runtime.progress.info(f'No logs: {sonobuoy.failure_message(e.output)}')
+    else:
+        runtime.progress.info(f'Logs of the run so far: {file}')
 
 
 def fetch(record, driven, tarball, runtime) -> outcome.Outcome:

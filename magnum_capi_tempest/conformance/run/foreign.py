@@ -74,7 +74,7 @@ def find(where: Where, runtime) -> runs.Run:
     """
     with kubeconfigs.access(where.target, runtime.connect) as access:
         target = dataclasses.replace(where.target, context=access.context)
-        reader = kube.Client(access.kubeconfig, access.scratch)
+        reader = kube.Client(access.kubeconfig)
         try:
             seen = _look(reader, where)
         except kube.KubeError as e:

@@ -17,29 +17,9 @@ their kind in brackets instead of the bullet.
 
 import re
 
-from magnum_capi_tempest.conformance.results import suite_names
-from magnum_capi_tempest import texts
-
-#: Most characters of a name.
-_NAME = 2048
 _PLANNED = re.compile(r'^Will run (\d+) of \d+ specs', re.MULTILINE)
 _BAD = re.compile(
     r'• \[(?:FAILED|PANICKED|INTERRUPTED|ABORTED|TIMEDOUT)\]')
-
-
-def failures(lines) -> tuple[str, ...]:
-    """Names of the specs that have failed so far, as codenames.
-
-    :param lines: of the log of the e2e container, str.
-    """
-    found, next_is_one = {}, False
-    for line in lines:
-        if next_is_one and not suite_names.suite_node(line):
-            name = suite_names.from_summary(texts.line(line, _NAME))
-            if name:
-                found[name] = None
-        next_is_one = _BAD.match(line) is not None
-    return tuple(found)
 
 
 def count(log: str) -> tuple[int, int, int] | None:

@@ -31,14 +31,12 @@ class Access:
 
     :param kubeconfig: path; if the file was created here, it is removed
         after the ``with`` block.
-    :param scratch: private folder for similar files.
     :param about: what Magnum says about the cluster.
     :param context: its name, if the user's kubeconfig has several: the
         current one may change later.
     """
 
     kubeconfig: pathlib.Path
-    scratch: pathlib.Path
     about: model.Cluster = model.Cluster()
     context: str = ''
 
@@ -59,7 +57,7 @@ def access(target, connect=None):
             return
         file = folder / 'kubeconfig'
         about = _write(target, file, connect or _connect)
-        yield Access(file, folder, about)
+        yield Access(file, about)
 
 
 def check(target, connect=None):
@@ -79,10 +77,10 @@ def _of_files(target, folder):
     files = contexts.split(target.kubeconfig)
     context = target.context or contexts.current(files)
     if len(files) == 1 and not context:
-        return Access(files[0], folder)
+        return Access(files[0])
     file = folder / 'kubeconfig'
     contexts.write(file, files, context)
-    return Access(file, folder, context=context)
+    return Access(file, context=context)
 
 
 @contextlib.contextmanager

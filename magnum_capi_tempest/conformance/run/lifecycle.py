@@ -23,16 +23,13 @@ from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.run import completion
 from magnum_capi_tempest.conformance.run import finishing
 from magnum_capi_tempest.conformance.run import foreign
-from magnum_capi_tempest.conformance.run import ginkgolog
 from magnum_capi_tempest.conformance.run import hydrophone
 from magnum_capi_tempest.conformance.run import kubeconfigs
 from magnum_capi_tempest.conformance.run import launch
-from magnum_capi_tempest.conformance.run import log_stream
 from magnum_capi_tempest.conformance.run import outcome
 from magnum_capi_tempest.conformance.run import retrieve as retrieve_
 from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import runs
-from magnum_capi_tempest.conformance.run import salvage
 from magnum_capi_tempest.conformance.run import sonobuoy
 from magnum_capi_tempest.conformance.run import watch
 from magnum_capi_tempest.kubeclient import kube
@@ -112,7 +109,7 @@ def run(request: RunRequest, runtime: Runtime) -> outcome.Outcome:
     runner.check_files(request.plan)
     with runtime.store.reserved(request.name, request.target) as name, \
             kubeconfigs.access(request.target, runtime.connect) as access:
-        reader = kube.Client(access.kubeconfig, access.scratch)
+        reader = kube.Client(access.kubeconfig)
 
         @functools.cache
         def driver():
@@ -207,46 +204,25 @@ def retrieve(which, runtime: Runtime,
                                runtime)
 
 
-def partial(which, runtime: Runtime,
-            results: pathlib.Path | None = None) -> outcome.Outcome:
-    """The results so far of a run that is still in progress."""
-    record = _chosen(which, runtime, results)
-    with _reading(record, runtime) as (namespace, reader):
-        with runtime.progress.step('saving what is available so far'):
-            saved = salvage.save(reader, namespace, pathlib.Path(
-                record.results) / f'{record.name}-partial')
-    for note in saved.notes:
-        runtime.progress.info(note)
-    counts = saved.log and ginkgolog.count(saved.log.read_text(
-        encoding='utf-8', errors='replace'))
-    return outcome.of_salvage(record, saved, 'the run continues' + (
-        f': {sum(counts[1:])} of {counts[0]} tests have ended'
-        if counts else ''))
+def logs(which, runtime: Runtime, plugin) -> str:
+    """The logs of a plugin's pods so far.
 
-
-def logs(which, runtime: Runtime, plugin):
-    """Yield names of a run's pods and their logs so far.
-
-    :param plugin: see :func:`.salvage.logs`.
+    :param plugin: see :meth:`.sonobuoy.Commands.logs`.
     """
-    record = _chosen(which, runtime)
-    with _reading(record, runtime) as (namespace, reader):
-        yield from salvage.logs(reader, namespace, plugin)
+    record = _in_cluster(which, runtime)
+    with _access(record, runtime) as (driven, _):
+        return driven.logs(plugin)
 
 
-def follow(which, runtime: Runtime, plugin, tail=None):
-    """Yield the log of a run's pod, in whole lines, until it ends.
+def follow(which, runtime: Runtime, plugin):
+    """Yield lines of a plugin's logs, until interrupted.
 
-    :param plugin: see :func:`.salvage.logs`.
-    :param tail: see :meth:`.log_stream.Follower.texts`.
+    :param plugin: see :meth:`.sonobuoy.Commands.logs`.
     """
-    record = _chosen(which, runtime)
+    record = _in_cluster(which, runtime)
     with _left_running(record, runtime), \
-            _reading(record, runtime) as (namespace, reader):
-        yield from log_stream.Follower(
-            reader, namespace,
-            *salvage.only_container(reader, namespace, plugin),
-            runtime.progress.info, runtime.clock).texts(tail)
+            _access(record, runtime) as (driven, _):
+        yield from driven.follow(plugin)
 
 
 def abort(which, runtime: Runtime):
@@ -280,6 +256,16 @@ def _chosen(which, runtime, results=None):
     return dataclasses.replace(record, results=str(results))
 
 
+def _in_cluster(which, runtime):
+    record = _chosen(which, runtime)
+    if record.backend != model.SONOBUOY or record.stage == runs.ENDED:
+        raise errors.UsageError(
+            f'The run {record.name} is not in a cluster any more'
+            if record.stage == runs.ENDED else
+            'Hydrophone prints its own log while it runs')
+    return record
+
+
 def _fetched(record):
     if not record.archive:
         return errors.UsageError(f'The run {record.name} was aborted')
@@ -307,20 +293,7 @@ def _access(record, runtime):
                              runtime.progress)[record.backend]
     with kubeconfigs.access(record.target, runtime.connect) as access:
         yield (kind.backend(record.plan, program, access.kubeconfig),
-               kube.Client(access.kubeconfig, access.scratch))
-
-
-@contextlib.contextmanager
-def _reading(record, runtime):
-    """Yield namespace and client; reading needs no program."""
-    if record.backend != model.SONOBUOY or record.stage == runs.ENDED:
-        raise errors.UsageError(
-            f'The run {record.name} is not in a cluster any more'
-            if record.stage == runs.ENDED else
-            'Hydrophone prints its own log while it runs')
-    with kubeconfigs.access(record.target, runtime.connect) as access:
-        yield (record.plan.namespace or sonobuoy.NAMESPACE,
-               kube.Client(access.kubeconfig, access.scratch))
+               kube.Client(access.kubeconfig))
 
 
 @contextlib.contextmanager

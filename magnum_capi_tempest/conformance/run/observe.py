@@ -13,7 +13,7 @@ import time
 
 from magnum_capi import errors
 from magnum_capi_tempest.conformance.run import ginkgolog
-from magnum_capi_tempest.conformance.run import pod_files
+from magnum_capi_tempest.conformance.run import namespaces
 from magnum_capi_tempest.conformance.run import sonobuoy
 from magnum_capi_tempest.conformance.run import symptoms
 from magnum_capi_tempest.conformance.run import watch
@@ -62,7 +62,7 @@ class Observer:
         """Observe once. Takes up to the timeouts of its calls."""
         status, said, error, gone = self._status()
         pods = nodes = None
-        bad, wrong = (), None
+        bad, wrong, tests = (), None, ()
         try:
             found = self._reader.items(kube.pod_path(self._namespace))
             pods = tuple(self._explained(found))
@@ -71,6 +71,8 @@ class Observer:
             bad = tuple((n['metadata']['name'], why) for n in there
                         if (why := symptoms.not_ready(n)))
             wrong = self._symptoms(there)
+            tests = namespaces.of_tests(
+                _readable(self._reader, '/api/v1/namespaces'))
         except kube.KubeError as e:
             error = error or str(e)
         if status is not None and pods:
@@ -79,7 +81,7 @@ class Observer:
             self._clock.monotonic(), status, said,
             # One of the two answered, so the cluster is there.
             '' if status is not None or gone else error,
-            gone, pods, self._log, self._log_size, nodes, bad, wrong)
+            gone, pods, self._log, self._log_size, nodes, bad, wrong, tests)
 
     def _explained(self, found):
         """Pods; those that wait without a reason get one from their events."""
@@ -144,24 +146,8 @@ class Observer:
             except kube.KubeError:
                 # It is only the fallback for a hint.
                 return
-            if len(log) == self._log_size:
-                log = self._inside(one) or log
-            else:
-                self._log_size = len(log)
+            self._log_size = len(log)
             self._log = ginkgolog.count(log) or self._log
-
-    def _inside(self, pod):
-        """The log inside the pod, empty if it cannot be read.
-
-        Parallel tests write bullets without line ends, and the container
-        runtime stores a log only at a line end, or when its buffer is full:
-        after seven minutes it had stored none of 383 specs (containerd 1.6).
-        """
-        try:
-            return pod_files.log(self._reader, self._namespace, pod.name,
-                                 sonobuoy.PLUGIN)
-        except kube.KubeError:
-            return ''
 
 
 def everything(reader: kube.Client, nodes, pods) -> symptoms.Objects:

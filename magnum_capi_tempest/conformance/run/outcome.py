@@ -8,10 +8,8 @@ import pathlib
 
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance import required
-from magnum_capi_tempest.conformance.results import damage
 from magnum_capi_tempest.conformance.results import infra
 from magnum_capi_tempest.conformance.results import reading
-from magnum_capi_tempest.conformance.run import ginkgolog
 from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance import verdict as verdict_
 
@@ -46,31 +44,6 @@ def of_archive(record: runs.Run) -> Outcome:
 def _archive(record, path):
     result = reading.read(path, expect_sha256=record.sha256 or None)
     return dataclasses.replace(result, title=record.name)
-
-
-def of_salvage(record: runs.Run, saved, reason) -> Outcome:
-    """Read what was saved of a run that did not end well.
-
-    :param saved: :class:`salvage.Saved`.
-    :param reason: why it did not end well; it is never complete.
-    """
-    try:
-        result = _files(record, saved.junit, saved.log)
-    except damage.Damage:
-        return of_nothing(record, reason)
-    if saved.log and not result.specs:
-        result = dataclasses.replace(result, **_so_far(saved.log))
-    return _judged(record, dataclasses.replace(
-        result, problems=(reason, *result.problems)), saved.folder)
-
-
-def _so_far(log):
-    """What the log of unfinished tests contains."""
-    with open(log, encoding='utf-8', errors='replace') as lines:
-        names = ginkgolog.failures(lines)
-    return {'specs': tuple(model.Spec(
-        name, model.FAILED, failure='There is no JUnit file; this is from '
-        'the e2e log') for name in names)}
 
 
 def of_nothing(record: runs.Run, reason) -> Outcome:

@@ -195,6 +195,15 @@ class Commands:
         """Fetch the archive as ``folder/name``; never ``--extract``."""
         return self._line('retrieve', str(folder), '--filename', name)
 
+    def logs(self, plugin='', follow=False) -> list[str]:
+        """Print logs of the run's pods.
+
+        :param plugin: "sonobuoy" for the aggregator; empty for all pods.
+        :param follow: print new lines until interrupted.
+        """
+        return self._line('logs', *(('--plugin', plugin) if plugin else ()),
+                          *(('--follow',) if follow else ()))
+
     def delete(self, wait=10) -> list[str]:
         """Remove namespace and roles.
 
@@ -255,6 +264,31 @@ class Sonobuoy:
         :raises CommandFailed: it was not fetched, or is incomplete.
         """
         processes.run(self.commands.retrieve(folder, name), timeout=TRANSFER)
+
+    def logs(self, plugin='') -> str:
+        """The logs so far.
+
+        :param plugin: see :meth:`Commands.logs`.
+        :raises CommandFailed: they cannot be read.
+        """
+        return processes.run(self.commands.logs(plugin), timeout=TRANSFER)
+
+    def follow(self, plugin):
+        """Yield the lines of a plugin's logs until Sonobuoy ends.
+
+        :raises CommandFailed: it ended with an error.
+        """
+        argv = self.commands.logs(plugin, follow=True)
+        with processes.start(argv, stdin=processes.NOTHING,
+                             stdout=processes.PIPE, text=True,
+                             errors='replace') as process:
+            try:
+                yield from process.stdout
+            except BaseException:
+                process.kill()
+                raise
+        if process.returncode:
+            raise errors.CommandFailed(argv, process.returncode, '')
 
     def delete(self):
         """Remove everything of the run from the cluster."""

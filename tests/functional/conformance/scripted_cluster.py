@@ -256,7 +256,8 @@ class _Handler(loopback.Handler):
         if 'aggregator' in query.get('labelSelector', ''):
             return found
         if query.get('labelSelector'):
-            return []
+            return [pod for pod in self.cluster.plugin_pods
+                    if _selected(pod, query)]
         lone = [{**o, 'status': ENDED} for p, o in
                 self.cluster.objects.items() if p.endswith(f'/{LONE}')]
         return [*found, *self.cluster.plugin_pods, *lone]

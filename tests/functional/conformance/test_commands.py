@@ -86,24 +86,16 @@ class TestCommandLine(base.BaseTest):
         self.assertEqual(0, code, output)
         self.assertEqual({}, cluster.objects)
 
-    def test_what_a_run_that_goes_on_has_brought(self):
+    def test_logs_of_a_run_that_goes_on(self):
         cluster = self.cluster(
             base.running(), running=True, plugin_pods=[{
                 **base.TESTS, 'spec': {'nodeName': 'n1', 'containers': [
-                    {'name': 'e2e'}, {'name': 'sonobuoy-worker'}]}}],
-            log='Will run 3 of 9 specs\n\u2022S\n-----\n'
-                '\u2022 [FAILED] [4.2 seconds]\n'
-                '[sig-node] Secrets [It] a [Conformance] '
-                '[sig-node, Conformance]\n')
+                    {'name': 'e2e'}]}}], log='Will run 3 of 9 specs\n')
 
-        code, output = self.finish('logs', '--tail', '1', cluster=cluster)
-        self.assertEqual((0, '[sig-node] Secrets [It] a [Conformance] '
-                          '[sig-node, Conformance]\n'), (code, output))
+        code, output = self.finish('logs', cluster=cluster)
 
-        code, output = self.finish('retrieve', '--partial', cluster=cluster)
-        self.assertEqual(1, code, output)
-        self.assertIn('[sig-node] Secrets a [Conformance]', output)
-        self.assertIn('the run continues: 2 of 3 tests have ended', output)
+        self.assertEqual((0, 'Will run 3 of 9 specs'),
+                         (code, output.splitlines()[-1]))
         self.assertEqual([], [a for a in cluster.asked
                               if not a.startswith('GET')])
 

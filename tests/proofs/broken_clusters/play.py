@@ -82,8 +82,7 @@ class _Breaker(threading.Thread):
         try:
             with kubeconfigs.access(self._target,
                                     self._box.user) as access:
-                self._wait(kube.Client(
-                    access.kubeconfig, access.scratch))
+                self._wait(kube.Client(access.kubeconfig))
             if not self.over.is_set():
                 self._box.progress.info(f'{self._case.broken}: now')
                 self._case.breaks(self._machines)

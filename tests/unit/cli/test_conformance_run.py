@@ -140,35 +140,22 @@ class CommandsTest(testtools.TestCase):
                           '--context', 'x')
 
     def test_logs_are_harmless(self):
-        self.patch('logs', side_effect=lambda *_: iter(
-            [('p1', 'a\nb\x1b[31m\nAuthorization: Bearer abc.def-ghi123456\n'),
-             ('p2', 'z')]))
+        logs = self.patch('logs', return_value=(
+            'a\nb\x1b[31m\nAuthorization: Bearer abc.def-ghi123456\n'))
 
-        code, out = self.call(cli.Logs, 'r1', '--tail', '2')
-        self.assertEqual(0, code)
-        self.assertEqual(['==> p1 <==', 'b'], out.splitlines()[:2])
-        self.assertEqual(['==> p2 <==', 'z'], out.splitlines()[3:])
+        code, out = self.call(cli.Logs, 'r1')
+        self.assertEqual((0, ['a', 'b']), (code, out.splitlines()[:2]))
         self.assertNotIn('abc.def', out)
-        self.assertEqual(2, self.call(cli.Logs, 'r1', '--tail', '0')[0])
+        self.assertEqual(('r1', 'e2e'), logs.call_args[0][::2])
 
     def test_logs_that_are_followed(self):
         follow = self.patch('follow', side_effect=lambda *_: iter(
             ['a\n\x1b[31mb\n', 'Authorization: Bearer abc.def-ghi123456\n']))
 
-        code, out = self.call(cli.Logs, 'r1', '--follow', '--tail', '2')
+        code, out = self.call(cli.Logs, 'r1', '-f', '--plugin', 'sonobuoy')
         self.assertEqual((0, ['a', 'b']), (code, out.splitlines()[:2]))
         self.assertNotIn('abc.def', out)
-        self.assertEqual(('e2e', 2), follow.call_args[0][2:])
-
-    def test_partial_results(self):
-        partial = self.patch('partial', return_value=ended(
-            (model.Spec('a', model.FAILED),)))
-
-        self.assertEqual(1, self.call(cli.Retrieve, 'r1', '--partial')[0])
-        self.assertEqual(('r1', None), partial.call_args[0][::2])
-        self.call(cli.Retrieve, '--partial', '--results', 'd')
-        self.assertEqual((None, pathlib.Path('d').absolute()),
-                         partial.call_args[0][::2])
+        self.assertEqual(('r1', 'sonobuoy'), follow.call_args[0][::2])
 
     def chosen(self, *argv):
         look = self.patch('status', return_value=(RUN, None))

@@ -182,12 +182,12 @@ class TlsTest(_Base):
     def test_files_are_private_and_there_for_the_block(self):
         path = self.write(self.document)
 
-        with connection.files(path, self.folder) as api:
+        with connection.files(path) as api:
             found = api.configuration
             kept = found.key_file, found.cert_file, found.ssl_ca_cert
             for file in kept:
                 self.assertEqual(
-                    self.folder, pathlib.Path(file).parent.parent)
+                    self.temporary, pathlib.Path(file).parent.parent)
                 self.assertEqual(0o600, os.stat(file).st_mode & 0o777)
 
         self.assertEqual([], [f for f in kept if os.path.exists(f)])

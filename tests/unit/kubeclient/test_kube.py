@@ -1,19 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-import os
-import pathlib
-import threading
-import time
-from unittest import mock
 
 import fixtures
 import testtools
 
 from magnum_capi_tempest.kubeclient import kube
-from magnum_capi_tempest import kubeconfig
-from tests.unit.driver import tls_server
 from tests.unit.evidence import fake_kube
-from tests.unit import loopback
 
 NODES = '/api/v1/nodes'
 
@@ -103,70 +95,6 @@ class ClientTest(testtools.TestCase):
         self.assertEqual([], self.reader().nodes())
 
 
-#: Seconds of silence after which these tests stop to follow.
-QUIET = 1
-
-
-class _Stream(loopback.Handler):
-    """A log in chunks, then what the path says: an end, a cut, silence."""
-
-    protocol_version = 'HTTP/1.1'
-
-    def do_GET(self):
-        self.send_response(200)
-        self.send_header('Transfer-Encoding', 'chunked')
-        # Else the next request may go to a connection that is just closed.
-        self.send_header('Connection', 'close')
-        self.end_headers()
-        for text in (b'one\n', b'two\n'):
-            self.wfile.write(b'%x\r\n%s\r\n' % (len(text), text))
-        if self.path.startswith('/end'):
-            self.wfile.write(b'0\r\n\r\n')
-        elif self.path.startswith('/late'):
-            threading.Event().wait(0.6)
-            self.wfile.write(b'6\r\nthree\n\r\n0\r\n\r\n')
-        elif self.path.startswith('/quiet'):
-            self.rfile.read(1)
-        self.close_connection = True
-
-
-class FollowTest(testtools.TestCase):
-
-    def setUp(self):
-        super().setUp()
-        self.reader = kube.Endpoint(loopback.start(self, _Stream))
-
-    def follow(self, path):
-        """What came, and the class of the error at the end."""
-        found = []
-        try:
-            for piece in self.reader.follow(path, QUIET, follow='true'):
-                found.append(piece)
-        except kube.KubeError as e:
-            return found, type(e)
-        return found, None
-
-    def test_every_end(self):
-        both = [b'one\n', b'two\n']
-        for path, error in (('/end', None), ('/cut', kube.KubeError),
-                            ('/quiet', kube.Quiet)):
-            self.assertEqual((both, error), self.follow(path), path)
-
-    def test_silence_ends_when_it_was_asked_to(self):
-        """It lasted 10 s, the time for a connection, whatever was asked."""
-        begin = time.monotonic()
-
-        self.follow('/quiet')
-
-        self.assertLess(time.monotonic() - begin, kube.CONNECT / 2)
-
-    def test_it_may_be_longer_than_a_connection_takes(self):
-        self.useFixture(fixtures.MockPatchObject(kube, 'CONNECT', 0.2))
-
-        self.assertEqual(([b'one\n', b'two\n', b'three\n'], None),
-                         self.follow('/late'))
-
-
 class FinalTest(testtools.TestCase):
 
     def test_refusals_are_final(self):
@@ -181,48 +109,6 @@ class FinalTest(testtools.TestCase):
 
         self.assertTrue(error.is_final)
         self.assertIn('self signed', str(error))
-
-
-class CommandsTest(testtools.TestCase):
-
-    def setUp(self):
-        super().setUp()
-        self.scratch = self.useFixture(fixtures.TempDir()).path
-        self.server = self.useFixture(tls_server.TlsServer())
-        path = os.path.join(self.scratch, 'kubeconfig')
-        kubeconfig.write(path, kubeconfig.document(
-            self.server.url, self.server.ca, self.server.certificate,
-            self.server.key))
-        self.reader = kube.Client(path, scratch=self.scratch)
-
-    def execute(self, stream):
-        with mock.patch('kubernetes.stream.stream', stream):
-            return self.reader.execute('n', 'p', 'c', ['tar', 'x'])
-
-    def test_key_and_certificate_are_there_while_it_runs(self):
-        seen = []
-
-        def stream(call, pod, namespace, **kwargs):
-            found = call.__self__.api_client.configuration
-            seen.extend((found.key_file, found.cert_file))
-            self.assertEqual([self.server.key, self.server.certificate],
-                             [pathlib.Path(f).read_text() for f in seen])
-            self.assertEqual(('p', 'n', ['tar', 'x']),
-                             (pod, namespace, kwargs['command']))
-            return b'printed'
-
-        self.assertEqual(b'printed', self.execute(stream))
-        self.assertEqual(['kubeconfig'], os.listdir(self.scratch))
-        self.assertTrue(all(f.startswith(self.scratch) for f in seen))
-
-    def test_a_failure_has_no_text_of_the_library(self):
-        def stream(*args, **kwargs):
-            raise ValueError('hunter2')
-
-        error = self.assertRaises(kube.KubeError, self.execute, stream)
-
-        self.assertNotIn('hunter2', str(error))
-        self.assertEqual(['kubeconfig'], os.listdir(self.scratch))
 
 
 class PathsTest(testtools.TestCase):

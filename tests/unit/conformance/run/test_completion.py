@@ -240,6 +240,13 @@ class TestStall(looks.TestCase):
         self.assertEqual((388, 29, 'e2e log'), (
             state.counts.total, state.counts.passed, state.counts.source))
 
+    def test_namespaces_of_tests_that_come_and_go_are_progress(self):
+        """The log of parallel tests may stand still for long."""
+        state = self.play(*(seen(at, tests=(f'pods-{at}',))
+                            for at in range(100, 3000, 100)))
+
+        self.assertEqual('', state.outcome)
+
     def test_an_old_run_is_not_stalled_at_once_when_it_is_resumed(self):
         state = watch.step(watch.start(0.0, NODES, elapsed=3000), seen(1),
                            LIMITS)

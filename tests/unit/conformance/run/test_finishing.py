@@ -50,10 +50,13 @@ class TestFinishing(run_box.TestCase):
                       info.call_args.args[0])
 
     def test_a_deadline_leaves_the_run_to_be_looked_at(self):
+        self.box.log = run_box.LOG.decode()
         ended = self.box.run(plan=runner.Plan(mode=model.QUICK, timeout=60))
 
         self.assertEqual(verdict.HARNESS_ERROR, ended.verdict.outcome)
         self.assertIn('longer than 60 s', ended.verdict.reasons[0])
+        self.assertEqual('Will run 1 of 2 specs\n', (
+            self.box.base / 'results' / 'r.log').read_text())
         self.assertNotIn('delete', self.box.called)
         self.assertEqual(runs.STARTED, self.box.stage)
 

@@ -6,8 +6,6 @@ import tarfile
 
 import testtools
 
-from magnum_capi_tempest.conformance.results import e2elog
-from magnum_capi_tempest.conformance.results import limits
 from magnum_capi_tempest.conformance.run import ginkgolog
 
 DATA = pathlib.Path(__file__).parents[3] / 'data' / 'sonobuoy'
@@ -48,25 +46,3 @@ class TestCount(testtools.TestCase):
 
     def test_nothing_yet(self):
         self.assertIsNone(ginkgolog.count('Running Suite: e2e\n'))
-
-
-class TestFailures(testtools.TestCase):
-
-    def test_the_same_as_in_the_junit_file(self):
-        for name, count in (('conformance-parallel', 4),
-                            ('magnum-parallel', 1), ('one-failed', 1),
-                            ('quick-e2e', 0)):
-            text = log(name)
-            summary = e2elog.Scanner(limits.Limits())
-            summary.feed(text.encode())
-
-            found = ginkgolog.failures(
-                text.partition('\nSummarizing ')[0].splitlines())
-
-            self.assertEqual((count, set(summary.close().failed)),
-                             (len(found), set(found)), name)
-
-    def test_machinery_is_no_test(self):
-        self.assertEqual((), ginkgolog.failures(
-            ['• [FAILED] [0.1 seconds]', '[SynchronizedBeforeSuite] ',
-             '• [FAILED] [0.1 seconds]']))

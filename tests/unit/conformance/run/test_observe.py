@@ -37,13 +37,14 @@ class TestObserver(testtools.TestCase):
         self.reader = mock.Mock()
         self.reader.items.side_effect = self.items
         self.reader.text.return_value = 'Will run 388 of 7144 specs\n•••'
-        self.reader.execute.side_effect = kube.KubeError('no pod')
         self.observer = observe.Observer(self.program, self.reader,
                                          self.clock)
         self.lists = {'/api/v1/namespaces/sonobuoy/pods': PODS,
                       '/api/v1/nodes': [NODE], '/api/v1/pods': [],
                       '/apis/apps/v1/namespaces/kube-system/deployments': [],
-                      '/api/v1/events': []}
+                      '/api/v1/events': [], '/api/v1/namespaces': [
+                          {'metadata': {'name': 'pods-1',
+                                        'labels': {'e2e-run': 'x'}}}]}
 
     def items(self, path, **query):
         found = self.lists[path]
@@ -61,6 +62,7 @@ class TestObserver(testtools.TestCase):
         self.assertEqual('running', seen.status.status)
         self.assertEqual(['', 'e2e'], [p.plugin for p in seen.pods])
         self.assertEqual({'n1'}, seen.nodes)
+        self.assertEqual(('pods-1',), seen.tests)
         self.assertEqual('', seen.error)
 
     def test_the_log_counts_where_sonobuoy_does_not(self):
@@ -75,29 +77,6 @@ class TestObserver(testtools.TestCase):
         self.clock.sleep(31)
         self.observer.look()
         self.assertEqual(2, self.reader.text.call_count)
-
-    def look_twice(self):
-        self.observer.look()
-        self.clock.sleep(61)
-        return self.observer.look().log
-
-    def test_a_log_that_stands_still_is_read_in_the_pod(self):
-        # Bullets without an end of line are in no container's log.
-        self.reader.execute.side_effect = None
-        self.reader.execute.return_value = (
-            'Will run 388 of 7144 specs\nS•S••••'.encode())
-
-        self.assertEqual((388, 5, 0), self.look_twice())
-        self.reader.execute.assert_called_once()
-
-    def test_a_pod_that_cannot_be_asked_is_no_error(self):
-        self.assertEqual((388, 3, 0), self.look_twice())
-
-    def test_a_pod_without_a_log_is_no_error(self):
-        self.reader.execute.side_effect = None
-        self.reader.execute.return_value = b''
-
-        self.assertEqual((388, 3, 0), self.look_twice())
 
     def test_the_log_is_not_read_where_sonobuoy_counts(self):
         self.program.status.return_value = STATUS.replace(

@@ -2,9 +2,11 @@
 
 
 import json
+import os
 import pathlib
 from unittest import mock
 
+import fixtures
 import testtools
 
 from magnum_capi import errors
@@ -159,6 +161,18 @@ class TestCalls(testtools.TestCase):
         # Better a warning than nothing.
         self.assertIn('mind', sonobuoy.failure_message(
             'time="t" level=warning msg="never mind"'))
+
+    def test_logs_that_are_followed(self):
+        program = self.useFixture(fixtures.TempDir()).join('sonobuoy')
+        with open(program, 'w') as file:
+            file.write('#!/bin/sh\necho "$@"\ntest "$7" != bad\n')
+        os.chmod(program, 0o700)
+        driven = sonobuoy.Sonobuoy(sonobuoy.Commands(program, '/k'))
+
+        line, = driven.follow('e2e')
+        self.assertEqual('logs --kubeconfig /k --namespace sonobuoy --plugin '
+                         'e2e --follow\n', line)
+        self.assertRaises(errors.CommandFailed, list, driven.follow('bad'))
 
     def test_it_refuses_options_of_the_other_backend(self):
         self.assertRaises(errors.UsageError, sonobuoy.refuse, runner.Plan(
