@@ -122,10 +122,12 @@ class CreationOutlives(parts.Seeded):
 
 
 class TemplatesLeft(parts.Seeded):
-    """Templates that Cluster API has not adopted outlive their cluster."""
+    """A template that nobody owns outlives its cluster."""
 
-    def create_cluster(self, context, cluster, cluster_create_timeout):
-        super().create_cluster(context, cluster, cluster_create_timeout)
+    def update_cluster_status(self, context, cluster, use_admin_ctx=False):
+        super().update_cluster_status(context, cluster, use_admin_ctx)
+        if cluster.status != 'DELETE_COMPLETE':
+            return
         self._runtime().kube.apply({
             'kind': 'KubeadmConfigTemplate',
             'metadata': {'name': f'{cluster.stack_id}-left',
