@@ -4,6 +4,7 @@
 
 import configparser
 import pathlib
+import unittest
 
 import fixtures
 import testtools
@@ -104,3 +105,10 @@ class StrangersCloudTest(testtools.TestCase):
             self.assertIn('magnum-capi-init-', text)
         self.assertIn('openstack coe cluster template delete', help_)
         self.assertIn('openstack application credential delete', help_)
+
+    @unittest.expectedFailure
+    def test_what_tests_create_is_recorded(self):
+        # For "tempest leaks": otherwise nobody knows who left something.
+        recorded = pathlib.Path(self.conf()['artifact_dir'])
+
+        self.assertTrue(recorded.is_relative_to(self.folder))

@@ -109,4 +109,8 @@ class Cloud(test_cloud.FakeCloud):
                                       'vcpus': 2, 'ram': 2048}]}
         if path == '/network/v2.0/networks':
             return 200, {'networks': [{'id': 'n', 'name': 'public'}]}
+        if path == '/infra/v1/clusters/detail':
+            return 200, {'clusters': self.clusters}
+        if path.startswith('/v3/') and path != '/v3/':
+            return 403, {'error': {'message': 'Not you.'}}
         return super().get(path, query)
