@@ -55,8 +55,9 @@ class Snapshot(_OfCloud, base.Command):
 class Leaks(_OfCloud, base.Judging):
     """Show what is new since the snapshot, and which test left it.
 
-    Exit code: 0 nothing was left behind, 1 something was, 3 it is unknown,
-    because something could be listed before the run but not now.
+    Exit code: 0 nothing was left behind, 1 something was, 2 another user took
+    the snapshot, 3 it is unknown, because something could be listed before the
+    run but not now.
     """
 
     def get_parser(self, prog_name):

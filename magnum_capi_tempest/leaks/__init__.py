@@ -10,6 +10,7 @@ which test. :mod:`.watch` checks one test or class, :func:`take` and
 
 import dataclasses
 
+from magnum_capi import errors
 from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.leaks import attribution
 from magnum_capi_tempest.leaks import cloud
@@ -24,7 +25,9 @@ def take(name=None, kubeconfig=None, *, clouds=None, real_nodes=False):
     :raises EnvironmentProblem: the cloud cannot be reached.
     """
     seen = cloud.Cloud(name, clouds)
-    found = listing.of_cloud(seen.get, (seen.user,), real_nodes=real_nodes)
+    found = dataclasses.replace(
+        listing.of_cloud(seen.get, (seen.viewer.user,),
+                         real_nodes=real_nodes), viewer=seen.viewer)
     if kubeconfig:
         found = found.union(listing.of_management(
             capi.ManagementCluster(str(kubeconfig))))
@@ -63,7 +66,18 @@ def compare(before, after, artefacts=None, strict=False):
     :param artefacts: folder of [magnum_capi] artifact_dir of the run.
     :param strict: everything counts, as it does anyway without a record of
         what the tests created.
+    :raises UsageError: another user, or one in another project, took the
+        first snapshot, and sees other things.
     """
+    if (before.viewer and after.viewer
+            and not before.viewer.sees_the_same(after.viewer)):
+        raise errors.UsageError(
+            'The snapshot is that of another user or project, who sees other '
+            'things', where=f'now {after.viewer.cloud}: user '
+            f'{after.viewer.user}, project {after.viewer.project}',
+            last_seen=f'then {before.viewer.cloud}: user '
+            f'{before.viewer.user}, project {before.viewer.project}',
+            hint='Name the same one with --os-cloud or OS_CLOUD')
     return attribution.left(
         before, after, files.read_made(artefacts) if artefacts else (),
         strict)

@@ -5,6 +5,7 @@
 from magnum_capi import errors
 from magnum_capi_tempest.kubeclient import connection
 from magnum_capi_tempest.leaks import listing
+from magnum_capi_tempest.leaks import model
 
 #: Timeout of a request, in seconds.
 TIMEOUT = 60
@@ -54,8 +55,9 @@ class Cloud:
                     region.get_auth_args().get('auth_url') or ''):
                 # A proxy in the environment is for other machines.
                 self._connection.session.session.trust_env = False
-            self.user = self._connection.current_user_id
-            self.project = self._connection.current_project_id
+            self.viewer = model.Viewer(
+                region.name or '', self._connection.current_user_id,
+                self._connection.current_project_id)
         except self._failures as e:
             raise errors.EnvironmentProblem(
                 'The cloud cannot be reached', where=name,

@@ -26,6 +26,7 @@ def write(path, snapshot):
     """
     try:
         pathlib.Path(path).write_text(json.dumps({
+            'viewer': snapshot.viewer,
             'kinds': sorted(snapshot.kinds), 'unread': dict(snapshot.unread),
             'things': [dataclasses.asdict(t)
                        for t in sorted(snapshot.things)]}, indent=1))
@@ -44,7 +45,9 @@ def read(path):
         found = json.loads(pathlib.Path(path).read_text())
         return model.Snapshot(
             frozenset(model.Thing(**t) for t in found['things']),
-            frozenset(found['kinds']), found['unread'])
+            frozenset(found['kinds']), found['unread'],
+            # Snapshots of before do not have it.
+            model.Viewer(*found['viewer']) if found.get('viewer') else None)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as e:
         raise errors.UsageError(
             'The file is not a snapshot',

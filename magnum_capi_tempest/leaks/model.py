@@ -84,22 +84,42 @@ class Thing:
         return f'{self.kind} {self.name} ({self.ident})'
 
 
+class Viewer(typing.NamedTuple):
+    """Who looks at a cloud.
+
+    :param cloud: name in clouds.yaml.
+    :param user: id.
+    :param project: id.
+    """
+
+    cloud: str
+    user: str
+    project: str
+
+    def sees_the_same(self, other: 'Viewer') -> bool:
+        return self[1:] == other[1:]
+
+
 @dataclasses.dataclass(frozen=True)
 class Snapshot:
     """What existed at one moment.
 
     :param kinds: those that could be read.
     :param unread: what could not be read, and why.
+    :param viewer: None: unknown.
     """
 
     things: frozenset[Thing] = frozenset()
     kinds: frozenset[str] = frozenset()
     unread: typing.Mapping[str, str] = dataclasses.field(default_factory=dict)
+    viewer: Viewer | None = None
 
     def union(self, other):
-        """Return the union of both."""
-        return Snapshot(self.things | other.things, self.kinds | other.kinds,
-                        {**self.unread, **other.unread})
+        """Return the union of both, as the viewer of the first saw it."""
+        return dataclasses.replace(
+            self, things=self.things | other.things,
+            kinds=self.kinds | other.kinds,
+            unread={**self.unread, **other.unread})
 
 
 @dataclasses.dataclass(frozen=True, order=True)

@@ -34,6 +34,8 @@ def init(folder, names, preferred, *, static=False,
     """
     folder = pathlib.Path(folder).absolute()
     _check(folder)
+    preferred = dataclasses.replace(preferred, options=(
+        ('artifact_dir', str(folder / runs.ARTEFACTS)), *preferred.options))
     choice = selection.choose(
         cloud.read(names), preferred, static=static,
         workload_api=bool(importlib.util.find_spec('kubernetes')))
