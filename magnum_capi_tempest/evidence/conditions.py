@@ -39,6 +39,9 @@ class Condition:
 def bad(kind, obj):
     """Return the abnormal conditions of an object.
 
+    All conditions of a Node but Ready are pressures and faults, which should
+    be False, also those that others add to the kubelet's.
+
     Supports both forms of Cluster API: ``status.conditions`` is v1beta1 or
     v1beta2, depending on the version of the API that answered; with v1beta1,
     the newer ones are under ``status.v1beta2``
@@ -54,8 +57,9 @@ def bad(kind, obj):
         Condition(kind, name, c['type'], c['status'], c.get('reason') or '',
                   ' '.join((c.get('message') or '').split()))
         for c in conditions
-        if c['status'] != ('False' if c['type'] in _WELL_WHEN_FALSE
-                           else 'True')}
+        if c['status'] != (
+            'False' if c['type'] in _WELL_WHEN_FALSE
+            or kind == 'Node' and c['type'] != 'Ready' else 'True')}
     phase = status.get('phase')
     if kind in ('HelmRelease', 'Manifests') and phase not in _WELL_PHASES:
         found.add(Condition(kind, name, 'phase', phase, '',

@@ -8,7 +8,6 @@ well is left in the cluster for inspection.
 """
 
 import dataclasses
-import datetime
 import pathlib
 
 from magnum_capi import errors
@@ -32,7 +31,7 @@ from magnum_capi_tempest.toolchain import leftovers
 
 def look(record, driven, reader, runtime) -> watch.Watch:
     """Observe a run once, and report what that shows."""
-    seen = _observer(record, driven, reader, runtime).look()
+    seen = _observer(driven, reader, runtime).look()
     return watch.step(_begin(record, runtime), seen, _limits(record, runtime))
 
 
@@ -207,7 +206,7 @@ def _has_namespace(record, driven, reader):
 
 
 def _watch(record, driven, reader, runtime):
-    observer = _observer(record, driven, reader, runtime)
+    observer = _observer(driven, reader, runtime)
     limits, state = _limits(record, runtime), _begin(record, runtime)
     with runtime.progress.step(f'run {record.name}') as note:
         def look():
@@ -232,10 +231,8 @@ def _begin(record, runtime):
                        frozenset(record.nodes) or None, record.elapsed())
 
 
-def _observer(record, driven, reader, runtime):
-    return observe.Observer(
-        driven, reader, runtime.clock,
-        datetime.datetime.fromisoformat(record.started))
+def _observer(driven, reader, runtime):
+    return observe.Observer(driven, reader, runtime.clock)
 
 
 def _limits(record, runtime):

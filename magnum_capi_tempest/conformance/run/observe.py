@@ -43,16 +43,13 @@ class Observer:
     :param program: :class:`sonobuoy.Sonobuoy`.
     :param reader: :class:`kube.Client`.
     :param clock: for ``monotonic``.
-    :param since: aware datetime of the start of the run: earlier warnings of
-        the cluster are ignored.
     """
 
-    def __init__(self, program, reader, clock=time, since=None):
+    def __init__(self, program, reader, clock=time):
         self._program = program
         self._reader = reader
         self._clock = clock
         self._namespace = program.commands.namespace
-        self._since = since
         self._looked = None
         self._log = None
         self._log_size = 0
@@ -70,7 +67,7 @@ class Observer:
             nodes = frozenset(n['metadata']['name'] for n in there)
             bad = tuple((n['metadata']['name'], why) for n in there
                         if (why := symptoms.not_ready(n)))
-            wrong = self._symptoms(there)
+            wrong = self._signs(there)
             tests = namespaces.of_tests(
                 _readable(self._reader, '/api/v1/namespaces'))
         except kube.KubeError as e:
@@ -98,15 +95,14 @@ class Observer:
                                           message=message)
             yield one
 
-    def _symptoms(self, nodes):
+    def _signs(self, nodes):
         now = self._clock.monotonic()
         if self._looked is not None and now - self._looked < _LOOK_PAUSE:
             return None
         self._looked = now
-        pods = _readable(self._reader, '/api/v1/pods')
-        return symptoms.diagnose(
-            everything(self._reader, nodes, pods), self._namespace,
-            datetime.datetime.now(datetime.timezone.utc), self._since)
+        return symptoms.signs(
+            nodes, _readable(self._reader, '/api/v1/pods'),
+            datetime.datetime.now(datetime.timezone.utc))
 
     def _status(self):
         try:
@@ -148,17 +144,6 @@ class Observer:
                 return
             self._log_size = len(log)
             self._log = ginkgolog.count(log) or self._log
-
-
-def everything(reader: kube.Client, nodes, pods) -> symptoms.Objects:
-    """Objects that explain problems of a cluster; unreadable ones are omitted.
-
-    :param nodes: objects that the caller has read; ``pods`` too.
-    """
-    return symptoms.Objects(
-        tuple(nodes), tuple(pods), _readable(
-            reader, '/apis/apps/v1/namespaces/kube-system/deployments'),
-        _readable(reader, '/api/v1/events', fieldSelector='type=Warning'))
 
 
 def _readable(reader, path, **query):

@@ -12,7 +12,6 @@ import re
 
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.run import runner
-from magnum_capi_tempest.conformance.run import symptoms as symptoms_
 from magnum_capi_tempest import texts
 
 BLOCKER = 'blocker'
@@ -64,18 +63,16 @@ def check(seen, plan, namespace, images) -> tuple[Finding, ...]:
     found = [*_versions(seen, plan), *_nodes(seen, plan),
              *_families(seen), *_room(seen), *occupied(seen, namespace),
              *_images(seen, plan, images)]
-    if not seen.dns and not any(s.kind == symptoms_.DNS
-                                for s in seen.symptoms):
+    if not seen.dns:
         found.append(Finding(WARNING, 'no pod of the cluster DNS is ready',
                              'Most specs need cluster DNS'))
     if seen.stand_in or plan.stand_in:
         found.append(Finding(
             FACT, 'the images are stand-ins: the run does not prove '
             'conformance'))
-    found += [Finding(WARNING, str(s)) for s in seen.symptoms
-              # Nodes that are not ready were already reported.
-              if not s.text.startswith('not ready:')
-              or s.kind == symptoms_.POD]
+    found += [Finding(WARNING, sign) for sign in seen.signs
+              # Nodes that are not ready, and the DNS, were already reported.
+              if not re.match(r'Node \S+ Ready=|cluster DNS:', sign)]
     return by_weight(found)
 
 

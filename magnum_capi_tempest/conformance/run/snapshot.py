@@ -18,9 +18,6 @@ from magnum_capi_tempest import texts
 #: v0.57.5. The pod of its plugin e2e tolerates more, but comes after it.
 _TOLERATED = 'kubernetes.io/e2e-evict-taint-key'
 
-#: Age up to which a warning event counts, in seconds.
-_RECENT = 120
-
 #: Images that a kubelet lists, by default at most (nodeStatusMaxImages).
 _MOST_IMAGES = 50
 
@@ -68,7 +65,7 @@ class Snapshot:
     :param namespace: phase of the run's namespace if it exists; else empty.
     :param e2e: namespaces of tests that are running, or were left behind.
     :param dns: pods of the cluster's DNS that are ready.
-    :param symptoms: other problems.
+    :param signs: other problems, a line each.
     :param services: IP families of services, in their order, as far as the
         service of the API server shows them.
     :param has_run: the namespace has the sign of a run.
@@ -81,15 +78,10 @@ class Snapshot:
     namespace: str = ''
     e2e: tuple[str, ...] = ()
     dns: int = 1
-    symptoms: tuple[symptoms_.Symptom, ...] = ()
+    signs: tuple[str, ...] = ()
     services: tuple[str, ...] = ()
     has_run: bool = False
     unstarted: int = 0
-
-    @property
-    def signs(self) -> tuple[str, ...]:
-        """The problems of the cluster before the run, a line each."""
-        return tuple(map(str, self.symptoms))
 
     @property
     def stand_in(self) -> bool:
@@ -122,10 +114,7 @@ def look(reader: kube.Client, namespace) -> Snapshot:
         _phase(space) if space else '',
         namespaces.of_tests(spaces),
         sum(_serves_dns(p) for p in pods),
-        symptoms_.diagnose(
-            observe.everything(reader, nodes, pods), namespace, now,
-            # Problems during the creation of the cluster are over.
-            since=now - datetime.timedelta(seconds=_RECENT)),
+        symptoms_.signs(nodes, pods, now),
         _families(_service(reader)),
         bool(space) and _has_run(reader, space, pods), _unstarted(others))
 

@@ -14,10 +14,9 @@ import dataclasses
 from magnum_capi_tempest.conformance.run import completion
 from magnum_capi_tempest.conformance.run import messages
 from magnum_capi_tempest.conformance.run import sonobuoy
-from magnum_capi_tempest.conformance.run import symptoms as symptoms_
 
-#: Most symptoms to keep for a run.
-_SYMPTOMS = 50
+#: Most problems of the cluster to keep for a run.
+_SIGNS = 50
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,7 +58,7 @@ class Observation:
     :param log_size: of that log, bytes.
     :param nodes: names of all nodes; None if they could not be listed.
     :param bad: nodes that are not ready, and why: (name, text) pairs.
-    :param symptoms: problems of the cluster, :mod:`.symptoms`; None if not
+    :param signs: problems of the cluster, :mod:`.symptoms`; None if not
         checked.
     :param tests: namespaces of tests. They come and go although parallel tests
         write bullets without line ends, and the container runtime stores a log
@@ -77,7 +76,7 @@ class Observation:
     log_size: int = 0
     nodes: frozenset[str] | None = None
     bad: tuple[tuple[str, str], ...] = ()
-    symptoms: tuple[symptoms_.Symptom, ...] | None = None
+    signs: tuple[str, ...] | None = None
     tests: tuple[str, ...] = ()
 
 
@@ -105,7 +104,7 @@ class Watch:
     """What is known of a run so far.
 
     :param lost: pods on nodes that are not ready: name, since when, and why.
-    :param symptoms: problems of the cluster so far.
+    :param signs: problems of the cluster so far, a line each.
     :param outcome: empty while the run continues.
     :param reason: of the outcome, for people.
     :param notes: what a user should know now; only changes since the
@@ -124,7 +123,7 @@ class Watch:
     nodes: frozenset[str] | None = None
     stuck: tuple[tuple[str, float], ...] = ()
     lost: tuple[tuple[str, float, str], ...] = ()
-    symptoms: tuple[symptoms_.Symptom, ...] = ()
+    signs: tuple[str, ...] = ()
     gone: float | None = None
     plugin_gone: float | None = None
     plugin_seen: bool = False
@@ -132,11 +131,6 @@ class Watch:
     outcome: str = ''
     reason: str = ''
     notes: tuple[str, ...] = ()
-
-    @property
-    def signs(self) -> tuple[str, ...]:
-        """The problems of the cluster, a line each."""
-        return tuple(map(str, self.symptoms))
 
     @property
     def tarball(self) -> sonobuoy.Tarball:
@@ -182,8 +176,8 @@ def _seen(watch, seen, notes):
     notes += messages.pods(watch.pods, pods)
     notes += messages.waits(watch.status, status)
     notes += messages.nodes(watch.nodes or before, nodes)
-    new = [s for s in seen.symptoms or () if s not in watch.symptoms]
-    notes += [f'the cluster: {symptom}' for symptom in new]
+    new = [s for s in seen.signs or () if s not in watch.signs]
+    notes += [f'the cluster: {sign}' for sign in new]
     plugins = [p for p in pods if p.plugin]
     waits = watch.plugin_seen and seen.pods is not None and not plugins \
         and status is not None and status.status == sonobuoy.RUNNING
@@ -193,7 +187,7 @@ def _seen(watch, seen, notes):
         said=watch.said if seen.error else seen.said,
         nodes_before=before, counts=_counts(watch.counts, status, seen),
         stuck=_stuck(watch, pods, now), lost=_lost(watch, pods, seen),
-        symptoms=(*watch.symptoms, *new)[:_SYMPTOMS],
+        signs=(*watch.signs, *new)[:_SIGNS],
         gone=_since(watch.gone, now, seen.gone, nothing),
         plugin_seen=watch.plugin_seen or bool(plugins),
         plugin_gone=_since(watch.plugin_gone, now, waits, nothing),

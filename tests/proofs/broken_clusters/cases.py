@@ -54,7 +54,7 @@ CLUSTERS = {
     'dns': (
         Case('dns', 'CoreDNS scaled to 0', BEFORE, breaks.no_dns, BY_NAME,
              table.Expected((verdict.FAILED,),
-                            'Deployment kube-system/coredns is scaled to 0')),
+                            'cluster DNS: none of its pods is ready')),
     ),
     'network': (
         Case('network', 'Network plugin removed', BEFORE, breaks.no_network,

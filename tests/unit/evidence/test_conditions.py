@@ -42,6 +42,14 @@ class BadConditionsTest(testtools.TestCase):
                       'v1beta2': {'conditions': [
                           condition('Available', 'False')]}}))
 
+    def test_node(self):
+        self.assertEqual(
+            ['Node c1 DiskPressure=True', 'Node c1 Ready=False'],
+            self.bad({'conditions': [
+                condition('MemoryPressure', 'False'),
+                condition('DiskPressure', 'True'),
+                condition('Ready', 'False')]}, 'Node'))
+
     def test_object_without_status(self):
         self.assertEqual([], self.bad(None))
 

@@ -53,7 +53,7 @@ class Box(fixtures.Fixture):
         self.base = self.useFixture(own_folders.OwnFolders()).base
         self.said, self.fails, self.called = [RUNNING], {}, []
         self.lists = {'nodes': [NODE], 'pods': [], 'namespaces': [],
-                      'deployments': [], 'events': []}
+                      'events': []}
         self.maps, self.log = {}, None
         self.kubeconfig = self.base / 'kubeconfig'
         self.kubeconfig.write_text(yaml.safe_dump(

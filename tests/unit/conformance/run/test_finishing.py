@@ -70,7 +70,7 @@ class TestFinishing(run_box.TestCase):
             if 'status' in self.box.called:
                 raise kube.KubeError('no route')
             return [NODE] if path.endswith('nodes') else (
-                [] if path.endswith(('deployments', 'events')) else items)
+                [] if path.endswith('events') else items)
 
         reader = self.box.reader()
         reader.items.side_effect = away
@@ -81,16 +81,13 @@ class TestFinishing(run_box.TestCase):
         self.assertEqual(runs.STARTED, self.box.stage)
 
     def test_what_was_wrong_with_the_cluster_is_in_the_verdict(self):
-        self.box.lists['deployments'] = [
-            {'metadata': {'name': 'coredns',
-                          'labels': {'k8s-app': 'kube-dns'}},
-             'spec': {'replicas': 0}}]
+        self.box.lists['pods'].append(
+            {'metadata': {'name': 'p', 'namespace': 'default'}})
         self.box.said = [RUNNING, COMPLETE]
 
         ended = self.box.run()
 
-        sign = ('cluster DNS: the Deployment kube-system/coredns is scaled '
-                'to 0')
+        sign = 'cluster DNS: none of its pods is ready'
         self.assertEqual((sign,), ended.result.signs)
         self.assertIn(f'seen in the cluster: {sign}', ended.verdict.reasons)
         self.assertEqual((sign,), self.box.runtime.store.load('r').signs)

@@ -41,8 +41,7 @@ class TestObserver(testtools.TestCase):
                                          self.clock)
         self.lists = {'/api/v1/namespaces/sonobuoy/pods': PODS,
                       '/api/v1/nodes': [NODE], '/api/v1/pods': [],
-                      '/apis/apps/v1/namespaces/kube-system/deployments': [],
-                      '/api/v1/events': [], '/api/v1/namespaces': [
+                      '/api/v1/namespaces': [
                           {'metadata': {'name': 'pods-1',
                                         'labels': {'e2e-run': 'x'}}}]}
 
@@ -128,18 +127,18 @@ class TestObserver(testtools.TestCase):
         seen = self.observer.look()
         self.assertEqual((('n1', 'NodeStatusUnknown: Kubelet stopped posting '
                            'node status.'),), seen.bad)
-        self.assertEqual(['node'], [s.kind for s in seen.symptoms])
+        self.assertIn('Node n1 Ready=Unknown', seen.signs[0])
 
     def test_everything_else_is_not_read_at_each_look(self):
-        self.assertEqual((), self.observer.look().symptoms)
-        self.assertIsNone(self.observer.look().symptoms)
+        self.assertEqual((), self.observer.look().signs)
+        self.assertIsNone(self.observer.look().signs)
         self.clock.sleep(20)
-        self.assertEqual((), self.observer.look().symptoms)
+        self.assertEqual((), self.observer.look().signs)
 
     def test_what_cannot_be_read_is_left_out(self):
-        self.lists['/api/v1/events'] = kube.KubeError('no', status=403)
+        self.lists['/api/v1/pods'] = kube.KubeError('no', status=403)
 
-        self.assertEqual(((), ''), (self.observer.look().symptoms,
+        self.assertEqual(((), ''), (self.observer.look().signs,
                                     self.observer.look().error))
 
     def test_a_pod_that_waits_for_no_reason_has_one_in_its_events(self):

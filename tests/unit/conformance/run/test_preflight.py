@@ -11,7 +11,6 @@ from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.run import preflight
 from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import snapshot
-from magnum_capi_tempest.conformance.run import symptoms
 from magnum_capi_tempest.kubeclient import kube
 
 IMAGE = 'registry.k8s.io/conformance:v1.34.9'
@@ -84,7 +83,7 @@ class TestCheck(testtools.TestCase):
         reader.items.side_effect = lambda path, **query: (
             nodes if path.endswith('/nodes') else [])
         return ' '.join(findings(level, dataclasses.replace(
-            snapshot.look(reader, 'x'), symptoms=()), needed=(), **plan))
+            snapshot.look(reader, 'x'), signs=()), needed=(), **plan))
 
     def test_nodes_that_the_suite_waits_for(self):
         control_plane = {'key': 'node-role.kubernetes.io/control-plane',
@@ -154,13 +153,13 @@ class TestCheck(testtools.TestCase):
 
     def test_other_troubles_are_warnings(self):
         found = findings(preflight.WARNING, dataclasses.replace(
-            GOOD, dns=0, symptoms=(
-                symptoms.Symptom(symptoms.DNS, 'cluster DNS', 'scaled to 0'),
-                symptoms.Symptom(symptoms.NODE, 'node n1', 'not ready: x'),
-                symptoms.Symptom(symptoms.POD, 'pod a/b', 'not ready: y'))))
+            GOOD, dns=0, signs=(
+                'cluster DNS: none of its pods is ready',
+                'Node n1 Ready=False (x)', 'pod a/b not ready: y')))
 
-        self.assertEqual(['warning: cluster DNS: scaled to 0',
-                          'warning: pod a/b: not ready: y'], found)
+        self.assertEqual(['warning: no pod of the cluster DNS is ready. Most '
+                          'specs need cluster DNS',
+                          'warning: pod a/b not ready: y'], found)
 
     def test_stand_ins_are_told(self):
         node = dataclasses.replace(NODE, system='Debian (stand-in)')
@@ -264,8 +263,7 @@ class TestLook(testtools.TestCase):
                              (seen.nodes[0].families, seen.services))
 
     def reader(self, **lists):
-        lists = {'pods': [], 'nodes': [], 'namespaces': [],
-                 'deployments': [], 'events': [], **lists}
+        lists = {'pods': [], 'nodes': [], 'namespaces': [], **lists}
         reader = mock.Mock()
         reader.get.return_value = {'gitVersion': 'v1.34.9'}
         reader.items.side_effect = lambda path, **query: lists[

@@ -7,7 +7,6 @@ import json
 from magnum_capi_tempest.conformance.run import completion
 from magnum_capi_tempest.conformance.run import messages
 from magnum_capi_tempest.conformance.run import sonobuoy
-from magnum_capi_tempest.conformance.run import symptoms
 from magnum_capi_tempest.conformance.run import watch
 from tests.unit.conformance.run import looks
 
@@ -39,9 +38,9 @@ class TestErrors(looks.TestCase):
         self.assertIn('no answer', messages.line(state, 2))
 
     def test_what_the_cluster_says_counts_without_sonobuoy(self):
-        one = symptoms.Symptom(symptoms.NODE, 'node n1', 'DiskPressure')
+        one = 'node n1: DiskPressure'
         state = self.play(seen(1), seen(
-            2, status=None, error='x', symptoms=(one,),
+            2, status=None, error='x', signs=(one,),
             bad=(('n1', 'DiskPressure'),), nodes=frozenset(('n1',))))
 
         self.assertEqual(('node n1: DiskPressure',), state.signs)
@@ -77,9 +76,9 @@ class TestTold(looks.TestCase):
         self.assertTrue(any('nodes left: n2' in n for n in self.notes))
 
     def test_what_is_wrong_with_the_cluster_is_told_once(self):
-        one = symptoms.Symptom(symptoms.NODE, 'node n2', 'not ready: x')
-        state = self.play(seen(1, symptoms=(one,)), seen(2),
-                          seen(3, symptoms=(one,)), seen(4, symptoms=()))
+        one = 'node n2: not ready: x'
+        state = self.play(seen(1, signs=(one,)), seen(2),
+                          seen(3, signs=(one,)), seen(4, signs=()))
 
         self.assertEqual(
             ['the cluster: node n2: not ready: x'],
