@@ -61,6 +61,16 @@ class Exchange:
         self._start = time.perf_counter()
 
     @property
+    def named(self) -> typing.Any:
+        """The template, as the request names it."""
+        if self.route.what == 'template update':
+            return self.route.ident
+        return self.body.get({
+            'template create': 'name',
+            'cluster create': 'cluster_template_id',
+            'cluster upgrade': 'cluster_template'}[self.route.what])
+
+    @property
     def filter_seconds(self) -> float:
         """Seconds that the filter itself has taken so far."""
         return (time.perf_counter() - self._start - self.glance

@@ -16,41 +16,23 @@ from magnum_capi.discovery import unmodified
 
 @dataclasses.dataclass(frozen=True)
 class Story:
-    """What is decided, why, and what a Magnum without the filter does.
+    """What is decided, and why.
 
     :param subject: ``image x (id)``, or what was given instead of one.
-    :param release: major version of the Magnum to compare with.
-    :param magnum: what is stored, or why Magnum refuses.
-    :param cluster: the driver that is asked when a cluster of the template is
-        created, or why Magnum refuses; None when there is no driver.
     :param no_os_distro: the image has none, which no filter can cure.
-    :param poisoned_by: broken drivers; ``magnum`` and ``cluster`` assume that
-        they are disabled.
     """
 
     subject: str
     decision: model.Decision
-    release: int
-    magnum: unmodified.Answer
-    cluster: unmodified.Answer | None
     no_os_distro: bool
-    poisoned_by: tuple[str, ...]
 
     @property
     def found(self) -> bool:
         return self.decision.driver is not None
 
-    @property
-    def same(self) -> bool:
-        """Whether an unmodified Magnum would store exactly this."""
-        return (self.found and self.magnum.accepted
-                and self.magnum.driver == self.decision.driver
-                and self.magnum.distro == self.decision.os)
-
     def lines(self) -> list[str]:
         """The story: sentences, one a line."""
-        return [*self._about(), *self._outcome(), *self._magnum(),
-                *self._cluster()]
+        return [*self._about(), *self._outcome()]
 
     def data(self) -> dict[str, typing.Any]:
         """The story for programs: dicts, lists, str, bool and None."""
@@ -63,16 +45,10 @@ class Story:
             'reasons': [{'step': reason.step.value, 'text': reason.text}
                         for reason in decision.reasons],
             'deprecated': decision.deprecated,
+            'no_os_distro': self.no_os_distro,
             'refusal': refusal and {
                 'kind': refusal.kind.value, 'text': refusal.text,
                 'hint': refusal.hint, 'candidates': [*refusal.candidates]},
-            'unmodified_magnum': {
-                'release': self.release,
-                'same': self.same,
-                'no_os_distro': self.no_os_distro,
-                'template': _answer(self.magnum),
-                'cluster': self.cluster and _answer(self.cluster),
-                'poisoned_by': [*self.poisoned_by]},
         }
 
     def _about(self) -> collections.abc.Iterator[str]:
@@ -91,66 +67,20 @@ class Story:
         else:
             yield f'So there is no driver. {refusal.text}.'
             yield f'What to do: {refusal.hint.rstrip(".")}.'
-
-    def _magnum(self) -> collections.abc.Iterator[str]:
-        if self.poisoned_by:
-            yield ('At present Magnum fails, with or without the filter: '
-                   f'{model.listed(self.poisoned_by)} cannot be loaded. '
-                   'When that is disabled:')
-        magnum = f'A Magnum {self.release} without the filter'
-        if self.same:
-            yield f'{magnum} does the same.'
-        elif not self.magnum.accepted:
-            yield f'{magnum} refuses the template: {self.magnum.text}.'
-            if self.no_os_distro:
-                yield ('So does a Magnum with the filter, until os_distro of '
-                       'the image is set, whatever magnum_distro is.')
-        elif self.magnum.driver:
-            yield (f'{magnum} accepts the template and stores the driver '
-                   f'{_plain(self.magnum.driver)} with cluster_distro '
-                   f'{model.shown(self.magnum.distro)}.')
-        else:
-            yield (f'{magnum} accepts the template and stores no driver, with '
-                   f'cluster_distro {model.shown(self.magnum.distro)}: '
-                   + (f'its clusters go to {_plain(self.magnum.maker)}, '
-                      'until a driver that Magnum loads later provides their '
-                      'type.' if self.magnum.maker else
-                      'its clusters are refused.'))
-
-    def _cluster(self) -> collections.abc.Iterator[str]:
-        if not self.cluster:
-            return
-        if not self.cluster.accepted:
-            yield ('But Magnum refuses clusters of it, with or without the '
-                   f'filter: {self.cluster.text}.')
-        elif self.cluster.driver != self.decision.driver:
-            yield ('When a cluster of it is created, Magnum asks '
-                   f'{_plain(self.cluster.driver)} whether its size is '
-                   'valid, with or without the filter.')
+        if self.no_os_distro:
+            yield ('Every Magnum refuses the template until os_distro of the '
+                   'image is set, whatever magnum_distro is.')
 
 
 def tell(subject: str, properties: collections.abc.Mapping[str, typing.Any],
          request: model.Request, catalog: model.Catalog) -> Story:
-    """Decide, and ask what an unmodified Magnum would do.
+    """Decide.
 
     :param properties: of the image, unstripped; those of ``request`` are
         the same, stripped.
     """
-    decision = resolve.resolve(request, catalog)
-    magnum = unmodified.without_broken(catalog)
-    return Story(
-        subject, decision, catalog.magnum,
-        unmodified.create_template(magnum, properties, request.server_type,
-                                   request.coe, request.driver),
-        unmodified.create_cluster(magnum, decision.cluster_type)
-        if decision.driver and decision.cluster_type else None,
-        not properties.get('os_distro'), unmodified.poisoned_by(catalog))
-
-
-def _answer(answer: unmodified.Answer) -> dict[str, typing.Any]:
-    return {'accepted': answer.accepted, 'driver': answer.driver,
-            'cluster_distro': answer.distro, 'text': answer.text,
-            'maker': answer.maker}
+    return Story(subject, resolve.resolve(request, catalog),
+                 not properties.get('os_distro'))
 
 
 def _plain(name: str | None) -> str:
@@ -163,13 +93,11 @@ class StoredStory:
 
     :param subject: ``template x (uuid)``, for example.
     :param about: sentences: what is stored, and the question.
-    :param magnum: sentence: what a Magnum without the filter does.
     """
 
     subject: str
     about: tuple[str, ...]
     verdict: stored.Verdict
-    magnum: str
 
     @property
     def found(self) -> bool:
@@ -180,7 +108,7 @@ class StoredStory:
         return [
             f'This is about {self.subject}.', *self.about,
             f'So the driver is {_plain(self.verdict.driver)}.' if self.found
-            else f'So it is refused: {self.verdict.refusal}', self.magnum]
+            else f'So it is refused: {self.verdict.refusal}']
 
     def data(self) -> dict[str, typing.Any]:
         """The story for programs: dicts, lists, str and None."""
@@ -189,26 +117,16 @@ class StoredStory:
             'driver': self.verdict.driver, 'refusal': self.verdict.refusal,
             'reasons': [{'step': reason.step.value, 'text': reason.text}
                         for decision in self.verdict.decisions
-                        for reason in decision.reasons],
-            'unmodified_magnum': self.magnum}
+                        for reason in decision.reasons]}
 
 
 def tell_template(template: stored.Template,
                   catalog: model.Catalog) -> StoredStory:
     """Whether new clusters of a stored template are accepted, and by whom."""
-    magnum = unmodified.without_broken(catalog)
-    accepted = unmodified.create_cluster(magnum, stored.cluster_type(template))
-    serving = stored.unmodified_driver(template, magnum)
     verdict = stored.check_create(template, catalog)
     return StoredStory(
         _subject('template', template),
-        (_names(template), *_reasons(verdict)), verdict,
-        'A Magnum without the filter ' + (
-            f'refuses its new clusters: {accepted.text}.'
-            if not accepted.accepted else
-            f'gives its new clusters to {_plain(serving.driver)}.'
-            if serving.accepted else
-            f'accepts its new clusters, and they fail: {serving.text}.'))
+        (_names(template), *_reasons(verdict)), verdict)
 
 
 def tell_cluster(cluster: stored.Template, template: stored.Template,
@@ -228,23 +146,18 @@ def tell_cluster(cluster: stored.Template, template: stored.Template,
         _subject('cluster', cluster), tuple(about), stored.Verdict(
             driver, None if answer.accepted else
             f'{answer.text}. Nothing can be done with the cluster, not even '
-            'delete it, until that is repaired.'),
-        'A Magnum without the filter does the same.')
+            'delete it, until that is repaired.'))
 
 
 def tell_upgrade(cluster: stored.Template, current: stored.Template,
                  new: stored.Template, catalog: model.Catalog) -> StoredStory:
     """Whether a cluster may be upgraded to a template."""
     verdict = stored.check_upgrade(current, new, catalog)
-    taken = stored.unmodified_driver(new, unmodified.without_broken(catalog))
     return StoredStory(
         f'an upgrade of {_subject("cluster", cluster)} to '
         f'{_subject("template", new)}',
         (f'Current template: {_names(current)}',
-         f'New template: {_names(new)}', *_reasons(verdict)), verdict,
-        'A Magnum without the filter accepts it, and ' + (
-            f'gives the cluster to {_plain(taken.driver)}.'
-            if taken.accepted else f'fails: {taken.text}.'))
+         f'New template: {_names(new)}', *_reasons(verdict)), verdict)
 
 
 def _names(template: stored.Template) -> str:

@@ -32,16 +32,13 @@ class Host:
 def look(files: collections.abc.Sequence[str] = (),
          folders: collections.abc.Sequence[str] = (),
          recorded: str | pathlib.Path | None = None,
-         pipeline: str | pathlib.Path | None = None,
-         magnum: int | None = None) -> Host:
+         pipeline: str | pathlib.Path | None = None) -> Host:
     """Read this machine, or an inventory from another.
 
     :param files: configuration files, as with Magnum's ``--config-file``.
     :param folders: the same for ``--config-dir``.
     :param recorded: an inventory, instead of what is installed here.
     :param pipeline: a paste file; by default the one in magnum.conf.
-    :param magnum: major version of a Magnum; by default of the one installed
-        here, or, with an inventory, of the newest.
     :raises UsageError: a file does not exist or cannot be understood.
     :raises EnvironmentProblem: there are no drivers.
     """
@@ -50,13 +47,11 @@ def look(files: collections.abc.Sequence[str] = (),
             raise errors.UsageError(
                 'An inventory includes the configuration',
                 hint='Leave --config-file and --config-dir out')
-        catalog = inventory.read(recorded, magnum or model.NEWEST)
+        catalog = inventory.read(recorded)
         looked_at = [f'Drivers and configuration: inventory {recorded}']
         found = pipeline
     else:
         catalog, source = _installed(files, folders)
-        if magnum:
-            catalog = model.Catalog(catalog.offers, catalog.policy, magnum)
         looked_at = [
             f'Drivers: {len(catalog.offers)} of this Python environment',
             'Configuration: ' + (', '.join(source.files + source.folders)
@@ -72,33 +67,7 @@ def look(files: collections.abc.Sequence[str] = (),
                  "json' has there")
     position, told = _told(found, named=bool(pipeline))
     return Host(catalog, position, (
-        *looked_at, f'Magnum: {catalog.magnum}', f'Pipeline: {told}'))
-
-
-def logs(files: collections.abc.Sequence[str] = (),
-         folders: collections.abc.Sequence[str] = ()) -> list[pathlib.Path]:
-    """Logs of Magnum's API that its configuration names.
-
-    :raises UsageError: it names none that exists.
-    """
-    source = _source(files, folders)
-    try:
-        conf = source.parsed({None: [cfg.StrOpt('log_dir'),
-                                     cfg.StrOpt('log_file')]})
-        found = pathlib.Path(conf.log_dir or '',
-                             conf.log_file or 'magnum-api.log')
-        if (conf.log_dir or conf.log_file) and found.is_file():
-            return [found]
-    except cfg.Error as e:
-        raise errors.UsageError(
-            "Magnum's configuration cannot be read",
-            last_seen=model.plain(e)) from e
-    raise errors.UsageError(
-        "Magnum's configuration names no log that exists here",
-        where=', '.join(source.files + source.folders) or None,
-        hint='Name it with --magnum-log, or pipe it: journalctl -u '
-        'magnum-api | '
-        'magnum-capi discovery explain --request ... --magnum-log -')
+        *looked_at, f'Pipeline: {told}'))
 
 
 def _told(path: str | pathlib.Path | None,

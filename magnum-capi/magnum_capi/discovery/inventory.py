@@ -61,11 +61,8 @@ def _names(policy: model.Policy, option: str) -> set[str]:
     return set(value or ())
 
 
-def read(path: str | pathlib.Path,
-         magnum: int = model.NEWEST) -> model.Catalog:
+def read(path: str | pathlib.Path) -> model.Catalog:
     """The catalog in a file with :func:`rows` as JSON.
-
-    :param magnum: see :class:`.model.Catalog`.
 
     :raises UsageError: the file cannot be read, or is not an inventory.
     """
@@ -80,17 +77,15 @@ def read(path: str | pathlib.Path,
     try:
         if len(text) > _LARGEST:
             raise ValueError('it is too large')
-        return parse(json.loads(text), magnum)
+        return parse(json.loads(text))
     except (ValueError, RecursionError) as e:
         raise errors.UsageError(
             'This is not an inventory of drivers', where=path,
             last_seen=model.plain(e), hint=_HINT) from e
 
 
-def parse(found: typing.Any, magnum: int = model.NEWEST) -> model.Catalog:
+def parse(found: typing.Any) -> model.Catalog:
     """The catalog in rows as cliff writes them to JSON: a list of dicts.
-
-    :param magnum: see :class:`.model.Catalog`.
 
     :raises ValueError: a row is invalid; says which and why.
     """
@@ -113,7 +108,7 @@ def parse(found: typing.Any, magnum: int = model.NEWEST) -> model.Catalog:
         next(iter(named['default_driver']), None),
         frozenset(named['disabled_drivers']),
         frozenset(named['enabled_beta_drivers']),
-        modes.pop() if modes else model.Mode.STRICT), magnum)
+        modes.pop() if modes else model.Mode.STRICT))
 
 
 def _member(kind: type[_Member], what: str, value: typing.Any) -> _Member:

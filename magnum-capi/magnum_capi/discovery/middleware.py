@@ -62,7 +62,6 @@ from magnum_capi.discovery import inside as inside_
 from magnum_capi.discovery import model
 from magnum_capi.discovery import policy
 from magnum_capi.discovery import registry
-from magnum_capi.discovery import request_log
 from magnum_capi.discovery import templates
 from magnum_capi import errors
 
@@ -99,17 +98,28 @@ class Filter:
         answer: exchange_.Application
         request = webob.Request(environ)
         request_id = environ.get('openstack.request_id', '')
-        route = None
+        what, exchange = 'request', None
         try:
             route = guarded.route(request)
             if route is None:
                 answer = self._app
             else:
-                answer = self._answered(request, route, request_id)
+                what = route.what
+                body = guarded.body(request, route.kind)
+                self._inside.authorize(route, environ)
+                exchange = exchange_.Exchange(
+                    request, route, body,
+                    self._catalog, self._app, self._reader, self._inside)
+                answered = _HANDLERS[what](exchange)
+                _log(what, request_id, exchange,
+                     f'answered {answered.status_int}')
+                answer = answered
+        except exchange_.NotShown as e:
+            _log(what, request_id, exchange, f'answered {e.status}')
+            answer = e.answer
         except answers.Refused as e:
-            LOG.info('%s', request_log.refused(
-                route.what if route else 'request', request_id, e.status,
-                e.what))
+            _log(what, request_id, exchange,
+                 f'refused with {e.status}: {e.what}')
             answer = answers.error(e.status, e.what, request_id)
         # No error may let a request pass unchecked.
         except Exception:
@@ -121,29 +131,21 @@ class Filter:
                 'cloud, and give the request id.', request_id)
         return answer(environ, start_response)
 
-    def _answered(self, request: webob.Request, route: guarded.Route,
-                  request_id: str) -> webob.Response:
-        body = guarded.body(request, route.kind)
-        self._inside.authorize(route, request.environ)
-        exchange = exchange_.Exchange(
-            request, route, body,
-            self._catalog, self._app, self._reader, self._inside)
-        outcome: int | str | None = None
-        try:
-            answer = _HANDLERS[route.what](exchange)
-            outcome = answer.status_int
-            return answer
-        except exchange_.NotShown as e:
-            outcome = e.status
-            return e.answer
-        except answers.Refused as e:
-            outcome = f'{e.status} by the filter'
-            raise
-        finally:
-            log = LOG.warning if exchange.by_name else LOG.info
-            log('%s', request_log.decided(
-                route.what, request_id, exchange.decisions, outcome,
-                exchange.filter_seconds, exchange.glance))
+
+def _log(what: str, request_id: str, exchange: exchange_.Exchange | None,
+         outcome: str) -> None:
+    """Log one line; values of users are quoted, so they cannot forge one.
+
+    :param exchange: None: the request was refused before it was read.
+    """
+    if exchange is None:
+        LOG.info('%s %s: %s', what, model.shown(request_id), outcome)
+        return
+    log = LOG.warning if exchange.by_name else LOG.info
+    log('%s %s, template %s: %s; %s; filter %.2f ms, Glance %.2f ms',
+        what, model.shown(request_id), model.shown(exchange.named),
+        ', then '.join(exchange.decisions) or 'no decision', outcome,
+        exchange.filter_seconds * 1e3, exchange.glance * 1e3)
 
 
 def factory(global_conf: collections.abc.Mapping[str, str],

@@ -16,8 +16,6 @@ _PLAIN = re.compile(r'[\w.:+/-]{1,64}', re.ASCII).fullmatch
 _UUID = re.compile(
     '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}').fullmatch
 _LONGEST = 64
-#: Major version of the newest Magnum that this was compared with.
-NEWEST = 23
 _LONGEST_LINE = 200
 #: Limit of names or cluster types in a message; the rest is counted.
 _LISTED = 24
@@ -144,17 +142,15 @@ class Catalog:
 
     :param offers: in the order in which Magnum enumerates entry points. The
         order does not affect decisions, only what an unmodified Magnum does.
-    :param magnum: major version of Magnum; affects the same.
     :ivar by_name: offers by the names of their entry points.
     :ivar states: :class:`State` of each of them.
     :ivar offered: text for messages: what usable drivers provide.
     """
 
     def __init__(self, offers: collections.abc.Iterable[Offer],
-                 policy: Policy = Policy(), magnum: int = NEWEST) -> None:
+                 policy: Policy = Policy()) -> None:
         self.offers = tuple(offers)
         self.policy = policy
-        self.magnum = magnum
         self.by_name = types.MappingProxyType(
             {offer.name: offer for offer in self.offers})
         if len(self.by_name) != len(self.offers):

@@ -42,18 +42,7 @@ def catalog(policy: model.Policy,
         if offer.error is not None:
             LOG.warning('The driver %s cannot be loaded: %s',
                         model.shown(offer.name), offer.error)
-    return model.Catalog(offers, policy, magnum())
-
-
-def magnum() -> int:
-    """Major version of this environment's Magnum.
-
-    Without one, the newest.
-    """
-    try:
-        return int(metadata.version('magnum').partition('.')[0])
-    except metadata.PackageNotFoundError:
-        return model.NEWEST
+    return model.Catalog(offers, policy)
 
 
 def installed() -> tuple[metadata.EntryPoint, ...]:

@@ -101,8 +101,7 @@ class UpgradeTest(ApplicationTestCase):
 class HiddenTest(ApplicationTestCase):
 
     def test_owners_of_clusters_lose_sight_of_them(self):
-        # A defect of Magnum, not of the filter, for which "discovery move"
-        # waits.
+        # A defect of Magnum, not of the filter.
         cluster = self.cluster(self.template(
             project_id='operator', public=True, hidden=True))
         for with_filter in (False, True):

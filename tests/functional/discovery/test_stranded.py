@@ -2,8 +2,8 @@
 
 """What Magnum's own API and conductor do with Heat's clusters.
 
-Confirms what ``discovery audit --upgrade-to`` and the page "You still have
-Heat clusters" say about Magnum 23.
+Confirms what ``discovery audit --without`` and the page "You still have Heat
+clusters" say about Magnum 23.
 """
 
 import json

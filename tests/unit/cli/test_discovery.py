@@ -17,7 +17,6 @@ from magnum_capi.cli import discovery as cli
 from magnum_capi.discovery.audit import seen
 from magnum_capi.discovery import inventory
 from magnum_capi.discovery import model
-from magnum_capi.discovery import request_log
 from tests.unit.discovery import distributions
 
 UBUNTU = model.ClusterType('vm', 'ubuntu', 'kubernetes')
@@ -282,7 +281,7 @@ class ExplainTest(_Base):
         reader.find_image.assert_called_once_with('c', 'x')
         self.assertEqual(0, code)
         self.assertIn('This is about image x (1).', out)
-        self.assertIn("driver (' a_drv ') not supported", out)
+        self.assertIn('So the driver is a_drv, ', out)
 
     def test_cloud_of_the_environment(self):
         self.useFixture(fixtures.EnvironmentVariable('OS_CLOUD', 'e'))
@@ -337,30 +336,6 @@ class ExplainTest(_Base):
             self.assertEqual(
                 2, self.call(cli.Explain, *self.inventory(A), *what)[0])
             self.assertIn('no cloud is named', self.error())
-
-    def test_request(self):
-        log = self.folder / 'magnum-api.log'
-        log.write_text(request_log.refused(
-            'cluster create', 'req-1', 400, 'No.').join((' ', '\n')))
-        code, out = self.call(cli.Explain, '--request', 'req-1',
-                              '--magnum-log',
-                              log, '-f', 'json')
-        self.assertEqual((1, 'No.'), (code, json.loads(out)['said']))
-        conf = self.folder / 'magnum.conf'
-        conf.write_text(f'[DEFAULT]\nlog_dir = {self.folder}\n')
-        self.assertEqual(1, self.call(
-            cli.Explain, '--request', 'req-1', '--config-file', conf)[0])
-
-    def test_a_request_that_is_in_no_log(self):
-        log = self.folder / 'x.log'
-        log.write_text('x\n')
-        argv = '--request', 'req-1', '--magnum-log', log
-        self.assert_error(2, "no decision of the filter about 'req-1'",
-                          cli.Explain, *argv)
-        log.unlink()
-        self.assertEqual(2, self.call(cli.Explain, *argv)[0])
-        self.assertEqual(2, self.call(cli.Explain, '--request', 'x')[0])
-        self.assertIn('--magnum-log -', self.error())
 
     def test_a_bug_is_no_verdict(self):
         # Of either command whose exit code 1 is one.
@@ -418,46 +393,26 @@ class AuditTest(_Base):
         self.assertIn('| error', out)
         self.assertEqual({100}, {len(line) for line in out.splitlines()})
 
-    def test_upgrade(self):
+    def test_without_a_driver(self):
         reader = self.cloud(read=mock.Mock(return_value=seen.Cloud(
             templates=(seen.Template('t', cluster_distro='ubuntu',
                                      driver='a_drv'),),
             clusters=(seen.Cluster('1', 'mine', 't', 'stack'),))))
-        own = model.Offer('a_drv', (UBUNTU,), origin='magnum 22.0.0')
-        argv = (*self.inventory(own, B), '--os-cloud', 'c', '-f', 'json')
-        for release, code, codes in (
-                ('2026.2', 1, ['cluster-stranded', 'template-stranded']),
-                ('2026.1', 0, [])):
-            got, out = self.call(cli.Audit, *argv, '--upgrade-to', release)
+        argv = (*self.inventory(A, B), '--os-cloud', 'c', '-f', 'json')
+        for driver, code, codes in (
+                ('a_drv', 1, ['cluster-stranded', 'template-stranded']),
+                ('b_drv', 0, [])):
+            got, out = self.call(cli.Audit, *argv, '--without', driver)
             self.assertEqual((code, codes), (
                 got, [row['Code'] for row in json.loads(out)]))
         reader.read.assert_called_with('c', True)
+        self.assertEqual(2, self.call(cli.Audit, *argv, '--without',
+                                      'c_drv')[0])
+        self.assertIn('No driver of this name', self.error())
 
-    def test_upgrade_of_no_cloud(self):
-        self.assert_error(2, '--upgrade-to needs a cloud', cli.Audit,
-                          *self.inventory(A), '--upgrade-to', '2026.2')
-
-
-class TranslateTest(_Base):
-
-    def test_body_and_table(self):
-        self.cloud(find_template=mock.Mock(return_value={
-            'uuid': 'u', 'name': 'old', 'coe': 'kubernetes',
-            'labels': {'kube_tag': 'v1', 'boot_volume_size': '9'}}))
-        body = self.folder / 'new.json'
-        code, out = self.call(
-            cli.Translate, 'old', '--os-cloud', 'c', '--driver',
-            'k8s_capi_v1', '--image', 'i', '--body', body, '-f', 'json')
-        self.assertEqual(0, code)
-        self.assertEqual({'boot_volume_size': '9'},
-                         json.loads(body.read_text())['labels'])
-        self.assertEqual({'kube_tag': '(lost)', 'boot_volume_size': '9'}, {
-            row['Name']: row['Becomes'] for row in json.loads(out)
-            if row['What'] == 'label'})
-
-    def test_another_driver(self):
-        self.assertRaises(SystemExit, self.call, cli.Translate, 't',
-                          '--driver', 'x', '--image', 'i')
+    def test_without_a_driver_of_no_cloud(self):
+        self.assert_error(2, '--without needs a cloud', cli.Audit,
+                          *self.inventory(A), '--without', 'a_drv')
 
 
 class ImportsTest(testtools.TestCase):

@@ -27,10 +27,10 @@ NOTHING = model.Offer('empty', error='provides: no cluster types')
 OFF, ON = paste.Position.ABSENT, paste.Position.IN_PLACE
 
 
-def catalog(*offers, magnum=23, **policy):
+def catalog(*offers, **policy):
     for name in ('disabled_drivers', 'enabled_beta_drivers'):
         policy[name] = frozenset(policy.get(name, ()))
-    return model.Catalog(offers, model.Policy(**policy), magnum)
+    return model.Catalog(offers, model.Policy(**policy))
 
 
 def as_read(values):
@@ -72,39 +72,34 @@ CASES = (
     ('shadowed', 'type (vm, ubuntu, kubernetes)', 'asks b_drv.*driver a_drv',
      catalog(A, B), None),
     ('clash', 'type (vm, ubuntu, kubernetes)',
-     'by a_drv, b_drv.*gives a_drv', catalog(A, B), None),
-    ('clash', 'type (vm, ubuntu, kubernetes)', 'gives f_drv',
+     'by a_drv, b_drv.*refuses.*up to 22.*takes b_drv.*23 takes a_drv',
+     catalog(A, B), None),
+    ('clash', 'type (vm, ubuntu, kubernetes)', '23 takes f_drv',
      catalog(A, B, F, default_driver='f_drv'), None),
-    ('clash', 'type (vm, ubuntu, kubernetes)', 'gives b_drv.*without notice',
-     catalog(A, B, magnum=22), None),
-    ('driver-not-stored', 'Magnum 22', "image's magnum_driver, or none",
-     catalog(A, magnum=22), None),
+    ('clash', 'type (vm, ubuntu, kubernetes)', '23 refuses',
+     catalog(A, B, default_driver='nobody'), None),
     ('clash-by-name', 'type (vm, ubuntu, kubernetes)',
-     'by a_drv, b_drv.*filter gives a_drv.*unmodified Magnum gives them '
-     'f_drv', catalog(A, B, F, default_driver='f_drv',
-                      mode=model.Mode.HIBISCUS), None),
-    ('clash-with-default', 'type (vm, ubuntu, kubernetes)',
-     'by a_drv, b_drv.*gets b_drv', catalog(A, B, default_driver='b_drv'),
+     'by a_drv, b_drv.*filter gives a_drv.*23 takes f_drv',
+     catalog(A, B, F, default_driver='f_drv', mode=model.Mode.HIBISCUS),
      None),
-    ('default-mismatch', 'type (vm, flatcar, kubernetes)',
-     'gives a_drv.*although it does not provide', catalog(A, F), None),
-    ('default-mismatch', 'type (vm, ubuntu, kubernetes)',
-     'gives a_beta.*beta driver that is not enabled',
+    ('clash-with-default', 'type (vm, ubuntu, kubernetes)',
+     'by a_drv, b_drv.*gives b_drv', catalog(A, B, default_driver='b_drv'),
+     None),
+    ('without-filter', 'type (vm, flatcar, kubernetes)',
+     'gives f_drv.*takes f_drv.*23 takes a_drv', catalog(A, F), None),
+    ('without-filter', 'type (vm, ubuntu, kubernetes)',
+     'gives b_drv.*takes b_drv.*23 takes a_beta',
      catalog(model.Offer('a_beta', (UBUNTU,), beta=True), B), None),
     ('default-unknown', 'option default_driver',
-     "'a_drw' is not installed.*refuses.*Is a_drv meant",
+     "'a_drw' is not installed.*never chosen.*Is a_drv meant",
      catalog(A, default_driver='a_drw'), None),
-    ('default-disabled', 'option default_driver', "'a_drv' is in.*refuses",
+    ('default-disabled', 'option default_driver', "'a_drv' is in.*never",
      catalog(A, B, default_driver='a_drv', disabled_drivers=['a_drv']), None),
     ('default-broken', 'option default_driver', "'broken' cannot be loaded",
      catalog(A, BROKEN, default_driver='broken'), None),
     ('default-beta', 'option default_driver', "'z_beta' is a beta driver",
      catalog(F, BETA, default_driver='z_beta'), None),
     ('beta', 'driver z_beta', 'not enabled', catalog(F, BETA), None),
-    ('unreachable', 'driver b_drv', 'no image and no template',
-     catalog(A, B), images()),
-    ('unreachable-unless-named', 'driver b_drv', 'no cloud was checked',
-     catalog(A, B), None),
     ('unknown-in-option', 'option disabled_drivers',
      "'b_drw', which is not installed. Is b_drv meant",
      catalog(B, disabled_drivers=['b_drw']), None),
@@ -122,23 +117,17 @@ CASES = (
     ('image-no-distro', 'image x (1)', 'does not say',
      catalog(A), images(image(magnum_driver='a_drv'))),
     ('image-ambiguous', 'image x (1)',
-     "ambiguous.*a_drv, b_drv.*Magnum stores 'a_drv'", catalog(A, B),
+     'ambiguous.*a_drv, b_drv', catalog(A, B),
      images(image(magnum_distro='ubuntu', os_distro='ubuntu'))),
-    ('image-differs', 'image x (1)',
-     "f_drv for .vm, flatcar, kubernetes.*stores 'a_drv' with .*'fedora'",
-     catalog(A, F),
-     images(image(magnum_distro='flatcar', os_distro='fedora'))),
     ('image-other-os-distro', 'image x (1)',
      "'flatcar' by magnum_distro, but 'fedora' for", catalog(F),
      images(image(magnum_distro='flatcar', os_distro='fedora'))),
-    ('image-differs', 'image x (1)', r"a_drv.*refuses.*\(' a_drv '\)",
-     catalog(A), images(image(os_distro='ubuntu', magnum_driver=' a_drv '))),
     ('image-not-supported', 'image x (1)', 'No usable driver',
      catalog(A), images(image(magnum_distro='win', os_distro='win'))),
     ('image-names-unknown', 'image x (1)', "'nobody'.*is not installed",
      catalog(A), images(image(os_distro='ubuntu', magnum_driver='nobody'))),
     ('image-names-disabled', 'image x (1)',
-     "'b_drv'.*is disabled.*Magnum stores 'b_drv'",
+     "'b_drv'.*is disabled",
      catalog(A, B, disabled_drivers=['b_drv']),
      images(image(os_distro='ubuntu', magnum_driver='b_drv'))),
     ('image-names-beta', 'image x (1)', "'z_beta'.*is a beta driver",
@@ -148,7 +137,7 @@ CASES = (
      catalog(A, BROKEN),
      images(image(os_distro='ubuntu', magnum_driver='broken'))),
     ('image-names-mismatch', 'image x (1)',
-     "'f_drv'.*does not provide .vm, ubuntu.*Magnum stores 'f_drv'",
+     "'f_drv'.*does not provide .vm, ubuntu",
      catalog(A, F),
      images(image(os_distro='ubuntu', magnum_driver='f_drv'))),
     ('image-distro-of-no-driver', 'image x (1)', "'a_drv:debian'",
@@ -158,46 +147,32 @@ CASES = (
     ('images-ambiguous', "images with os_distro 'ubuntu'",
      'a_drv, b_drv; 2 images', catalog(A, B),
      images(image(os_distro='ubuntu'), seen.Image('2', os_distro='ubuntu'))),
-    ('images-differ', "images with os_distro 'flatcar'",
-     "1 image should get the driver f_drv.*stores 'a_drv'",
-     catalog(A, F), images(image(os_distro='flatcar'))),
-    ('images-differ', "images with os_distro 'ubuntu'",
-     'should get the driver a_drv.*refuses them', catalog(
-         A, BETA, magnum=21), images(image(os_distro='ubuntu'))),
     ('images-deprecated', "images with os_distro 'ubuntu'", '1 image',
      catalog(A), images(image(os_distro='ubuntu'))),
     ('images-unserved', 'images', r"3 images.*'debian' \(2\), 'windows' \(1\)",
      catalog(A), images(image(os_distro='windows'),
                         seen.Image('2', os_distro='debian'),
                         seen.Image('3', os_distro='debian'))),
-    ('os-distro-unknown', "os_distro 'flatcar'", '1 image with it and driv',
-     catalog(F), images(image(os_distro='flatcar'))),
-    ('os-distro-unknown', 'os_distro', r"'mine' \(1\)",
-     catalog(A), images(image(os_distro='mine'))),
 
-    ('template-blocked', 'template t (u)', 'a_drv provides.*beta driver z_be',
-     catalog(A, BETA), templates(template())),
     ('template-ambiguous', 'template t (u)',
-     'ambiguous.*names no driver.*with b_drv$',
+     'ambiguous',
      catalog(A, B), templates(template(driver=None))),
     ('template-not-supported', 'template t (u)',
-     'No usable driver.*Clusters cannot be made', catalog(A), templates(
+     'No usable driver', catalog(A), templates(
          template(driver=None, cluster_distro='debian'))),
-    ('template-names-unknown', 'template t (u)', 'is not installed.*fail',
+    ('template-names-unknown', 'template t (u)', 'is not installed',
      catalog(A), templates(template(driver='nobody'))),
     ('template-names-disabled', 'template t (u)',
-     'is disabled.*all the same$',
+     'is disabled',
      catalog(A, B, disabled_drivers=['b_drv']),
      templates(template(driver='b_drv'))),
-    ('template-names-beta', 'template t (u)', 'is a beta driver.*all the',
+    ('template-names-beta', 'template t (u)', 'is a beta driver',
      catalog(BETA, A), templates(template(driver='z_beta'))),
     ('template-names-broken', 'template t (u)', 'cannot be loaded',
      catalog(A, BROKEN), templates(template(driver='broken'))),
     ('template-names-mismatch', 'template t (u)',
      'does not provide .vm, ubuntu', catalog(A, F),
      templates(template(driver='f_drv'))),
-    ('template-differs', 'template t (u)', r"' a_drv'.*not supported",
-     catalog(A), templates(template(driver=' a_drv'))),
     ('template-distro', 'template t (u)', "'fedora', but.*'ubuntu'",
      catalog(A), templates(template(cluster_distro='fedora'),
                            magnum_distro='ubuntu', os_distro='fedora')),
@@ -241,8 +216,7 @@ class EveryFindingTest(testtools.TestCase):
                     self.assertRegex(text, r'\A[^\n]*[^\n. ]\Z', f)
 
     def test_what_no_filter_cures_is_as_bad_with_it(self):
-        for code in ('broken', 'beta-wins', 'template-blocked',
-                     'image-no-os-distro'):
+        for code in ('broken', 'beta-wins', 'image-no-os-distro'):
             self.assertEqual(2 * (findings.Severity.ERROR,),
                              findings.RULES[code], code)
         self.assertEqual(2 * (findings.Severity.WARNING,),
@@ -300,48 +274,7 @@ class SilenceTest(testtools.TestCase):
     def test_a_broken_default_is_no_other_finding(self):
         # "broken" sorts before "z": it would be Magnum's choice.
         z = model.Offer('z', (UBUNTU,))
-        self.silent('default-mismatch', of=catalog(BROKEN, z))
-
-    def test_reached_by_type(self):
-        self.silent('unreachable-unless-named', of=catalog(
-            A, model.Offer('b', (UBUNTU, FLATCAR))))
-
-    def test_reached_by_default(self):
-        self.silent('unreachable-unless-named', of=catalog(
-            model.Offer('a', (UBUNTU, FLATCAR)), B, default_driver='b_drv'))
-
-    def test_reached_because_magnum_takes_the_first(self):
-        def unreached(position):
-            return {f.subject for f in audit.audit(catalog(A, B), None,
-                                                   position)
-                    if f.code == 'unreachable-unless-named'}
-
-        self.assertEqual({'driver b_drv'}, unreached(OFF))
-        self.assertEqual({'driver a_drv', 'driver b_drv'}, unreached(ON))
-
-    def test_reached_by_image(self):
-        self.silent('unreachable', of=catalog(A, B), cloud=images(
-            image(os_distro='ubuntu', magnum_driver='b_drv')))
-
-    def test_reached_by_template(self):
-        self.silent('unreachable', of=catalog(A, B), cloud=templates(
-            template(driver='b_drv')))
-
-    def test_an_earlier_magnum_does_not_look_at_the_default(self):
-        drivers = catalog(A, B, magnum=22, default_driver='a_drv')
-        self.silent('clash-with-default', of=drivers)
-        self.silent('default-unknown', of=catalog(
-            A, magnum=22, default_driver='nobody'))
-        unreached = [{f.subject for f in audit.audit(drivers, None, position)
-                      if f.code == 'unreachable-unless-named'}
-                     for position in (OFF, ON)]
-        self.assertEqual([{'driver a_drv'}, {'driver b_drv'}], unreached)
-
-    def test_an_earlier_magnum_has_the_right_driver_without_storing_it(self):
-        self.silent('images-differ', 'image-differs', of=catalog(A, magnum=22),
-                    cloud=images(image(os_distro='ubuntu'),
-                                 image(os_distro='ubuntu',
-                                       magnum_driver='a_drv')))
+        self.silent('without-filter', of=catalog(BROKEN, z))
 
     def test_naming_alternatives(self):
         own = model.Offer('x', (UBUNTU._replace(os='x'),
@@ -360,17 +293,12 @@ class SilenceTest(testtools.TestCase):
     def test_images_without_properties(self):
         self.silent(of=catalog(A), cloud=images(image()))
 
-    def test_libosinfo_and_glance(self):
-        self.silent('os-distro-unknown', of=catalog(A), cloud=images(
-            *(image(os_distro=name) for name in ('arch', 'debian', 'win',
-                                                 'windows', 'Manjaro'))))
-
     def test_image_by_name(self):
         self.silent('template-image-gone', of=catalog(A),
                     cloud=templates(template(image_id='x')))
 
     def test_template_without_driver_and_one_provider(self):
-        self.silent('template-ambiguous', 'template-differs', of=catalog(A),
+        self.silent('template-ambiguous', of=catalog(A),
                     cloud=templates(template(driver=None)))
 
 
@@ -397,54 +325,14 @@ class OnlyTest(testtools.TestCase):
         self.only([], catalog(model.Offer('a', (UBUNTU, metal))),
                   images(image(magnum_distro='ubuntu', os_distro='ubuntu')))
 
-    def test_cure_of_blanks(self):
-        found, = audit.audit(catalog(A), images(
-            image(os_distro='ubuntu', magnum_driver=' a_drv ')))
-        self.assertRegex(found.cure, "to exactly 'a_drv'$")
-
-    def test_cure_of_another_distro(self):
-        found = {f.code: f for f in audit.audit(catalog(A), images(image(
-            os_distro='debian', magnum_distro='ubuntu')))}
-        self.assertRegex(found['image-differs'].cure,
-                         'or set os_distro to the same as')
-
     def test_drivers_that_read_os_distro_themselves(self):
         # magnum-capi-helm 1.4: _get_os_distro of its driver.py.
         for properties in (
                 {'magnum_distro': 'flatcar', 'os_distro': 'fedora'},
-                {'magnum_distro': 'flatcar'}, {'os_distro': 'flatcar'}):
+                {'magnum_distro': 'flatcar'}):
             found = ' '.join(f'{f.text}. {f.cure}.' for f in audit.audit(
                 catalog(F), images(image(**properties)), ON))
             self.assertIn('reads os_distro itself', found)
-
-    def test_another_distro_with_the_same_driver(self):
-        both = catalog(model.Offer('a_drv', (UBUNTU, FLATCAR)))
-        for os_distro, magnum_distro in (('ubuntu', 'flatcar'),
-                                         ('flatcar', 'ubuntu')):
-            found = {f.code: f for f in audit.audit(both, images(image(
-                os_distro=os_distro, magnum_distro=magnum_distro,
-                magnum_driver='a_drv')))}
-            self.assertIn(f"with cluster_distro '{os_distro}'",
-                          found['image-differs'].text)
-            self.assertEqual(
-                'Put the filter into the pipeline, or set os_distro to the '
-                'same as magnum_distro', found['image-differs'].cure)
-
-    def test_magnum_gives_another_driver(self):
-        # One that sorts before the right one, and one behind it.
-        for distro, default, right in (('ubuntu', 'f_drv', 'a_drv'),
-                                       ('flatcar', 'a_drv', 'f_drv')):
-            found = {f.code: f.text for f in audit.audit(
-                catalog(A, F, default_driver=default),
-                images(image(os_distro=distro)))}
-            self.assertRegex(found['images-differ'],
-                             f'should get the driver {right} .*{default}')
-
-    def test_two_of_several_providers_are_an_example(self):
-        more = (model.Offer(f'{name}_drv', (UBUNTU,)) for name in 'bcd')
-        found = ' '.join(f.cure for f in audit.audit(catalog(
-            F, A, *more, default_driver='f_drv')))
-        self.assertIn(' a_drv or b_drv in every image', found)
 
     def test_why_an_image_may_not_be_there(self):
         gone = templates(template(image_id='2'))
@@ -457,11 +345,6 @@ class OnlyTest(testtools.TestCase):
     def test_the_one_that_is_asked_sorts_first(self):
         found = {f.code: f.text for f in audit.audit(catalog(B, A))}
         self.assertRegex(found['shadowed'], 'asks a_drv .* driver b_drv$')
-
-    def test_a_distro_that_is_known_does_not_hide_another(self):
-        found = {f.code: f.text for f in audit.audit(catalog(A), images(
-            image(os_distro='ubuntu'), seen.Image('2', os_distro='xx')))}
-        self.assertIn("'xx' (1)", found['os-distro-unknown'])
 
     def test_an_operating_system_of_ones_own_name(self):
         own = UBUNTU._replace(os=as_read('m_drv'))
@@ -494,8 +377,7 @@ class OnlyTest(testtools.TestCase):
         crowd = [seen.Image(f'{n}', os_distro=f'x{n}') for n in range(30)]
         found = {f.code: f.text for f in audit.audit(
             catalog(A), seen.Cloud(tuple(crowd)))}
-        for code in ('images-unserved', 'os-distro-unknown'):
-            self.assertIn(' and 6 more', found[code])
+        self.assertIn(' and 6 more', found['images-unserved'])
 
     def test_all_that_fit_are_all(self):
         crowd = [seen.Image(f'{n}', os_distro=f'x{n}') for n in range(24)]
@@ -516,10 +398,6 @@ class OnlyTest(testtools.TestCase):
     def test_a_few_values_are_all(self):
         found = audit.audit(catalog(A), images(image(os_distro='x')))
         self.assertNotIn(' more', ' '.join(f.text for f in found))
-
-    def test_driver_with_blanks_is_named(self):
-        self.assertNotIn('unreachable', {f.code for f in audit.audit(
-            catalog(A, B), templates(template(driver=' b_drv ')))})
 
 
 class OrderTest(testtools.TestCase):
@@ -573,7 +451,7 @@ class HostileTest(testtools.TestCase):
              seen.Template('v', evil, '2', 'vm', 'kubernetes', 'ubuntu',
                            None)))
         found = audit.audit(catalog(A, B), cloud)
-        self.assertGreater(len(found), 6)
+        self.assertGreater(len(found), 5)
         for f in found:
             for text in f[1:]:
                 self.assertTrue(text.isascii() and text.isprintable(), text)

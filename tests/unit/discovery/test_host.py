@@ -78,17 +78,9 @@ class DriversTest(HostTestCase):
         self.assertEqual(
             ('Drivers: 1 of this Python environment',
              'Configuration: none found, defaults of Magnum',
-             'Magnum: 23',
              'Pipeline: not checked, assumed to be without the filter'),
             found.looked_at)
         self.assertIsNone(found.position)
-
-    def test_another_magnum_than_the_one_that_is_here(self):
-        path = self.inventory(ROW)
-        for arguments in ({}, {'recorded': path}):
-            found = host.look(**arguments, magnum=21)
-            self.assertEqual(21, found.catalog.magnum)
-            self.assertIn('Magnum: 21', found.looked_at)
 
     def test_nothing_is_installed(self):
         self.useFixture(fixtures.MonkeyPatch(
@@ -107,7 +99,6 @@ class DriversTest(HostTestCase):
         self.assertEqual(['a'], [o.name for o in found.catalog.offers])
         self.assertEqual(
             (f'Drivers and configuration: inventory {path}',
-             'Magnum: 23',
              'Pipeline: not checked, assumed to be without the filter'),
             found.looked_at)
 

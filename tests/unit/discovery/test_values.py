@@ -23,7 +23,7 @@ class ValuesTest(testtools.TestCase):
                 catalog.offers[0], catalog.policy, request, request.image,
                 seen.Image('i'), seen.Template('t'), seen.Cloud(),
                 guarded.Route('cluster create'), host.Host(catalog, None, ()),
-                unmodified.create_template(catalog, {}, 'vm', 'kubernetes'),
+                unmodified.default_driver(catalog),
                 explain.tell('image x', {}, request, catalog)):
             for field in dataclasses.fields(value):
                 self.assertRaises(dataclasses.FrozenInstanceError, setattr,

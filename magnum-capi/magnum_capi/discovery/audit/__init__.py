@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Everything about drivers that an operator should know before users do.
 
-:func:`audit` is pure: it compares what the specification decides
-(:mod:`..resolve`) with what an unmodified Magnum does (:mod:`..unmodified`),
-for the drivers of a host and, if there is one, for what was seen of a cloud.
+:func:`audit` is pure: it says what the specification decides
+(:mod:`..resolve`), for the drivers of a host and, if there is one, for what
+was seen of a cloud, and what a Magnum without the filter does with each type
+(:mod:`..unmodified`).
 """
 
 import collections.abc
@@ -38,13 +39,7 @@ def _drafts(catalog: model.Catalog, cloud: seen.Cloud | None,
             'and decides nothing',
             'Put it directly behind authtoken in the pipeline, and restart '
             "Magnum's API")
-    filtered = position is paste.Position.IN_PLACE
-    if cloud is None:
-        yield from drivers.audit(catalog, None, filtered)
-        return
-    named = {image.says.magnum_driver for image in cloud.images}
-    named |= {(template.driver or '').strip()
-              for template in cloud.templates}
-    yield from drivers.audit(catalog, named, filtered)
-    yield from images.audit(catalog, cloud.images)
-    yield from templates.audit(catalog, cloud)
+    yield from drivers.audit(catalog)
+    if cloud is not None:
+        yield from images.audit(catalog, cloud.images)
+        yield from templates.audit(catalog, cloud)

@@ -3,8 +3,8 @@
 
 A finding that the paste filter cures is an error without the filter if a user
 gets an unintended driver, and at most a warning with it. Those that no filter
-can cure have one severity: ``broken``, ``beta-wins``, ``template-blocked``,
-``image-no-os-distro``, ``image-other-os-distro`` and ``shadowed``.
+can cure have one severity: ``broken``, ``beta-wins``, ``image-no-os-distro``,
+``image-other-os-distro`` and ``shadowed``.
 """
 
 import collections.abc
@@ -62,15 +62,12 @@ RULES: dict[str, tuple[Severity | None, Severity | None]] = {
     'clash': (_ERROR, _WARNING),
     'clash-by-name': (_ERROR, _WARNING),
     'clash-with-default': (_WARNING, _INFO),
-    'default-mismatch': (_ERROR, _NOTHING),
+    'without-filter': (_ERROR, _NOTHING),
     'default-unknown': (_ERROR, _WARNING),
     'default-disabled': (_ERROR, _WARNING),
     'default-broken': (_ERROR, _WARNING),
     'default-beta': (_ERROR, _WARNING),
     'beta': (_INFO, _INFO),
-    'driver-not-stored': (_WARNING, _NOTHING),
-    'unreachable': (_WARNING, _WARNING),
-    'unreachable-unless-named': (_INFO, _INFO),
     'unknown-in-option': (_WARNING, _WARNING),
     'os-names-other-driver': (_WARNING, _WARNING),
     'os-prefix-not-own-name': (_WARNING, _WARNING),
@@ -80,7 +77,6 @@ RULES: dict[str, tuple[Severity | None, Severity | None]] = {
     'image-other-os-distro': (_INFO, _INFO),
     'image-no-distro': (_WARNING, _WARNING),
     'image-ambiguous': (_ERROR, _WARNING),
-    'image-differs': (_ERROR, _NOTHING),
     'image-not-supported': (_WARNING, _WARNING),
     'image-names-unknown': (_WARNING, _WARNING),
     'image-names-disabled': (_ERROR, _WARNING),
@@ -90,12 +86,9 @@ RULES: dict[str, tuple[Severity | None, Severity | None]] = {
     'image-distro-of-no-driver': (_WARNING, _WARNING),
     # All other images, grouped.
     'images-ambiguous': (_WARNING, _INFO),
-    'images-differ': (_WARNING, _NOTHING),
     'images-deprecated': (_INFO, _INFO),
     'images-unserved': (_INFO, _INFO),
-    'os-distro-unknown': (_INFO, _INFO),
     # Templates.
-    'template-blocked': (_ERROR, _ERROR),
     'template-ambiguous': (_ERROR, _WARNING),
     'template-not-supported': (_WARNING, _WARNING),
     'template-names-unknown': (_ERROR, _ERROR),
@@ -103,7 +96,6 @@ RULES: dict[str, tuple[Severity | None, Severity | None]] = {
     'template-names-beta': (_ERROR, _WARNING),
     'template-names-broken': (_ERROR, _ERROR),
     'template-names-mismatch': (_ERROR, _WARNING),
-    'template-differs': (_ERROR, _ERROR),
     'template-distro': (_ERROR, _WARNING),
     'template-other-driver': (_INFO, _INFO),
     'template-image-gone': (_WARNING, _WARNING),

@@ -11,10 +11,8 @@ import collections.abc
 
 from magnum_capi.discovery.audit import findings
 from magnum_capi.discovery.audit import seen
-from magnum_capi.discovery import libosinfo
 from magnum_capi.discovery import model
 from magnum_capi.discovery import resolve
-from magnum_capi.discovery import unmodified
 
 #: Groups that one finding lists.
 _LISTED = 24
@@ -40,15 +38,13 @@ _CODES = {
 
 def audit(catalog: model.Catalog, images: tuple[seen.Image, ...]) -> _Drafts:
     """Findings about images."""
-    magnum = unmodified.without_broken(catalog)
     plain: dict[str, list[seen.Image]] = collections.defaultdict(list)
     for image in images:
         if image.says.magnum_distro or image.says.magnum_driver:
-            yield from _meant(image, catalog, magnum)
+            yield from _meant(image, catalog)
         elif image.says.os_distro:
             plain[image.says.os_distro].append(image)
-    yield from _grouped(plain, catalog, magnum)
-    yield from _unknown(images, catalog)
+    yield from _grouped(plain, catalog)
 
 
 def _pairs(distro: str | None,
@@ -59,8 +55,7 @@ def _pairs(distro: str | None,
                    if t.os == distro and catalog.providers(t)} or _USUAL)
 
 
-def _meant(image: seen.Image, catalog: model.Catalog,
-           magnum: model.Catalog) -> _Drafts:
+def _meant(image: seen.Image, catalog: model.Catalog) -> _Drafts:
     subject, says = str(image), image.says
     distro = says.magnum_distro or says.os_distro
     if says.magnum_distro and not image.os_distro:
@@ -69,7 +64,7 @@ def _meant(image: seen.Image, catalog: model.Catalog,
             'It has magnum_distro but no os_distro: every Magnum refuses '
             'its templates, with or without the filter',
             f'Set os_distro too: to {model.shown(_system(says))} for '
-            f'{_READER}; otherwise to its name in libosinfo')
+            f'{_READER}; otherwise to any name of the operating system')
     elif (says.magnum_distro and says.os_distro != _system(says)
             and _system(says) not in catalog.by_name):
         yield findings.Draft(
@@ -79,63 +74,22 @@ def _meant(image: seen.Image, catalog: model.Catalog,
             f'{_READER}: its chart gets the latter',
             'Set os_distro to the former, unless the driver of its templates '
             'does not read it')
-    both = [
-        (resolve.resolve(model.Request(says, server_type, coe), catalog),
-         unmodified.create_template(magnum, image.raw, server_type, coe))
+    decisions = [
+        resolve.resolve(model.Request(says, server_type, coe), catalog)
         for server_type, coe in _pairs(distro, catalog)]
-    served = any(decision.driver for decision, _ in both)
-    for decision, answer in both:
+    served = any(decision.driver for decision in decisions)
+    for decision in decisions:
         refusal = decision.refusal
         # A driver for virtual machines need not provide bare metal too.
         if refusal and not (served and refusal.kind is model.Kind.MISMATCH):
-            yield _refused(subject, refusal, answer)
-        elif not refusal and image.os_distro and not _same(decision, answer):
-            yield findings.Draft(
-                'image-differs', subject,
-                f'Its templates should get the driver {decision.driver} for '
-                f'{decision.cluster_type}, but {_magnum(answer)}',
-                _cure(decision, answer))
+            yield findings.Draft(_CODES[refusal.kind], subject, refusal.text,
+                                 findings.cure(refusal))
     yield from _naming(image, catalog)
 
 
 def _system(says: model.ImageProperties) -> str:
     """magnum_distro without the optional driver's name before it."""
     return (says.magnum_distro or '').rpartition(':')[2]
-
-
-def _refused(subject: str, refusal: model.Refusal,
-             answer: unmodified.Answer) -> findings.Draft:
-    text = refusal.text
-    if answer.accepted:
-        text += f'. But {_magnum(answer)}'
-    return findings.Draft(_CODES[refusal.kind], subject, text,
-                          findings.cure(refusal))
-
-
-def _same(decision: model.Decision, answer: unmodified.Answer) -> bool:
-    return (answer.accepted and answer.maker == decision.driver
-            and answer.distro == decision.os)
-
-
-def _magnum(answer: unmodified.Answer) -> str:
-    if not answer.accepted:
-        return f'an unmodified Magnum refuses them: {answer.text}'
-    text = (f'an unmodified Magnum stores {model.shown(answer.driver)} with '
-            f'cluster_distro {model.shown(answer.distro)}')
-    if not answer.driver:
-        text += (f', and their clusters go to {answer.maker}'
-                 if answer.maker else ', and refuses their clusters')
-    return text
-
-
-def _cure(decision: model.Decision, answer: unmodified.Answer) -> str:
-    cures = []
-    if answer.maker != decision.driver:
-        cures.append('set magnum_driver to exactly '
-                     f'{model.shown(decision.driver)}')
-    if answer.accepted and answer.distro != decision.os:
-        cures.append('set os_distro to the same as magnum_distro')
-    return f'Put the filter into the pipeline, or {" and ".join(cures)}'
 
 
 def _naming(image: seen.Image, catalog: model.Catalog) -> _Drafts:
@@ -154,8 +108,8 @@ def _naming(image: seen.Image, catalog: model.Catalog) -> _Drafts:
                 'operating system that it provides into magnum_distro')
 
 
-def _grouped(plain: dict[str, list[seen.Image]], catalog: model.Catalog,
-             magnum: model.Catalog) -> _Drafts:
+def _grouped(plain: dict[str, list[seen.Image]],
+             catalog: model.Catalog) -> _Drafts:
     unserved: dict[str, int] = {}
     for distro, images in plain.items():
         subject = f'images with os_distro {model.shown(distro)}'
@@ -164,21 +118,12 @@ def _grouped(plain: dict[str, list[seen.Image]], catalog: model.Catalog,
         for server_type, coe in _pairs(distro, catalog):
             decision = resolve.resolve(
                 model.Request(images[0].says, server_type, coe), catalog)
-            answer = unmodified.create_template(
-                magnum, images[0].raw, server_type, coe)
-            if decision.driver and not _same(decision, answer):
-                yield findings.Draft(
-                    'images-differ', subject,
-                    f'Templates of {count} should get the driver '
-                    f'{decision.driver} for {decision.cluster_type}, but '
-                    f'{_magnum(answer)}', _cure(decision, answer))
-            elif (decision.refusal
+            if (decision.refusal
                     and decision.refusal.kind is model.Kind.AMBIGUOUS):
                 yield findings.Draft(
                     'images-ambiguous', subject,
                     f'{decision.refusal.text}; {count} without magnum_driver '
-                    f'cannot say which, and {_magnum(answer)}',
-                    findings.cure(decision.refusal))
+                    'cannot say which', findings.cure(decision.refusal))
             served = served or bool(catalog.providers(
                 model.ClusterType(server_type, distro, coe)))
         if served:
@@ -195,34 +140,6 @@ def _grouped(plain: dict[str, list[seen.Image]], catalog: model.Catalog,
             f'{_count(sum(unserved.values()))} with an os_distro that no '
             f'usable driver provides: {_counted(unserved)}. They are probably '
             'not meant for Magnum', 'None needed')
-
-
-def _unknown(images: tuple[seen.Image, ...],
-             catalog: model.Catalog) -> _Drafts:
-    counts = collections.Counter(image.says.os_distro for image in images
-                                 if image.says.os_distro)
-    others: dict[str, int] = {}
-    for distro, count in counts.items():
-        if libosinfo.known(distro):
-            continue
-        if any(t.os == distro for offer in catalog.offers
-               for t in offer.types):
-            yield findings.Draft(
-                'os-distro-unknown', f'os_distro {model.shown(distro)}',
-                f'libosinfo ({libosinfo.VERSION}) does not know it, but '
-                f'{_count(count)} with it and drivers that provide it exist; '
-                'Nova looks it up in libosinfo',
-                f'None needed for {_READER}: it needs this value. For '
-                'others, with the filter: set magnum_distro to this value, '
-                'and os_distro to its name in libosinfo')
-        else:
-            others[distro] = count
-    if others:
-        yield findings.Draft(
-            'os-distro-unknown', 'os_distro',
-            f'libosinfo ({libosinfo.VERSION}) does not know these values, '
-            f'and no driver provides them: {_counted(others)}',
-            'None needed for Magnum')
 
 
 def _count(number: int) -> str:

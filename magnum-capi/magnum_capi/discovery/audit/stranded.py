@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Templates and clusters whose driver an upgrade of Magnum takes away.
+"""Templates and clusters that lose their driver if one is disabled or gone.
 
 Magnum 22.0.0 ships the Heat driver k8s_fedora_coreos_v1, 23.0.0 ships none.
 How the API and conductor of 23.0.0 treat what is left was measured in
@@ -7,16 +7,11 @@ tests/functional/discovery/test_stranded.py.
 """
 
 import collections.abc
-import re
 
 from magnum_capi.discovery.audit import findings
 from magnum_capi.discovery.audit import seen
 from magnum_capi.discovery import model
 from magnum_capi.discovery import unmodified
-
-#: The first release without drivers of its own.
-_WITHOUT = 23
-_OWN = re.compile(r'magnum \d').match
 
 _CLUSTER = (
     'It stays in lists, in its last state. A resize is answered with 202 and '
@@ -27,37 +22,35 @@ _TEMPLATE = ('It stays in lists, new clusters of it are refused, and it can '
              'be deleted when no cluster uses it')
 
 
-def audit(catalog: model.Catalog, cloud: seen.Cloud, magnum: int,
+def audit(catalog: model.Catalog, cloud: seen.Cloud, driver: str,
           ) -> tuple[findings.Finding, ...]:
-    """What an upgrade strands, clusters first.
+    """What is stranded without a driver, clusters first.
 
-    :param catalog: of the Magnum before the upgrade.
-    :param magnum: major version of the new Magnum.
+    :param driver: its name; it may be gone already.
     """
     before = unmodified.without_broken(catalog)
     after = model.Catalog(
-        [offer for offer in before.offers
-         if magnum < _WITHOUT or not _OWN(offer.origin)],
-        before.policy, magnum)
+        [offer for offer in before.offers if offer.name != driver],
+        before.policy)
     lost = {}
     for template in cloud.templates:
-        reason = _lost(template, before, after)
+        reason = _lost(template, driver, before, after)
         if reason:
             lost[template.uuid] = reason
     return (*_clusters(cloud, lost), *_templates(cloud, lost))
 
 
-def _lost(template: seen.Template, before: model.Catalog,
+def _lost(template: seen.Template, driver: str, before: model.Catalog,
           after: model.Catalog) -> str | None:
     """Why its clusters lose their driver; None: they do not."""
     now, then = (unmodified.get_driver(
         each, template.cluster_type, template.driver)
         for each in (before, after))
     if not then.accepted:
-        return f'Magnum {after.magnum} has no driver for it: {then.text}'
+        return f'Without {driver} it has no driver: {then.text}'
     if now.driver not in (None, then.driver):
-        return (f'Magnum {after.magnum} selects {then.driver} for it, which '
-                f'knows nothing about clusters of {now.driver}')
+        return (f'Without {driver}, Magnum selects {then.driver} for it, '
+                f'which knows nothing about clusters of {now.driver}')
     return None
 
 
@@ -71,9 +64,9 @@ def _clusters(cloud: seen.Cloud, lost: collections.abc.Mapping[str, str],
             yield findings.Finding(
                 findings.Severity.ERROR, 'cluster-stranded', str(cluster),
                 f'{reason}. {_CLUSTER}',
-                'Before the upgrade, move its workload to a cluster of '
-                'another driver, and delete it. Afterwards, only its Heat '
-                f'stack can be deleted, in Heat: {stack}')
+                'Before that, move its workload to a cluster of another '
+                'driver, and delete it. Afterwards, only what it is made of '
+                f'can be deleted, for example its stack in Heat: {stack}')
 
 
 def _templates(cloud: seen.Cloud, lost: collections.abc.Mapping[str, str],
@@ -83,6 +76,5 @@ def _templates(cloud: seen.Cloud, lost: collections.abc.Mapping[str, str],
             yield findings.Finding(
                 findings.Severity.ERROR, 'template-stranded', str(template),
                 f'{lost[template.uuid]}. {_TEMPLATE}',
-                'Make a template for another driver (magnum-capi discovery '
-                'translate), hide this one, and delete it after its last '
-                'cluster')
+                'Make a template for another driver, and delete this one '
+                'after its last cluster')

@@ -7,7 +7,6 @@ from magnum_capi.discovery.audit import findings
 from magnum_capi.discovery.audit import seen
 from magnum_capi.discovery import model
 from magnum_capi.discovery import resolve
-from magnum_capi.discovery import unmodified
 
 _Drafts = collections.abc.Iterator[findings.Draft]
 
@@ -28,51 +27,15 @@ _RENEW = ('Make a new template: this one cannot be changed while clusters use '
 
 def audit(catalog: model.Catalog, cloud: seen.Cloud) -> _Drafts:
     """Findings about templates."""
-    magnum = unmodified.without_broken(catalog)
     for template in cloud.templates:
         decision = resolve.resolve_stored(
             template.cluster_type, template.driver, catalog)
         if decision.refusal:
-            yield _refused(template, decision.refusal, magnum)
-        if decision.driver:
-            yield from _chosen(template, decision.driver, magnum)
+            yield findings.Draft(
+                _CODES[decision.refusal.kind], str(template),
+                decision.refusal.text,
+                f'{findings.cure(decision.refusal)}. {_RENEW}')
         yield from _of_image(template, decision, cloud, catalog)
-
-
-def _refused(template: seen.Template, refusal: model.Refusal,
-             magnum: model.Catalog) -> findings.Draft:
-    text = refusal.text
-    answer = unmodified.create_cluster(magnum, template.cluster_type)
-    if template.driver is None and answer.accepted:
-        text += ('. The template names no driver, and an unmodified Magnum '
-                 f'creates its clusters with {answer.driver}')
-    elif not answer.accepted:
-        text += ('. Clusters cannot be made, with or without the filter: '
-                 f'{answer.text}')
-    else:
-        text += '. An unmodified Magnum accepts clusters of it all the same'
-        if template.driver not in magnum.by_name:
-            text += ', and they fail'
-    return findings.Draft(_CODES[refusal.kind], str(template), text,
-                          f'{findings.cure(refusal)}. {_RENEW}')
-
-
-def _chosen(template: seen.Template, driver: str,
-            magnum: model.Catalog) -> _Drafts:
-    answer = unmodified.create_cluster(magnum, template.cluster_type)
-    if not answer.accepted:
-        yield findings.Draft(
-            'template-blocked', str(template),
-            f'Its driver {driver} provides {template.cluster_type}, but '
-            f'Magnum refuses its clusters: {answer.text}',
-            "See the finding 'beta-wins' about the type")
-    stored = unmodified.get_driver(magnum, template.cluster_type,
-                                   template.driver)
-    if template.driver and stored.driver != driver:
-        yield findings.Draft(
-            'template-differs', str(template),
-            f'Its driver is stored as {model.shown(template.driver)}, which '
-            f'Magnum does not recognize as {driver}: {stored.text}', _RENEW)
 
 
 def _of_image(template: seen.Template, decision: model.Decision,
