@@ -7,7 +7,9 @@ which accepts most of them.
 
 import http.client
 import json
+import re
 import subprocess
+import unittest
 
 from openstack import config
 from openstack import connection
@@ -154,6 +156,28 @@ class DiscoveryFilterTest(testtools.TestCase):
         [error] = answer.json()['errors']
         self.assertIn('is ambiguous', error['detail'])
         self.assertTrue(error['request_id'].startswith('req-'))
+
+    @unittest.expectedFailure
+    def test_the_client_of_openstack_prints_how_to_choose(self):
+        fields = self.wanted()
+        ended = subprocess.run(
+            [self._openstack(), 'coe', 'cluster', 'template', 'create', 'x',
+             '--coe', fields['coe'], '--image', fields['image_id'],
+             '--external-network', fields['external_network_id'],
+             '--flavor', fields['flavor_id'],
+             '--master-flavor', fields['master_flavor_id']],
+            env={'OS_CLIENT_CONFIG_FILE': str(
+                self.layout.directory / 'clouds.yaml'),
+                'OS_CLOUD': 'sandbox',
+                'HOME': str(self.layout.directory / 'home')},
+            capture_output=True, text=True, timeout=300)
+        self.assertNotEqual(0, ended.returncode)
+        for word in (HELM, '--driver', 'magnum_driver'):
+            self.assertIn(word, ended.stderr)
+
+    def _openstack(self):
+        env = self.box.call('env').out
+        return re.search('^export SANDBOX_OPENSTACK=(.+)$', env, re.M)[1]
 
     def explained(self, *argv):
         """Exit code and JSON of an operator's "discovery explain"."""
