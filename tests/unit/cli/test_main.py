@@ -35,6 +35,7 @@ from magnum_capi_tempest.cli import sandbox
 from magnum_capi_tempest.sandbox import access, tempest_run
 from magnum_capi_tempest.workspace import runs
 import pathlib, sys
+import re
 from unittest import mock
 folder = pathlib.Path(sys.argv[-1])
 sandbox.snapshot = tempest_run.records.require_ready = mock.MagicMock()
