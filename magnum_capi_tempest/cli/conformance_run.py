@@ -144,8 +144,8 @@ class Logs(_OfRun):
         parser = super().get_parser(prog_name)
         parser.add_argument(
             '--plugin', default=sonobuoy.PLUGIN,
-            help='plugin of Sonobuoy, or "sonobuoy" for its aggregator '
-                 f'(default: {sonobuoy.PLUGIN})')
+            help=f'plugin of Sonobuoy, or "{sonobuoy.AGGREGATOR}" for its '
+                 f'aggregator (default: {sonobuoy.PLUGIN})')
         parser.add_argument(
             '-f', '--follow', action='store_true',
             help='keep printing new lines until Ctrl-C; a secret that spans '

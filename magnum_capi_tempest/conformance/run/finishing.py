@@ -64,13 +64,17 @@ def finish(record, driven, reader, runtime) -> outcome.Outcome:
 
 
 def _save_logs(record, driven, runtime):
-    file = pathlib.Path(record.results) / f'{record.name}.log'
-    try:
-        with runtime.progress.step('saving the logs'):
-            outfile.write_private(file, driven.logs().encode())
-    except errors.CommandFailed as e:
-        runtime.progress.info(f'No logs: {sonobuoy.failure_message(e.output)}')
-    else:
+    found = ''
+    # Of all at once, Sonobuoy gives none if one container has none.
+    for plugin in (sonobuoy.AGGREGATOR, sonobuoy.PLUGIN):
+        try:
+            found += driven.logs(plugin)
+        except errors.CommandFailed as e:
+            runtime.progress.info(f'No logs of {plugin}: '
+                                  f'{sonobuoy.failure_message(e.output)}')
+    if found:
+        file = pathlib.Path(record.results) / f'{record.name}.log'
+        outfile.write_private(file, found.encode())
         runtime.progress.info(f'Logs of the run so far: {file}')
 
 

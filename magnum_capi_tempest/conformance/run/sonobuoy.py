@@ -29,6 +29,8 @@ NAMESPACE = 'sonobuoy'
 #: The only plugin by default: systemd-logs needs root on every node, and its
 #: results take gigabytes (Sonobuoy issues 1167, sonobuoy-plugins 210).
 PLUGIN = 'e2e'
+#: Name of the aggregator, which is no plugin, for "sonobuoy logs".
+AGGREGATOR = 'sonobuoy'
 
 #: Most names of failures to keep, and most characters of a name.
 _FAILURES, _NAME = 100, 2048
@@ -195,13 +197,13 @@ class Commands:
         """Fetch the archive as ``folder/name``; never ``--extract``."""
         return self._line('retrieve', str(folder), '--filename', name)
 
-    def logs(self, plugin='', follow=False) -> list[str]:
-        """Print logs of the run's pods.
+    def logs(self, plugin, follow=False) -> list[str]:
+        """Print logs of a plugin's pods.
 
-        :param plugin: "sonobuoy" for the aggregator; empty for all pods.
+        :param plugin: AGGREGATOR for the aggregator.
         :param follow: print new lines until interrupted.
         """
-        return self._line('logs', *(('--plugin', plugin) if plugin else ()),
+        return self._line('logs', '--plugin', plugin,
                           *(('--follow',) if follow else ()))
 
     def delete(self, wait=10) -> list[str]:
@@ -265,8 +267,8 @@ class Sonobuoy:
         """
         processes.run(self.commands.retrieve(folder, name), timeout=TRANSFER)
 
-    def logs(self, plugin='') -> str:
-        """The logs so far.
+    def logs(self, plugin) -> str:
+        """The logs of a plugin's pods so far.
 
         :param plugin: see :meth:`Commands.logs`.
         :raises CommandFailed: they cannot be read.

@@ -244,6 +244,8 @@ class TestRun(base.BaseTest):
         self.assertEqual(verdict.HARNESS_ERROR, ended.verdict.outcome)
         self.assertIn('the node n1 of pod e2e-job has not been ready',
                       ended.verdict.reasons[0])
+        # No container has a log.
+        self.assertFalse((self.base / 'results' / 'r1.log').exists())
 
     @boxes.LONG
     def test_logs_of_a_run_that_stalls_are_saved(self):

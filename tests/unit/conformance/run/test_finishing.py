@@ -55,7 +55,7 @@ class TestFinishing(run_box.TestCase):
 
         self.assertEqual(verdict.HARNESS_ERROR, ended.verdict.outcome)
         self.assertIn('longer than 60 s', ended.verdict.reasons[0])
-        self.assertEqual('Will run 1 of 2 specs\n', (
+        self.assertEqual('Will run 1 of 2 specs\n' * 2, (
             self.box.base / 'results' / 'r.log').read_text())
         self.assertNotIn('delete', self.box.called)
         self.assertEqual(runs.STARTED, self.box.stage)
