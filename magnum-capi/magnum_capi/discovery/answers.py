@@ -27,12 +27,17 @@ class Refused(errors.MagnumCapiError):
 
 
 def error(status: int, detail: str, request_id: str = '') -> webob.Response:
-    """An error response like those of magnum.api.middleware.parsable_error."""
+    """An error response like those of magnum.api.middleware.parsable_error.
+
+    Magnum's title is the first sentence. Here it is all of the detail: the
+    client prints nothing else (magnumclient/common/httpclient.py,
+    _extract_error_json), and what to do comes last.
+    """
     body: dict[str, list[dict[str, typing.Any]]] = {'errors': [{
         'request_id': request_id,
         'code': 'client' if status < 500 else 'server',
         'status': status,
-        'title': detail.split('. ', 1)[0].rstrip('.'),
+        'title': detail.rstrip('.'),
         'detail': detail,
         'links': [],
     }]}

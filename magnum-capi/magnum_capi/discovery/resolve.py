@@ -24,8 +24,8 @@ alternatives of the specification (``os`` is the name of a driver, or
 
 from magnum_capi.discovery import model
 
-_CHOOSE = ("Set the property magnum_driver of the image, or the field "
-           "'driver' of the cluster template, to one of them")
+_CHOOSE = ("Set the field 'driver' of the cluster template (--driver), or the "
+           'property magnum_driver of the image, to one of them')
 _ASK = 'Ask the operator of this cloud, or choose another driver'
 
 _STATES = {

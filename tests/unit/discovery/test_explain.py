@@ -47,8 +47,9 @@ class StoryTest(testtools.TestCase):
             '[drivers]default_driver is not set.',
             'So there is no driver. (vm, ubuntu, kubernetes) is ambiguous: '
             'it is provided by a_drv, b_drv.',
-            'What to do: Set the property magnum_driver of the image, or the '
-            "field 'driver' of the cluster template, to one of them.")
+            "What to do: Set the field 'driver' of the cluster template "
+            '(--driver), or the property magnum_driver of the image, to one '
+            'of them.')
 
     def last(self, story, *lines):
         self.assertEqual(list(lines), story.lines()[-len(lines):])

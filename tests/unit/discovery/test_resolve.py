@@ -25,8 +25,8 @@ ON_OFFER = (
     'On offer: (vm, flatcar, kubernetes), (vm, naming, kubernetes), '
     '(vm, naming:flatcar, kubernetes), (vm, naming:ubuntu, kubernetes), '
     '(vm, rocky, kubernetes), (vm, ubuntu, kubernetes).')
-CHOOSE = ("Set the property magnum_driver of the image, or the field "
-          "'driver' of the cluster template, to one of them.")
+CHOOSE = ("Set the field 'driver' of the cluster template (--driver), or the "
+          'property magnum_driver of the image, to one of them.')
 ASK = 'Ask the operator of this cloud, or choose another driver.'
 BOTH = ('clash', 'helm')
 
