@@ -8,6 +8,7 @@ import io
 import os
 import pathlib
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -35,7 +36,6 @@ from magnum_capi_tempest.cli import sandbox
 from magnum_capi_tempest.sandbox import access, tempest_run
 from magnum_capi_tempest.workspace import runs
 import pathlib, sys
-import re
 from unittest import mock
 folder = pathlib.Path(sys.argv[-1])
 sandbox.snapshot = tempest_run.records.require_ready = mock.MagicMock()
