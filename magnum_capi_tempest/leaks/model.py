@@ -209,7 +209,8 @@ class Left:
                 lines += [f'{len(items)} {what}:',
                           *(f'  {item}' for item in items)]
         if self.leaks:
-            lines += ['Commands that remove what was left behind:',
+            lines += ['Commands that remove what was left behind, in this '
+                      'order; wait for the clusters to go before the others:',
                       *(f'  {command}' for command in self.commands)]
         if self.unlisted:
             lines.append('It is unknown what is left of: '

@@ -28,7 +28,8 @@ ROOM = 600_000
 #: Most characters of one text of a passed test.
 _SHORT = 300
 #: In the name of a detail about a cluster, its uuid.
-_OF_CLUSTER = re.compile(r' of [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$')
+_OF_CLUSTER = re.compile(
+    r' of [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=(-\d+)?$)')
 #: Up to this many lines, a section is not folded.
 _FEW = 5
 

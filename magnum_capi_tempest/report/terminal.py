@@ -13,6 +13,8 @@ from magnum_capi_tempest.report import text
 #: Lines of a failure's reason that are shown, from its start and from its end,
 #: where programs say what went wrong; the report has all of them.
 HEAD, TAIL = 2, 8
+#: Characters of such a line: our own errors say last what was last seen.
+WIDTH = 500
 #: Most failures that are shown.
 FAILURES = 20
 #: Most lines of a section that are shown.
@@ -79,7 +81,7 @@ def show(run, *, report=None, failures=None, console=None):
         if left > 0:
             lines[HEAD:-TAIL] = [f'... {left} more lines in the report']
         for line in lines:
-            say(f'    {text.reason(line)}')
+            say(f'    {text.line(line, WIDTH)}')
         if failures:
             say(f'    All of it: {failures[test.id]}')
     if len(run.failures) > FAILURES:

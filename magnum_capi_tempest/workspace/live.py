@@ -84,12 +84,13 @@ class Live:
         if status == 'exists':
             self._known.add(name)
             return
-        # Others are fixtures of classes, or of stestr.
-        self._ended.update({name} & self._known)
+        if status in _WORDS:
+            # Others are fixtures of classes, or of stestr.
+            self._ended.update({name} & self._known)
         self._failed += status in ('fail', 'uxsuccess')
         self._say(f'{{{_worker(record)}}} {name}{_took(record)} ... '
                   f'{_WORDS.get(status, "did not end")}{_why(record)}')
-        self._tell()
+        self._tell(record)
 
     def _say(self, text):
         self._clear()
@@ -99,12 +100,14 @@ class Live:
         if self._terminal:
             print(_CLEAR, end='', file=sys.stderr, flush=True)
 
-    def _tell(self):
+    def _tell(self, record):
         now = time.monotonic()
         if self._terminal:
             print(self._count() + self._left(), end='', file=sys.stderr,
                   flush=True)
-        elif now - self._told >= _PAUSE:
+        elif now - self._told >= _PAUSE and record['status'] in _WORDS and (
+                len(self._ended) < len(self._known)):
+            # The last one is at the end.
             self._told = now
             self._progress.info(self._count() + self._left())
 

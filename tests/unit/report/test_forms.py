@@ -157,9 +157,9 @@ class HtmlTest(testtools.TestCase):
 
     def test_the_only_cluster_needs_no_id(self):
         self.assertEqual(
-            ['cluster', 'requests', 'node groups'], self.titles(
+            ['cluster', 'requests', 'cluster-1'], self.titles(
                 f'cluster of {CLUSTER}', 'requests',
-                f'node groups of {CLUSTER}'))
+                f'cluster of {CLUSTER}-1'))
 
     def test_one_of_several_does(self):
         names = [f'cluster of {CLUSTER}', f'cluster of {CLUSTER[:-1]}0']
