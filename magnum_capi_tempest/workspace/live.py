@@ -127,15 +127,28 @@ class Live:
 
 
 class _Others(testtools.StreamResult):
-    """Passes on what programs print that is of no test."""
+    """Passes on lines that programs print that are of no test.
+
+    subunit gives what is no packet byte by byte.
+    """
 
     def __init__(self, say):
         super().__init__()
         self._say = say
+        self._rest = b''
 
     def status(self, test_id=None, file_bytes=None, **_):
         if test_id is None and file_bytes:
-            text = bytes(file_bytes).decode('utf-8', 'replace').rstrip()
+            *lines, self._rest = (self._rest + bytes(file_bytes)).split(b'\n')
+            self._pass_on(*lines)
+
+    def stopTestRun(self):
+        super().stopTestRun()
+        self._pass_on(self._rest)
+
+    def _pass_on(self, *lines):
+        for line in lines:
+            text = line.decode('utf-8', 'replace').rstrip()
             if text:
                 self._say(text)
 
