@@ -6,7 +6,6 @@ import collections.abc
 import importlib.metadata
 import itertools
 
-import autopage.argparse
 from cliff import app
 from cliff import commandmanager
 from cliff import help as cliff_help
@@ -106,14 +105,14 @@ class MagnumCapi(app.App):
         if not names:
             return False
         width = max(map(len, names))
-        with autopage.argparse.help_pager(self.stdout) as out:
-            if words:
-                print('usage:', self.NAME, *words, 'COMMAND ...', file=out)
-            else:
-                self.parser.print_help(out)
-            print('\nCommands:', file=out)
-            for name in names:
-                print(f'  {name:{width}}  '
-                      f'{self.command_manager.description(name)}', file=out)
-            print(f'\n"{self.NAME} help COMMAND" tells more.', file=out)
+        if words:
+            print('usage:', self.NAME, *words, 'COMMAND ...', file=self.stdout)
+        else:
+            self.parser.print_help(self.stdout)
+        print('\nCommands:', file=self.stdout)
+        for name in names:
+            print(f'  {name:{width}}  '
+                  f'{self.command_manager.description(name)}',
+                  file=self.stdout)
+        print(f'\n"{self.NAME} help COMMAND" tells more.', file=self.stdout)
         return True

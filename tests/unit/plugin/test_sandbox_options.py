@@ -150,6 +150,8 @@ class OrderTest(testtools.TestCase):
         """What the command line hands over."""
         run = self.useFixture(fixtures.MockPatchObject(
             cli, 'tempest', return_value=0)).mock
+        self.useFixture(fixtures.MockPatchObject(
+            cli.tempest_run, 'chosen', return_value=None))
         command = cli.Tempest(mock.Mock(), None)
         command.run(command.get_parser('x').parse_args(words))
         return run.call_args.args[1]
