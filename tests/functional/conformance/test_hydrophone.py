@@ -44,6 +44,8 @@ class TestHydrophone(base.BaseTest):
                 reading.read(archive).specs, ended.result.specs)
             self.assertEqual({}, self.there.objects)
             shutil.rmtree(self.runtime.store.folder('r1'))
+            # A run with the same name refuses to replace it.
+            shutil.rmtree(self.base / 'results' / 'r1')
 
     def test_a_namespace_that_exists_is_not_touched(self):
         cluster = self.cluster()
