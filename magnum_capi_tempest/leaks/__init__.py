@@ -49,13 +49,14 @@ def left_by(users, artefacts, *, admin):
     found = model.Snapshot()
     for settings in users if made else ():
         seen = cloud.Cloud(settings=settings)
+        who = seen.viewer
         # Not what else the user has who may be a person.
-        made = [one if one.user != seen.user else dataclasses.replace(
+        made = [one if one.user != who.user else dataclasses.replace(
             one, user='', project='') for one in made
-            if one.ident not in (seen.user, seen.project)]
+            if one.ident not in (who.user, who.project)]
         found = found.union(
-            listing.of_cloud(seen.get, (seen.user,)) if admin else
-            listing.of_user(seen.get, seen.user, seen.project).union(
+            listing.of_cloud(seen.get, (who.user,)) if admin else
+            listing.of_user(seen.get, who.user, who.project).union(
                 listing.keypairs(seen.get)))
     return attribution.left_by(found, made)
 
