@@ -218,9 +218,12 @@ class DiscoveryFilterTest(testtools.TestCase):
                            (self.wanted(driver=OFF), 'disabled driver')):
             [error] = self.ask('POST', 'clustertemplates', body).json()[
                 'errors']
-            line, = [line for line in log.read_text(
-                errors='replace').splitlines() if (
-                    f"template create '{error['request_id']}'") in line]
+            # supervisord writes the log some time after the answer.
+            line, = waiting.wait_for(
+                lambda: [line for line in log.read_text(
+                    errors='replace').splitlines() if (
+                        f"template create '{error['request_id']}'") in line],
+                done=bool, timeout=60, what='the refusal in the log')
             for part in ("template 'filter'", f'refused, {rule}',
                          f'refused with 400: {error["detail"]}'):
                 self.assertIn(part, line)
