@@ -8,6 +8,7 @@ import re
 import fixtures
 import testtools
 
+from tests.functional import boxes
 from tests.functional import typed
 from tests.unit.docs import pages
 
@@ -43,6 +44,7 @@ class FirstExamplesTest(testtools.TestCase):
                                  f'{one.command.text}\n{one.output[-3000:]}')
             self.assertEqual(len(example), len(seen))
 
+    @boxes.LONG
     def test_in_a_sandbox(self):
         self.check('')
 
