@@ -2,18 +2,15 @@
 """``magnum-capi sandbox ...``: a whole cloud on loopback."""
 
 import argparse
-import functools
 import pathlib
 import shlex
 import sys
 
 from magnum_capi.cli import base
 from magnum_capi import errors
-from magnum_capi import outfile
 from magnum_capi import progress
 from magnum_capi_tempest import leaks
 from magnum_capi_tempest.management import standalone
-from magnum_capi_tempest import rehearsal
 from magnum_capi_tempest import report
 from magnum_capi_tempest import sandbox
 from magnum_capi_tempest.sandbox import access
@@ -221,96 +218,6 @@ class Set(_OfSandbox, base.Command):
         sandbox.Sandbox(args.directory).set(
             [line for word in args.change for line in _lines(word)],
             not args.no_restart, progress.Progress())
-
-
-class Upgrade(_OfSandbox, base.Command):
-    """Upgrade a sandbox's Magnum to a later release; keep its clusters.
-
-    Only for the profile "full", as Magnum's migrations fail on SQLite.
-    """
-
-    def get_parser(self, prog_name):
-        parser = super().get_parser(prog_name)
-        parser.add_argument('release', help=f'one of {_RELEASES}')
-        return parser
-
-    def take_action(self, args):
-        sandbox.Sandbox(args.directory).upgrade(
-            args.release, progress.Progress())
-
-
-class Rehearse(_OfSandbox, base.Lister):
-    """Rehearse an upgrade of Magnum with running clusters.
-
-    Starts a sandbox of the profile "full" with the first release, creates two
-    clusters, and upgrades Magnum by the steps that OpenStack supports. Resizes
-    the clusters after each upgrade, then upgrades their Kubernetes, deletes
-    them, and takes the sandbox down. Sends requests to the Kubernetes APIs and
-    to Magnum's API throughout.
-
-    Exit code: 0 success, 1 a step failed or something was left behind, 2 this
-    upgrade cannot be rehearsed.
-    """
-
-    def get_parser(self, prog_name):
-        parser = super().get_parser(prog_name)
-        parser.add_argument('--from', dest='start', required=True,
-                            metavar='RELEASE', help=f'one of {_RELEASES}')
-        parser.add_argument('--to', dest='end', metavar='RELEASE',
-                            default=releases.NEWEST.name,
-                            help=f'default: {releases.NEWEST.name}')
-        parser.add_argument(
-            '--install', action='append', default=[], metavar='REQ',
-            help='install a Magnum driver, as for "sandbox up", with every '
-                 'release; may be repeated')
-        parser.add_argument('--driver', required=True,
-                            help='name of the driver that must keep working')
-        parser.add_argument(
-            '--results', type=pathlib.Path, metavar='FILE',
-            help='also write the observations to this file, as JSON')
-        parser.add_argument('--keep', action='store_true',
-                            help='do not take the sandbox down afterwards')
-        return parser
-
-    def take_action(self, args):
-        plan = rehearsal.Plan(releases.get(args.start),
-                              releases.get(args.end), args.driver)
-        releases.route(plan.start, plan.end)
-        if args.results:
-            # Not only hours later.
-            outfile.require_folder(args.results)
-        box = sandbox.Sandbox(args.directory)
-        if records.load(box.directory):
-            raise errors.UsageError(
-                'A sandbox exists already', where=box.directory,
-                hint=hints.take_down(box.directory))
-        say = progress.Progress()
-        box.up(sandbox.Spec('full', install=tuple(args.install),
-                            magnum=plan.start.name), say)
-        try:
-            outcome = rehearsal.Rehearsal(
-                box, plan, functools.partial(snapshot, box), say).run()
-        finally:
-            if not args.keep:
-                box.down(say)
-        if args.results:
-            rehearsal.write(args.results, outcome)
-        self._outcome = outcome
-        return ('Magnum', 'Step', 'Seconds'), [
-            (s.magnum, s.what, s.seconds) for s in outcome.steps]
-
-    def run(self, parsed_args):
-        code = super().run(parsed_args)
-        if code:
-            return code
-        for one in self._outcome.answers:
-            print(one, file=self.app.stdout)
-        for one in self._outcome.left:
-            print(f'left: {one}', file=self.app.stdout)
-        for one in self._outcome.forgotten:
-            print(f'forgotten by Magnum {releases.NEWEST.name}: {one}',
-                  file=self.app.stdout)
-        return 1 if self._outcome.left else 0
 
 
 class Tempest(_OfSandbox, base.Command):

@@ -103,15 +103,13 @@ def same(one: str, other: str) -> bool:
             == packaging.utils.canonicalize_name(other))
 
 
-def install(layout, cloud, requirements, progress, release, target=None,
-            companions=()):
+def install(layout, cloud, requirements, progress, release, companions=()):
     """Install into the sandbox's folder ``drivers``, all or nothing.
 
     :param cloud: environment of Magnum.
     :param requirements: results of :func:`requirement`. A driver that Magnum's
         environment has in another version is replaced, for this sandbox.
     :param release: of Magnum.
-    :param target: another folder of the sandbox, which must not exist yet.
     :param companions: requirements to install along with them. One that
         Magnum's environment has in another version is replaced, for this
         sandbox.
@@ -139,7 +137,7 @@ def install(layout, cloud, requirements, progress, release, target=None,
             _refuse_another(library / name, requirements)
             shutil.rmtree(library / name)
         _require_drivers(library, cloud_library, requirements)
-        library.rename(target or layout.drivers)
+        library.rename(layout.drivers)
 
 
 def _pretend(library, cloud):

@@ -29,7 +29,6 @@ from magnum_capi_tempest.sandbox.cloud import deployment
 from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest.sandbox.cloud import flavors
 from magnum_capi_tempest.sandbox.cloud import overlay
-from magnum_capi_tempest.sandbox.cloud import seed
 from magnum_capi_tempest.sandbox.cloud import services
 from magnum_capi_tempest.sandbox import descriptions
 from magnum_capi_tempest.sandbox import drivers
@@ -41,7 +40,6 @@ from magnum_capi_tempest.sandbox import magnum_wheel
 from magnum_capi_tempest.sandbox import options
 from magnum_capi_tempest.sandbox import profiles
 from magnum_capi_tempest.sandbox import record as records
-from magnum_capi_tempest.sandbox import releases
 from magnum_capi_tempest.sandbox import spec
 from magnum_capi_tempest.sandbox import tempest_run
 from magnum_capi_tempest import supervision
@@ -235,64 +233,10 @@ class Sandbox:
                                          record.infrastructure)
                 self._cloud(record, venvs, progress).restart_magnum(progress)
 
-    def add_images(self, images) -> dict[str, str]:
-        """Create the images that the running sandbox does not have yet.
-
-        :param images: properties by name.
-        :returns: their ids by name.
-        """
-        layout = self.layout()
-        venv = environment.location(environment.key(
-            kind=records.require_ready(self.directory).infrastructure))
-        return seed.add_images(
-            layout, venv, services.environment(layout, venv),
-            self.passwords(), images)
-
-    def upgrade(self, name, progress):
-        """Upgrade Magnum to a later release; clusters and data stay.
-
-        In the order that operators use: environment and drivers while the old
-        Magnum still serves, then the migrations, then the new one. After a
-        failure or an interruption it can be called again.
-
-        :param name: of the release, see :func:`.releases.get`.
-        :raises UsageError: the release is not later, nothing runs, or the
-            profile has no migrations (Magnum's fail on SQLite).
-        :raises MagnumCapiError: drivers do not fit the release, the
-            database cannot be migrated, or Magnum does not start.
-        """
-        release = releases.get(name)
-        with records.locked(self.directory):
-            record = records.require_ready(self.directory)
-            self._check_upgrade(record, release)
-            venvs = environment.both(progress, release,
-                                     record.infrastructure)
-            layout = self.layout()
-            new = dataclasses.replace(record, magnum=release.name,
-                                      magnum_wheel=None)
-            above = self._cloud(new, venvs, progress)
-            fresh = self._fresh_drivers(layout, new, venvs.magnum, progress)
-            above.remove_magnum()
-            if fresh:
-                shutil.rmtree(layout.drivers, ignore_errors=True)
-                fresh.rename(layout.drivers)
-            overlay.make(layout, venvs.magnum)
-            above.migrate_magnum(progress)
-            records.save(self.directory, new)
-
     def _cloud(self, record, venvs, progress):
         helm = toolchain.ensure(['helm'], progress)['helm']
         return deployment.Cloud(
             self.layout(), record, venvs, self.supervisor, helm)
-
-    def _check_upgrade(self, record, release):
-        releases.route(record.release, release)
-        if profiles.get(record.profile).database == 'sqlite':
-            raise errors.UsageError(
-                f'A sandbox of the profile {record.profile!r} cannot be '
-                "upgraded: Magnum's migrations fail on SQLite",
-                where=self.directory, hint='Use --profile full')
-        self._require_running()
 
     def _require_running(self):
         if not self.supervisor.running():
@@ -300,18 +244,6 @@ class Sandbox:
                 'The sandbox is not running', where=self.directory,
                 hint='Start it again with: '
                      f'{hints.command("up", self.directory)}')
-
-    def _fresh_drivers(self, layout, record, venv, progress):
-        """Install the drivers for another release next to the current ones."""
-        install = record.additions.install
-        if not install:
-            return None
-        # Left by a killed upgrade.
-        fresh = layout.directory / 'drivers-new'
-        shutil.rmtree(fresh, ignore_errors=True)
-        drivers.install(layout, venv, install, progress, record.release,
-                        fresh, descriptions.companions(install))
-        return fresh
 
     @contextlib.contextmanager
     def _all_or_nothing(self, progress):

@@ -32,14 +32,6 @@ class Release:
         return f'{self.name} ({self.wheel.rpartition("/")[2]})'
 
     @property
-    def slurp(self) -> bool:
-        """Whether operators may skip the release after it when they upgrade.
-
-        Every first release of a year (OpenStack's release cadence, SLURP).
-        """
-        return self.name.endswith('.1')
-
-    @property
     def pins(self) -> tuple[str, ...]:
         """Files of ``constraints/`` with the pins of its environment.
 
@@ -71,23 +63,3 @@ def get(text: str) -> Release:
     known = ', '.join(f'{r.name} ({r.version})' for r in RELEASES)
     raise errors.UsageError(f'Unknown release of Magnum: {text!r}',
                             hint=f'Known releases: {known}')
-
-
-def route(start: Release, end: Release) -> tuple[Release, ...]:
-    """The upgrades from one release to a later one that OpenStack allows.
-
-    :returns: the releases after ``start``, up to and including ``end``.
-    :raises UsageError: ``end`` is not later.
-    """
-    if end.version <= start.version:
-        raise errors.UsageError(
-            f'Magnum {start.name} cannot be changed to {end.name}: only '
-            'upgrades are possible', hint='Name a later release')
-    later = [r for r in RELEASES if start.version < r.version <= end.version]
-    steps = []
-    while start != end:
-        if start.slurp and len(later) > 1 and later[1].slurp:
-            later.pop(0)
-        start = later.pop(0)
-        steps.append(start)
-    return tuple(steps)

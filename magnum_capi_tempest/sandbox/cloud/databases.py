@@ -139,12 +139,5 @@ class Databases:
             self._run('python', _PROGRAMS / 'schema.py', 'magnum', *config,
                       venv=self._venvs.magnum)
         else:
-            self.migrate_magnum()
-
-    def migrate_magnum(self):
-        """Migrate Magnum's database to the schema of its release.
-
-        :raises CommandFailed: with the end of the command's output.
-        """
-        self._run('magnum-db-manage', *self._config('magnum.conf'),
-                  'upgrade', venv=self._venvs.magnum)
+            self._run('magnum-db-manage', *config, 'upgrade',
+                      venv=self._venvs.magnum)

@@ -83,18 +83,6 @@ class Cloud:
             self._supervisor.stop(*(p.name for p in programs))
             self._supervisor.launch(programs, PATIENCE, progress)
 
-    def remove_magnum(self):
-        """Stop Magnum, so that another release can take its place."""
-        self._supervisor.remove(*(p.name for p in self._magnum()))
-
-    def migrate_magnum(self, progress):
-        """Start this release of Magnum on the data of an earlier one."""
-        passwords = credentials.passwords(self._layout.directory)
-        self._configure(passwords)
-        with progress.step('Database migrations'):
-            self._databases(passwords).migrate_magnum()
-        self.restart_magnum(progress)
-
     def _magnum(self):
         return services.magnum(self._layout, self._venvs.magnum,
                                self._profile, self._helm,

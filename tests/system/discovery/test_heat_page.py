@@ -15,6 +15,7 @@ import fixtures
 from magnum_capi import waiting
 from tests.functional import boxes
 from tests.functional import typed
+from tests.system.sandbox import magnum_upgrade
 from tests.unit.docs import pages
 
 #: Labels and fields that Heat's users have.
@@ -73,7 +74,7 @@ class HeatPageTest(boxes.TestCase):
             self.assertEqual(len(commands), len(seen))
 
         type_(before)
-        self.assert_done(box.call('upgrade', '2026.2'))
+        self.assert_done(magnum_upgrade.upgrade(box, '2026.2'))
         type_(after)
 
         # The page leaves the new cluster to its reader.

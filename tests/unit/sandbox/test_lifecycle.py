@@ -375,27 +375,6 @@ class MachineTest(_Base):
         self.assertIn('too long', str(e))
 
 
-class UpgradeTest(_Base):
-    """What is refused before anything is stopped."""
-
-    def refused_upgrade(self, name, **values):
-        self.pretend(**values)
-        return str(self.assertRaises(
-            errors.UsageError, self.box.upgrade, name, progress.Silent()))
-
-    def test_an_earlier_release(self):
-        self.assertIn('only upgrades are possible', self.refused_upgrade(
-            '2026.1', profile='full', magnum='2026.2'))
-
-    def test_a_profile_without_migrations(self):
-        self.assertIn('--profile full', self.refused_upgrade(
-            '2026.2', magnum='2025.1'))
-
-    def test_one_that_does_not_run(self):
-        self.assertIn('not running', self.refused_upgrade(
-            '2026.2', profile='full', magnum='2025.1'))
-
-
 class SetTest(_Base):
     """``sandbox set``; Magnum's restart is a stand-in."""
 

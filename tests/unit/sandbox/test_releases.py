@@ -42,23 +42,3 @@ class ReleasesTest(testtools.TestCase):
             'constraints/magnum-beside.txt').read_text().splitlines()
         self.assertEqual([], [line for line in beside if line not in cloud
                               and not line.startswith('#')])
-
-
-class RouteTest(testtools.TestCase):
-    """The ways that OpenStack supports: one release, or SLURP to SLURP."""
-
-    def names(self, start, end):
-        return [r.name for r in releases.route(
-            releases.get(start), releases.get(end))]
-
-    def test_a_slurp_release_may_skip_the_next(self):
-        self.assertEqual(['2026.1', '2026.2'], self.names('2025.1', '2026.2'))
-        self.assertEqual(['2026.1'], self.names('2025.1', '2026.1'))
-
-    def test_others_may_not(self):
-        self.assertEqual(['2026.1', '2026.2'], self.names('2025.2', '2026.2'))
-        self.assertEqual(['2025.2'], self.names('2025.1', '2025.2'))
-
-    def test_never_back(self):
-        for end in ('2025.1', '2025.2'):
-            self.assertRaises(errors.UsageError, self.names, '2025.2', end)
