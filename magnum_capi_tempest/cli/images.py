@@ -10,7 +10,6 @@ from magnum_capi_tempest.images import build
 from magnum_capi_tempest.images import inventory
 from magnum_capi_tempest.images import plan
 from magnum_capi_tempest.images import recipes
-from magnum_capi_tempest.images import releases
 from magnum_capi_tempest.toolchain import disk
 
 
@@ -23,10 +22,9 @@ def _directory(parser):
 
 def _minors(parser):
     parser.add_argument(
-        '--kubernetes', action='append', metavar='VERSION',
-        help='Only for this minor version of Kubernetes, such as 1.36, or '
-             'this release, such as 1.36.4; may be repeated (default: all '
-             'minor versions).')
+        '--kubernetes', action='append', metavar='MINOR',
+        help='Only for this minor version of Kubernetes, such as 1.36; may '
+             'be repeated (default: all).')
 
 
 class Build(base.Command):
@@ -84,19 +82,15 @@ class Check(base.Command):
 
     def take_action(self, args):
         found = inventory.read(args.directory)
-        asked = releases.asked(args.kubernetes or recipes.minors())
-        wanted = plan.choose(recipes.load(), None, tuple(asked))
+        wanted = plan.choose(recipes.load(), None,
+                             args.kubernetes or recipes.minors())
         faults = found.verify()
         for name, fault in sorted(faults.items()):
             print(f'broken: {name}: {fault}', file=self.app.stdout)
         missing = [r.name for r in wanted if r.name not in found.archives]
         for name in missing:
             print(f'missing: {name}', file=self.app.stdout)
-        others = plan.of_other_releases(wanted, found.archives, asked)
-        for name, version in others.items():
-            print(f'of another release: {name}: {version}',
-                  file=self.app.stdout)
-        if not faults and not missing and not others:
+        if not faults and not missing:
             print(f'{len(found.archives)} image archives in {found.directory} '
                   'are intact', file=self.app.stdout)
-        return 1 if faults or missing or others else 0
+        return 1 if faults or missing else 0

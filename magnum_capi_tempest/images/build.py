@@ -24,13 +24,13 @@ from magnum_capi_tempest.images import inventory
 from magnum_capi_tempest.images import layers
 from magnum_capi_tempest.images import plan as plan_
 from magnum_capi_tempest.images import recipes as recipes_
-from magnum_capi_tempest.images import releases
 from magnum_capi_tempest import resources
 from magnum_capi_tempest import toolchain
 from magnum_capi_tempest.toolchain import disk
 from magnum_capi_tempest.toolchain import download
 from magnum_capi_tempest.toolchain import leftovers
 from magnum_capi_tempest.toolchain import lock
+from magnum_capi_tempest.toolchain import pins
 
 #: Modules of this room that make images other than plain stacks of layers.
 BUILDERS = 'node', 'kicbase', 'haproxy'
@@ -61,7 +61,7 @@ def build(directory=None, names=None, minors=None, progress=None):
 
     :param directory: the folder; by default as in :mod:`.inventory`.
     :param names: see :func:`.plan.choose`.
-    :param minors: of Kubernetes, or releases; all by default.
+    :param minors: of Kubernetes; all by default.
     :returns: the :class:`.inventory.Inventory` of the folder.
     :raises UsageError: a name or minor is unknown, or the folder has
         something else in it; nothing was done.
@@ -71,9 +71,8 @@ def build(directory=None, names=None, minors=None, progress=None):
     progress = progress or progress_.Progress()
     directory = pathlib.Path(
         directory or inventory.default_directory()).absolute()
-    wanted = releases.asked(minors or recipes_.minors())
-    recipes = recipes_.load(releases.chosen(wanted, progress))
-    chosen = plan_.choose(recipes, names, tuple(wanted))
+    recipes = recipes_.load()
+    chosen = plan_.choose(recipes, names, minors or recipes_.minors())
     with _writing(directory), lock.hold(
             directory / 'lock', 'makes images', progress):
         return _Maker(directory, recipes, progress).make(chosen)
@@ -98,7 +97,7 @@ class _Maker:
 
     def _announce(self, chosen):
         wanted = {p for r in chosen for p in r.programs.values()}
-        there = {s.program for s in toolchain.describe(wanted)
+        there = {s.program for s in toolchain.describe()
                  if s.state == 'ready'}
         todo = plan_.plan(
             chosen, wanted - there,
@@ -166,7 +165,7 @@ class _Maker:
             name, self._directory / 'layers', self._progress)
 
     def _contents(self, recipe):
-        known = toolchain.known(recipe.programs.values()).programs
+        known = pins.load().programs
         contents = {p: known[p].version for p in recipe.programs.values()}
         for name in recipe.layers():
             contents[f'layer {name}'] = self._layer(name).sha256

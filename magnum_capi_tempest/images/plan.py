@@ -149,14 +149,3 @@ def missing(recipes: dict, minors, purpose, archives) -> tuple[str, ...]:
     }[purpose]
     return tuple(sorted(
         n for n, r in recipes.items() if needed(r) and n not in archives))
-
-
-def of_other_releases(chosen, archives, asked) -> dict[str, str]:
-    """Archives of another release than the requested one.
-
-    :param asked: minor -> release, None for any.
-    :returns: name -> its release.
-    """
-    return {r.name: archives[r.name].kubernetes for r in chosen
-            if r.name in archives and asked.get(r.minor)
-            and archives[r.name].kubernetes != f'v{asked[r.minor]}'}

@@ -125,26 +125,15 @@ def minors() -> tuple[str, ...]:
     return tuple(sorted(_releases(), key=lambda m: int(m.split('.')[1])))
 
 
-def defaults() -> dict[str, str]:
-    """Minor -> release that is made if only the minor is named."""
-    return {minor: names['kubernetes']
-            for minor, names in _releases().items()}
-
-
 @functools.cache
-def load(releases: tuple = ()) -> dict[str, Recipe]:
+def load() -> dict[str, Recipe]:
     """All recipes of this installation, by name.
 
-    :param releases: releases to make instead of the default ones: pairs of a
-        minor and its differing values, see :func:`.releases.chosen`.
     :raises EnvironmentProblem: a file is not valid.
     """
-    known = _releases()
-    for minor, names in releases:
-        known = {**known, minor: {**known[minor], **dict(names)}}
     found = {}
     for file in sorted(resources.find(f'{FOLDER}/recipes').glob('*.toml')):
-        for recipe in parse(_read(file), known, file):
+        for recipe in parse(_read(file), _releases(), file):
             if recipe.name in found:
                 raise _invalid(file, f'{recipe.name} is there twice')
             found[recipe.name] = recipe
@@ -164,9 +153,8 @@ def _releases() -> dict[str, dict[str, str]]:
     file = resources.find(f'{FOLDER}/kubernetes.toml')
     programs = pins.load().programs
     return {
-        minor: {'minor': minor, 'release': minor,
-                'kubernetes': programs[f'kubelet-{minor}'].version,
-                **names}
+        minor: {'minor': minor,
+                'kubernetes': programs[f'kubelet-{minor}'].version, **names}
         for minor, names in _read(file).items()}
 
 

@@ -6,14 +6,12 @@ The entry point of this room. The pins are in ``pins.toml``; Go itself and the
 files of Go modules are in :mod:`magnum_capi_tempest.toolchain.go`.
 """
 
-import dataclasses
 import pathlib
 
 from magnum_capi import errors
 from magnum_capi import progress as progress_
 from magnum_capi_tempest.toolchain import cache
 from magnum_capi_tempest.toolchain import download
-from magnum_capi_tempest.toolchain import kubernetes
 from magnum_capi_tempest.toolchain import pins
 from magnum_capi_tempest.toolchain import resolve
 
@@ -43,7 +41,7 @@ def ensure(names, progress=None) -> dict[str, pathlib.Path]:
     """
     names = list(names)
     progress = progress or progress_.Progress()
-    found = known(names, progress)
+    found = pins.load()
     unknown = [n for n in names if n not in found.programs]
     if unknown:
         raise errors.UsageError(
@@ -53,32 +51,9 @@ def ensure(names, progress=None) -> dict[str, pathlib.Path]:
     return {name: resolver.get(name) for name in names}
 
 
-def known(names=(), progress=None) -> pins.Pins:
-    """The pins, and the programs of other releases of Kubernetes.
-
-    :param names: names like ``kubelet-1.36.4`` add the programs of that
-        release.
-    :raises UsageError: the module proxy does not serve such a release.
-    """
-    found = pins.load()
-    for version in dict.fromkeys(name.rpartition('-')[2] for name in names
-                                 if name not in found.programs):
-        if kubernetes.is_release(version):
-            folder = kubernetes.module(
-                version, found.kubernetes.packages, progress)
-            found = dataclasses.replace(found, programs={
-                **found.programs, **found.kubernetes.programs(
-                    version, version, kubernetes.requirement(
-                        folder, 'github.com/onsi/ginkgo/v2'), folder)})
-    return found
-
-
-def describe(names=()) -> list[resolve.State]:
-    """Which pinned programs are available, and where.
-
-    :param names: see :func:`known`.
-    """
-    return _resolver(known(names), progress_.Silent()).describe()
+def describe() -> list[resolve.State]:
+    """Which pinned programs are available, and where."""
+    return _resolver(pins.load(), progress_.Silent()).describe()
 
 
 def clean() -> int:

@@ -137,53 +137,12 @@ class GoPackage:
 
 
 @dataclasses.dataclass(frozen=True)
-class Kubernetes:
-    """The programs of any release of Kubernetes.
-
-    :param releases: the release of each minor that is built by default:
-        minor -> {"version": "1.36.5", "ginkgo": "2.28.1"}.
-    :param tables: name without a minor -> table of the program.
-    :param ldflags: name of a group -> variables.
-    :param disk: free bytes that a build with empty Go caches needs.
-    """
-
-    releases: dict[str, dict[str, str]]
-    tables: dict[str, dict]
-    ldflags: dict[str, list[str]]
-    disk: int
-
-    @property
-    def packages(self) -> tuple[str, ...]:
-        return tuple(table['package'] for table in self.tables.values())
-
-    def programs(self, label, version, ginkgo, folder) -> dict[str, Program]:
-        """The programs of one release.
-
-        :param label: suffix of the names, ``1.36`` or ``1.36.4``.
-        :param folder: of the module from which they are built.
-        """
-        family = Family(f'kubernetes-{label}', str(folder), self.disk, False)
-        versions = {'ginkgo': ginkgo}
-        return {
-            f'{name}-{label}': _program(
-                f'{name}-{label}',
-                {**{key: table[key] for key in (
-                    'version_command', 'version_regex') if key in table},
-                 'version': versions.get(name, version),
-                 'build': {**table, 'family': family.name}},
-                {family.name: (family, self.ldflags)}, architecture())
-            for name, table in self.tables.items()
-            if table.get('only', label) == label}
-
-
-@dataclasses.dataclass(frozen=True)
 class Pins:
     """All of ``pins.toml``, for one architecture."""
 
     programs: dict[str, Program]
     modules: dict[str, Module]
     go: GoPackage
-    kubernetes: Kubernetes = Kubernetes({}, {}, {}, 0)
 
 
 def architecture() -> str:
@@ -221,11 +180,9 @@ def parse(text: str, arch: str) -> Pins:
                     for n, f in data.get('families', {}).items()}
         programs = {n: _program(n, p, families, arch)
                     for n, p in data.get('programs', {}).items()}
-        kubernetes = _kubernetes(data.get('kubernetes', {}))
-        for minor, release in kubernetes.releases.items():
-            programs |= kubernetes.programs(
-                minor, release['version'], release['ginkgo'],
-                f'{MODULES}/kubernetes-{minor}')
+        kubernetes = data.get('kubernetes', {})
+        for minor, release in kubernetes.get('releases', {}).items():
+            programs |= _kubernetes(kubernetes, minor, release, arch)
         modules = {n: Module(n, m['version'], _h1(m['h1']))
                    for n, m in data.get('modules', {}).items()}
         go = data['go']
@@ -237,13 +194,24 @@ def parse(text: str, arch: str) -> Pins:
         raise errors.EnvironmentProblem(
             f'The pins cannot be used: {type(e).__name__} {e}', where=FILE,
             hint='Restore the file from git') from e
-    return Pins(programs, modules, package, kubernetes)
+    return Pins(programs, modules, package)
 
 
-def _kubernetes(data):
-    return Kubernetes(
-        data.get('releases', {}), data.get('programs', {}),
-        data.get('ldflags', {}), _gib(data.get('build_disk_gib', 0)))
+def _kubernetes(data, minor, release, arch):
+    """The programs of one minor, by names that end with it."""
+    family = Family(f'kubernetes-{minor}', f'{MODULES}/kubernetes-{minor}',
+                    _gib(data['build_disk_gib']), False)
+    versions = {'ginkgo': release['ginkgo']}
+    return {
+        f'{name}-{minor}': _program(
+            f'{name}-{minor}',
+            {**{key: table[key] for key in (
+                'version_command', 'version_regex') if key in table},
+             'version': versions.get(name, release['version']),
+             'build': {**table, 'family': family.name}},
+            {family.name: (family, data['ldflags'])}, arch)
+        for name, table in data['programs'].items()
+        if table.get('only', minor) == minor}
 
 
 def _program(name, data, families, arch):

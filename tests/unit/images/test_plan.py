@@ -69,7 +69,7 @@ class TestPlan(base.TestCase):
 
     def test_versions_of_one_program_take_the_same_time(self):
         recipe = base.recipe('node', programs={
-            '/a': 'kubelet-1.34', '/b': 'kubelet-1.36.4', '/c': 'kubelet'})
+            '/a': 'kubelet-1.34', '/b': 'kubelet-1.36', '/c': 'kubelet'})
 
         found = plan.plan((recipe,), set(recipe.programs.values()),
                           {'node': None}, {'programs': {'kubelet': 188}})

@@ -184,3 +184,15 @@ class TestFile(base.TestCase):
                 ('etcd-3.5', 'etcd Version: 3.5.24\nGit SHA: x\n')):
             program = self.pins.programs[name]
             self.assertEqual(program.version, program.read_version(output))
+
+    def test_a_program_of_one_minor_only(self):
+        self.assertEqual(['agnhost-1.36'], [
+            name for name in self.pins.programs
+            if name.startswith('agnhost')])
+
+    def test_every_minor_has_a_module_of_its_own(self):
+        for minor in tomllib.loads(
+                pins.FILE.read_text())['kubernetes']['releases']:
+            self.assertEqual(
+                f'tools/go/kubernetes-{minor}',
+                self.pins.programs[f'kubelet-{minor}'].build.family.folder)
