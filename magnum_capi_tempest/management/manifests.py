@@ -292,8 +292,8 @@ def _digest(body):
 def _kustomize(kubectl, tree):
     return _parse(processes.run(
         [kubectl, 'kustomize', tree], timeout=120,
-        hint='The Go module may be damaged: "magnum-capi toolchain clean" '
-             'removes it'))
+        hint='The Go module may be damaged: remove the folder of modules, '
+             'which "go env GOMODCACHE" names'))
 
 
 def _parse(text):

@@ -19,15 +19,6 @@ from magnum_capi_tempest.toolchain import resolve
 _HOSTS = download.Hosts()
 
 
-def names() -> list[str]:
-    """The programs that are fetched when none is named.
-
-    In the order of ``pins.toml``, without programs that only node images
-    contain.
-    """
-    return [n for n, p in pins.load().programs.items() if p.default]
-
-
 def ensure(names, progress=None) -> dict[str, pathlib.Path]:
     """Fetch programs, one after the other, each in its pinned version.
 
@@ -54,16 +45,6 @@ def ensure(names, progress=None) -> dict[str, pathlib.Path]:
 def describe() -> list[resolve.State]:
     """Which pinned programs are available, and where."""
     return _resolver(pins.load(), progress_.Silent()).describe()
-
-
-def clean() -> int:
-    """Remove everything downloaded or built; returns the bytes freed.
-
-    Go's own caches and programs on PATH are not touched.
-
-    :raises EnvironmentProblem: another process is making a program.
-    """
-    return cache.Store().clean()
 
 
 def _resolver(found, progress):

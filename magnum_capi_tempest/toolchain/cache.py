@@ -172,24 +172,3 @@ class Store:
         os.rename(work, entry.folder)
         _seen.add((entry.file, stat.st_size, stat.st_mtime_ns))
         return entry.file
-
-    def clean(self) -> int:
-        """Remove everything; returns the bytes that were freed.
-
-        :raises EnvironmentProblem: another process is making a program, or
-            something cannot be removed.
-        """
-        with lock.hold_all(sorted(self.root.glob('locks/*.lock')),
-                           'cleans the toolchain'):
-            size = sum(f.lstat().st_size for f in self.root.rglob('*')
-                       if f.is_file() and not f.is_symlink())
-            try:
-                for child in self.root.glob('*'):
-                    shutil.rmtree(child)
-                if self.root.exists():
-                    self.root.rmdir()
-            except OSError as e:
-                raise errors.EnvironmentProblem(
-                    f'Cannot remove the toolchain cache: {e.strerror}',
-                    where=e.filename, hint='Remove it by hand') from e
-        return size

@@ -53,29 +53,6 @@ def hold(path: pathlib.Path, doing, progress, *, timeout=PATIENCE):
         os.close(fd)
 
 
-@contextlib.contextmanager
-def hold_all(paths, doing):
-    """Hold several locks, or fail at once.
-
-    :raises EnvironmentProblem: another process holds one of them.
-    """
-    held = []
-    try:
-        for path in paths:
-            fd = _try(path)
-            if fd is None:
-                raise errors.EnvironmentProblem(
-                    f'Another process {holder(path)}', where=path,
-                    hint='Wait until it ends, or stop it')
-            held.append(fd)
-            os.ftruncate(fd, 0)
-            os.pwrite(fd, f'{doing} (pid {os.getpid()})\n'.encode(), 0)
-        yield
-    finally:
-        for fd in held:
-            os.close(fd)
-
-
 def holder(path: pathlib.Path) -> str:
     """What the holder does, and its process id."""
     try:

@@ -51,14 +51,11 @@ class Family:
 
     :param folder: the module's folder, from the top of the repository.
     :param disk: free bytes that a build with empty Go caches needs.
-    :param default: whether its programs are fetched when none is named;
-        programs can override it.
     """
 
     name: str
     folder: str
     disk: int
-    default: bool = True
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,7 +91,6 @@ class Program:
     :param version_command: arguments that print the version; None for a
         program that is not searched on PATH.
     :param version_regex: its only group is the version.
-    :param default: whether it is fetched when no program is named.
     """
 
     name: str
@@ -103,7 +99,6 @@ class Program:
     version_regex: str | None = None
     download: Download | None = None
     build: Build | None = None
-    default: bool = True
 
     def read_version(self, output: str) -> str | None:
         """The version that the program's output states, None if none."""
@@ -174,8 +169,7 @@ def parse(text: str, arch: str) -> Pins:
     """
     try:
         data = tomllib.loads(text)
-        families = {n: (Family(n, f['module'], _gib(f['build_disk_gib']),
-                               f.get('default', True)),
+        families = {n: (Family(n, f['module'], _gib(f['build_disk_gib'])),
                         f.get('ldflags', {}))
                     for n, f in data.get('families', {}).items()}
         programs = {n: _program(n, p, families, arch)
@@ -225,11 +219,10 @@ def _program(name, data, families, arch):
         raise ValueError(f'{name}: version_command needs version_regex')
     if regex is not None and re.compile(regex).groups != 1:
         raise ValueError(f'{name}: version_regex needs exactly one group')
-    build = _build(data.get('build'), names, families)
     program = Program(
         name, version, tuple(command) if command is not None else None,
-        regex, _download(data.get('download'), names), build,
-        data.get('default', build is None or build.family.default))
+        regex, _download(data.get('download'), names),
+        _build(data.get('build'), names, families))
     if program.build is None and 'download' not in data:
         raise ValueError(f'{name}: neither download nor build')
     return program

@@ -17,7 +17,7 @@ from magnum_capi_tempest.toolchain import onpath
 
 @dataclasses.dataclass(frozen=True)
 class State:
-    """One line of ``magnum-capi toolchain list``.
+    """Whether a program is there, and where.
 
     :param source: "path", "download" or "build"; for a missing program the
         possible ways, joined by "/".

@@ -299,7 +299,7 @@ class ProcessTest(_Base):
                 raise
 
     def test_reader_that_has_gone(self):
-        with self.start('toolchain', 'list') as process:
+        with self.python('-m', 'magnum_capi_tempest.toolchain') as process:
             process.stdout.close()
             err = process.stderr.read()
         self.assertEqual((141, ''), (process.returncode, err))

@@ -61,7 +61,7 @@ class WrittenTest(testtools.TestCase):
                 r'drivers|charts|devstack|tests|constraints|releasenotes|'
                 r'magnum_capi_tempest)/[\w./-]*\w)', text)
             named += [f'{name.replace(".", "/")}' for name in re.findall(
-                r'python -m (tests[\w.]*\w)', text)]
+                r'python -m ((?:tests|magnum_capi_tempest)[\w.]*\w)', text)]
             return [name for name in named
                     if not (pages.TOP / name).exists()
                     and not (pages.TOP / f'{name}.py').exists()]

@@ -200,27 +200,6 @@ class TestStore(base.TestCase):
         self.assertEqual([], self.left())
         self.assertEqual('missing', self.fault())
 
-    def test_clean(self):
-        self.make()
-        with self.store.lock('tiny', 'x', self.progress):
-            pass
-        freed = self.store.clean()
-
-        self.assertGreater(freed, len(base.TINY))
-        self.assertFalse(self.store.root.exists())
-
-    def test_clean_of_nothing(self):
-        self.assertEqual(0, self.store.clean())
-
-    def test_clean_refuses_while_a_program_is_made(self):
-        self.make()
-        with self.store.lock('tiny', 'makes tiny', self.progress):
-            error = self.assertRaises(
-                errors.EnvironmentProblem, self.store.clean)
-
-        self.assertIn('Another process makes tiny', str(error))
-        self.assertIsNone(self.fault())
-
 
 class TestLeftovers(base.TestCase):
 

@@ -61,16 +61,6 @@ class TestParse(base.TestCase):
         self.assertIsNone(found.download)
         self.assertIsNotNone(found.build)
 
-    def test_default_of_family_and_of_program(self):
-        family, program = 'build_disk_gib = 1', 'version = "1.2.3"'
-        for text, default in (
-                (SMALL, True),
-                (SMALL.replace(family, f'{family}\ndefault = false'), False),
-                (SMALL.replace(program, f'{program}\ndefault = false'),
-                 False)):
-            found = pins.parse(text, 'amd64').programs['p']
-            self.assertIs(default, found.default)
-
     def test_malformed_pins_are_refused_in_one_line(self):
         for old, new in (('ab' * 64, 'ab' * 63), ('ab' * 64, 'AB' * 64),
                          ('amd64 =', 'mips ='), ('family = "f"', ''),

@@ -20,8 +20,8 @@ DEVSTACK = jobs.TOP / 'devstack'
 FILES = ('override-defaults', 'settings', 'plugin.sh', 'lib/magnum_capi')
 
 #: Programs that our files start, beside those of every system (coreutils).
-PROGRAMS = {'grep', 'magnum-capi', 'mktemp', 'openstack', 'rm', 'sleep',
-            'sudo', 'timeout', 'which'}
+PROGRAMS = {'grep', 'magnum-capi', 'mktemp', 'openstack', 'python3', 'rm',
+            'sleep', 'sudo', 'timeout', 'which'}
 
 #: Where a command begins.
 _COMMAND = re.compile(

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""``python -m magnum_capi_tempest.toolchain NAME...``, for scripts."""
+
+import argparse
+import sys
+
+from magnum_capi.cli import endings
+from magnum_capi import progress
+from magnum_capi_tempest import toolchain
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Make programs and print their paths; returns the exit code."""
+    parser = argparse.ArgumentParser(
+        prog='python -m magnum_capi_tempest.toolchain',
+        description='Download or build pinned programs that are missing, and '
+        'print the absolute path of each, one a line. Without names, make '
+        'none: print name, version and state of all ("ready", "missing", or '
+        'what is wrong).')
+    parser.add_argument('name', nargs='*', help='name of a program')
+    args = parser.parse_args(argv)
+    return endings.program(lambda: _run(args.name))
+
+
+def _run(names):
+    if names:
+        for path in toolchain.ensure(names, progress.Progress()).values():
+            print(path)
+    else:
+        for one in toolchain.describe():
+            print(one.program, one.version, one.state)
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
