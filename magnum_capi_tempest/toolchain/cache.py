@@ -22,7 +22,6 @@ import pathlib
 import shutil
 import tempfile
 
-from magnum_capi import errors
 from magnum_capi_tempest import paths
 from magnum_capi_tempest.toolchain import download
 from magnum_capi_tempest.toolchain import leftovers

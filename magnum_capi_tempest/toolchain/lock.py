@@ -12,7 +12,6 @@ import fcntl
 import os
 import pathlib
 
-from magnum_capi import errors
 from magnum_capi import waiting
 
 #: Seconds to wait for another process: more than a cold build of everything
