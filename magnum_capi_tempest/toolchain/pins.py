@@ -194,7 +194,7 @@ def parse(text: str, arch: str) -> Pins:
 def _kubernetes(data, minor, release, arch):
     """The programs of one minor, by names that end with it."""
     family = Family(f'kubernetes-{minor}', f'{MODULES}/kubernetes-{minor}',
-                    _gib(data['build_disk_gib']), False)
+                    _gib(data['build_disk_gib']))
     versions = {'ginkgo': release['ginkgo']}
     return {
         f'{name}-{minor}': _program(
