@@ -45,7 +45,7 @@ def cleaned(call: _Call) -> int:
     :returns: its exit code, or 141 when the reader of our output has gone.
     """
     try:
-        with _told_to_end():
+        with _signals_as_exceptions():
             return call()
     except BrokenPipeError:
         # As in "magnum-capi ... | head".
@@ -54,7 +54,7 @@ def cleaned(call: _Call) -> int:
 
 
 @contextlib.contextmanager
-def _told_to_end() -> collections.abc.Iterator[None]:
+def _signals_as_exceptions() -> collections.abc.Iterator[None]:
     """Turn signals into exceptions, so that a command cleans up.
 
     SIGHUP comes when the terminal is closed; nohup makes us ignore it.
