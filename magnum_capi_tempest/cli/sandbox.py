@@ -83,8 +83,9 @@ class Up(_OfSandbox, base.Command):
                  f'{standalone.BACKENDS[0]})')
         parser.add_argument(
             '--images', type=pathlib.Path, metavar='DIR',
-            help='folder with image archives of "magnum-capi images build", '
-                 'for --nodes docker (default: images in the cache folder)')
+            help='folder with all image archives, for --nodes docker '
+                 '(default: a folder in the cache, where missing archives '
+                 'are built)')
         magnum = parser.add_mutually_exclusive_group()
         magnum.add_argument(
             '--magnum', metavar='RELEASE',
@@ -278,7 +279,7 @@ def add_nodes(parser):
         '--nodes', choices=nodes.KINDS,
         help='kind of cluster nodes: simulated in memory, ready at once and '
              'without pods, or containers of a separate engine, which needs '
-             f'root and image archives (default: {nodes.MEMORY})')
+             f'root (default: {nodes.MEMORY})')
     parser.add_argument(
         '--infrastructure', choices=infrastructure.KINDS,
         help='infrastructure of the clusters: machines and networks simulated '

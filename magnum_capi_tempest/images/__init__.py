@@ -17,6 +17,20 @@ from magnum_capi_tempest.images import recipes
 NODES, MINIKUBE = 'nodes', 'minikube'
 
 
+def provide(minors, purpose, progress):
+    """Make the archives for a purpose that the default folder lacks.
+
+    :param minors: of Kubernetes, "1.34".
+    :param purpose: :data:`NODES` or :data:`MINIKUBE`.
+    :raises MagnumCapiError: as :func:`.build.build`.
+    """
+    lacking = _lacking(inventory.read(), minors, purpose)
+    if lacking:
+        # Imported here: who has archives does not need it.
+        from magnum_capi_tempest.images import build
+        build.build(None, lacking, minors, progress)
+
+
 def require(directory, minors, purpose) -> inventory.Inventory:
     """The inventory of a folder that has everything for a purpose.
 
@@ -29,9 +43,7 @@ def require(directory, minors, purpose) -> inventory.Inventory:
         that have recipes.
     """
     found = inventory.read(directory)
-    whole = {name for name, archive in found.archives.items()
-             if inventory.quick_fault(archive) is None}
-    lacking = plan.missing(recipes.load(), minors, purpose, whole)
+    lacking = _lacking(found, minors, purpose)
     if lacking:
         words = ['magnum-capi', 'images', 'build', '--directory',
                  str(found.directory)]
@@ -42,3 +54,9 @@ def require(directory, minors, purpose) -> inventory.Inventory:
             where=found.directory, last_seen='missing: ' + ', '.join(lacking),
             hint=f'Run: {shlex.join(words)}')
     return found
+
+
+def _lacking(found, minors, purpose):
+    whole = {name for name, archive in found.archives.items()
+             if inventory.quick_fault(archive) is None}
+    return plan.missing(recipes.load(), minors, purpose, whole)

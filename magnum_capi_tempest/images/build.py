@@ -105,8 +105,7 @@ class _Maker:
         for line in _words(todo):
             self._progress.info(line)
         disk.require(todo.size + todo.scratch, [self._directory],
-                     'the image archives',
-                     f'--directory or {inventory.VARIABLE}')
+                     'the image archives', inventory.VARIABLE)
 
     def _one(self, recipe):
         programs = toolchain.ensure(
@@ -245,7 +244,7 @@ def _refuse_others(directory):
             'The folder contains something other than image archives',
             where=directory, last_seen=others[0].name,
             hint='Name a new or empty folder, or one with archives that this '
-            'command has made')
+            'project has made')
 
 
 @contextlib.contextmanager
@@ -257,5 +256,5 @@ def _writing(directory):
     except OSError as e:
         raise errors.EnvironmentProblem(
             f'Cannot make image archives: {e}', where=directory,
-            hint='Free some space or choose another folder with --directory '
-                 f'or {inventory.VARIABLE}') from e
+            hint='Free some space or choose another folder with '
+                 f'{inventory.VARIABLE}') from e

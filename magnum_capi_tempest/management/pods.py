@@ -26,12 +26,16 @@ TOOLS = ('capi', programs.CLOUD_CONTROLLER, 'minikube', *installation.TOOLS,
          *sources.PROGRAMS.values())
 
 
-def check(images):
+def check(images, make=None):
     """Check that a folder has all archives.
 
+    :param make: a :class:`magnum_capi.progress.Progress`: the folder is the
+        default one, and missing archives are made.
     :raises EnvironmentProblem: some are missing; names the command that makes
         them.
     """
+    if make:
+        sources.provide(make)
     sources.open_source(_options(images))
 
 

@@ -113,6 +113,15 @@ def open_source(options):
     return Archives(inventory, options.infrastructure == 'docker')
 
 
+def provide(progress):
+    """Make the archives that the default folder lacks.
+
+    :param progress: :class:`magnum_capi.progress.Progress`.
+    """
+    from magnum_capi_tempest import images
+    images.provide((_MINOR,), images.MINIKUBE, progress)
+
+
 def chosen(inventory, references) -> list:
     """The archives that hold these images.
 

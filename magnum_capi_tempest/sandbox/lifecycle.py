@@ -98,12 +98,12 @@ class Sandbox:
                 progress.info('Cleaning up after an interrupted start')
                 self._remove()
             kind = spec.infrastructure_of(wanted)
-            nodes = spec.nodes(wanted, kind)
-            where = spec.management_of(wanted, kind, nodes)
+            where = spec.management_of(wanted, kind)
             disk.require(ROOM, [self.directory], 'a sandbox',
                          '--directory or MAGNUM_CAPI_STATE')
             if profile.broker:
                 backends.check()
+            nodes = spec.nodes(wanted, kind, progress)
             programs = toolchain.ensure(_tools(kind, nodes, where), progress)
             venvs = environment.both(progress, release, kind)
             base = wanted.port_base or layouts.DEFAULT_PORT_BASE

@@ -16,7 +16,7 @@ MEMORY, DOCKER = 'memory', 'docker'
 
 KINDS = (MEMORY, DOCKER)
 
-#: Minor versions of Kubernetes to ask for if there is no archive.
+#: Minor versions of Kubernetes to make if there is no archive.
 MINORS = ('1.36',)
 
 #: Repository of the image of control planes' load balancers.
@@ -62,14 +62,16 @@ def glance_images(nodes) -> dict[str, dict]:
             for v in nodes.kubernetes}
 
 
-def wanted(kind, directory) -> Nodes:
+def wanted(kind, directory, progress) -> Nodes:
     """The nodes that a user wants, checked to be possible here.
 
     :param kind: one of :data:`KINDS`, or None.
-    :param directory: folder of image archives; None: the default one.
+    :param directory: folder of image archives; None: the default one, where
+        missing archives are made.
     :raises UsageError: archives for nodes in memory.
     :raises EnvironmentProblem: containers cannot run here, or archives are
-        missing; its hint has the command that makes them.
+        missing in a folder that was named; its hint has the command that
+        makes them.
     """
     if kind != DOCKER:
         if directory is not None:
@@ -84,6 +86,10 @@ def wanted(kind, directory) -> Nodes:
         raise errors.EnvironmentProblem(
             f'Real nodes cannot run here: {problem}',
             hint='Omit --nodes docker to have nodes in memory')
+    if directory is None:
+        from magnum_capi_tempest import images
+        images.provide(_minors(images.inventory.read(None)), images.NODES,
+                       progress)
     return described(archives(directory))
 
 
@@ -95,11 +101,7 @@ def archives(directory):
     """
     from magnum_capi_tempest import images
     found = images.inventory.read(directory)
-    # Archives of an older checkout may have minors without recipes by now.
-    minors = sorted({minor(a.kubernetes) for a in found.of_kind('node')}
-                    & {*images.recipes.minors()})
-    return images.require(found.directory, tuple(minors) or MINORS,
-                          images.NODES)
+    return images.require(found.directory, _minors(found), images.NODES)
 
 
 def minor(version) -> str:
@@ -128,6 +130,15 @@ def needed(inventory, balancers) -> tuple:
         a for a in inventory.archives.values()
         if a.kind == 'node'
         or balancers and any(LOAD_BALANCER in r for r in a.references))
+
+
+def _minors(inventory):
+    """Minor versions of the machines of an inventory, oldest first."""
+    from magnum_capi_tempest import images
+    # Archives of an older checkout may have minors without recipes by now.
+    minors = sorted({minor(a.kubernetes) for a in inventory.of_kind('node')}
+                    & {*images.recipes.minors()})
+    return tuple(minors) or MINORS
 
 
 def _number(version):

@@ -102,16 +102,22 @@ def chart(path) -> pathlib.Path:
     return path
 
 
-def nodes(wanted, kind) -> nodes_.Nodes:
+def nodes(wanted, kind, progress) -> nodes_.Nodes:
     """The kind of nodes of a new sandbox.
+
+    Missing archives of images are made, unless a folder of them is named.
 
     :param kind: its infrastructure, see :func:`infrastructure_of`.
     :raises UsageError: the wishes contradict each other.
-    :raises EnvironmentProblem: this machine cannot run such nodes.
+    :raises EnvironmentProblem: this machine cannot run such nodes, or
+        archives are missing in the folder that is named.
     """
     if wanted.nodes == nodes_.DOCKER:
         charts.check(chart(wanted.chart), kind)
-    return nodes_.wanted(wanted.nodes, wanted.images)
+    made_of = nodes_.wanted(wanted.nodes, wanted.images, progress)
+    if wanted.management == hosted.BACKEND:
+        pods.check(made_of.images, None if wanted.images else progress)
+    return made_of
 
 
 def infrastructure_of(wanted) -> str:
@@ -134,22 +140,19 @@ def infrastructure_of(wanted) -> str:
     return kind
 
 
-def management_of(wanted, kind, made_of) -> str:
+def management_of(wanted, kind) -> str:
     """Where Cluster API of a new sandbox runs.
 
     :param kind: its infrastructure.
-    :param made_of: its :class:`..nodes.Nodes`.
     :raises UsageError: it cannot run there.
-    :raises EnvironmentProblem: image archives are missing.
     """
     if wanted.management != hosted.BACKEND:
         return standalone.BACKENDS[0]
-    if kind != infrastructure.OPENSTACK or not made_of.real:
+    if kind != infrastructure.OPENSTACK or wanted.nodes != nodes_.DOCKER:
         raise errors.UsageError(
             'Cluster API in minikube needs servers that are containers',
             hint='Add --infrastructure openstack --nodes docker, or omit '
                  '--management minikube')
-    pods.check(made_of.images)
     return hosted.BACKEND
 
 

@@ -28,8 +28,10 @@ def problem():
     """Why these tests cannot run here, None if they can."""
     if not os.environ.get('MAGNUM_CAPI_LONG'):
         return 'MAGNUM_CAPI_LONG is not set'
+    if found := containers.problem():
+        return found
     try:
-        nodes.wanted(nodes.DOCKER, None)
+        nodes.archives(None)
     except errors.MagnumCapiError as e:
         return str(e)
     return None

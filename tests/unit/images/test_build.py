@@ -204,4 +204,4 @@ class TestBuild(base.TestCase):
             errors.EnvironmentProblem, build.build,
             self.home.parent / 'file' / 'x', None, ('1.34',), self.progress)
 
-        self.assertIn('--directory', error.hint)
+        self.assertIn(inventory.VARIABLE, error.hint)

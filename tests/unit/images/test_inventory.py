@@ -7,6 +7,7 @@ from unittest import mock
 
 from magnum_capi import errors
 from magnum_capi_tempest import images
+from magnum_capi_tempest.images import build
 from magnum_capi_tempest.images import inventory
 from magnum_capi_tempest.images import recipes
 from magnum_capi_tempest.toolchain import download
@@ -135,3 +136,24 @@ class TestRequire(base.TestCase):
             images.NODES)
 
         self.assertEqual('missing: haproxy', error.last_seen)
+
+
+class TestProvide(base.TestCase):
+
+    def provide(self):
+        with mock.patch.object(build, 'build') as made:
+            images.provide(('1.34',), images.NODES, 'progress')
+        return made
+
+    def test_only_what_is_missing_is_made(self):
+        home = self.folder()
+        path = home / 'haproxy.tar'
+        path.write_bytes(b'abc')
+        archives = {'haproxy': base.archive('haproxy', path=path)}
+        with mock.patch.dict(os.environ, {inventory.VARIABLE: str(home)}):
+            inventory.write(inventory.Inventory(home, archives))
+            self.provide().assert_called_once_with(
+                None, ('node-1.34',), ('1.34',), 'progress')
+            archives['node-1.34'] = base.archive('node-1.34', path=path)
+            inventory.write(inventory.Inventory(home, archives))
+            self.provide().assert_not_called()

@@ -59,10 +59,11 @@ class WantedTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.asked = []
+        self.made = []
         self.inventory = archives.inventory(archives.node('v1.34.9'))
         for name, value in (
                 ('inventory', archives.Reader(lambda: self.inventory)),
-                ('require', self.require)):
+                ('provide', self.provide), ('require', self.require)):
             self.useFixture(fixtures.MockPatchObject(images, name, value))
         self.problem(None)
 
@@ -70,39 +71,50 @@ class WantedTest(testtools.TestCase):
         self.asked.append(minors)
         return self.inventory
 
+    def provide(self, minors, purpose, progress):
+        self.made.append((minors, purpose))
+
+    def wanted(self, kind, directory=None):
+        return nodes.wanted(kind, directory, None)
+
     def problem(self, text):
         self.useFixture(fixtures.MockPatchObject(
             containers, 'problem', lambda: text))
 
     def test_nodes_are_in_memory_by_default(self):
         for kind in (None, nodes.MEMORY):
-            found = nodes.wanted(kind, None)
+            found = self.wanted(kind)
             self.assertEqual((nodes.Nodes(), False), (found, found.real))
 
     def test_archives_for_nodes_in_memory(self):
         e = self.assertRaises(
-            errors.UsageError, nodes.wanted, None, pathlib.Path('/i'))
+            errors.UsageError, self.wanted, None, pathlib.Path('/i'))
         self.assertIn('--nodes docker', str(e))
 
     def test_a_host_without_containers_says_so_in_one_line(self):
         self.problem('containers need root, and this is another user')
-        e = self.assertRaises(errors.EnvironmentProblem, nodes.wanted,
-                              nodes.DOCKER, None)
+        e = self.assertRaises(
+            errors.EnvironmentProblem, self.wanted, nodes.DOCKER)
         self.assertIn('need root', str(e))
         self.assertNotIn('\n', str(e))
-        self.assertEqual([], self.asked)
+        self.assertEqual(([], []), (self.made, self.asked))
 
     def test_what_there_are_machines_of_must_be_whole(self):
         self.inventory = archives.inventory(
             archives.node('v1.34.9'), archives.node('v1.33.13'),
             # Of an older checkout; nothing makes these any more.
             archives.node('v1.20.15'))
-        found = nodes.wanted(nodes.DOCKER, None)
+        found = self.wanted(nodes.DOCKER)
         self.assertEqual([('1.33', '1.34')], self.asked)
+        self.assertEqual([(('1.33', '1.34'), images.NODES)], self.made)
         self.assertEqual(('v1.20.15', 'v1.33.13', 'v1.34.9'),
                          found.kubernetes)
 
-    def test_without_machines_the_newest_are_asked_for(self):
+    def test_without_machines_the_newest_are_made(self):
         self.inventory = archives.inventory()
-        nodes.wanted(nodes.DOCKER, None)
-        self.assertEqual([nodes.MINORS], self.asked)
+        self.wanted(nodes.DOCKER)
+        self.assertEqual([(nodes.MINORS, images.NODES)], self.made)
+
+    def test_nothing_is_made_in_a_folder_that_is_named(self):
+        self.wanted(nodes.DOCKER, pathlib.Path('/i'))
+        self.assertEqual(([], [('1.34',)]), (self.made, self.asked))

@@ -75,27 +75,34 @@ class ManagementTest(testtools.TestCase):
         super().setUp()
         self.asked = []
         self.useFixture(fixtures.MockPatchObject(
-            pods, 'check', self.asked.append))
-        self.real = nodes.Nodes(nodes.DOCKER, '/images')
+            pods, 'check', lambda *a: self.asked.append(a)))
+        self.useFixture(fixtures.MockPatchObject(
+            nodes, 'wanted', lambda kind, *a: nodes.Nodes(kind, '/images')))
+
+    def both(self, **wanted):
+        wanted = spec.Spec(nodes=nodes.DOCKER, **wanted)
+        where = spec.management_of(wanted, infrastructure.OPENSTACK)
+        spec.nodes(wanted, infrastructure.OPENSTACK, 'progress')
+        return where
 
     def test_processes_by_default(self):
-        for wanted in (spec.Spec(), spec.Spec(management='processes')):
-            self.assertEqual('processes', spec.management_of(
-                wanted, infrastructure.OPENSTACK, self.real))
+        for wanted in ({}, {'management': 'processes'}):
+            self.assertEqual('processes', self.both(**wanted))
         self.assertEqual([], self.asked)
 
     def test_minikube_needs_its_archives(self):
-        self.assertEqual('minikube', spec.management_of(
-            spec.Spec(management='minikube'), infrastructure.OPENSTACK,
-            self.real))
-        self.assertEqual(['/images'], self.asked)
+        """They are made, but not in a folder that is named."""
+        for images, make in ((None, 'progress'), ('/images', None)):
+            self.assertEqual('minikube', self.both(
+                management='minikube', images=images))
+            self.assertEqual(('/images', make), self.asked.pop())
 
     def test_minikube_makes_only_servers_that_are_containers(self):
-        for kind, made_of in ((infrastructure.MEMORY, self.real),
-                              (infrastructure.OPENSTACK, nodes.Nodes())):
+        for kind, made_of in ((infrastructure.MEMORY, nodes.DOCKER),
+                              (infrastructure.OPENSTACK, None)):
             e = self.assertRaises(
                 errors.UsageError, spec.management_of,
-                spec.Spec(management='minikube'), kind, made_of)
+                spec.Spec(management='minikube', nodes=made_of), kind)
             self.assertIn('--infrastructure openstack --nodes docker', str(e))
 
 
