@@ -145,7 +145,8 @@ fi
 
 # archives NAME... [--kubernetes MINOR]...: builds those that are missing.
 archives() {
-    magnum-capi images build "${images[@]/#--images/--directory}" --only "$@"
+    python "$TOP/tools/offline/images.py" build \
+        "${images[@]/#--images/--directory}" --only "$@"
 }
 say 'Phase: image archives; takes seconds if they exist'
 archives node haproxy "${minors[@]/#/--kubernetes=}"

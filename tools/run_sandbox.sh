@@ -22,8 +22,8 @@ loopback), runs tempest against it and takes the sandbox down again.
   --profile P   embedded (default): sqlite, no message broker
                 full: private MariaDB and RabbitMQ
   --nodes K     memory (default): nodes that run nothing
-                docker: real nodes in containers; needs root, and the image
-                archives of "magnum-capi images build"
+                docker: real nodes in containers; needs root, and builds
+                the image archives that are missing
   OPTION        of "magnum-capi sandbox tempest": --regex, --driver,
                 --third-party, --concurrency, --promise, --option, --results;
                 without --regex all tests of magnum_capi run

@@ -64,8 +64,8 @@ class Up(_OfDirectory):
                  'container, or "none", this machine is the node.')
         group.add_argument(
             '--images', type=pathlib.Path, metavar='DIR',
-            help='Use only images from this folder, as built by "magnum-capi '
-                 'images build"; pull none.')
+            help='Use only images from this folder, as built by '
+                 'tools/offline/images.sh; pull none.')
         group.add_argument(
             '--mirror', metavar='HOST',
             help='Pull images through this registry mirror.')

@@ -13,6 +13,9 @@ from magnum_capi_tempest.images import inventory
 from magnum_capi_tempest.images import plan
 from magnum_capi_tempest.images import recipes
 
+#: Makes archives, relative to the source tree.
+COMMAND = 'tools/offline/images.sh'
+
 #: See :func:`.plan.missing`.
 NODES, MINIKUBE = 'nodes', 'minikube'
 
@@ -45,14 +48,13 @@ def require(directory, minors, purpose) -> inventory.Inventory:
     found = inventory.read(directory)
     lacking = _lacking(found, minors, purpose)
     if lacking:
-        words = ['magnum-capi', 'images', 'build', '--directory',
-                 str(found.directory)]
+        words = [COMMAND, 'build', '--directory', str(found.directory)]
         for minor in minors:
             words += ['--kubernetes', minor]
         raise errors.EnvironmentProblem(
             f'Image archives for {purpose} are missing',
             where=found.directory, last_seen='missing: ' + ', '.join(lacking),
-            hint=f'Run: {shlex.join(words)}')
+            hint=f'In the source tree run: {shlex.join(words)}')
     return found
 
 

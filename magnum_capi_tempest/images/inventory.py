@@ -162,4 +162,4 @@ def _unreadable(file, why):
     return errors.EnvironmentProblem(
         'The inventory of image archives cannot be read', where=file,
         last_seen=why,
-        hint='Remove it and run "magnum-capi images build" again')
+        hint='Remove it and build the archives again')

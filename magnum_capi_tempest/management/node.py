@@ -61,8 +61,8 @@ def load(machine, archives, progress):
         raise errors.EnvironmentProblem(
             'Some images could not be loaded into the node',
             where=', '.join(str(a.path) for a in left),
-            hint='Its disk may be full; check the archives with "magnum-capi '
-                 'images check"')
+            hint='Its disk may be full; check the archives with '
+                 '"tools/offline/images.sh check" of the source tree')
 
 
 def _missing(machine, archives):

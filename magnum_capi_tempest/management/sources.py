@@ -2,7 +2,7 @@
 """Where the images of a management cluster of pods come from.
 
 Registries, a mirror of them, or, for machines without a registry, archives in
-a folder that ``magnum-capi images build`` filled.
+a folder that ``tools/offline/images.sh build`` filled.
 """
 
 import re
@@ -156,4 +156,4 @@ def _missing(names, inventory):
         'Archives of these images are missing',
         where=getattr(inventory, 'directory', None),
         last_seen=', '.join(names),
-        hint='Build them with "magnum-capi images build"')
+        hint='Build them with tools/offline/images.sh of the source tree')

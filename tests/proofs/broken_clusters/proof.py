@@ -29,7 +29,7 @@ class BrokenClusters(proof.Proof):
         parser.add_argument('--driver', default='k8s_capi_v1',
                             help='Magnum driver (default: k8s_capi_v1)')
         parser.add_argument('--images', type=pathlib.Path, metavar='DIR',
-                            help='folder of "magnum-capi images build"')
+                            help='folder of image archives')
 
     def cases(self, args):
         """A case for each cluster, which may be broken in several ways."""

@@ -2,7 +2,7 @@
 
 """Node images: kubeadm alone turns each into a Kubernetes node.
 
-Needs the archives of "magnum-capi images build", root, containers
+Needs the archives of "tools/offline/images.sh build", root, containers
 (:func:`containers.problem` says why otherwise) and MAGNUM_CAPI_LONG=1.
 """
 
@@ -63,8 +63,8 @@ class NodeTest(testtools.TestCase):
         cls.inventory = inventory.read()
         if not cls.inventory.of_kind('node'):
             raise cls.skipException(
-                'There is no node image; "magnum-capi images build" makes '
-                'them')
+                'There is no node image; "tools/offline/images.sh build" '
+                'makes them')
         temporary = fixtures.TempDir(rootdir='/tmp')
         temporary.setUp()
         cls.addClassCleanup(temporary.cleanUp)

@@ -97,7 +97,7 @@ class TestRequire(base.TestCase):
 
         self.assertIn('node-1.34', error.last_seen)
         self.assertIn(
-            f'magnum-capi images build --directory {home} --kubernetes 1.34',
+            f'{images.COMMAND} build --directory {home} --kubernetes 1.34',
             error.hint)
 
     def test_the_command_works_as_typed(self):

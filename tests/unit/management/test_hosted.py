@@ -124,7 +124,7 @@ class SourcesTest(testtools.TestCase):
         e = self.assertRaises(errors.EnvironmentProblem, sources.chosen,
                               inventory, ['a:1', 'd:1'])
         self.assertIn('d:1', str(e))
-        self.assertIn('images build', str(e))
+        self.assertIn('tools/offline/images.sh', str(e))
 
     def test_docker_gets_the_machines(self):
         base = archive('kicbase', 'base:1', kind='base')
