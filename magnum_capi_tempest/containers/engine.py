@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Up, down, status: the life of an engine."""
+"""Up and down: the life of an engine."""
 
 import contextlib
 import fcntl
@@ -100,12 +100,6 @@ class Engine:
         return access.Access(self.layout.socket, pid,
                              networks.parse(record['network']),
                              self.layout.data)
-
-    def status(self) -> list:
-        """A :class:`..supervision.Status` of each program, [] if none."""
-        if not self.supervisor.running():
-            return []
-        return self.supervisor.status()
 
     def down(self):
         """Stop all containers and the engine; images stay.

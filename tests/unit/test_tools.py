@@ -200,6 +200,45 @@ class UsageTest(testtools.TestCase):
                 TOOLS / script[0], *script[1:], *words, '--bogus'), words)
 
 
+class OfflineTest(testtools.TestCase):
+    """Scripts for bare machines give their words to a Python script."""
+
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.scripts = self.folder / 'tools/offline'
+        shutil.copytree(TOOLS / 'offline', self.scripts)
+        (self.folder / 'tools/lib.sh').write_text(
+            'prepare() { echo "prepare $1"; }\n'
+            'packages() { echo "packages $1"; }\n')
+        program = self.folder / 'python'
+        program.write_text('#!/bin/sh\necho "$*"\n')
+        program.chmod(0o755)
+
+    def called(self, *words):
+        return subprocess.run(
+            [self.scripts / words[0], *words[1:]], capture_output=True,
+            text=True, check=True, env={
+                **os.environ,
+                'PATH': f'{self.folder}:{os.environ["PATH"]}'},
+        ).stdout.splitlines()
+
+    def test_words(self):
+        for words, script in ((('images.sh', 'check'), 'images.py'),
+                              (('docker.sh', 'down'), 'engine.py')):
+            self.assertEqual(
+                ['prepare run',
+                 f'{self.scripts / script} {words[1]} --directory /x'],
+                self.called(*words, '--directory', '/x'))
+
+    def test_packages_are_for_who_makes_something(self):
+        for words in (('images.sh', 'build'), ('docker.sh', 'up')):
+            installed = 'packages nodes' in self.called(*words)
+            self.assertEqual(os.geteuid() == 0, installed)
+            self.assertNotIn(
+                'packages nodes', self.called(*words, '--help'))
+
+
 class SandboxTest(testtools.TestCase):
     """A script only takes down the sandbox that it has started."""
 

@@ -32,6 +32,9 @@ from magnum_capi_tempest import runmarks
 from magnum_capi_tempest.toolchain import go
 from magnum_capi_tempest.toolchain import pins
 
+SCRIPT = (pathlib.Path(__file__).parents[3] / 'tools' / 'offline'
+          / 'engine.py')
+
 IMAGE = 'example.org/listener:1'
 #: A published port that no program of this project uses.
 PORT = 29876
@@ -269,8 +272,8 @@ class LifeTest(_Base):
     def test_ctrl_c_in_the_middle_of_a_start(self):
         before = self.traces()
         command = subprocess.Popen(
-            [sys.executable, '-m', 'magnum_capi.cli.main',
-             'containers', 'up', '--directory', self.engine.layout.directory],
+            [sys.executable, SCRIPT, 'up', '--directory',
+             self.engine.layout.directory],
             env={**os.environ, engine.STORE_VARIABLE:
                  str(self.engine.layout.store)},
             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
