@@ -2,7 +2,7 @@
 
 """Clusters of real nodes through Magnum, with both drivers.
 
-Needs root, containers, and the image archives of ``magnum-capi images
+Needs root, containers, and the image archives of ``tools/offline/images.sh
 build``; takes minutes for each driver.
 """
 
