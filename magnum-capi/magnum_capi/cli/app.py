@@ -5,12 +5,27 @@ import argparse
 import collections.abc
 import importlib.metadata
 import itertools
+import sys
 
 from cliff import app
 from cliff import commandmanager
 from cliff import help as cliff_help
 
+from magnum_capi import errors
+
 _PACKAGE = 'magnum-capi'
+
+#: Which distribution brings the commands that begin with these words.
+_ELSEWHERE = {
+    'conformance': 'magnum-capi-tempest',
+    'driver new': 'magnum-capi-tempest',
+    'driver test': 'magnum-capi-tempest',
+    'evidence': 'magnum-capi-tempest',
+    'management': 'magnum-capi-tempest',
+    'report': 'magnum-capi-tempest',
+    'sandbox': 'magnum-capi-sandbox',
+    'tempest': 'magnum-capi-tempest',
+}
 
 
 class Commands(commandmanager.CommandManager):
@@ -55,6 +70,9 @@ class Help(cliff_help.HelpCommand):
         """Print it; returns the exit code."""
         if self.app.print_group(parsed_args.cmd):
             return 0
+        code = self.app.refuse_missing(parsed_args.cmd)
+        if code:
+            return code
         return super().take_action(parsed_args)
 
 
@@ -85,11 +103,31 @@ class MagnumCapi(app.App):
         raise SystemExit(2)
 
     def run_subcommand(self, argv: list[str]) -> int:
-        """Run a command; for a group of commands, print its help."""
-        words = itertools.takewhile(lambda word: word[:1] != '-', argv)
-        if self.print_group([*words]):
+        """Run a command; for a group of commands, print its help.
+
+        A command of a distribution that is not installed exits with code 3.
+        """
+        words = [*itertools.takewhile(lambda word: word[:1] != '-', argv)]
+        if self.print_group(words):
             return 2
-        return super().run_subcommand(argv)
+        return self.refuse_missing(words) or super().run_subcommand(argv)
+
+    def refuse_missing(self, words: list[str]) -> int:
+        """Say which distribution has a command that is not installed.
+
+        :returns: the exit code, 0 if this is no such command.
+        """
+        for count in (1, 2):
+            begin = ' '.join(words[:count])
+            if begin in _ELSEWHERE and not any(
+                    f'{name} '.startswith(f'{begin} ')
+                    for name in self.command_manager.commands):
+                problem = errors.EnvironmentProblem(
+                    f'The command "{begin}" is not installed',
+                    where=sys.prefix, hint=f'pip install {_ELSEWHERE[begin]}')
+                print(f'{self.NAME}: {problem}', file=self.stderr)
+                return problem.exit_code
+        return 0
 
     def get_fuzzy_matches(self, cmd: str) -> list[str]:
         """What a user may have meant: of a known group, its commands."""

@@ -156,6 +156,29 @@ class CommandsTest(_Base):
         self.assertIn('  sandbox up', out)
         self.assertNotIn('management', out)
 
+    def test_commands_of_a_distribution_that_is_not_installed(self):
+        load = app.Commands.load_commands
+
+        def of_the_library(manager, namespace):
+            load(manager, namespace)
+            manager.commands = {
+                name: entry for name, entry in manager.commands.items()
+                if entry.value.startswith('magnum_capi.')}
+
+        self.useFixture(fixtures.MockPatchObject(
+            app.Commands, 'load_commands', of_the_library))
+        for words, missing in (
+                (['sandbox', 'up'], 'magnum-capi-sandbox'),
+                (['conformance'], 'magnum-capi-tempest'),
+                (['tempest', 'init', '--help'], 'magnum-capi-tempest'),
+                (['driver', 'test', 'x'], 'magnum-capi-tempest')):
+            self.assertIn(f'pip install {missing}',
+                          self.assert_one_line(3, *words))
+        code, out, _ = self.call('driver')
+        self.assertEqual(2, code)
+        self.assertEqual({'driver adopt', 'driver info'},
+                         set(self.listed(out)))
+
     def test_no_option_is_the_beginning_of_one_of_the_application(self):
         # The application would take it for its own: --log for --log-file.
         made = app.MagnumCapi()
