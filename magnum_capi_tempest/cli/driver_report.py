@@ -2,6 +2,7 @@
 
 """Common parts of the commands for reports of drivers."""
 
+import contextlib
 import hashlib
 import importlib.metadata
 import pathlib
@@ -9,11 +10,14 @@ import pathlib
 from magnum_capi import driver_info
 from magnum_capi import errors
 from magnum_capi import processes
+from magnum_capi_tempest import descriptions
+from magnum_capi_tempest import promises
 from magnum_capi_tempest import report as reports
-from magnum_capi_tempest.sandbox import descriptions
 from magnum_capi_tempest.scorecard import forms
 from magnum_capi_tempest.scorecard import page
 from magnum_capi_tempest.scorecard import report
+from magnum_capi_tempest.scorecard import suite
+from magnum_capi_tempest.workspace import runs
 
 
 def publish(found: report.Report, folder: pathlib.Path) -> None:
@@ -69,3 +73,88 @@ def suite_version() -> str:
     except errors.MagnumCapiError:
         return version
     return f'{version} ({commit}{", changed" if dirty else ""})'
+
+
+class Ended:
+    """Delays what has ended a run early until there is a report."""
+
+    def __init__(self) -> None:
+        self._by: BaseException | None = None
+
+    def __bool__(self) -> bool:
+        return self._by is not None
+
+    @contextlib.contextmanager
+    def run(self, stream):
+        """Handle the early end of the run recorded in this stream."""
+        earlier = _stamp(stream)
+        try:
+            yield
+        except runs.RunCutOff as e:
+            self._by = e
+        except (KeyboardInterrupt, SystemExit) as e:
+            # The folder may have the stream of an earlier run.
+            if _stamp(stream) in (None, earlier):
+                raise
+            self._by = e
+
+    def go_on(self) -> None:
+        if self._by is not None:
+            raise self._by
+
+
+def _stamp(path):
+    """A value that changes when the file is replaced; None: there is none."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_mtime_ns
+
+
+def asked(args, described) -> tuple[str, ...]:
+    """Profiles to test.
+
+    :raises UsageError: the description names unknown promises, which would
+        exclude nothing.
+    """
+    wrong = described and promises.unknown_names(
+        (*described.unsupported, *described.known_issues))
+    if wrong:
+        raise errors.UsageError(
+            f'Unknown promises: {", ".join(wrong)}',
+            where=described.where,
+            hint=f'All promises are in {promises.REGISTRY}')
+    supported = described.profiles if described else promises.PROFILES
+    return tuple(args.profile or supported)
+
+
+def regex(args, profiles) -> str:
+    """Regular expression of the tests that a report needs."""
+    if args.everything:
+        return runs.SUITE
+    known = promises.known()
+    wanted = [test.id.replace('.', r'\.') for test in suite.tests()
+              if test.promise and known[test.promise].profile in profiles
+              and (known[test.promise].core or not args.core)]
+    return rf'{suite.PACKAGE}\.({"|".join(wanted)})(\[|$)'
+
+
+def judged(stream, about, described, made, kind, profiles,
+           ended=False) -> report.Report:
+    """Judge a recorded run, and write the reports of its tests beside it.
+
+    :param ended: not all of its tests have run.
+    """
+    title = about['name']
+    if 'distribution' in about:
+        title += f' ({about["distribution"]})'
+    run = reports.summarise(
+        stream, stream.parent, title,
+        {**made, 'driver': about['name']},
+        outcome='interrupted' if ended else '')
+    return report.of_run(
+        run, digest(stream), about, described,
+        {'suite': suite_version(), **made}, kind, profiles,
+        ['The run was interrupted before all of its tests had run']
+        if ended else ())

@@ -12,11 +12,11 @@ from magnum_capi_tempest import report
 from magnum_capi_tempest.report import html
 from magnum_capi_tempest.report import subunit
 from magnum_capi_tempest.report import terminal
-from magnum_capi_tempest.sandbox import tempest_run
 from magnum_capi_tempest.scorecard import forms
 from magnum_capi_tempest.scorecard import judge
 from magnum_capi_tempest.scorecard import page as pages
 from magnum_capi_tempest.scorecard import report as driver_reports
+from magnum_capi_tempest.workspace import runs
 
 
 class Show(base.Command):
@@ -147,7 +147,7 @@ class Judge(base.Judging):
 
     def act(self, args):
         old = driver_reports.loads(_read(args.file), args.file, counted=False)
-        stream = args.stream or args.file.with_name(tempest_run.STREAM)
+        stream = args.stream or args.file.with_name(runs.STREAM)
         run = subunit.read(stream, title=old.name)
         if driver_report.digest(stream) != old.stream:
             raise errors.UsageError(

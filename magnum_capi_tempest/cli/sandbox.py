@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """``magnum-capi sandbox ...``: a whole cloud on loopback."""
 
-import argparse
 import pathlib
 import shlex
 import sys
@@ -9,6 +8,7 @@ import sys
 from magnum_capi.cli import base
 from magnum_capi import errors
 from magnum_capi import progress
+from magnum_capi_tempest.cli import tempest as tempest_options
 from magnum_capi_tempest import leaks
 from magnum_capi_tempest.management import standalone
 from magnum_capi_tempest import report
@@ -228,7 +228,7 @@ class Tempest(_OfSandbox, base.Command):
         parser = super().get_parser(prog_name)
         parser.add_argument(
             '-r', '--regex', help='regular expression of the tests to run, as '
-            f'for "tempest run" (default: {tempest_run.DEFAULT})')
+            f'for "tempest run" (default: {runs.SUITE})')
         parser.add_argument(
             '--driver', help='Magnum driver that cluster templates name '
             '(default: the one of "up --install", else the one that Magnum '
@@ -296,26 +296,8 @@ def _lines(word):
 
 
 def options(text):
-    """Each :func:`option` of a word or of standard input, for argparse."""
-    return [option(line) for line in _lines(text)]
-
-
-def option(text):
-    """A word NAME=VALUE as (name, value), for argparse."""
-    # oslo.config is needed only here.
-    from magnum_capi_tempest import config
-    name, equals, value = text.partition('=')
-    if not (name.isidentifier() and equals and value.isprintable()):
-        raise argparse.ArgumentTypeError(f'{text!r} is not NAME=VALUE')
-    if name in {known.dest for known in config.FEATURE_OPTS}:
-        raise argparse.ArgumentTypeError(
-            f'{name!r} is an option of [magnum_capi_feature_enabled], not of '
-            '[magnum_capi]')
-    if name not in {known.dest for known in config.OPTS}:
-        raise argparse.ArgumentTypeError(
-            f'[magnum_capi] has no option {name!r}: "oslo-config-generator '
-            '--namespace magnum_capi_tempest" lists all options')
-    return name, value
+    """Options in a word or in standard input, for argparse."""
+    return [tempest_options.option(line) for line in _lines(text)]
 
 
 def tempest(box, order) -> int:

@@ -10,7 +10,6 @@ import shlex
 from magnum_capi.cli import base
 from magnum_capi import errors
 from magnum_capi_tempest.cli import driver_report
-from magnum_capi_tempest.cli import sandbox as box_commands
 
 
 class Init(base.Command):
@@ -84,7 +83,7 @@ def add_more(parser):
         help='Kubeconfig of the management cluster, to explain failures with '
              'its conditions.')
     parser.add_argument(
-        '--option', type=box_commands.option, action='append', default=[],
+        '--option', type=option, action='append', default=[],
         metavar='NAME=VALUE',
         help='Option to set in [magnum_capi] of tempest.conf; may be '
              'repeated.')
@@ -97,6 +96,24 @@ def add_more(parser):
         '--overwrite', action='store_true',
         help='Replace edited files of the workspace, and keep them under '
              'another name, instead of refusing.')
+
+
+def option(text):
+    """A word NAME=VALUE as (name, value), for argparse."""
+    # oslo.config is needed only here.
+    from magnum_capi_tempest import config
+    name, equals, value = text.partition('=')
+    if not (name.isidentifier() and equals and value.isprintable()):
+        raise argparse.ArgumentTypeError(f'{text!r} is not NAME=VALUE')
+    if name in {known.dest for known in config.FEATURE_OPTS}:
+        raise argparse.ArgumentTypeError(
+            f'{name!r} is an option of [magnum_capi_feature_enabled], not of '
+            '[magnum_capi]')
+    if name not in {known.dest for known in config.OPTS}:
+        raise argparse.ArgumentTypeError(
+            f'[magnum_capi] has no option {name!r}: "oslo-config-generator '
+            '--namespace magnum_capi_tempest" lists all options')
+    return name, value
 
 
 def _label(text):

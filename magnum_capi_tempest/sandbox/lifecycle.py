@@ -30,7 +30,6 @@ from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest.sandbox.cloud import flavors
 from magnum_capi_tempest.sandbox.cloud import overlay
 from magnum_capi_tempest.sandbox.cloud import services
-from magnum_capi_tempest.sandbox import descriptions
 from magnum_capi_tempest.sandbox import drivers
 from magnum_capi_tempest.sandbox import hints
 from magnum_capi_tempest.sandbox import infrastructure
@@ -38,6 +37,7 @@ from magnum_capi_tempest.sandbox import layout as layouts
 from magnum_capi_tempest.sandbox import machines
 from magnum_capi_tempest.sandbox import magnum_wheel
 from magnum_capi_tempest.sandbox import options
+from magnum_capi_tempest.sandbox import prerequisites
 from magnum_capi_tempest.sandbox import profiles
 from magnum_capi_tempest.sandbox import record as records
 from magnum_capi_tempest.sandbox import spec
@@ -202,13 +202,13 @@ class Sandbox:
         """Add what Magnum needs beyond the environment of its release."""
         wanted = record.additions
         if not record.ready:
-            options.add(descriptions.magnum_conf(wanted.install),
+            options.add(prerequisites.magnum_conf(wanted.install),
                         layout.magnum_conf[1])
             options.copy(wanted.magnum_conf, layout.magnum_conf[1])
         if wanted.install and not layout.drivers.exists():
             drivers.install(
                 layout, venv, wanted.install, progress, record.release,
-                companions=descriptions.companions(wanted.install))
+                companions=prerequisites.companions(wanted.install))
         charts.make(self.directory, record)
         overlay.make(layout, venv)
 

@@ -11,12 +11,12 @@ from magnum_capi_tempest.management import standalone
 from magnum_capi_tempest import resources
 from magnum_capi_tempest.sandbox import catalog
 from magnum_capi_tempest.sandbox import charts
-from magnum_capi_tempest.sandbox import descriptions
 from magnum_capi_tempest.sandbox import drivers
 from magnum_capi_tempest.sandbox import hints
 from magnum_capi_tempest.sandbox import infrastructure
 from magnum_capi_tempest.sandbox import nodes as nodes_
 from magnum_capi_tempest.sandbox import options
+from magnum_capi_tempest.sandbox import prerequisites
 
 #: Test drivers that clash with magnum-capi-helm.
 CLASH = 'drivers/clash'
@@ -127,7 +127,7 @@ def infrastructure_of(wanted) -> str:
 
     :raises UsageError: there is none for that profile.
     """
-    missing = descriptions.services(wanted.install) - {
+    missing = prerequisites.services(wanted.install) - {
         service.type_ for service in catalog.services()}
     kind = wanted.infrastructure or (
         infrastructure.OPENSTACK if missing else infrastructure.MEMORY)

@@ -32,8 +32,6 @@ from magnum_capi_tempest.workspace import runs
 #: need pods on the workload cluster, and sleep for ten minutes.
 THIRD_PARTY = r'^(?!.*\[.*\bslow\b.*\])magnum_tempest_plugin\.tests\.api'
 
-DEFAULT = 'magnum_capi'
-
 #: Which promises are tested: those that this sandbox keeps; or, to see the
 #: tests fail, also all of driver discovery, those that drivers are known to
 #: break, or both.
@@ -67,9 +65,6 @@ class Order:
 #: Folder of the configuration of runs, in the workspace. ``sandbox env`` has
 #: another one, so that it cannot change a run.
 ETC = 'etc-run'
-
-#: The recorded run, in the folder of the results.
-STREAM = 'run.subunit'
 
 
 @contextlib.contextmanager
@@ -179,7 +174,7 @@ def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
     order = dataclasses.replace(order, options=(
         *_clashing(box, record.additions, order), *order.options))
     workspace = prepare(box, order, results / runs.ARTEFACTS, ETC)
-    regex = order.regex or (THIRD_PARTY if order.third_party else DEFAULT)
+    regex = order.regex or (THIRD_PARTY if order.third_party else runs.SUITE)
     known = _durations(record, order)
     if not order.third_party:
         if known.exists():
@@ -204,9 +199,9 @@ def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
     stream = runs.run(
         workspace, ['--regex', regex, '--concurrency', str(number),
                     *order.arguments],
-        results / STREAM, etc=workspace / ETC, env=env)
+        results / runs.STREAM, etc=workspace / ETC, env=env)
     # A test of a promise that is not kept may take any time.
-    if regex == DEFAULT and order.promise == 'kept':
+    if regex == runs.SUITE and order.promise == 'kept':
         durations.keep(stream, known)
     return stream, {
         'profile': record.profile,

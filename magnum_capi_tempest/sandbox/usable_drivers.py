@@ -9,8 +9,9 @@ import os
 from magnum_capi import driver_info
 from magnum_capi import errors
 from magnum_capi import processes
-from magnum_capi_tempest.sandbox import descriptions
+from magnum_capi_tempest import descriptions
 from magnum_capi_tempest.sandbox import drivers as magnum_drivers
+from magnum_capi_tempest.sandbox import prerequisites
 from magnum_capi_tempest.sandbox import record as records
 from magnum_capi_tempest.sandbox import versions
 
@@ -131,7 +132,7 @@ def _listed(box):
         layout.magnum_env / 'bin' / 'magnum-capi', 'discovery', 'list',
         '--config-file', layout.magnum_conf[0],
         '--config-dir', layout.magnum_conf[1], '-f', 'json'], timeout=120,
-        env={**os.environ, **descriptions.variables(
+        env={**os.environ, **prerequisites.variables(
             layout, record.additions.install, record.release.version)}))
 
 

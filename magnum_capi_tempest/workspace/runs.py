@@ -32,6 +32,12 @@ from magnum_capi_tempest.workspace import folder
 from magnum_capi_tempest.workspace import live
 from magnum_capi_tempest.workspace import redacting
 
+#: Regular expression for Tempest that selects the whole suite.
+SUITE = 'magnum_capi'
+
+#: The recorded run, in the folder of the results.
+STREAM = 'run.subunit'
+
 #: Folder of the evidence of failed tests, in the folder of the results.
 ARTEFACTS = 'artefacts'
 

@@ -13,9 +13,9 @@ from magnum_capi_tempest.sandbox.cloud import seed
 from magnum_capi_tempest.sandbox.cloud import services
 from magnum_capi_tempest.sandbox.cloud import snapshot
 from magnum_capi_tempest.sandbox.cloud import warmup
-from magnum_capi_tempest.sandbox import descriptions
 from magnum_capi_tempest.sandbox import infrastructure
 from magnum_capi_tempest.sandbox import nodes
+from magnum_capi_tempest.sandbox import prerequisites
 from magnum_capi_tempest.sandbox import profiles
 
 #: Seconds until the services of a loaded machine must answer.
@@ -86,7 +86,7 @@ class Cloud:
     def _magnum(self):
         return services.magnum(self._layout, self._venvs.magnum,
                                self._profile, self._helm,
-                               descriptions.variables(
+                               prerequisites.variables(
                                    self._layout,
                                    self._record.additions.install,
                                    self._record.release.version))

@@ -10,7 +10,7 @@ The order of sys.path: the library, companions of drivers that replace another
 version in the cloud, the cloud's packages, the sandbox's ``drivers``. Magnum
 enumerates entry points in this order, and up to 22 takes the last one of two
 drivers that provide the same: that of the sandbox. It replaces no module of
-the cloud, except those that a description names (:mod:`..descriptions`).
+the cloud, except those that a description names (:mod:`..prerequisites`).
 """
 
 import importlib.metadata

@@ -19,6 +19,7 @@ import yaml
 from magnum_capi import outfile
 from magnum_capi_tempest.cli import driver_report
 from magnum_capi_tempest.cli import driver_test
+from magnum_capi_tempest.cli import driver_test_sandbox as in_sandbox
 from magnum_capi_tempest.cli import report
 from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest import paths
@@ -41,27 +42,27 @@ class DriverTestCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.folder = self.useFixture(own_folders.OwnFolders()).base
-        self.box = self.patch(driver_test.sandbox, 'Sandbox').return_value
+        self.box = self.patch(in_sandbox.sandbox, 'Sandbox').return_value
         self.box.directory = self.folder / 'box'
         self.box.up.side_effect = (
             lambda *_: self.box.directory.mkdir(exist_ok=True))
         self.box.down.side_effect = (
             lambda *_: shutil.rmtree(self.box.directory))
-        self.patch(driver_test.versions, 'made', return_value=versions.Made(
+        self.patch(in_sandbox.versions, 'made', return_value=versions.Made(
             {'magnum': '23.0.0'}, {'k8s_x': ('magnum-x', '1.0')}))
-        self.patch(driver_test.usable_drivers, 'drivers',
+        self.patch(in_sandbox.usable_drivers, 'drivers',
                    return_value=['k8s_x'])
-        self.patch(driver_test.usable_drivers, 'description',
+        self.patch(in_sandbox.usable_drivers, 'description',
                    return_value=None)
-        self.patch(driver_test.usable_drivers, 'others',
+        self.patch(in_sandbox.usable_drivers, 'others',
                    return_value=['k8s_y: broken, import: ImportError: z'])
-        self.patch(driver_test.records, 'require_ready',
+        self.patch(in_sandbox.records, 'require_ready',
                    side_effect=lambda _: types.SimpleNamespace(
                        nodes=nodes.Nodes(), infrastructure='memory',
                        additions=self.additions()))
-        self.patch(driver_test.usable_drivers.versions, 'installed_drivers',
+        self.patch(in_sandbox.usable_drivers.versions, 'installed_drivers',
                    return_value={'k8s_x': ('magnum-x', '1.0')})
-        self.exists = self.patch(driver_test.box_commands.leaks, 'take',
+        self.exists = self.patch(in_sandbox.box_commands.leaks, 'take',
                                  return_value=model.Snapshot())
 
     def additions(self):
@@ -88,7 +89,7 @@ class DriverTestCase(testtools.TestCase):
                 raise ends
             return path, {}
 
-        return self.patch(driver_test.tempest_run, 'run', side_effect=run)
+        return self.patch(in_sandbox.tempest_run, 'run', side_effect=run)
 
     def describe(self, **more):
         """Write a description; returns its path."""
@@ -120,6 +121,17 @@ class DriverTestTest(DriverTestCase):
         self.assertEqual('23.0.0', found['versions']['magnum'])
         self.assertEqual([mock.call(mock.ANY)],
                          self.box.down.call_args_list)
+
+    def test_a_distribution_without_the_sandbox(self):
+        self.patch(driver_test.importlib.metadata, 'entry_points',
+                   return_value=())
+        run = self.run_of(CORE)
+
+        code, said = self.call('magnum-x')
+
+        self.assertEqual(3, code)
+        self.assertIn('pip install magnum-capi-sandbox', said)
+        run.assert_not_called()
 
     def test_the_first_line_of_the_result_names_driver_and_version(self):
         self.run_of(CORE)
@@ -161,7 +173,7 @@ class DriverTestTest(DriverTestCase):
         self.assertEqual((1, 'failed'), (code, found['verdict']))
 
     def test_the_sandbox_goes_also_when_it_does_not_work(self):
-        self.patch(driver_test.tempest_run, 'run',
+        self.patch(in_sandbox.tempest_run, 'run',
                    side_effect=driver_test.errors.MagnumCapiError('no'))
 
         self.assertEqual(3, self.call('magnum-x')[0])
@@ -235,7 +247,7 @@ class DriverTestTest(DriverTestCase):
         self.assertIn('1 test did not end', found['problems'][0])
 
     def test_what_is_ended_before_its_first_test_is_not(self):
-        self.patch(driver_test.tempest_run, 'run',
+        self.patch(in_sandbox.tempest_run, 'run',
                    side_effect=KeyboardInterrupt)
 
         self.assertEqual((130, 'magnum-capi: interrupted\n'),
@@ -245,7 +257,7 @@ class DriverTestTest(DriverTestCase):
     def test_an_earlier_run_is_not_taken_for_this_one(self):
         self.run_of(CORE)
         _, earlier = self.call('magnum-x')
-        self.patch(driver_test.tempest_run, 'run',
+        self.patch(in_sandbox.tempest_run, 'run',
                    side_effect=KeyboardInterrupt)
 
         code, found = self.call('magnum-x')

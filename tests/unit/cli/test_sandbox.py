@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-import argparse
 from concurrent import futures
 import io
 import json
@@ -357,26 +356,3 @@ class CommandsTest(testtools.TestCase):
 
         self.assertEqual(0, code)
         self.assertIn('trust t', out)
-
-
-class OptionTest(testtools.TestCase):
-
-    def test_name_and_value(self):
-        self.assertEqual(('many_clusters', '20'),
-                         cli.option('many_clusters=20'))
-
-    def test_value_with_equals_signs(self):
-        self.assertEqual(('stuck_flavor', 'a=b'),
-                         cli.option('stuck_flavor=a=b'))
-
-    def test_other_words_are_refused(self):
-        for text in ('many_clusters', '=20', 'many clusters=20',
-                     'many_clusters=\n20'):
-            self.assertRaisesRegex(argparse.ArgumentTypeError, 'NAME=VALUE',
-                                   cli.option, text)
-
-    def test_option_of_another_group_is_refused(self):
-        # It would stand in the file and nobody would read it.
-        self.assertRaisesRegex(
-            argparse.ArgumentTypeError, 'feature_enabled',
-            cli.option, 'bad_input_refused=true')

@@ -2,6 +2,7 @@
 
 """``magnum-capi tempest init`` on a cloud over HTTP."""
 
+import argparse
 import configparser
 import pathlib
 
@@ -9,7 +10,7 @@ import fixtures
 import testtools
 
 from magnum_capi_tempest.cli import tempest
-from magnum_capi_tempest.sandbox import descriptions
+from magnum_capi_tempest import descriptions
 from tests.unit.cli import test_tempest
 from tests.unit.discovery import test_cloud
 from tests.unit.workspace import cloud_over_http
@@ -110,3 +111,26 @@ class StrangersCloudTest(testtools.TestCase):
         recorded = pathlib.Path(self.conf()['artifact_dir'])
 
         self.assertTrue(recorded.is_relative_to(self.folder))
+
+
+class OptionTest(testtools.TestCase):
+
+    def test_name_and_value(self):
+        self.assertEqual(('many_clusters', '20'),
+                         tempest.option('many_clusters=20'))
+
+    def test_value_with_equals_signs(self):
+        self.assertEqual(('stuck_flavor', 'a=b'),
+                         tempest.option('stuck_flavor=a=b'))
+
+    def test_other_words_are_refused(self):
+        for text in ('many_clusters', '=20', 'many clusters=20',
+                     'many_clusters=\n20'):
+            self.assertRaisesRegex(argparse.ArgumentTypeError, 'NAME=VALUE',
+                                   tempest.option, text)
+
+    def test_option_of_another_group_is_refused(self):
+        # It would stand in the file and nobody would read it.
+        self.assertRaisesRegex(
+            argparse.ArgumentTypeError, 'feature_enabled',
+            tempest.option, 'bad_input_refused=true')

@@ -10,7 +10,7 @@ import testtools
 from magnum_capi import errors
 from magnum_capi_tempest.management import pods
 from magnum_capi_tempest import resources
-from magnum_capi_tempest.sandbox import descriptions
+from magnum_capi_tempest.sandbox import prerequisites
 from magnum_capi_tempest.sandbox import infrastructure
 from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import options
@@ -46,7 +46,7 @@ class InfrastructureTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.useFixture(fixtures.MockPatchObject(
-            descriptions, 'services', lambda install: frozenset(
+            prerequisites, 'services', lambda install: frozenset(
                 ['load-balancer', 'compute'] if 'x' in install else ())))
 
     def test_memory_has_what_most_drivers_need(self):

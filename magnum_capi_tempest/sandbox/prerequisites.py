@@ -1,26 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Our descriptions of third-party drivers, and what those drivers need.
+"""What drivers of third parties need beside their distributions.
 
 A distribution may need things that it does not declare: another package, a
 service of the cloud, an environment variable of Magnum's programs, an option
 of magnum.conf. Operators have to find that out; here the driver's description
-says it, and a sandbox provides it.
+(:mod:`magnum_capi_tempest.descriptions`) says it, and a sandbox provides it.
 """
 
-from magnum_capi import driver_info
 from magnum_capi import errors
-from magnum_capi_tempest import resources
+from magnum_capi_tempest import descriptions
 from magnum_capi_tempest.sandbox import drivers
-
-#: Descriptions of drivers whose distributions have none.
-OTHERS = 'drivers/descriptions'
-
-
-def of_driver(name) -> driver_info.Description | None:
-    """The description of a driver, None if there is none."""
-    path = resources.find(OTHERS) / f'{name}.yaml'
-    return _read(path) if path.is_file() else None
 
 
 def companions(install) -> tuple[str, ...]:
@@ -70,10 +60,9 @@ def magnum_conf(install) -> dict[tuple[str, str], str]:
 
 def _of_distributions(install):
     names = [name for name in map(_name, install) if name]
-    return [said for said in map(_read, sorted(
-        resources.find(OTHERS).glob('*.yaml')) if names else ())
-        if any(drivers.same(said.document['project'], name)
-               for name in names)]
+    return [said for said in (descriptions.known() if names else ())
+            if any(drivers.same(said.document['project'], name)
+                   for name in names)]
 
 
 def _name(requirement):
@@ -82,7 +71,3 @@ def _name(requirement):
     except errors.UsageError:
         # Only a build would tell the name, and we have no description of it.
         return None
-
-
-def _read(path):
-    return driver_info.parse(path.read_text(encoding='utf-8'), path)

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is written down of others' drivers: who needs what beside them?"""
+"""What drivers of third parties need beside their distributions."""
 
 import pathlib
 
 import fixtures
 import testtools
-import yaml
 
-from magnum_capi_tempest import resources
-from magnum_capi_tempest.sandbox import descriptions
+from magnum_capi import driver_info
+from magnum_capi_tempest import descriptions
+from magnum_capi_tempest.sandbox import prerequisites
 from tests.unit.sandbox import samples
 
 _ONE = {
@@ -18,15 +18,15 @@ _ONE = {
     'profiles': []}
 
 
-class OfOthersTest(testtools.TestCase):
+class PrerequisitesTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.folder = pathlib.Path(
-            self.useFixture(fixtures.TempDir()).path)
-        self.layout = samples.a_layout(self.folder / 'box')
+        self.layout = samples.a_layout(pathlib.Path(
+            self.useFixture(fixtures.TempDir()).path) / 'box')
+        self.known = []
         self.useFixture(fixtures.MockPatchObject(
-            resources, 'find', lambda name: self.folder))
+            descriptions, 'known', lambda: self.known))
         self.describe('k8s_a', 'magnum-a', companions=['b<2', 'c'],
                       environment={'A': '1'},
                       magnum_conf={'nova_client': {'api_version': '2.15'}})
@@ -34,13 +34,8 @@ class OfOthersTest(testtools.TestCase):
         self.describe('k8s_e', 'magnum-e', services=['load-balancer'])
 
     def describe(self, name, project, **more):
-        (self.folder / f'{name}.yaml').write_text(yaml.safe_dump(
-            {**_ONE, 'name': name, 'project': project, **more}))
-
-    def test_of_a_driver(self):
-        self.assertEqual(
-            ('b<2', 'c'), descriptions.of_driver('k8s_a').companions)
-        self.assertIsNone(descriptions.of_driver('k8s_z'))
+        self.known.append(driver_info.Description(
+            {**_ONE, 'name': name, 'project': project, **more}, name))
 
     def test_companions_of_what_is_installed(self):
         for install, companions in (
@@ -48,21 +43,21 @@ class OfOthersTest(testtools.TestCase):
                 (('magnum_A==1.0',), ('b<2', 'c')),
                 (('magnum-d', 'magnum-a'), ('b<2', 'c', 'd')),
                 (('/x/magnum_a-1.0-py3-none-any.whl',), ('b<2', 'c'))):
-            self.assertEqual(companions, descriptions.companions(install))
+            self.assertEqual(companions, prerequisites.companions(install))
 
     def test_services_for_what_is_installed(self):
-        self.assertEqual(set(), descriptions.services(('magnum-a',)))
-        self.assertEqual({'load-balancer'}, descriptions.services(
+        self.assertEqual(set(), prerequisites.services(('magnum-a',)))
+        self.assertEqual({'load-balancer'}, prerequisites.services(
             ('magnum-a', 'magnum-e')))
 
     def test_options_for_what_is_installed(self):
-        self.assertEqual({}, descriptions.magnum_conf(('magnum-d',)))
+        self.assertEqual({}, prerequisites.magnum_conf(('magnum-d',)))
         self.assertEqual(
             {('nova_client', 'api_version'): '2.15'},
-            descriptions.magnum_conf(('magnum-d', 'magnum-a')))
+            prerequisites.magnum_conf(('magnum-d', 'magnum-a')))
 
     def test_what_does_not_say_what_it_is_of(self):
-        self.assertEqual((), descriptions.companions(('git+https://x/y',)))
+        self.assertEqual((), prerequisites.companions(('git+https://x/y',)))
 
     def test_variables_of_what_is_installed(self):
         ours = {'KUBECONFIG': str(self.layout.kubeconfig),
@@ -70,11 +65,11 @@ class OfOthersTest(testtools.TestCase):
         for install, more in (((), {}), (('magnum-d',), {}),
                               (('magnum-a',), {'A': '1'})):
             self.assertEqual(
-                ours | more, descriptions.variables(self.layout, install, 20))
+                ours | more, prerequisites.variables(self.layout, install, 20))
 
     def test_variables_of_newer_magnums(self):
         self.describe('k8s_f', 'magnum-f', environment={
             'A': {'value': '0', 'magnum': 23}})
         for magnum, value in ((22, None), (23, '0'), (24, '0')):
-            self.assertEqual(value, descriptions.variables(
+            self.assertEqual(value, prerequisites.variables(
                 self.layout, ('magnum-f',), magnum).get('A'))
