@@ -8,13 +8,14 @@ import typing
 
 import yaml
 
+from magnum_capi.driver.adoption import secret_values
 from magnum_capi.kube import kinds
-from magnum_capi import redact
 
 _SECRET_FIELDS = ('data', 'stringData')
 
 #: Replace secrets: one that stays, and both sides of one that changes.
-_SAME, _NOW, _THEN = '<hidden>', '<hidden, as now>', '<hidden, another one>'
+_SAME = secret_values.HIDDEN
+_NOW, _THEN = '<hidden, as now>', '<hidden, another one>'
 
 #: Name and version of the chart; charts put it on every object
 #: (https://helm.sh/docs/chart_best_practices/labels/).
@@ -22,8 +23,7 @@ _LABEL = 'helm.sh/chart'
 
 _ONLY_SECRETS = '# What differs is secret'
 
-#: Largest number of libyaml: no line is broken, for a secret is recognized by
-#: the word before it.
+#: Largest number of libyaml: no line is broken.
 _WIDTH = 0x7fffffff
 
 #: Kind and name of an object.
@@ -113,23 +113,23 @@ def _text(found: kinds.Object | None) -> list[str]:
     """Lines of an object."""
     if not found:
         return []
-    return redact.redact(yaml.dump(
+    return str(yaml.dump(
         found, Dumper=_Dumper, sort_keys=False, allow_unicode=True,
         width=_WIDTH)).splitlines()
 
 
 def _hidden(found: kinds.Object | None, other: kinds.Object | None,
             changed: str) -> kinds.Object | None:
-    """An object with the contents of a Secret hidden."""
-    if not found or found['kind'] != 'Secret':
+    """An object without secret values and the contents of a Secret."""
+    if not found:
         return found
-    made = dict(found)
-    for field in _SECRET_FIELDS:
+    made: kinds.Object = secret_values.hide(found)
+    for field in _SECRET_FIELDS if found['kind'] == 'Secret' else ():
         there = ((other or {}).get(field)) or {}
-        if made.get(field):
+        if found.get(field):
             made[field] = {
                 key: _SAME if there.get(key) == value else changed
-                for key, value in made[field].items()}
+                for key, value in found[field].items()}
     return made
 
 
