@@ -13,7 +13,6 @@ import shlex
 
 from magnum_capi.cli import base
 from magnum_capi import errors
-from magnum_capi import redact
 from magnum_capi_tempest.cli import conformance_target
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.reports import presentation
@@ -25,6 +24,7 @@ from magnum_capi_tempest.conformance.run import outcome
 from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import sonobuoy
 from magnum_capi_tempest.conformance import verdict
+from magnum_capi_tempest import redact
 from magnum_capi_tempest.report import terminal
 from magnum_capi_tempest import texts
 

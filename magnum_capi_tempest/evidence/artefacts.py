@@ -10,7 +10,7 @@ import os
 import pathlib
 
 from magnum_capi import folders
-from magnum_capi import redact
+from magnum_capi_tempest import redact
 from magnum_capi_tempest import texts
 
 

@@ -4,8 +4,8 @@
 
 This is for a whole run, while :mod:`.gather` is for one failed test. Secrets
 are not requested, so no kubeconfig of a cluster is ever read, and
-:mod:`magnum_capi.redact` redacts what is written. What cannot be read is
-reported, and does not prevent the rest from being written.
+:mod:`magnum_capi_tempest.redact` redacts what is written. What cannot be read
+is reported, and does not prevent the rest from being written.
 """
 
 import contextlib
@@ -16,11 +16,11 @@ import pathlib
 
 from magnum_capi import errors
 from magnum_capi import outfile
-from magnum_capi import redact
 from magnum_capi import scratch
 from magnum_capi_tempest.evidence import logs
 from magnum_capi_tempest.kubeclient import contexts
 from magnum_capi_tempest.kubeclient import kube
+from magnum_capi_tempest import redact
 from magnum_capi_tempest import texts
 
 #: Names of lists of core kinds, without Secrets.

@@ -16,8 +16,8 @@ from subunit import v2
 import testtools
 
 from magnum_capi import errors
-from magnum_capi import redact
 from magnum_capi import waiting
+from magnum_capi_tempest import redact
 from magnum_capi_tempest.report import environment
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import text

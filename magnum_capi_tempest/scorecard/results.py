@@ -9,7 +9,7 @@ differ from run to run (uuids, random names), so that it can be published.
 import dataclasses
 import re
 
-from magnum_capi import redact
+from magnum_capi_tempest import redact
 from magnum_capi_tempest.report import environment
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import text

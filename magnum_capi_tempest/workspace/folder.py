@@ -11,7 +11,7 @@ import sysconfig
 
 from magnum_capi import folders
 from magnum_capi import outfile
-from magnum_capi import redact
+from magnum_capi_tempest import redact
 
 #: Folder of tempest.conf that ``tempest run`` uses by default.
 ETC = 'etc'

@@ -12,7 +12,7 @@ import typing
 from subunit import v2
 import testtools
 
-from magnum_capi import redact
+from magnum_capi_tempest import redact
 from magnum_capi_tempest import texts
 
 #: Bytes per packet. The limit is 4 MiB, and a longer packet ends the worker

@@ -23,7 +23,7 @@ from stestr.subunit_runner import program
 from stestr.subunit_runner import run as runner
 
 from magnum_capi import errors
-from magnum_capi import redact
+from magnum_capi_tempest import redact
 from magnum_capi_tempest.workspace import folder
 from magnum_capi_tempest.workspace import redacting
 

@@ -14,8 +14,8 @@ import collections
 import dataclasses
 import re
 
-from magnum_capi import redact
 from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest import redact
 
 #: Lines in an excerpt from a log.
 EXCERPT = 25

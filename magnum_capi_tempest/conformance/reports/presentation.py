@@ -9,10 +9,10 @@ and are only counted.
 
 import types
 
-from magnum_capi import redact
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.reports import fingerprints
 from magnum_capi_tempest.conformance.reports import rerun
+from magnum_capi_tempest import redact
 from magnum_capi_tempest.report import model as report
 from magnum_capi_tempest import texts
 

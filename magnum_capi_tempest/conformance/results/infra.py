@@ -48,7 +48,7 @@ def from_document(document, where: str) -> model.InfraError:
     :param where: plugin, and node if there is one.
     """
     # Imported only when needed: most records have no error.
-    from magnum_capi import redact
+    from magnum_capi_tempest import redact
     message, reasons = '', []
     if isinstance(document, dict):
         message = document.get('error', '')

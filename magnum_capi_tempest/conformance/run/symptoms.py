@@ -11,11 +11,11 @@ changes a verdict.
 
 import re
 
-from magnum_capi import redact
 from magnum_capi_tempest.conformance.results import documents
 from magnum_capi_tempest.evidence import conditions
 from magnum_capi_tempest.evidence import events as events_
 from magnum_capi_tempest.evidence import workload
+from magnum_capi_tempest import redact
 from magnum_capi_tempest import texts
 
 #: Most signs of one observation.

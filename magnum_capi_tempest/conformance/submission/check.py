@@ -15,7 +15,6 @@ import re
 
 from magnum_capi import errors
 from magnum_capi import progress as progress_
-from magnum_capi import redact
 from magnum_capi_tempest.conformance import required as required_
 from magnum_capi_tempest.conformance.results import limits as bounds
 from magnum_capi_tempest.conformance.submission import cases
@@ -24,6 +23,7 @@ from magnum_capi_tempest.conformance.submission import logfile
 from magnum_capi_tempest.conformance.submission import pages
 from magnum_capi_tempest.conformance.submission import product
 from magnum_capi_tempest.conformance.submission import rules
+from magnum_capi_tempest import redact
 
 _RELEASE = re.compile(r'v1\.[0-9]{2}')
 #: No submission has more files, and a bot would read them all.

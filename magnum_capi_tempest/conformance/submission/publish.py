@@ -19,7 +19,6 @@ import types
 
 from magnum_capi import errors
 from magnum_capi import outfile
-from magnum_capi import redact
 from magnum_capi_tempest.conformance.reports import files as forms
 from magnum_capi_tempest.conformance.reports import folders
 from magnum_capi_tempest.conformance.reports import page
@@ -29,6 +28,7 @@ from magnum_capi_tempest.conformance.results import members
 from magnum_capi_tempest.conformance.results import reading
 from magnum_capi_tempest.conformance.submission import redactedxml
 from magnum_capi_tempest.conformance import verdict as verdicts
+from magnum_capi_tempest import redact
 
 COUNTS = 'redacted.json'
 JSON, HTML = 'report.json', 'report.html'

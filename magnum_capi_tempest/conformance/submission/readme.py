@@ -6,11 +6,11 @@ import dataclasses
 import pathlib
 import shlex
 
-from magnum_capi import redact
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.run import hydrophone
 from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import sonobuoy
+from magnum_capi_tempest import redact
 
 #: How to create a cluster, if the user does not say.
 SETUP = """\

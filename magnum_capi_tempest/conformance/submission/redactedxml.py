@@ -10,9 +10,9 @@ again.
 import collections
 from xml.sax import saxutils
 
-from magnum_capi import redact
 from magnum_capi_tempest.conformance.results import bounded_xml
 from magnum_capi_tempest.conformance.results import limits
+from magnum_capi_tempest import redact
 
 _IN_TEXT = {'\r': '&#13;'}
 _IN_VALUE = {'"': '&quot;', '\n': '&#10;', '\r': '&#13;', '\t': '&#9;'}

@@ -4,8 +4,8 @@
 
 testtools carries details with the failure into subunit, HTML and the terminal.
 A test that passes collects nothing. Every text passes through
-:func:`magnum_capi.redact.redact`, including those of Tempest's own fixtures
-(:func:`prepare`).
+:func:`magnum_capi_tempest.redact.redact`, including those of Tempest's own
+fixtures (:func:`prepare`).
 """
 
 import functools
@@ -14,10 +14,10 @@ import json
 from testtools import content
 from testtools import content_type
 
-from magnum_capi import redact
 from magnum_capi_tempest.evidence import gather
 from magnum_capi_tempest.evidence import logs
 from magnum_capi_tempest.evidence import workload
+from magnum_capi_tempest import redact
 from magnum_capi_tempest.tests.common import access
 
 #: Most characters of one detail. Its beginning is kept: a secret is only

@@ -14,9 +14,9 @@ from tempest.lib.common.utils import test_utils
 from tempest.lib import exceptions as lib_exc
 
 from magnum_capi import errors
-from magnum_capi import redact
 from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest.leaks import watch
+from magnum_capi_tempest import redact
 from magnum_capi_tempest.services import journal
 
 LOG = log.getLogger(__name__)

@@ -14,8 +14,8 @@ from tempest.lib import exceptions as lib_exc
 import urllib3.exceptions
 
 from magnum_capi import errors
-from magnum_capi import redact
 from magnum_capi import waiting
+from magnum_capi_tempest import redact
 from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import tolerated as notes
 

@@ -8,7 +8,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives import serialization
 import testtools
 
-from magnum_capi import redact
+from magnum_capi_tempest import redact
 
 SECRET = json.dumps({'user': 'bob', 'password': 'hunter2'}).encode()
 

@@ -5,7 +5,7 @@ import urllib.parse
 
 import testtools
 
-from magnum_capi import redact
+from magnum_capi_tempest import redact
 
 VALUE = 'h/4 "x"\\y+7'
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import testtools
 
-from magnum_capi.redact import names
+from magnum_capi_tempest.redact import names
 
 SECRET = {
     'password': names.PASSWORD, 'adminPass': names.PASSWORD,

@@ -12,7 +12,7 @@ import tarfile
 
 import testtools
 
-from magnum_capi import redact
+from magnum_capi_tempest import redact
 
 TOP = pathlib.Path(__file__).parents[3]
 ARCHIVES = ('conformance-parallel-v1.34.9', 'magnum-parallel-v1.33.13')

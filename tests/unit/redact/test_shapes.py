@@ -9,7 +9,7 @@ import hypothesis
 from hypothesis import strategies
 import testtools
 
-from magnum_capi import redact
+from magnum_capi_tempest import redact
 from tests.unit.redact import shapes
 
 #: The same examples in every run; a slow machine fails no test.

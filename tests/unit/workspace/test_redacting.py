@@ -6,7 +6,7 @@ from subunit import v2
 import testtools
 from testtools.testresult import doubles
 
-from magnum_capi import redact
+from magnum_capi_tempest import redact
 from magnum_capi_tempest.workspace import redacting
 from tests.unit.report import streams
 

@@ -11,7 +11,7 @@ import testtools
 
 from magnum_capi import errors
 from magnum_capi import processes
-from magnum_capi import redact
+from magnum_capi_tempest import redact
 from magnum_capi_tempest.workspace import folder
 from magnum_capi_tempest.workspace import worker
 

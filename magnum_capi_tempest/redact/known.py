@@ -7,7 +7,7 @@ import json
 import re
 import urllib.parse
 
-from magnum_capi.redact import names
+from magnum_capi_tempest.redact import names
 
 #: Minimum characters of a secret to search for. A shorter one, or a word, is
 #: likely to occur with another meaning.

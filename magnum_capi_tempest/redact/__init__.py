@@ -24,13 +24,13 @@ import re
 import types
 import typing
 
-from magnum_capi.redact import absent
-from magnum_capi.redact import encoded
-from magnum_capi.redact import known as known_values
-from magnum_capi.redact import names
-from magnum_capi.redact import patterns
-from magnum_capi.redact import quoting
-from magnum_capi.redact import syntax
+from magnum_capi_tempest.redact import absent
+from magnum_capi_tempest.redact import encoded
+from magnum_capi_tempest.redact import known as known_values
+from magnum_capi_tempest.redact import names
+from magnum_capi_tempest.redact import patterns
+from magnum_capi_tempest.redact import quoting
+from magnum_capi_tempest.redact import syntax
 
 #: Kind, start and end of a secret.
 _Span: typing.TypeAlias = tuple[str, int, int]

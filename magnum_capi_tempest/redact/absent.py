@@ -7,7 +7,7 @@ an error or of a sentence.
 
 import re
 
-from magnum_capi.redact import names
+from magnum_capi_tempest.redact import names
 
 #: Replaces a secret. Not empty, so that a reader sees that there was one.
 MARK = '<redacted>'

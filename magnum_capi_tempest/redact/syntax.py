@@ -12,10 +12,10 @@ import functools
 import re
 import typing
 
-from magnum_capi.redact import absent
-from magnum_capi.redact import names
-from magnum_capi.redact import quoting
-from magnum_capi.redact import values
+from magnum_capi_tempest.redact import absent
+from magnum_capi_tempest.redact import names
+from magnum_capi_tempest.redact import quoting
+from magnum_capi_tempest.redact import values
 
 #: Characters examined before a name, and within a name before its stem.
 _REACH, _LONGEST = 200, 64

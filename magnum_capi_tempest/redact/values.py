@@ -9,8 +9,8 @@ quotes, and none for values that :mod:`.absent` recognizes.
 import re
 import typing
 
-from magnum_capi.redact import absent
-from magnum_capi.redact import quoting
+from magnum_capi_tempest.redact import absent
+from magnum_capi_tempest.redact import quoting
 
 #: Where values begin and end.
 Spans: typing.TypeAlias = list[tuple[int, int]]

@@ -3,7 +3,7 @@
 
 import re
 
-from magnum_capi.redact import names
+from magnum_capi_tempest.redact import names
 
 _BASE64 = 'A-Za-z0-9+/'
 

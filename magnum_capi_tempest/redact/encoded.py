@@ -12,8 +12,8 @@ import collections.abc
 import re
 import zlib
 
-from magnum_capi.redact import names
-from magnum_capi.redact import quoting
+from magnum_capi_tempest.redact import names
+from magnum_capi_tempest.redact import quoting
 
 _E, _F = quoting.ENDS, quoting.FILL
 _ALPHABET = 'A-Za-z0-9+/_-'
