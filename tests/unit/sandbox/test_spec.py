@@ -10,10 +10,10 @@ import testtools
 from magnum_capi import errors
 from magnum_capi_tempest.management import pods
 from magnum_capi_tempest import resources
-from magnum_capi_tempest.sandbox import prerequisites
 from magnum_capi_tempest.sandbox import infrastructure
 from magnum_capi_tempest.sandbox import nodes
 from magnum_capi_tempest.sandbox import options
+from magnum_capi_tempest.sandbox import prerequisites
 from magnum_capi_tempest.sandbox import spec
 
 
