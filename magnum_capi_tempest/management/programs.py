@@ -127,9 +127,9 @@ def memory_limit(physical):
     """MiB that kube-apiserver may take before it collects garbage eagerly.
 
     Five clusters at once cost a third more CPU with 700 than with 1500
-    (benchmarks/clusters.py). A hundred reached 1500, and garbage collection
-    took a quarter of the CPU, until requests timed out
-    (benchmarks/driver.py).
+    (tests/benchmarks/clusters.py). A hundred reached 1500, and garbage
+    collection took a quarter of the CPU, until requests timed out
+    (tests/benchmarks/driver.py).
 
     :param physical: MiB that the machine has.
     """

@@ -20,7 +20,6 @@ import fixtures
 import testtools
 from testtools import content
 
-from benchmarks import conformance_archives
 from magnum_capi import processes
 from magnum_capi import progress
 from magnum_capi_tempest.conformance import lists
@@ -32,6 +31,7 @@ from magnum_capi_tempest.conformance import verdict
 from magnum_capi_tempest import resources
 from magnum_capi_tempest import toolchain
 from magnum_capi_tempest.toolchain import go
+from tests.benchmarks import conformance_archives
 from tests.functional import boxes
 from tests.unit.conformance import archives
 

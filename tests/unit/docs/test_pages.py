@@ -57,7 +57,7 @@ class WrittenTest(testtools.TestCase):
     def test_files_and_modules_exist(self):
         def missing(text):
             named = re.findall(
-                r'(?<![\w./-])((?:tools|benchmarks|playbooks|doc/source|'
+                r'(?<![\w./-])((?:tools|playbooks|doc/source|'
                 r'drivers|charts|devstack|tests|constraints|releasenotes|'
                 r'magnum_capi_tempest)/[\w./-]*\w)', text)
             named += [f'{name.replace(".", "/")}' for name in re.findall(

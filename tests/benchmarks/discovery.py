@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What it costs to decide which driver serves a cluster template.
 
-    python benchmarks/discovery.py [--drivers 2 20 200] [--calls 20000]
+    python tests/benchmarks/discovery.py [--drivers 2 20 200] [--calls 20000]
 
 Registers so many drivers in a temporary distribution, for the Python of the
 sandbox's cloud, which has an unmodified Magnum, and prints what one decision
@@ -30,7 +30,7 @@ from magnum_capi_tempest import sandbox
 from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest.sandbox import rest
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 #: Microseconds a decision, with this many drivers.
 GOAL, GOAL_DRIVERS = 20, 200
 #: The operating system that the first two drivers have in common, and the one

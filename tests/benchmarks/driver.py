@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Our driver side by side with magnum-capi-helm, on one management cluster.
 
-    python benchmarks/driver.py [--clusters 1,10,50] [--json FILE]
+    python tests/benchmarks/driver.py [--clusters 1,10,50] [--json FILE]
 
 Starts a sandbox of its own with both drivers, grows it to 1, 10 and 50
 clusters of each, and measures at each size:
@@ -39,7 +39,7 @@ from magnum_capi import errors
 from magnum_capi import progress as progress_module
 from magnum_capi_tempest import sandbox
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 DRIVERS = (figures.OURS, figures.OTHER)
 
 #: Health polls would count as status polls.

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many clusters at once against a running sandbox, again and again.
 
-    python benchmarks/clusters.py --clusters 5 --rounds 10 [--driver NAME]
+    python tests/benchmarks/clusters.py --clusters 5 --rounds 10
+        [--driver NAME]
 
 Prints, for every round, the wall time until all clusters were complete and
 until all were gone, the CPU seconds of the sandbox's programs and their

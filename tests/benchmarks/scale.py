@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A thousand clusters that are well, and what it costs to look at them.
 
-    python -m benchmarks.scale [--clusters 1000] [--minutes 5] [--direct]
+    python -m tests.benchmarks.scale [--clusters 1000] [--minutes 5] [--direct]
 
 Starts etcd and kube-apiserver, makes the objects of so many clusters there
 as the driver and Cluster API would have left them, and lets three processes
@@ -272,7 +272,7 @@ class Process:
 
     def __init__(self, api, args):
         self._process = subprocess.Popen(
-            [sys.executable, '-m', 'benchmarks.scale',
+            [sys.executable, '-m', 'tests.benchmarks.scale',
              '--clusters', str(args.clusters),
              '--kubeconfig', str(api.kubeconfig),
              *(['--direct'] if args.direct else [])],

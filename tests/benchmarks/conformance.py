@@ -2,7 +2,7 @@
 
 """What it costs to read the results of a run: ours, and Sonobuoy's.
 
-    python benchmarks/conformance.py [--rounds 5] [--megabytes 350]
+    python tests/benchmarks/conformance.py [--rounds 5] [--megabytes 350]
 
 Runs whole programs, in turns, so that a noisy machine is as noisy for each:
 
@@ -42,7 +42,7 @@ from magnum_capi_tempest.conformance.results import limits
 from magnum_capi_tempest.conformance.results import reading
 from magnum_capi_tempest import toolchain
 
-TOP = pathlib.Path(__file__).resolve().parent.parent
+TOP = pathlib.Path(__file__).resolve().parents[2]
 DATA = TOP / 'tests' / 'data' / 'sonobuoy'
 REAL = ('quick-e2e-v1.34.9', 'conformance-parallel-v1.34.9')
 MB = 1 << 20
