@@ -16,6 +16,7 @@ from magnum_capi_tempest.sandbox import tempest_run
 from magnum_capi_tempest.sandbox import usable_drivers
 from magnum_capi_tempest.scorecard import suite
 from tests.proofs import boxes
+from tests.proofs import proof
 from tests.proofs.suite_defects import tables
 
 #: Drivers without defects, and the options of [magnum_capi] for them.
@@ -34,7 +35,7 @@ class Box(boxes.Box):
     def __init__(self, work, infrastructure):
         super().__init__(work, infrastructure=infrastructure, install=(
             str(resources.find('drivers/k8s_capi_v1')),
-            str(resources.find('drivers/defects'))))
+            str(proof.TOP / 'tests' / 'defects')))
         self._patience = work.args.patience
         self._mark = work.mark
         #: The chosen defects.

@@ -57,7 +57,8 @@ class Command:
 def pages():
     """All pages of reStructuredText that people read, sorted."""
     return sorted([*TOP.glob('*.rst'), *SOURCE.rglob('*.rst'),
-                   *TOP.glob('drivers/*/README.rst')])
+                   *TOP.glob('drivers/*/README.rst'),
+                   *TOP.glob('tests/*/README.rst')])
 
 
 def blocks(text: str) -> list[list[Command]]:

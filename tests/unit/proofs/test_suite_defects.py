@@ -11,7 +11,7 @@ import testtools
 from magnum_capi_tempest.scorecard import suite
 from tests.proofs.suite_defects import tables
 
-DRIVERS = pathlib.Path(__file__).resolve().parents[3] / 'drivers' / 'defects'
+DRIVERS = pathlib.Path(__file__).resolve().parents[2] / 'defects'
 
 
 class TableTest(testtools.TestCase):
