@@ -5,7 +5,7 @@
 import grimp
 import testtools
 
-from magnum_capi_tempest.hacking import doors
+from tools.hacking import doors
 
 
 class DoorsTest(testtools.TestCase):
