@@ -29,6 +29,8 @@ from tests.zuul import repositories
 from tests.zuul import rest
 from tests.zuul import site as sites
 
+#: Folder of the pins of Zuul, and of what its executor runs.
+_PINS = pathlib.Path(__file__).resolve().parent
 #: Seconds for all programs to be ready, and for Zuul to have read a tenant:
 #: 40 on two idle cores, ten times as many on busy ones.
 _START = 900
@@ -54,7 +56,7 @@ class Run:
         """Bring Zuul up, look, run, and take it down; whether all is right."""
         programs.check()
         venvs = {name: environment.of_pins(
-            self._progress, [f'constraints/{pins}.txt'],
+            self._progress, [_PINS / f'{pins}.txt'],
             f'Environment of {name.capitalize()}')
             for name, pins in (('zuul', 'zuul'), ('ansible', 'zuul-ansible'))}
         with _folder() as folder, network.allocate(

@@ -149,14 +149,13 @@ def ensure(progress, release=releases.NEWEST,
     return folder
 
 
-def of_pins(progress, names, what) -> pathlib.Path:
+def of_pins(progress, files, what) -> pathlib.Path:
     """The folder of an environment that is not part of a cloud.
 
-    :param names: files of the project with its pins.
+    :param files: absolute paths of the files with its pins.
     :param what: its name for display.
     :raises CommandFailed: packages cannot be installed.
     """
-    files = [*map(resources.find, names)]
     return _ensure(
         progress, location(digest(*files, *_python())), what,
         lambda _scratch: _required(files))
