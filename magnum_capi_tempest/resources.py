@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Files of this project that are not Python: charts, Go sources, constraints.
+"""Files of this project that are not Python: charts, drivers, patches.
 
-In a checkout (or an editable install) they are where git has them; a wheel
-installs them as data files in ``share/magnum-capi-tempest``.
+In a checkout (or an editable install) they are where git has them; wheels
+install them as data files in ``share/magnum-capi``, with the same paths.
 """
 
 import pathlib
@@ -15,15 +15,16 @@ from magnum_capi import errors
 def find(relative: str) -> pathlib.Path:
     """Absolute path of a project file or folder.
 
-    :param relative: path from the top of the repository, ``charts/x``.
+    :param relative: path from the top of the repository, ``drivers/x``.
     :raises EnvironmentProblem: the installation lacks it.
     """
     checkout = pathlib.Path(__file__).resolve().parent.parent
-    share = pathlib.Path(sys.prefix) / 'share' / 'magnum-capi-tempest'
+    share = pathlib.Path(sys.prefix) / 'share' / 'magnum-capi'
     for base in (checkout, share):
         if (base / relative).exists():
             return base / relative
+    distribution = ('magnum-capi-sandbox' if relative.startswith('sandbox/')
+                    else 'magnum-capi-tempest')
     raise errors.EnvironmentProblem(
         f'This installation lacks {relative}', where=f'{checkout}, {share}',
-        hint='Install magnum-capi-tempest again, from a checkout with '
-             '"pip install -e ."')
+        hint=f'pip install --force-reinstall --no-deps {distribution}')

@@ -172,17 +172,17 @@ packages() {
 # prepare run|test: make the virtual environment and put it first on PATH.
 prepare() {
     local purpose=$1 python version key venv
-    local -a what=(-e "$TOP/magnum-capi"
-        -e "$TOP[conformance,tempest,evidence,sandbox,thirdparty]")
+    local -a what=(-e "$TOP/magnum-capi" -e "$TOP/sandbox"
+        -e "$TOP[conformance,tempest,evidence,management,thirdparty]")
     python=$(find_python) || exit
     # stestr would start its workers with it, outside of this environment.
     unset PYTHON
     version=$("$python" -c 'import platform; print(platform.python_version())')
     key=$(cd "$TOP" && { echo "$TOP $purpose $python $version"
         cat setup.cfg setup.py pyproject.toml requirements.txt \
-            magnum-capi/pyproject.toml \
+            magnum-capi/pyproject.toml sandbox/pyproject.toml \
             test-requirements.txt doc/requirements.txt \
-            constraints/tools.txt tools/lib.sh 2> /dev/null
+            sandbox/constraints/tools.txt tools/lib.sh 2> /dev/null
     } | sha256sum | cut -c 1-12) || exit
     venv=$CACHE/venv-$purpose-$version-$key
     mkdir -p "$CACHE" 2> /dev/null && [[ -w $CACHE ]] \
@@ -210,7 +210,7 @@ prepare() {
 
 make_venv() {
     local python=$1 version=$2 venv=$3
-    local constraints=$TOP/constraints/tools.txt
+    local constraints=$TOP/sandbox/constraints/tools.txt
     local -a unversioned=()
     local hint='Is a package index reachable? Behind a proxy set https_proxy'
     if ! "$python" -c 'import ensurepip, venv' 2> /dev/null; then

@@ -257,7 +257,7 @@ MAGNUM_CAPI_MANAGEMENT_BACKEND=processes
 
 [[post-config|\$MAGNUM_CONF]]
 [k8s_capi]
-chart_name = /opt/stack/magnum-capi-tempest/charts/sandbox-cluster
+chart_name = /opt/stack/magnum-capi-tempest/sandbox/charts/sandbox-cluster
 EOT
 }
 

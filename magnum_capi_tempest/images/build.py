@@ -24,7 +24,6 @@ from magnum_capi_tempest.images import inventory
 from magnum_capi_tempest.images import layers
 from magnum_capi_tempest.images import plan as plan_
 from magnum_capi_tempest.images import recipes as recipes_
-from magnum_capi_tempest import resources
 from magnum_capi_tempest import toolchain
 from magnum_capi_tempest.toolchain import disk
 from magnum_capi_tempest.toolchain import download
@@ -195,9 +194,8 @@ def _sources(recipe):
     if not recipe.builder:
         return {}
     found = {}
-    for name in (*recipe.sources,
-                 f'magnum_capi_tempest/images/{recipe.builder}.py'):
-        top = resources.find(name)
+    for name in (*recipe.sources, f'{recipe.builder}.py'):
+        top = pathlib.Path(__file__).parent / name
         files = [top] if top.is_file() else sorted(top.rglob('*'))
         for file in files:
             if file.is_file() and '__pycache__' not in file.parts:
@@ -213,8 +211,8 @@ def _digest(file, mtime_ns):
 
 @functools.cache
 def _measured():
-    return tomllib.loads(resources.find(
-        f'{recipes_.FOLDER}/measured.toml').read_text(encoding='utf-8'))
+    return tomllib.loads((recipes_.FOLDER / 'measured.toml').read_text(
+        encoding='utf-8'))
 
 
 def _words(todo):

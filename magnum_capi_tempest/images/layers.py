@@ -19,7 +19,6 @@ from magnum_capi_tempest.images import archive
 from magnum_capi_tempest.images import debian
 from magnum_capi_tempest.images import layer
 from magnum_capi_tempest.images import recipes
-from magnum_capi_tempest import resources
 from magnum_capi_tempest.toolchain import leftovers
 
 #: Packages of the layer "machine".
@@ -90,8 +89,7 @@ def known() -> dict[str, debian.Debian]:
 
 
 def _read(name):
-    return tomllib.loads(resources.find(
-        f'{recipes.FOLDER}/{name}').read_text(encoding='utf-8'))
+    return tomllib.loads((recipes.FOLDER / name).read_text(encoding='utf-8'))
 
 
 def _note(file):

@@ -14,11 +14,11 @@ import stat
 from magnum_capi import processes
 from magnum_capi_tempest.images import archive
 from magnum_capi_tempest.images import layer
-from magnum_capi_tempest import resources
+from magnum_capi_tempest.images import recipes
 from magnum_capi_tempest.toolchain import leftovers
 from magnum_capi_tempest.toolchain import pins
 
-#: Placeholder for the pods' sandbox image in "tools/images/<name>/files".
+#: Placeholder for the pods' sandbox image in "definitions/<name>/files".
 SANDBOX = b'@SANDBOX_IMAGE@'
 
 #: Debian's units that do not work, or are not wanted, in a container.
@@ -110,11 +110,11 @@ def config(recipe, layers) -> dict:
 
 
 def files(name, replace=None) -> list[layer.Entry]:
-    """Entries of a tree of this project, ``tools/images/<name>/files``.
+    """Entries of a tree of this project, ``definitions/<name>/files``.
 
     :param replace: bytes -> bytes, in all of them.
     """
-    top = resources.find(f'tools/images/{name}/files')
+    top = recipes.FOLDER / name / 'files'
     found = []
     for file in sorted(top.rglob('*')):
         if file.is_file():

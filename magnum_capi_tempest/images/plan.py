@@ -3,7 +3,7 @@
 """What has to be made, in which order, and how much time and space it takes.
 
 Pure: the input is recipes and the contents of the toolchain and of the folder.
-The figures were measured, see ``tools/images/measured.toml``.
+The figures were measured, see ``definitions/measured.toml``.
 """
 
 import dataclasses

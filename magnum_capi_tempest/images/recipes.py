@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What an image contains, read from ``tools/images/recipes/*.toml``.
+"""What an image contains, read from ``definitions/recipes/*.toml``.
 
 A recipe is data: which programs of the toolchain go where, on which base,
 and what the container runs. A recipe with ``minors`` stands for one recipe per
@@ -14,11 +14,10 @@ import re
 import tomllib
 
 from magnum_capi import errors
-from magnum_capi_tempest import resources
 from magnum_capi_tempest.toolchain import pins
 
-#: Folder of the recipes, from the top of the repository.
-FOLDER = 'tools/images'
+#: Folder of the recipes and of what they are made from.
+FOLDER = pathlib.Path(__file__).with_name('definitions')
 
 #: Kinds of archives: for pods, nodes, minikube's machine.
 KINDS = 'image', 'node', 'base'
@@ -58,7 +57,7 @@ class Recipe:
         other recipes, without their minors.
     :param outlives: whether it also runs on nodes of the next minor during an
         upgrade: kubeadm changes addons when all control planes are new.
-    :param sources: files and folders of this project that count for the
+    :param sources: files and folders of this room that count for the
         builder's cache.
     """
 
@@ -132,7 +131,7 @@ def load() -> dict[str, Recipe]:
     :raises EnvironmentProblem: a file is not valid.
     """
     found = {}
-    for file in sorted(resources.find(f'{FOLDER}/recipes').glob('*.toml')):
+    for file in sorted((FOLDER / 'recipes').glob('*.toml')):
         for recipe in parse(_read(file), _releases(), file):
             if recipe.name in found:
                 raise _invalid(file, f'{recipe.name} is there twice')
@@ -150,7 +149,7 @@ def _read(file: pathlib.Path) -> dict:
 @functools.cache
 def _releases() -> dict[str, dict[str, str]]:
     """Values for the texts of recipes, by minor."""
-    file = resources.find(f'{FOLDER}/kubernetes.toml')
+    file = FOLDER / 'kubernetes.toml'
     programs = pins.load().programs
     return {
         minor: {'minor': minor,

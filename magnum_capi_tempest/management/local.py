@@ -44,7 +44,7 @@ class Processes:
     :param programs: path of every program of :data:`TOOLS`, by name.
     :param behaviours: delays and faults of the infrastructure provider by
         flavor, ``{'flavors': {'m1.slow': {'createDelay': '20s'}}}``; see
-        ``capi/behaviour.go`` for all keys.
+        ``sandbox/capi/behaviour.go`` for all keys.
     :param lock: the network's lock, held by etcd while it runs; None if
         nothing else uses the address.
     :param docker_host: engine (``unix:///...``) for machines that are

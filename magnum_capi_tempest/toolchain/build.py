@@ -13,7 +13,6 @@ import shutil
 
 from magnum_capi import errors
 from magnum_capi import processes
-from magnum_capi_tempest import resources
 from magnum_capi_tempest.toolchain import disk
 from magnum_capi_tempest.toolchain import go
 from magnum_capi_tempest.toolchain import leftovers
@@ -118,7 +117,7 @@ def make(program, out: pathlib.Path, progress, *, warm=False,
     with progress.step(f'building {program.name} {program.version}'):
         try:
             processes.run(argv, timeout=TIMEOUT, env=env,
-                          cwd=resources.find(build.family.folder),
+                          cwd=build.family.path,
                           hint=go.NETWORK)
         except errors.CommandFailed as e:
             if 'no space left on device' in e.output:

@@ -15,7 +15,6 @@ import re
 from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi import progress as progress_
-from magnum_capi_tempest import resources
 from magnum_capi_tempest.toolchain import cache
 from magnum_capi_tempest.toolchain import gobin
 from magnum_capi_tempest.toolchain import pins
@@ -48,10 +47,9 @@ def find_go(progress=None) -> pathlib.Path:
 
 def required() -> tuple[int, int, int]:
     """The newest ``go`` directive of the families' go.mod files."""
-    families = {p.build.family.folder for p in pins.load().programs.values()
+    families = {p.build.family for p in pins.load().programs.values()
                 if p.build}
-    return max(directive((resources.find(f) / 'go.mod').read_text())
-               for f in families)
+    return max(directive((f.path / 'go.mod').read_text()) for f in families)
 
 
 def directive(go_mod: str) -> tuple[int, int, int]:
@@ -223,7 +221,7 @@ def family_module(family, module: str, progress=None) -> pathlib.Path:
     go = find_go(progress)
     env = environment(go)
     return pathlib.Path(_kept(
-        go, module, env, progress, resources.find(family.folder))['Dir'])
+        go, module, env, progress, family.path)['Dir'])
 
 
 def _kept(go, module, env, progress, cwd='/'):

@@ -15,12 +15,13 @@ import re
 import tomllib
 
 from magnum_capi import errors
+from magnum_capi_tempest import resources
 
 #: The file to edit.
 FILE = pathlib.Path(__file__).with_name('pins.toml')
 
-#: Folder of the modules that are pinned, from the top of the repository.
-MODULES = 'tools/go'
+#: Folder of the modules that are pinned, beside that file.
+MODULES = 'go'
 
 #: ``platform.machine()`` -> Go's name of the architecture.
 ARCHITECTURES = {'x86_64': 'amd64', 'amd64': 'amd64',
@@ -49,13 +50,24 @@ class Download:
 class Family:
     """A Go module from which programs are built.
 
-    :param folder: the module's folder, from the top of the repository.
+    :param folder: the module's folder: ``go/NAME``, beside ``pins.toml``, or
+        one at the top of the repository.
     :param disk: free bytes that a build with empty Go caches needs.
     """
 
     name: str
     folder: str
     disk: int
+
+    @property
+    def path(self) -> pathlib.Path:
+        """Absolute path of the folder.
+
+        :raises EnvironmentProblem: the installation lacks it.
+        """
+        if self.folder.startswith(f'{MODULES}/'):
+            return FILE.parent / self.folder
+        return resources.find(self.folder)
 
 
 @dataclasses.dataclass(frozen=True)

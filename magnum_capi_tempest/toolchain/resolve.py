@@ -8,7 +8,6 @@ import pathlib
 import time
 
 from magnum_capi import errors
-from magnum_capi_tempest import resources
 from magnum_capi_tempest.toolchain import build as build_
 from magnum_capi_tempest.toolchain import cache
 from magnum_capi_tempest.toolchain import download as download_
@@ -90,7 +89,7 @@ class Resolver:
             entries['download'] = self._store.entry(
                 program.name, program.version, program.download.digest)
         if program.build:
-            folder = resources.find(program.build.family.folder)
+            folder = program.build.family.path
             entries['build'] = self._store.entry(
                 program.name, program.version, build_.key(program, folder))
         return entries

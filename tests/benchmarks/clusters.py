@@ -22,10 +22,10 @@ import time
 
 from magnum_capi import errors
 from magnum_capi import waiting
-from magnum_capi_tempest.cli import sandbox as commands
+import magnum_capi_sandbox as sandbox
+from magnum_capi_sandbox.cli import sandbox as commands
+from magnum_capi_sandbox import rest
 from magnum_capi_tempest import leaks
-from magnum_capi_tempest import sandbox
-from magnum_capi_tempest.sandbox import rest
 
 PATIENCE = 300
 

@@ -26,9 +26,9 @@ import tempfile
 import time
 
 from magnum_capi import progress
-from magnum_capi_tempest import sandbox
-from magnum_capi_tempest.sandbox.cloud import environment
-from magnum_capi_tempest.sandbox import rest
+import magnum_capi_sandbox as sandbox
+from magnum_capi_sandbox.cloud import environment
+from magnum_capi_sandbox import rest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 #: Microseconds a decision, with this many drivers.

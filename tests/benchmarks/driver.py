@@ -37,7 +37,7 @@ from sidebyside import watching
 
 from magnum_capi import errors
 from magnum_capi import progress as progress_module
-from magnum_capi_tempest import sandbox
+import magnum_capi_sandbox as sandbox
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DRIVERS = (figures.OURS, figures.OTHER)

@@ -21,9 +21,9 @@ import tempfile
 import time
 
 from magnum_capi import progress
-from magnum_capi_tempest import sandbox
-from magnum_capi_tempest.sandbox.cloud import snapshot
-from magnum_capi_tempest.sandbox import profiles
+import magnum_capi_sandbox as sandbox
+from magnum_capi_sandbox.cloud import snapshot
+from magnum_capi_sandbox import profiles
 
 
 class Phases(progress.Silent):

@@ -19,9 +19,9 @@ import fixtures
 import testtools
 
 from magnum_capi import waiting
+from magnum_capi_sandbox import lifecycle
 from magnum_capi_tempest import proc
 from magnum_capi_tempest import runmarks
-from magnum_capi_tempest.sandbox import lifecycle
 
 PORT_BASE = 23000
 

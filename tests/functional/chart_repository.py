@@ -32,7 +32,7 @@ class ChartRepository(fixtures.Fixture):
         helm = toolchain.ensure(['helm'])['helm']
         for version, change in self._charts.items():
             chart = folder / version / NAME
-            shutil.copytree(resources.find(f'charts/{NAME}'), chart)
+            shutil.copytree(resources.find(f'sandbox/charts/{NAME}'), chart)
             if change:
                 change(chart)
             processes.run([helm, 'package', chart, '--version', version,

@@ -11,8 +11,8 @@ from testtools import matchers
 
 from magnum_capi import errors
 from magnum_capi import processes
+from magnum_capi_sandbox import tempest_run
 from magnum_capi_tempest.leaks import files
-from magnum_capi_tempest.sandbox import tempest_run
 from tests.functional import boxes
 
 TOP = pathlib.Path(__file__).parents[2]

@@ -4,8 +4,8 @@
 
 import openstack
 
-from magnum_capi_tempest import sandbox
-from magnum_capi_tempest.sandbox.cloud import configuration
+import magnum_capi_sandbox as sandbox
+from magnum_capi_sandbox.cloud import configuration
 
 
 class Box:

@@ -15,10 +15,10 @@ import psutil
 from magnum_capi import errors
 from magnum_capi import progress
 from magnum_capi import waiting
+import magnum_capi_sandbox as sandbox
 from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.evidence import workload
 from magnum_capi_tempest.kubeclient import kube
-from magnum_capi_tempest import sandbox
 from magnum_capi_tempest import supervision
 from tests.robustness import cloud
 

@@ -8,7 +8,7 @@ import time
 import requests
 
 from magnum_capi import waiting
-from magnum_capi_tempest.sandbox import rest
+from magnum_capi_sandbox import rest
 from magnum_capi_tempest.tests.common import observations
 
 #: Seconds for a cluster of in-memory machines, on a loaded machine.

@@ -19,26 +19,29 @@ class FindTest(testtools.TestCase):
             'magnum_capi_tempest.resources.__file__', str(package)))
         self.useFixture(fixtures.MonkeyPatch('sys.prefix', str(prefix)))
         if share:
-            target = prefix / 'share' / 'magnum-capi-tempest' / share
+            target = prefix / 'share' / 'magnum-capi' / share
             target.mkdir(parents=True)
             return target
 
     def test_checkout(self):
-        found = resources.find('capi/go.mod')
+        found = resources.find('sandbox/capi/go.mod')
 
         self.assertTrue(found.is_absolute())
         self.assertTrue(found.is_file())
 
     def test_wheel(self):
-        target = self.install(share='charts/sandbox-cluster')
+        target = self.install(share='sandbox/chart')
 
-        self.assertEqual(target, resources.find('charts/sandbox-cluster'))
+        self.assertEqual(target, resources.find('sandbox/chart'))
 
     def test_missing(self):
         self.install()
 
-        error = self.assertRaises(
-            errors.EnvironmentProblem, resources.find, 'charts/x')
+        for path, distribution in (('sandbox/x', 'magnum-capi-sandbox'),
+                                   ('drivers/x', 'magnum-capi-tempest')):
+            error = self.assertRaises(
+                errors.EnvironmentProblem, resources.find, path)
 
-        self.assertIn('lacks charts/x', str(error))
-        self.assertIn('pip install', str(error))
+            self.assertIn(f'lacks {path}', str(error))
+            self.assertIn('pip install', str(error))
+            self.assertIn(distribution, str(error))

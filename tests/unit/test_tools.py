@@ -14,8 +14,8 @@ import fixtures
 import testtools
 
 from magnum_capi import waiting
+from magnum_capi_sandbox.cli import sandbox
 from magnum_capi_tempest.cli import driver_test
-from magnum_capi_tempest.cli import sandbox
 from magnum_capi_tempest.cli import tempest
 
 TOOLS = pathlib.Path(__file__).parents[2] / 'tools'

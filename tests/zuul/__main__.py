@@ -16,11 +16,11 @@ from magnum_capi import errors
 from magnum_capi import folders
 from magnum_capi import progress
 from magnum_capi import waiting
+from magnum_capi_sandbox.cloud import backends
+from magnum_capi_sandbox.cloud import environment
 from magnum_capi_tempest.management import network
 from magnum_capi_tempest import paths
 from magnum_capi_tempest import runmarks
-from magnum_capi_tempest.sandbox.cloud import backends
-from magnum_capi_tempest.sandbox.cloud import environment
 from magnum_capi_tempest import supervision
 from tests import proofs
 from tests.zuul import expectations

@@ -23,7 +23,7 @@ MODULES=(
     "$UNIT.api.controllers.v1.test_cluster_actions"
 )
 here=$(cd "$(dirname "$0")" && pwd)
-constraints=$here/../../constraints/cloud.txt
+constraints=$here/../../sandbox/constraints/cloud.txt
 
 if [[ $# -gt 0 ]]; then
     mkdir -p "$1"

@@ -10,7 +10,7 @@ from sidebyside import truth
 
 from magnum_capi import errors
 from magnum_capi import waiting
-from magnum_capi_tempest.sandbox import rest
+from magnum_capi_sandbox import rest
 
 #: Nodes of workers get ready 20 s late: time to say COMPLETE too early.
 SLOW = 'slow.node'

@@ -16,8 +16,8 @@ from sidebyside import lives
 
 from magnum_capi import progress as progress_module
 from magnum_capi import waiting
-from magnum_capi_tempest.sandbox.cloud import environment
-from magnum_capi_tempest.sandbox.cloud import services
+from magnum_capi_sandbox.cloud import environment
+from magnum_capi_sandbox.cloud import services
 from magnum_capi_tempest import toolchain
 
 #: Seconds without polls, to see what controllers ask for.

@@ -28,9 +28,9 @@ from magnum_capi_tempest.conformance import required
 from magnum_capi_tempest.conformance.results import damage
 from magnum_capi_tempest.conformance.results import reading
 from magnum_capi_tempest.conformance import verdict
-from magnum_capi_tempest import resources
 from magnum_capi_tempest import toolchain
 from magnum_capi_tempest.toolchain import go
+from magnum_capi_tempest.toolchain import pins
 from tests.benchmarks import conformance_archives
 from tests.functional import boxes
 from tests.unit.conformance import archives
@@ -123,7 +123,7 @@ class SideBySideTest(testtools.TestCase):
     def test_archives_of_sonobuoys_own_tests(self):
         found = json.loads(processes.run(
             [go.find_go(), 'mod', 'download', '-json', MODULE], timeout=600,
-            cwd=resources.find('tools/go/sonobuoy'),
+            cwd=pins.load().programs['sonobuoy'].build.family.path,
             env=go.environment(go.find_go())))
         folder = pathlib.Path(found['Dir']) / 'test/integration/testdata'
 

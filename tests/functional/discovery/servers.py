@@ -14,7 +14,7 @@ import fixtures
 
 from magnum_capi import errors
 from magnum_capi import waiting
-from magnum_capi_tempest.sandbox.cloud import services
+from magnum_capi_sandbox.cloud import services
 
 MOD_WSGI = pathlib.Path('/usr/lib/apache2/modules/mod_wsgi.so')
 _APACHE = pathlib.Path('/usr/sbin/apache2')

@@ -21,9 +21,9 @@ import testtools
 import yaml
 
 from magnum_capi import progress
-from magnum_capi_tempest.sandbox.cloud import environment
-from magnum_capi_tempest.sandbox.cloud import overlay
-from magnum_capi_tempest.sandbox import releases
+from magnum_capi_sandbox.cloud import environment
+from magnum_capi_sandbox.cloud import overlay
+from magnum_capi_sandbox import releases
 from tests.unit.docs import pages
 
 _PAGE = pages.SOURCE / 'discovery-deployments.rst'
@@ -63,8 +63,8 @@ _LOAD = '''
 import json, sys
 from magnum.api import app
 from magnum.conf import CONF
-import webob
 from magnum_capi.discovery import middleware
+import webob
 
 CONF([], project='magnum', default_config_files=sys.argv[2:])
 CONF.set_override('api_paste_config', sys.argv[1], 'api')

@@ -15,7 +15,7 @@ from openstack import connection
 import testtools
 
 from magnum_capi import waiting
-from magnum_capi_tempest.sandbox import rest
+from magnum_capi_sandbox import rest
 from tests.functional import boxes
 from tests.functional.discovery import servers
 from tests.functional.discovery import spellings

@@ -17,8 +17,8 @@ import testtools
 from magnum_capi.discovery import model
 from magnum_capi.discovery import unmodified
 from magnum_capi import progress
-from magnum_capi_tempest.sandbox.cloud import environment
-from magnum_capi_tempest.sandbox import releases
+from magnum_capi_sandbox.cloud import environment
+from magnum_capi_sandbox import releases
 
 #: The first release with [drivers]default_driver.
 _NEWEST = 23

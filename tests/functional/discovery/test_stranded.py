@@ -17,8 +17,8 @@ import testtools
 import magnum_capi
 from magnum_capi.driver.desired import other_drivers
 from magnum_capi import progress
-from magnum_capi_tempest.sandbox.cloud import environment
-from magnum_capi_tempest.sandbox import releases
+from magnum_capi_sandbox.cloud import environment
+from magnum_capi_sandbox import releases
 
 _SCRIPT = pathlib.Path(__file__).with_name('stranded.py')
 _LIBRARY = pathlib.Path(magnum_capi.__file__).parents[1]

@@ -18,7 +18,7 @@ import testtools
 
 import magnum_capi
 from magnum_capi import progress
-from magnum_capi_tempest.sandbox.cloud import environment
+from magnum_capi_sandbox.cloud import environment
 
 _SCRIPT = pathlib.Path(__file__).with_name('contract.py')
 

@@ -37,7 +37,8 @@ def program():
 
 
 def chart():
-    return settings.Chart(str(resources.find('charts/sandbox-cluster')))
+    return settings.Chart(str(
+        resources.find('sandbox/charts/sandbox-cluster')))
 
 
 def of(kubeconfig=None, **options):

@@ -57,6 +57,8 @@ DRIVER_VALUES = {
         'cni': {'type': 'calico'}},
 }
 
+CHART = str(resources.find('sandbox/charts/sandbox-cluster'))
+
 
 @functools.cache
 def helm():
@@ -83,8 +85,7 @@ def run(*args, **changes):
 
 def render(**changes):
     """Objects by (kind, name)."""
-    text = run('template', 'demo', str(resources.find(
-        'charts/sandbox-cluster')), '--namespace', 'magnum-p', **changes)
+    text = run('template', 'demo', CHART, '--namespace', 'magnum-p', **changes)
     return {(o['kind'], o['metadata']['name']): o
             for o in yaml.safe_load_all(text) if o}
 
@@ -103,7 +104,7 @@ def template_names(objects, component):
 class TestChart(testtools.TestCase):
 
     def test_lint_is_content(self):
-        run('lint', '--strict', str(resources.find('charts/sandbox-cluster')))
+        run('lint', '--strict', CHART)
 
     def test_objects_have_the_names_a_driver_looks_for(self):
         objects = render()

@@ -389,7 +389,7 @@ class Promises:
 class TestSandboxChart(Promises, ChartCase):
 
     def chart_path(self):
-        return str(resources.find('charts/sandbox-cluster'))
+        return str(resources.find('sandbox/charts/sandbox-cluster'))
 
 
 class TestPublishedChart(Promises, ChartCase):

@@ -22,7 +22,7 @@ class TestCapi(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.folder = resources.find('capi')
+        self.folder = resources.find('sandbox/capi')
         self.go = go.find_go()
         self.env = go.environment(self.go)
 

@@ -27,7 +27,6 @@ from magnum_capi_tempest.images import archive
 from magnum_capi_tempest.images import layer
 from magnum_capi_tempest.images import recipes
 from magnum_capi_tempest import listeners
-from magnum_capi_tempest import resources
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest.toolchain import go
 from magnum_capi_tempest.toolchain import pins
@@ -301,8 +300,8 @@ class RuntimeTest(testtools.TestCase):
 
     def test_go(self):
         found = go.find_go()
-        env, folder = go.environment(found), resources.find(
-            'tools/images/runc-nores')
+        env = go.environment(found)
+        folder = pins.load().programs['runc-nores'].build.family.path
         for command in (['vet', './...'], ['test', './...']):
             processes.run([found, *command], timeout=600, env=env,
                           cwd=folder, merge=True)

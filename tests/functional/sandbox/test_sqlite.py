@@ -9,8 +9,8 @@ import testtools
 
 from magnum_capi import processes
 from magnum_capi import progress
-from magnum_capi_tempest.sandbox.cloud import environment
-from magnum_capi_tempest.sandbox.cloud import services
+from magnum_capi_sandbox.cloud import environment
+from magnum_capi_sandbox.cloud import services
 
 
 class DatabaseTest(testtools.TestCase):

@@ -14,9 +14,9 @@ import testtools
 
 from magnum_capi import progress
 from magnum_capi import waiting
+from magnum_capi_sandbox.cloud import environment
+from magnum_capi_sandbox.cloud import services
 from magnum_capi_tempest import runmarks
-from magnum_capi_tempest.sandbox.cloud import environment
-from magnum_capi_tempest.sandbox.cloud import services
 from magnum_capi_tempest import supervision
 
 #: Reports everything that a program can know about its start.

@@ -12,11 +12,11 @@ from keystoneauth1 import exceptions as keystone_errors
 
 from magnum_capi import errors
 from magnum_capi import waiting
+from magnum_capi_sandbox import machines
 from magnum_capi_tempest.conformance.run import kubeconfigs
 from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import resources
-from magnum_capi_tempest.sandbox import machines
 from tests.proofs import boxes
 from tests.proofs.broken_clusters import breaks
 

@@ -2,7 +2,7 @@
 
 """Seeded defects that show only where clusters have real servers."""
 
-from magnum_capi_tempest.sandbox import infrastructure
+from magnum_capi_sandbox import infrastructure
 from tests.proofs import proof
 from tests.proofs.suite_defects import proof as suite_defects
 

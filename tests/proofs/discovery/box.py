@@ -9,16 +9,16 @@ import pathlib
 import subprocess
 import sys
 
+from magnum_capi_sandbox import magnum_wheel
+from magnum_capi_sandbox import tempest_run
 from magnum_capi_tempest import report
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import subunit
 from magnum_capi_tempest import resources
-from magnum_capi_tempest.sandbox import magnum_wheel
-from magnum_capi_tempest.sandbox import tempest_run
 from tests.proofs import boxes
 
 BROKEN = 'k8s_capi_broken_v1'
-#: Disabled by the configuration of drivers/clash.
+#: Disabled by the configuration of sandbox/drivers/clash.
 DISABLED = 'k8s_capi_disabled_v1'
 
 #: An image as the specification requires it: without os_distro.

@@ -5,7 +5,7 @@
 import functools
 import itertools
 
-from magnum_capi_tempest.sandbox import releases
+from magnum_capi_sandbox import releases
 from magnum_capi_tempest import texts
 from tests.proofs.discovery import box as box_module
 from tests.proofs.discovery import compare

@@ -15,10 +15,10 @@ import psutil
 
 from magnum_capi import errors
 from magnum_capi import waiting
+from magnum_capi_sandbox.cloud import environment
+from magnum_capi_sandbox.cloud import services
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import resources
-from magnum_capi_tempest.sandbox.cloud import environment
-from magnum_capi_tempest.sandbox.cloud import services
 from magnum_capi_tempest import toolchain
 from tests.proofs import boxes
 from tests.proofs.driver_faults import proxy as proxies

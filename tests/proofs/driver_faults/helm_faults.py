@@ -71,8 +71,9 @@ def pending(box, part):
         # A rollback needs an earlier revision.
         rolled_back.resize(1)
         bench.ready_again(rolled_back)
-        _leave_pending(bench, upgraded, 'upgrade', str(
-            resources.find('charts/sandbox-cluster')), '--reuse-values')
+        chart = resources.find('sandbox/charts/sandbox-cluster')
+        _leave_pending(
+            bench, upgraded, 'upgrade', str(chart), '--reuse-values')
         _leave_pending(bench, rolled_back, 'rollback')
         upgraded.resize(1)
         rolled_back.resize(2)

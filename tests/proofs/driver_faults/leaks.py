@@ -13,8 +13,8 @@ from magnum_capi.driver.desired import names
 from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi import waiting
+from magnum_capi_sandbox.cloud import backends
 from magnum_capi_tempest.evidence import capi
-from magnum_capi_tempest.sandbox.cloud import backends
 from tests.proofs.driver_faults import box as box_module
 
 #: Seconds until the garbage collector has removed a cluster's objects.

@@ -7,13 +7,13 @@ import pathlib
 import sys
 
 from magnum_capi import processes
+from magnum_capi_sandbox import tempest_run
+from magnum_capi_sandbox import usable_drivers
 from magnum_capi_tempest import promises
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import subunit
 from magnum_capi_tempest import resources
 from magnum_capi_tempest import runmarks
-from magnum_capi_tempest.sandbox import tempest_run
-from magnum_capi_tempest.sandbox import usable_drivers
 from magnum_capi_tempest.scorecard import suite
 from tests.proofs import boxes
 from tests.proofs import proof

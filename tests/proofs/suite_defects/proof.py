@@ -3,7 +3,7 @@
 """One sandbox: the test of each defect, then rounds without a defect."""
 
 from magnum_capi import errors
-from magnum_capi_tempest.sandbox import infrastructure as infrastructures
+from magnum_capi_sandbox import infrastructure as infrastructures
 from tests.proofs import proof
 from tests.proofs.suite_defects import box as box_module
 from tests.proofs.suite_defects import tables

@@ -7,7 +7,7 @@ import pathlib
 import re
 import tomllib
 
-from magnum_capi_tempest.sandbox import infrastructure as infrastructures
+from magnum_capi_sandbox import infrastructure as infrastructures
 
 #: Prefix of the names of tests.
 TESTS = 'magnum_capi_tempest.tests'

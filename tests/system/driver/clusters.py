@@ -10,7 +10,7 @@ from magnum_capi.kube import access
 from magnum_capi.kube import kube
 from magnum_capi.kube import rest as kube_rest
 from magnum_capi import waiting
-from magnum_capi_tempest.sandbox import rest
+from magnum_capi_sandbox import rest
 from magnum_capi_tempest import toolchain
 from tests.functional import boxes
 

@@ -5,7 +5,7 @@
 import openstack
 
 from magnum_capi import waiting
-from magnum_capi_tempest.sandbox import rest
+from magnum_capi_sandbox import rest
 from tests.functional import boxes
 
 

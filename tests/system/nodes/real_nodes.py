@@ -15,14 +15,14 @@ import requests
 from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi import waiting
+from magnum_capi_sandbox import access
+from magnum_capi_sandbox.cloud import environment
+from magnum_capi_sandbox import machines
+from magnum_capi_sandbox import nodes
+from magnum_capi_sandbox import record as records
+from magnum_capi_sandbox import rest
 from magnum_capi_tempest import containers
 from magnum_capi_tempest import images
-from magnum_capi_tempest.sandbox import access
-from magnum_capi_tempest.sandbox.cloud import environment
-from magnum_capi_tempest.sandbox import machines
-from magnum_capi_tempest.sandbox import nodes
-from magnum_capi_tempest.sandbox import record as records
-from magnum_capi_tempest.sandbox import rest
 from magnum_capi_tempest import toolchain
 
 #: Seconds for a cluster of two nodes on two busy cores.
@@ -81,7 +81,7 @@ def require(minors, kinds):
 class Cloud:
     """A user of a sandbox whose nodes are real.
 
-    :param box: :class:`magnum_capi_tempest.sandbox.Sandbox`.
+    :param box: :class:`magnum_capi_sandbox.Sandbox`.
     """
 
     def __init__(self, box, progress):

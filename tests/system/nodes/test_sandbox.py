@@ -14,12 +14,12 @@ import requests
 
 from magnum_capi import errors
 from magnum_capi import progress
+from magnum_capi_sandbox import infrastructure as infrastructures
+from magnum_capi_sandbox import machines
+from magnum_capi_sandbox import nodes
 from magnum_capi_tempest import containers
 from magnum_capi_tempest import images
 from magnum_capi_tempest import resources
-from magnum_capi_tempest.sandbox import infrastructure as infrastructures
-from magnum_capi_tempest.sandbox import machines
-from magnum_capi_tempest.sandbox import nodes
 from tests.functional import boxes
 from tests.system.nodes import real_nodes
 

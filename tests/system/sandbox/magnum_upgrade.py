@@ -11,10 +11,10 @@ import shutil
 
 from magnum_capi import processes
 from magnum_capi import progress
-from magnum_capi_tempest.sandbox.cloud import environment
-from magnum_capi_tempest.sandbox.cloud import services
-from magnum_capi_tempest.sandbox import record as records
-from magnum_capi_tempest.sandbox import releases
+from magnum_capi_sandbox.cloud import environment
+from magnum_capi_sandbox.cloud import services
+from magnum_capi_sandbox import record as records
+from magnum_capi_sandbox import releases
 
 PROGRAMS = 'magnum', 'magnum-conductor'
 

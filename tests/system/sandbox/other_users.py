@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives import serialization
 import openstack
 
 from magnum_capi import waiting
-from magnum_capi_tempest.sandbox.cloud import configuration
+from magnum_capi_sandbox.cloud import configuration
 from magnum_capi_tempest.tests.common.management import capi_objects
 
 #: Quotas, node groups, and the driver of a template.

@@ -13,12 +13,12 @@ from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi import progress
 from magnum_capi import waiting
-from magnum_capi_tempest.sandbox.cloud import environment
-from magnum_capi_tempest.sandbox.cloud import overlay
-from magnum_capi_tempest.sandbox import drivers
-from magnum_capi_tempest.sandbox import layout as layouts
-from magnum_capi_tempest.sandbox import releases
-from magnum_capi_tempest.sandbox import rest
+from magnum_capi_sandbox.cloud import environment
+from magnum_capi_sandbox.cloud import overlay
+from magnum_capi_sandbox import drivers
+from magnum_capi_sandbox import layout as layouts
+from magnum_capi_sandbox import releases
+from magnum_capi_sandbox import rest
 from tests.functional import boxes
 
 PATIENCE = 600
@@ -166,8 +166,9 @@ class RunningTest(boxes.TestCase):
             'import importlib.util, json, sys\n'
             'print(json.dumps([bool(importlib.util.find_spec(name))'
             ' for name in sys.argv[1:]]))',
-            'magnum_capi', 'magnum_capi_tempest', 'tests', 'testtools')
-        self.assertEqual([True, False, False, False], found)
+            'magnum_capi', 'magnum_capi_sandbox', 'magnum_capi_tempest', 'tests',
+            'testtools')
+        self.assertEqual([True, False, False, False, False], found)
 
     def test_other_services_do_not_have_them(self):
         names = json.loads(processes.run(
@@ -327,8 +328,8 @@ class CompanionsTest(boxes.TestCase):
     """Companions of a driver, with the real uv and the real Python."""
 
     _LOOK = """
-import json, pkg_resources, setuptools, sys
 from importlib import metadata
+import json, pkg_resources, setuptools, sys
 print(json.dumps({
     'version': metadata.version('setuptools'),
     'module': setuptools.__version__,

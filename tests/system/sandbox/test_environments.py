@@ -57,7 +57,7 @@ class EnvironmentTest(testtools.TestCase):
     def ask(self, release, *requirements):
         with tempfile.TemporaryDirectory() as folder:
             return would_install(pathlib.Path(folder) / 'env',
-                                 TOP / 'constraints' / PINS[release],
+                                 TOP / 'sandbox/constraints' / PINS[release],
                                  *requirements)
 
     def assert_fits(self, release):
@@ -80,7 +80,7 @@ class EnvironmentTest(testtools.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             python = environment(
                 pathlib.Path(folder) / 'env',
-                TOP / 'constraints' / PINS['2025.1'], *_TEST_LIBRARIES)
+                TOP / 'sandbox/constraints' / PINS['2025.1'], *_TEST_LIBRARIES)
 
             for folder, pattern in (('kube', 'test*.py'),
                                     ('discovery', 'test_images.py')):

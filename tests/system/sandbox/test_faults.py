@@ -14,10 +14,10 @@ import socket
 import fixtures
 
 from magnum_capi import waiting
+from magnum_capi_sandbox.cloud import snapshot
+from magnum_capi_sandbox import layout as layouts
+from magnum_capi_sandbox import profiles
 from magnum_capi_tempest import paths
-from magnum_capi_tempest.sandbox.cloud import snapshot
-from magnum_capi_tempest.sandbox import layout as layouts
-from magnum_capi_tempest.sandbox import profiles
 from tests.functional import boxes
 
 

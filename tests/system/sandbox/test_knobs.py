@@ -9,9 +9,9 @@ import datetime
 import json
 
 from magnum_capi import waiting
+from magnum_capi_sandbox import rest
 from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.kubeclient import kube
-from magnum_capi_tempest.sandbox import rest
 from tests.functional import boxes
 
 PATIENCE = 600

@@ -9,9 +9,9 @@ from testtools import content
 from testtools import matchers
 
 from magnum_capi import processes
+from magnum_capi_sandbox import catalog
+from magnum_capi_sandbox.cloud import services
 from magnum_capi_tempest import listeners
-from magnum_capi_tempest.sandbox import catalog
-from magnum_capi_tempest.sandbox.cloud import services
 from tests.functional import boxes
 from tests.unit import loopback
 

@@ -15,9 +15,9 @@ import testtools
 from magnum_capi import processes
 from magnum_capi import progress
 from magnum_capi import waiting
-from magnum_capi_tempest.sandbox.cloud import environment
-from magnum_capi_tempest.sandbox import releases
-from magnum_capi_tempest.sandbox import rest
+from magnum_capi_sandbox.cloud import environment
+from magnum_capi_sandbox import releases
+from magnum_capi_sandbox import rest
 from tests.functional import boxes
 
 OLDEST = releases.RELEASES[0]
@@ -28,10 +28,10 @@ DRIVER = pathlib.Path(__file__).resolve().parents[3] / 'drivers/k8s_capi_v1'
 CHANGED = 'Magnum with a patch'
 
 _NEW_MODULES = """
-import sys
+from keystoneauth1 import session
 import magnum.cmd, magnum_all
 from magnum.common import clients
-from keystoneauth1 import session
+import sys
 magnum_all.import_clients()
 known, any_ = set(sys.modules), session.Session()
 clients.glanceclient.Client('2', endpoint='http://x', session=any_)

@@ -21,13 +21,13 @@ from testtools import matchers
 from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi import progress
+from magnum_capi_sandbox.cloud import backends
+from magnum_capi_sandbox.cloud import environment
+from magnum_capi_sandbox.cloud import seed
+from magnum_capi_sandbox import layout as layouts
+from magnum_capi_sandbox import rest
+from magnum_capi_sandbox import tempest_run
 from magnum_capi_tempest import listeners
-from magnum_capi_tempest.sandbox.cloud import backends
-from magnum_capi_tempest.sandbox.cloud import environment
-from magnum_capi_tempest.sandbox.cloud import seed
-from magnum_capi_tempest.sandbox import layout as layouts
-from magnum_capi_tempest.sandbox import rest
-from magnum_capi_tempest.sandbox import tempest_run
 from tests.functional import boxes
 from tests.functional import secret_scan
 from tests.system.sandbox import used_secrets

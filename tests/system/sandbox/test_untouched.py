@@ -18,11 +18,11 @@ import yaml
 
 from magnum_capi import errors
 from magnum_capi import processes
+from magnum_capi_sandbox import access
+from magnum_capi_sandbox import record as records
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import subunit
 from magnum_capi_tempest import resources
-from magnum_capi_tempest.sandbox import access
-from magnum_capi_tempest.sandbox import record as records
 from magnum_capi_tempest.workspace import folder
 from tests.functional import boxes
 from tests.system.sandbox import other_users

@@ -11,15 +11,15 @@ import json
 import pathlib
 
 from magnum_capi import waiting
-from magnum_capi_tempest.cli import sandbox as commands
+from magnum_capi_sandbox.cli import sandbox as commands
+from magnum_capi_sandbox.cloud import environment
+from magnum_capi_sandbox.cloud import seed
+from magnum_capi_sandbox.cloud import services
+from magnum_capi_sandbox import releases
+from magnum_capi_sandbox import rest
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import leaks
 from magnum_capi_tempest.leaks import model
-from magnum_capi_tempest.sandbox.cloud import environment
-from magnum_capi_tempest.sandbox.cloud import seed
-from magnum_capi_tempest.sandbox.cloud import services
-from magnum_capi_tempest.sandbox import releases
-from magnum_capi_tempest.sandbox import rest
 from tests.functional import boxes
 from tests.system.sandbox import magnum_upgrade
 

@@ -13,9 +13,9 @@ import shutil
 import subprocess
 
 from magnum_capi import processes
+from magnum_capi_sandbox.cloud import environment
 from magnum_capi_tempest import paths
 from magnum_capi_tempest import resources
-from magnum_capi_tempest.sandbox.cloud import environment
 from tests.functional import boxes
 
 _USER = 'nobody'
@@ -64,13 +64,13 @@ class OrdinaryUserTest(boxes.TestCase):
                        self.base / 'venv'], timeout=600, env=env)
         processes.run(
             [uv, 'pip', 'install', '--quiet', '--python', self.python,
-             '--constraint', resources.find('constraints/tools.txt'),
+             '--constraint', resources.find('sandbox/constraints/tools.txt'),
              '--requirement', _TOP / 'requirements.txt',
              'psutil', 'supervisor', 'uv'], timeout=900, env=env)
         processes.run(
             [self.python, '-c',
              'from magnum_capi import progress\n'
-             'from magnum_capi_tempest.sandbox.cloud import environment\n'
+             'from magnum_capi_sandbox.cloud import environment\n'
              'environment.ensure(progress.Silent())'],
             timeout=600, env=os.environ | self.env | {
                 # uv has a warm cache there and leaves locks here.

@@ -18,10 +18,12 @@ def commands():
     parser = configparser.ConfigParser(delimiters='=')
     parser.read(_TOP / 'setup.cfg')
     lines = parser['entry_points']['magnum_capi.cli'].split('\n')
-    library = tomllib.loads(
-        (_TOP / 'magnum-capi' / 'pyproject.toml').read_text())['project']
-    return {**dict(re.split(r'\s*=\s*', line) for line in lines if line),
-            **library['entry-points']['magnum_capi.cli']}
+    found = dict(re.split(r'\s*=\s*', line) for line in lines if line)
+    for folder in ('magnum-capi', 'sandbox'):
+        project = tomllib.loads(
+            (_TOP / folder / 'pyproject.toml').read_text())['project']
+        found |= project['entry-points']['magnum_capi.cli']
+    return found
 
 
 @functools.cache

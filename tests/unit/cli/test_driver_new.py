@@ -12,9 +12,9 @@ import fixtures
 import testtools
 
 from magnum_capi import driver_info
+from magnum_capi_sandbox import drivers
+from magnum_capi_sandbox import usable_drivers
 from magnum_capi_tempest.cli import driver_new
-from magnum_capi_tempest.sandbox import drivers
-from magnum_capi_tempest.sandbox import usable_drivers
 from tests.unit.cli import test_tempest
 from tests.unit.driver import magnum_double
 

@@ -17,16 +17,16 @@ import testtools
 import yaml
 
 from magnum_capi import outfile
+from magnum_capi_sandbox.cli import driver_test as in_sandbox
+from magnum_capi_sandbox import drivers
+from magnum_capi_sandbox import nodes
+from magnum_capi_sandbox import versions
 from magnum_capi_tempest.cli import driver_report
 from magnum_capi_tempest.cli import driver_test
-from magnum_capi_tempest.cli import driver_test_sandbox as in_sandbox
 from magnum_capi_tempest.cli import report
 from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest import paths
 from magnum_capi_tempest import promises
-from magnum_capi_tempest.sandbox import drivers
-from magnum_capi_tempest.sandbox import nodes
-from magnum_capi_tempest.sandbox import versions
 from magnum_capi_tempest.scorecard import suite
 from magnum_capi_tempest.toolchain import lock
 from tests.unit.cli import test_tempest

@@ -21,7 +21,7 @@ from magnum_capi.cli import app
 from magnum_capi.cli import base
 from magnum_capi.cli import main
 from magnum_capi import errors
-from magnum_capi_tempest.sandbox import record
+from magnum_capi_sandbox import record
 from tests.unit.cli import calls
 from tests.unit import own_folders
 from tests.unit import test_foreground
@@ -32,8 +32,8 @@ _TOP = pathlib.Path(__file__).resolve().parents[3]
 #: folder for Tempest.
 _STANDS_IN = """
 from magnum_capi.cli import main
-from magnum_capi_tempest.cli import sandbox
-from magnum_capi_tempest.sandbox import access, tempest_run
+from magnum_capi_sandbox import access, tempest_run
+from magnum_capi_sandbox.cli import sandbox
 from magnum_capi_tempest.workspace import runs
 import pathlib, sys
 from unittest import mock
@@ -257,7 +257,7 @@ class ErrorsTest(_Base):
 
     def test_ctrl_c(self):
         self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.sandbox.Sandbox.up',
+            'magnum_capi_sandbox.Sandbox.up',
             mock.Mock(side_effect=KeyboardInterrupt)))
         self.assertEqual('magnum-capi: interrupted\n', self.assert_one_line(
             130, 'sandbox', 'up'))
@@ -267,7 +267,7 @@ class ErrorsTest(_Base):
                             (errors.WaitTimeout('x'), 1),
                             (errors.CommandFailed(['x'], 1, ''), 1)):
             with fixtures.MonkeyPatch(
-                    'magnum_capi_tempest.sandbox.Sandbox.down',
+                    'magnum_capi_sandbox.Sandbox.down',
                     mock.Mock(side_effect=error)):
                 self.assert_one_line(code, 'sandbox', 'down')
 

@@ -16,15 +16,15 @@ import fixtures
 import testtools
 
 from magnum_capi import errors
-from magnum_capi_tempest.cli import sandbox as cli
+import magnum_capi_sandbox as sandbox
+from magnum_capi_sandbox.cli import sandbox as cli
+from magnum_capi_sandbox.cloud import environment
+from magnum_capi_sandbox import record
+from magnum_capi_sandbox import tempest_run
 from magnum_capi_tempest import leaks
 from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest import report
 from magnum_capi_tempest import runmarks
-from magnum_capi_tempest import sandbox
-from magnum_capi_tempest.sandbox.cloud import environment
-from magnum_capi_tempest.sandbox import record
-from magnum_capi_tempest.sandbox import tempest_run
 from magnum_capi_tempest import supervision
 from magnum_capi_tempest.workspace import runs
 from tests.unit import own_folders

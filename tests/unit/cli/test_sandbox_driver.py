@@ -11,12 +11,12 @@ import testtools
 from magnum_capi import errors
 from magnum_capi import outfile
 from magnum_capi import processes
-from magnum_capi_tempest.cli import sandbox as cli
+from magnum_capi_sandbox.cli import sandbox as cli
+from magnum_capi_sandbox import record
+from magnum_capi_sandbox import spec
+from magnum_capi_sandbox import usable_drivers
 from magnum_capi_tempest import leaks
 from magnum_capi_tempest.leaks import model
-from magnum_capi_tempest.sandbox import record
-from magnum_capi_tempest.sandbox import spec
-from magnum_capi_tempest.sandbox import usable_drivers
 from magnum_capi_tempest.workspace import runs
 from tests.unit.cli import test_tempest
 from tests.unit import own_folders

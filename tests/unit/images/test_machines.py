@@ -12,7 +12,6 @@ from magnum_capi_tempest.images import machine
 from magnum_capi_tempest.images import node
 from magnum_capi_tempest.images import plan
 from magnum_capi_tempest.images import recipes
-from magnum_capi_tempest import resources
 
 OS_RELEASE = '''\
 PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"
@@ -114,8 +113,8 @@ class KubeletForHostTest(testtools.TestCase):
 
     def test_is_a_configuration_of_kubelets(self):
         import yaml
-        script = resources.find(
-            'tools/images/node/files/usr/local/bin/kubelet-for-host')
+        script = (recipes.FOLDER
+                  / 'node/files/usr/local/bin/kubelet-for-host')
         found = yaml.safe_load(subprocess.run(
             ['bash', script], check=True, capture_output=True).stdout)
         self.assertEqual('KubeletConfiguration', found['kind'])

@@ -7,7 +7,6 @@ from magnum_capi import errors
 from magnum_capi_tempest.images import build
 from magnum_capi_tempest.images import layers
 from magnum_capi_tempest.images import recipes
-from magnum_capi_tempest import resources
 from magnum_capi_tempest.toolchain import pins
 from tests.unit.images import base
 
@@ -79,7 +78,7 @@ class TestFiles(base.TestCase):
                 self.assertIn(name, layers.known(), recipe.name)
             self.assertIn(recipe.builder, (None, *build.BUILDERS))
             for source in recipe.sources:
-                self.assertTrue(resources.find(source).exists())
+                self.assertTrue((recipes.FOLDER.parent / source).exists())
 
     def test_no_name_is_that_of_two_images_of_one_node(self):
         for minor in recipes.minors():

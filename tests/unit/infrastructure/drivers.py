@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The modules of drivers/infrastructure, without OpenStack."""
+"""The modules of sandbox/drivers/infrastructure, without OpenStack."""
 
 import importlib
 import sys
 from unittest import mock
 
+from magnum_capi_sandbox import infrastructure
 from magnum_capi_tempest import resources
-from magnum_capi_tempest.sandbox import infrastructure
 
 
 def load(name):

@@ -68,6 +68,6 @@ class TimeoutTest(testtools.TestCase):
         """Otherwise Nova gives up a server that is still being started."""
         minutes = re.search(
             r'^const changeTimeout = (\d+) \* time\.Minute$',
-            resources.find('capi/containers.go').read_text(),
+            resources.find('sandbox/capi/containers.go').read_text(),
             re.MULTILINE)[1]
         self.assertGreater(machines.TIMEOUT, int(minutes) * 60)

@@ -10,11 +10,11 @@ import fixtures
 import testtools
 
 from magnum_capi import driver_info
-from magnum_capi_tempest.cli import sandbox as cli
+from magnum_capi_sandbox import access
+from magnum_capi_sandbox.cli import sandbox as cli
+from magnum_capi_sandbox import spec
 from magnum_capi_tempest import config
 from magnum_capi_tempest import features
-from magnum_capi_tempest.sandbox import access
-from magnum_capi_tempest.sandbox import spec
 from tests.unit.sandbox import samples
 
 FLAGS = 'magnum_capi_feature_enabled'

@@ -8,7 +8,7 @@ import fixtures
 import testtools
 
 from magnum_capi import errors
-from magnum_capi_tempest import sandbox
+import magnum_capi_sandbox as sandbox
 from tests.proofs import boxes
 
 

@@ -6,11 +6,11 @@ import json
 import pathlib
 import sys
 
-from magnum_capi_tempest.sandbox import catalog
-from magnum_capi_tempest.sandbox.cloud import configuration
-from magnum_capi_tempest.sandbox import layout
-from magnum_capi_tempest.sandbox import profiles
-from magnum_capi_tempest.sandbox import releases
+from magnum_capi_sandbox import catalog
+from magnum_capi_sandbox.cloud import configuration
+from magnum_capi_sandbox import layout
+from magnum_capi_sandbox import profiles
+from magnum_capi_sandbox import releases
 
 PASSWORDS = {'admin': 'adminsecret', 'demo': 'demosecret',
              'service': 'servicesecret', 'broker': 'brokersecret'}

@@ -11,12 +11,12 @@ from oslo_config import cfg
 import testtools
 import yaml
 
+from magnum_capi_sandbox import access
+from magnum_capi_sandbox import infrastructure
+from magnum_capi_sandbox import nodes
+from magnum_capi_sandbox import releases
+from magnum_capi_sandbox import spec
 from magnum_capi_tempest import config
-from magnum_capi_tempest.sandbox import access
-from magnum_capi_tempest.sandbox import infrastructure
-from magnum_capi_tempest.sandbox import nodes
-from magnum_capi_tempest.sandbox import releases
-from magnum_capi_tempest.sandbox import spec
 from tests.unit.sandbox import samples
 from tests.unit import tempest_options
 

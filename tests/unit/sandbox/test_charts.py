@@ -7,13 +7,13 @@ import testtools
 import yaml
 
 from magnum_capi import errors
+from magnum_capi_sandbox import charts
+from magnum_capi_sandbox import infrastructure
+from magnum_capi_sandbox import nodes
+from magnum_capi_sandbox import record
 from magnum_capi_tempest import resources
-from magnum_capi_tempest.sandbox import charts
-from magnum_capi_tempest.sandbox import infrastructure
-from magnum_capi_tempest.sandbox import nodes
-from magnum_capi_tempest.sandbox import record
 
-OURS = resources.find('charts/sandbox-cluster')
+OURS = resources.find('sandbox/charts/sandbox-cluster')
 
 
 class ChartTest(testtools.TestCase):

@@ -10,11 +10,11 @@ import testtools
 
 from magnum_capi.discovery import paste
 from magnum_capi import outfile
-from magnum_capi_tempest.sandbox import catalog
-from magnum_capi_tempest.sandbox.cloud import configuration
-from magnum_capi_tempest.sandbox import infrastructure
-from magnum_capi_tempest.sandbox import profiles
-from magnum_capi_tempest.sandbox import releases
+from magnum_capi_sandbox import catalog
+from magnum_capi_sandbox.cloud import configuration
+from magnum_capi_sandbox import infrastructure
+from magnum_capi_sandbox import profiles
+from magnum_capi_sandbox import releases
 from tests.unit.sandbox import samples
 
 FILES = tuple(service.file for service in catalog.services())

@@ -6,8 +6,8 @@ import pathlib
 import fixtures
 import testtools
 
-from magnum_capi_tempest.sandbox.cloud import credentials
-from magnum_capi_tempest.sandbox.cloud import snapshot
+from magnum_capi_sandbox.cloud import credentials
+from magnum_capi_sandbox.cloud import snapshot
 from tests.unit.sandbox import samples
 
 

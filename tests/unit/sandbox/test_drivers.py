@@ -9,11 +9,11 @@ import testtools
 from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi import progress
+from magnum_capi_sandbox.cloud import environment
+from magnum_capi_sandbox.cloud import overlay
+from magnum_capi_sandbox import drivers
+from magnum_capi_sandbox import releases
 from magnum_capi_tempest import runmarks
-from magnum_capi_tempest.sandbox.cloud import environment
-from magnum_capi_tempest.sandbox.cloud import overlay
-from magnum_capi_tempest.sandbox import drivers
-from magnum_capi_tempest.sandbox import releases
 from tests.unit.sandbox import samples
 
 

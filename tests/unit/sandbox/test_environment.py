@@ -14,9 +14,9 @@ import testtools
 from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi import progress
+from magnum_capi_sandbox.cloud import environment
+from magnum_capi_sandbox import releases
 from magnum_capi_tempest import resources
-from magnum_capi_tempest.sandbox.cloud import environment
-from magnum_capi_tempest.sandbox import releases
 from magnum_capi_tempest.toolchain import lock
 from tests.unit import own_folders
 
@@ -138,9 +138,9 @@ pip) echo begun > {base}/said; read -r line < {base}/told ;;
 esac
 """
     MAKE = """\
-import pathlib, sys
 from magnum_capi import progress
-from magnum_capi_tempest.sandbox.cloud import environment
+from magnum_capi_sandbox.cloud import environment
+import pathlib, sys
 environment.uv = lambda: sys.argv[1]
 environment.ensure(progress.Silent())
 """

@@ -5,8 +5,8 @@ import re
 
 import testtools
 
+from magnum_capi_sandbox.cloud import flavors
 from magnum_capi_tempest import resources
-from magnum_capi_tempest.sandbox.cloud import flavors
 
 
 class FlavorsTest(testtools.TestCase):
@@ -26,7 +26,7 @@ class FlavorsTest(testtools.TestCase):
         self.assertEqual(knobs, set(flavors.behaviours()['flavors']))
 
     def test_the_program_knows_every_key(self):
-        source = resources.find('capi/behaviour.go').read_text()
+        source = resources.find('sandbox/capi/behaviour.go').read_text()
         known = set(re.findall(r'json:"(\w+)', source))
         used = {key for behaviour in flavors.behaviours()['flavors'].values()
                 for key in behaviour}

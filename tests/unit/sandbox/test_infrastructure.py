@@ -3,15 +3,15 @@
 import testtools
 
 from magnum_capi import errors
+from magnum_capi_sandbox import catalog
+from magnum_capi_sandbox.cloud import credentials
+from magnum_capi_sandbox.cloud import databases
+from magnum_capi_sandbox.cloud import environment
+from magnum_capi_sandbox.cloud import flavors
+from magnum_capi_sandbox import infrastructure
+from magnum_capi_sandbox import releases
+from magnum_capi_sandbox import spec
 from magnum_capi_tempest import resources
-from magnum_capi_tempest.sandbox import catalog
-from magnum_capi_tempest.sandbox.cloud import credentials
-from magnum_capi_tempest.sandbox.cloud import databases
-from magnum_capi_tempest.sandbox.cloud import environment
-from magnum_capi_tempest.sandbox.cloud import flavors
-from magnum_capi_tempest.sandbox import infrastructure
-from magnum_capi_tempest.sandbox import releases
-from magnum_capi_tempest.sandbox import spec
 
 
 class InfrastructureTest(testtools.TestCase):

@@ -6,9 +6,9 @@ import pathlib
 
 import testtools
 
+from magnum_capi_sandbox import catalog
+from magnum_capi_sandbox import layout as layouts
 from magnum_capi_tempest.management import network
-from magnum_capi_tempest.sandbox import catalog
-from magnum_capi_tempest.sandbox import layout as layouts
 
 
 class LayoutTest(testtools.TestCase):

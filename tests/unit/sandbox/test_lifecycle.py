@@ -14,18 +14,18 @@ import testtools
 
 from magnum_capi import errors
 from magnum_capi import progress
+import magnum_capi_sandbox as sandbox
+from magnum_capi_sandbox.cloud import environment
+from magnum_capi_sandbox import lifecycle
+from magnum_capi_sandbox import nodes
+from magnum_capi_sandbox import profiles
+from magnum_capi_sandbox import record
+from magnum_capi_sandbox import spec
 from magnum_capi_tempest.management import dockers
 from magnum_capi_tempest.management import folder
 from magnum_capi_tempest.management import hosted
 from magnum_capi_tempest import resources
 from magnum_capi_tempest import runmarks
-from magnum_capi_tempest import sandbox
-from magnum_capi_tempest.sandbox.cloud import environment
-from magnum_capi_tempest.sandbox import lifecycle
-from magnum_capi_tempest.sandbox import nodes
-from magnum_capi_tempest.sandbox import profiles
-from magnum_capi_tempest.sandbox import record
-from magnum_capi_tempest.sandbox import spec
 from magnum_capi_tempest import supervision
 from magnum_capi_tempest import toolchain
 from tests.unit import own_folders
@@ -52,7 +52,7 @@ class _Base(testtools.TestCase):
         self.box.directory.mkdir()
         record.save(self.box.directory, record.Record(**{
             'profile': 'embedded', 'prefix': '127.77', 'port_base': 25000,
-            'chart': str(resources.find('charts/sandbox-cluster')),
+            'chart': str(resources.find('sandbox/charts/sandbox-cluster')),
             'ready': True} | values))
 
     def up(self, *wanted):
@@ -225,7 +225,7 @@ class SpecTest(_Base):
         self.pretend(chart='/charts/x')
         self.assertIn('another chart', self.refused(
             errors.UsageError, None,
-            resources.find('charts/sandbox-cluster')))
+            resources.find('sandbox/charts/sandbox-cluster')))
 
     def test_another_magnum_than_that_of_the_running_one(self):
         wheel = self.base / 'magnum-22.0.1-py3-none-any.whl'

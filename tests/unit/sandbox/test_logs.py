@@ -7,9 +7,9 @@ import fixtures
 import testtools
 
 from magnum_capi import errors
-from magnum_capi_tempest import sandbox
-from magnum_capi_tempest.sandbox import logs
-from magnum_capi_tempest.sandbox import record
+import magnum_capi_sandbox as sandbox
+from magnum_capi_sandbox import logs
+from magnum_capi_sandbox import record
 
 
 class LogsTest(testtools.TestCase):

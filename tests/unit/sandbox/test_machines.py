@@ -8,11 +8,11 @@ import testtools
 
 from magnum_capi import errors
 from magnum_capi import progress
+from magnum_capi_sandbox import machines
+from magnum_capi_sandbox import nodes
+from magnum_capi_sandbox import record
 from magnum_capi_tempest import containers
 from magnum_capi_tempest import images
-from magnum_capi_tempest.sandbox import machines
-from magnum_capi_tempest.sandbox import nodes
-from magnum_capi_tempest.sandbox import record
 from tests.unit.sandbox import archives
 
 

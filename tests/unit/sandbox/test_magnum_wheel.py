@@ -12,10 +12,10 @@ import testtools
 from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi import progress
-from magnum_capi_tempest.sandbox.cloud import environment
-from magnum_capi_tempest.sandbox import magnum_wheel
-from magnum_capi_tempest.sandbox import record
-from magnum_capi_tempest.sandbox import releases
+from magnum_capi_sandbox.cloud import environment
+from magnum_capi_sandbox import magnum_wheel
+from magnum_capi_sandbox import record
+from magnum_capi_sandbox import releases
 from tests.unit import own_folders
 
 

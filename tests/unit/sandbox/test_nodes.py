@@ -6,9 +6,9 @@ import fixtures
 import testtools
 
 from magnum_capi import errors
+from magnum_capi_sandbox import nodes
 from magnum_capi_tempest import containers
 from magnum_capi_tempest import images
-from magnum_capi_tempest.sandbox import nodes
 from tests.unit.sandbox import archives
 
 

@@ -8,7 +8,7 @@ from oslo_config import cfg
 import testtools
 
 from magnum_capi import errors
-from magnum_capi_tempest.sandbox import options
+from magnum_capi_sandbox import options
 
 
 class _Base(testtools.TestCase):

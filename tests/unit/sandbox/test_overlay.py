@@ -9,12 +9,12 @@ import testtools
 
 from magnum_capi import errors
 from magnum_capi import processes
-from magnum_capi_tempest.sandbox.cloud import overlay
+from magnum_capi_sandbox.cloud import overlay
 from tests.unit.sandbox import samples
 
 _LOOK = '''
-import json, sys
 from importlib import metadata
+import json, sys
 ours = metadata.distribution('magnum-capi')
 print(json.dumps({
     'path': sys.path,

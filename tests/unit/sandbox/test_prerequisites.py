@@ -8,8 +8,8 @@ import fixtures
 import testtools
 
 from magnum_capi import driver_info
+from magnum_capi_sandbox import prerequisites
 from magnum_capi_tempest import descriptions
-from magnum_capi_tempest.sandbox import prerequisites
 from tests.unit.sandbox import samples
 
 _ONE = {

@@ -4,7 +4,7 @@ import testtools
 from testtools import matchers
 
 from magnum_capi import errors
-from magnum_capi_tempest.sandbox import profiles
+from magnum_capi_sandbox import profiles
 
 
 class ProfilesTest(testtools.TestCase):

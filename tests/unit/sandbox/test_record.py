@@ -8,9 +8,9 @@ import fixtures
 import testtools
 
 from magnum_capi import errors
-from magnum_capi_tempest.sandbox import nodes
-from magnum_capi_tempest.sandbox import record
-from magnum_capi_tempest.sandbox import spec
+from magnum_capi_sandbox import nodes
+from magnum_capi_sandbox import record
+from magnum_capi_sandbox import spec
 
 A_RECORD = record.Record('embedded', '127.77', 25000, '/charts/x')
 

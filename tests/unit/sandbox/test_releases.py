@@ -5,8 +5,8 @@ import re
 import testtools
 
 from magnum_capi import errors
+from magnum_capi_sandbox import releases
 from magnum_capi_tempest import resources
-from magnum_capi_tempest.sandbox import releases
 
 
 class ReleasesTest(testtools.TestCase):
@@ -39,6 +39,6 @@ class ReleasesTest(testtools.TestCase):
     def test_what_is_beside_an_earlier_one_is_as_in_the_cloud(self):
         cloud = resources.find(releases.CLOUD).read_text().splitlines()
         beside = resources.find(
-            'constraints/magnum-beside.txt').read_text().splitlines()
+            'sandbox/constraints/magnum-beside.txt').read_text().splitlines()
         self.assertEqual([], [line for line in beside if line not in cloud
                               and not line.startswith('#')])

@@ -8,11 +8,11 @@ import sqlite3
 import fixtures
 import testtools
 
-from magnum_capi_tempest.sandbox import catalog
-from magnum_capi_tempest.sandbox.cloud import flavors
-from magnum_capi_tempest.sandbox.cloud import seed
-from magnum_capi_tempest.sandbox import infrastructure
-from magnum_capi_tempest.sandbox import layout as layouts
+from magnum_capi_sandbox import catalog
+from magnum_capi_sandbox.cloud import flavors
+from magnum_capi_sandbox.cloud import seed
+from magnum_capi_sandbox import infrastructure
+from magnum_capi_sandbox import layout as layouts
 from tests.unit.sandbox import samples
 
 TYPES = tuple(service.type_ for service in catalog.services())

@@ -10,12 +10,12 @@ import testtools
 
 from magnum_capi import errors
 from magnum_capi import progress
+from magnum_capi_sandbox.cloud import backends
+from magnum_capi_sandbox.cloud import services
+from magnum_capi_sandbox import infrastructure
+from magnum_capi_sandbox import layout as layouts
+from magnum_capi_sandbox import profiles
 from magnum_capi_tempest import runmarks
-from magnum_capi_tempest.sandbox.cloud import backends
-from magnum_capi_tempest.sandbox.cloud import services
-from magnum_capi_tempest.sandbox import infrastructure
-from magnum_capi_tempest.sandbox import layout as layouts
-from magnum_capi_tempest.sandbox import profiles
 from magnum_capi_tempest import supervision
 from tests.unit import loopback
 from tests.unit.sandbox import samples

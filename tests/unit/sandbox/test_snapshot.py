@@ -9,9 +9,9 @@ import fixtures
 import testtools
 
 from magnum_capi import progress
-from magnum_capi_tempest.sandbox.cloud import environment
-from magnum_capi_tempest.sandbox.cloud import snapshot
-from magnum_capi_tempest.sandbox import profiles
+from magnum_capi_sandbox.cloud import environment
+from magnum_capi_sandbox.cloud import snapshot
+from magnum_capi_sandbox import profiles
 
 
 class SnapshotTest(testtools.TestCase):

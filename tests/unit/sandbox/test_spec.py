@@ -8,13 +8,13 @@ import fixtures
 import testtools
 
 from magnum_capi import errors
+from magnum_capi_sandbox import infrastructure
+from magnum_capi_sandbox import nodes
+from magnum_capi_sandbox import options
+from magnum_capi_sandbox import prerequisites
+from magnum_capi_sandbox import spec
 from magnum_capi_tempest.management import pods
 from magnum_capi_tempest import resources
-from magnum_capi_tempest.sandbox import infrastructure
-from magnum_capi_tempest.sandbox import nodes
-from magnum_capi_tempest.sandbox import options
-from magnum_capi_tempest.sandbox import prerequisites
-from magnum_capi_tempest.sandbox import spec
 
 
 class AdditionsTest(testtools.TestCase):
@@ -25,7 +25,7 @@ class AdditionsTest(testtools.TestCase):
 
     def test_clash_is_a_distribution_and_its_configuration(self):
         found = spec.additions(spec.Spec(clash=True))
-        folder = resources.find('drivers/clash')
+        folder = resources.find('sandbox/drivers/clash')
         self.assertEqual(spec.Additions(
             (str(folder),), (str(folder / 'magnum.conf'),), False, True),
             found)
@@ -124,7 +124,8 @@ class DistributionsTest(testtools.TestCase):
             'alias', 'beta', 'disabled', 'lenient')], names)
 
     def test_the_disabled_one_is_disabled(self):
-        path = options.check(resources.find('drivers/clash/magnum.conf'))
+        path = options.check(
+            resources.find('sandbox/drivers/clash/magnum.conf'))
         parser = configparser.ConfigParser()
         parser.read(path)
         self.assertIn(parser['drivers']['disabled_drivers'],

@@ -11,12 +11,12 @@ import testtools
 
 from magnum_capi import driver_info
 from magnum_capi import errors
+from magnum_capi_sandbox import nodes
+from magnum_capi_sandbox import record
+from magnum_capi_sandbox import spec
+from magnum_capi_sandbox import tempest_run
 from magnum_capi_tempest import paths
 from magnum_capi_tempest import runmarks
-from magnum_capi_tempest.sandbox import nodes
-from magnum_capi_tempest.sandbox import record
-from magnum_capi_tempest.sandbox import spec
-from magnum_capi_tempest.sandbox import tempest_run
 from tests.unit import own_folders
 from tests.unit.sandbox import samples
 

@@ -10,8 +10,8 @@ import fixtures
 import testtools
 
 from magnum_capi import errors
-from magnum_capi_tempest.sandbox import record as records
-from magnum_capi_tempest.sandbox import usable_drivers
+from magnum_capi_sandbox import record as records
+from magnum_capi_sandbox import usable_drivers
 from tests.unit.sandbox import samples
 
 

@@ -6,9 +6,9 @@ import types
 import fixtures
 import testtools
 
-from magnum_capi_tempest.sandbox import lifecycle
-from magnum_capi_tempest.sandbox import record as records
-from magnum_capi_tempest.sandbox import versions
+from magnum_capi_sandbox import lifecycle
+from magnum_capi_sandbox import record as records
+from magnum_capi_sandbox import versions
 from tests.unit import own_folders
 
 

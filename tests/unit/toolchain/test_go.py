@@ -228,7 +228,7 @@ class TestGo(base.TestCase):
 
     def test_how_it_is_built_counts_for_the_cache(self):
         program = pins.load().programs['etcd']
-        folder = resources.find('capi')
+        folder = resources.find('sandbox/capi')
         keys = {build.key(dataclasses.replace(
             program, build=dataclasses.replace(program.build, **fields)),
             folder) for fields in ({}, {'test': True}, {'cgo': True})}

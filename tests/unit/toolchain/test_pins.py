@@ -98,8 +98,7 @@ class TestFile(base.TestCase):
         """Else the linker flags would lie about what was built."""
         for program in self.pins.programs.values():
             build = program.build
-            go_mod = (resources.find(build.family.folder)
-                      / 'go.mod').read_text()
+            go_mod = (build.family.path / 'go.mod').read_text()
             with self.subTest(program=program.name):
                 # Of a module of our own that is nothing but our programs,
                 # the version is ours, too.
@@ -113,7 +112,7 @@ class TestFile(base.TestCase):
     def test_packages_are_tools_of_go_mod(self):
         """Only what is imported or a tool has its modules in go.sum."""
         for program in self.pins.programs.values():
-            folder = resources.find(program.build.family.folder)
+            folder = program.build.family.path
             if program.build.test:
                 self.assertIn(f'import _ "{program.build.package}"\n',
                               (folder / 'tools.go').read_text())
@@ -124,7 +123,7 @@ class TestFile(base.TestCase):
                     rf'(?m)^(tool )?\s*{re.escape(program.build.package)}$')
 
     def test_helm_assumes_the_kubernetes_of_go_mod(self):
-        go_mod = (resources.find('capi') / 'go.mod').read_text()
+        go_mod = (resources.find('sandbox/capi') / 'go.mod').read_text()
         minor = re.search(r'k8s.io/client-go v0\.(\d+)\.', go_mod).group(1)
 
         self.assertIn(
@@ -146,7 +145,7 @@ class TestFile(base.TestCase):
             + program.version, program.build.variables)
 
     def test_module_pins_agree_with_go_sum(self):
-        go_sum = (resources.find('capi') / 'go.sum').read_text()
+        go_sum = (resources.find('sandbox/capi') / 'go.sum').read_text()
         for module in self.pins.modules.values():
             line = re.search(rf'(?m)^{re.escape(module.path)} '
                              rf'{re.escape(module.version)} (h1:\S+)$',
@@ -184,5 +183,5 @@ class TestFile(base.TestCase):
         for minor in tomllib.loads(
                 pins.FILE.read_text())['kubernetes']['releases']:
             self.assertEqual(
-                f'tools/go/kubernetes-{minor}',
+                f'go/kubernetes-{minor}',
                 self.pins.programs[f'kubelet-{minor}'].build.family.folder)

@@ -12,7 +12,7 @@ import fixtures
 import testtools
 
 from magnum_capi import errors
-from magnum_capi_tempest.sandbox import releases
+from magnum_capi_sandbox import releases
 from magnum_capi_tempest.tests.common.negative import bad_input
 from magnum_capi_tempest.tests.common.negative import known_answers
 from magnum_capi_tempest.tests.common.negative import refusals

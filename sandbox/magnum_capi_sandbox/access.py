@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The files and environment variables that give access to a sandbox."""
+
+import configparser
+import json
+import shlex
+import sys
+
+from magnum_capi import outfile
+from magnum_capi_sandbox.cloud import configuration
+from magnum_capi_sandbox import infrastructure
+from magnum_capi_sandbox import machines
+from magnum_capi_sandbox import nodes
+from magnum_capi_sandbox import options as magnum_options
+from magnum_capi_sandbox import releases
+from magnum_capi_sandbox import spec
+from magnum_capi_tempest import features
+from magnum_capi_tempest import resources
+
+
+#: The promise of clusters that no sandbox can keep.
+_VOLUMES = 'network.service.volume'
+
+
+def write(layout, passwords):
+    """Write clouds.yaml; the kubeconfig is the management cluster's own."""
+    outfile.write_private(
+        layout.directory / 'clouds.yaml',
+        configuration.render('clouds.yaml', layout=layout,
+                             passwords=passwords))
+
+
+def variables(layout, venv, made_of=nodes.Nodes()) -> dict[str, str]:
+    """Environment variables that select this sandbox.
+
+    The clouds are ``sandbox`` (user demo, role member) and
+    ``sandbox-admin``.
+
+    :param made_of: what the nodes of its clusters are.
+    """
+    return of_nodes(layout.directory, made_of) | {
+        'OS_CLIENT_CONFIG_FILE': str(layout.directory / 'clouds.yaml'),
+        'OS_CLOUD': 'sandbox',
+        'KUBECONFIG': str(layout.kubeconfig),
+        'TEMPEST_CONFIG_DIR': str(layout.directory / 'tempest' / 'etc'),
+        'SANDBOX_OPENSTACK': str(venv / 'bin' / 'openstack'),
+        'SANDBOX_MAGNUM_CAPI': str(layout.magnum_env / 'bin/magnum-capi'),
+        'SANDBOX_MAGNUM_CONF': str(layout.magnum_conf[0]),
+        'SANDBOX_MAGNUM_CONF_DIR': str(layout.magnum_conf[1]),
+    }
+
+
+def of_nodes(directory, made_of) -> dict[str, str]:
+    """Environment variables that describe the nodes.
+
+    ``MAGNUM_CAPI_IMAGES`` makes every conformance report say which images
+    it used. ``DOCKER_HOST`` is not set: it would hide the user's own
+    containers.
+    """
+    found = {}
+    if made_of.real:
+        found['SANDBOX_DOCKER_HOST'] = machines.docker_host(directory)
+    if made_of.stand_ins:
+        found['MAGNUM_CAPI_IMAGES'] = 'stand-in'
+    return found
+
+
+def _of_release(release, stores_driver) -> dict[str, bool]:
+    """Flags that follow from Magnum's release.
+
+    :param stores_driver: templates keep their driver in any release, because
+        the discovery filter does that or the caller asks for it.
+    """
+    found = features.of_release(release.microversion)
+    found['failed_cluster_polled'] = release.version >= 22
+    if stores_driver:
+        found['template_driver'] = True
+    return found
+
+
+def configure_command(layout) -> str:
+    """A command line that changes Magnum's configuration.
+
+    The caller appends ``GROUP.OPTION=VALUE`` arguments.
+    """
+    return shlex.join([
+        sys.executable, '-m', 'magnum_capi.cli.main', 'sandbox',
+        'set', '--directory', str(layout.directory)])
+
+
+def _not_promised(described, promise, has_servers) -> list[str]:
+    """Promises that are not tested.
+
+    :param described: which ones the driver does not keep.
+    :param has_servers: whether nodes are servers: those have no volumes.
+    """
+    here = {_VOLUMES} if has_servers else set()
+    if not described:
+        return sorted(here)
+    issues = described.known_issues if promise in (
+        'kept', 'discovery') else ()
+    return sorted({*described.unsupported, *issues} | here)
+
+
+def _of_driver(described, discovery_filter) -> dict[str, str]:
+    """Options of [magnum_capi] that the tests of a driver need."""
+    found = dict(described.tempest) if described else {}
+    if discovery_filter:
+        # The filter gives every template a driver.
+        found.pop('nameless_os_distro', None)
+    return found
+
+
+def of_clash(driver, install=()) -> dict[str, str]:
+    """Options of [magnum_capi] for drivers that clash.
+
+    :param install: of spec.Additions.
+    """
+    parser = configparser.ConfigParser()
+    parser.read(resources.find(spec.CLASH) / 'tempest.conf')
+    found = dict(parser['magnum_capi'])
+    if driver:
+        found.pop('driver')
+    if len(install) > 1:
+        # Besides those that clash; it may provide the same types.
+        del found['sole_driver'], found['sole_distro']
+    return found
+
+
+def tempest_config(layout, passwords, additions, driver=None,
+                   third_party=False, promise='kept', options=(),
+                   artifact_dir=None, made_of=nodes.Nodes(),
+                   release=releases.NEWEST, described=None,
+                   kind=infrastructure.MEMORY) -> str:
+    """Text of a tempest.conf for this sandbox.
+
+    :param additions: what this sandbox has that others do not.
+    :param driver: name of the Magnum driver that templates ask for.
+    :param third_party: also configure magnum-tempest-plugin.
+    :param promise: see :class:`.tempest_run.Order`, like options.
+    :param artifact_dir: folder for evidence.
+    :param made_of: what the nodes of its clusters are.
+    :param release: of Magnum.
+    :param described: driver_info.Description of the driver under test.
+    :param kind: one of :data:`.infrastructure.KINDS`.
+    """
+    seeded = json.loads((layout.directory / 'seeded.json').read_text())
+    images = [*map(nodes.image_name, made_of.kubernetes)] or [
+        'ubuntu-capi', 'ubuntu-capi-1.35']
+    return configuration.render(
+        'tempest.conf', layout=layout, passwords=passwords, driver=driver,
+        third_party=third_party,
+        discovery_filter=additions.discovery_filter,
+        promise=promise, artifact_dir=artifact_dir,
+        not_promised=_not_promised(
+            described, promise, kind == infrastructure.OPENSTACK),
+        options={**_of_driver(described, additions.discovery_filter),
+                 **(of_clash(driver, additions.install)
+                    if additions.clash else {}),
+                 **dict(options)},
+        configure_command=configure_command(layout),
+        workspace=layout.directory / 'tempest',
+        nodes=made_of, real=made_of.real,
+        servers=kind == infrastructure.OPENSTACK,
+        # The two modes of the filter make opposite promises.
+        ambiguity='first_driver_taken' if magnum_options.value(
+            layout.magnum_conf[1], 'k8s_discovery', 'mode') == 'hibiscus'
+        else 'ambiguity_refused',
+        of_release=_of_release(
+            release, additions.discovery_filter
+            or promise in ('discovery', 'all')),
+        image_id=seeded['images'][images[0]],
+        upgrade_image=images[1] if len(images) > 1 else None,
+        network_id=seeded['networks']['public'])

@@ -1,0 +1,339 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``magnum-capi sandbox ...``: a whole cloud on loopback."""
+
+import pathlib
+import shlex
+import sys
+
+from magnum_capi.cli import base
+from magnum_capi import errors
+from magnum_capi import progress
+import magnum_capi_sandbox as sandbox
+from magnum_capi_sandbox import access
+from magnum_capi_sandbox.cloud import environment
+from magnum_capi_sandbox import hints
+from magnum_capi_sandbox import infrastructure
+from magnum_capi_sandbox import logs
+from magnum_capi_sandbox import magnum_wheel
+from magnum_capi_sandbox import nodes
+from magnum_capi_sandbox import profiles
+from magnum_capi_sandbox import record as records
+from magnum_capi_sandbox import releases
+from magnum_capi_sandbox import tempest_run
+from magnum_capi_sandbox import usable_drivers
+from magnum_capi_tempest.cli import tempest as tempest_options
+from magnum_capi_tempest import leaks
+from magnum_capi_tempest.management import standalone
+from magnum_capi_tempest import report
+from magnum_capi_tempest.workspace import runs
+
+_RELEASES = ', '.join(f'{r.name} ({r.version})' for r in releases.RELEASES)
+
+
+class _OfSandbox:
+    """Adds the option that every command of this group has."""
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            '--directory', type=pathlib.Path, metavar='DIR',
+            help='folder of the sandbox; sandboxes in different folders can '
+                 'run side by side (default: '
+                 f'{hints.default_directory()})')
+        return parser
+
+
+class Up(_OfSandbox, base.Command):
+    """Start a sandbox, or the stopped programs of an existing one."""
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            '--profile', help='services that the sandbox has, one of: '
+            f'{", ".join(profiles.PROFILES)} (default: {profiles.DEFAULT})')
+        parser.add_argument(
+            '--chart', type=pathlib.Path, metavar='DIR',
+            help='folder of the Helm chart that drivers use, for example the '
+                 'chart openstack-cluster of capi-helm-charts with its '
+                 'dependencies (default: sandbox/charts/sandbox-cluster)')
+        parser.add_argument(
+            '--port-base', type=int, metavar='N',
+            help='first port that the sandbox uses (default: 25000)')
+        parser.add_argument(
+            '--install', action='append', default=[], metavar='REQ',
+            help='install a Magnum driver from a folder, a wheel, an archive '
+                 'or a requirement; may be repeated')
+        parser.add_argument(
+            '--magnum-conf', action='append', default=[], type=pathlib.Path,
+            metavar='FILE', help="file to add to Magnum's configuration; may "
+            'be repeated, later files override earlier ones')
+        parser.add_argument(
+            '--discovery-filter', action='store_true',
+            help="add the driver discovery filter to Magnum's API")
+        parser.add_argument(
+            '--clash', action='store_true',
+            help='install drivers that conflict with magnum-capi-helm, for '
+                 'tests of driver discovery')
+        add_nodes(parser)
+        parser.add_argument(
+            '--management', choices=standalone.BACKENDS,
+            help='where Cluster API runs: processes of this machine, or pods '
+                 'in minikube, in the engine of --nodes docker, with '
+                 '--infrastructure openstack (default: '
+                 f'{standalone.BACKENDS[0]})')
+        parser.add_argument(
+            '--images', type=pathlib.Path, metavar='DIR',
+            help='folder with all image archives, for --nodes docker '
+                 '(default: a folder in the cache, where missing archives '
+                 'are built)')
+        magnum = parser.add_mutually_exclusive_group()
+        magnum.add_argument(
+            '--magnum', metavar='RELEASE',
+            help=f'release of Magnum, by name or major version: {_RELEASES}; '
+                 'or a checkout or wheel of Magnum (default: '
+                 f'{releases.NEWEST.name})')
+        magnum.add_argument(
+            '--magnum-patches', dest='magnum', action='store_const',
+            const=magnum_wheel.PATCHED,
+            help=f'use {releases.NEWEST.name} from PyPI with the patches of '
+                 'upstream/magnum, in a virtual environment of its own')
+        parser.add_argument(
+            '--rate-limiting', action='store_true',
+            help='limit the controllers of Cluster API to one reconcile a '
+                 'second per object, as upstream does by default; operations '
+                 'take longer')
+        return parser
+
+    def take_action(self, args):
+        box = sandbox.Sandbox(args.directory)
+        say = progress.Progress()
+        record = box.up(sandbox.Spec(
+            args.profile, args.chart, args.port_base, tuple(args.install),
+            tuple(args.magnum_conf), args.discovery_filter, args.clash,
+            args.nodes, args.images, args.rate_limiting, args.magnum,
+            args.infrastructure, args.management), say)
+        say.info(f'Ready: Keystone at {box.layout().auth_url}, profile '
+                 f'{record.profile}. To use it: eval '
+                 f'"$({hints.command("env", box.directory)})"')
+
+
+class Down(_OfSandbox, base.Command):
+    """Stop a sandbox and remove all of its files."""
+
+    def take_action(self, args):
+        sandbox.Sandbox(args.directory).down(progress.Progress())
+
+
+class Status(_OfSandbox, base.Lister):
+    """Show the state of a sandbox and its programs.
+
+    Exit code: 0 all programs are running, 1 some are not, or there is no
+    sandbox.
+    """
+
+    def take_action(self, args):
+        box = sandbox.Sandbox(args.directory)
+        try:
+            found = box.status()
+        except errors.UsageError as e:
+            # Not the exit code of an invalid command line: scripts that start
+            # a sandbox if there is none must be able to tell these apart.
+            raise errors.MagnumCapiError(
+                e.what, where=e.where, hint=e.hint) from e
+        if args.formatter == 'table':
+            record = records.require_ready(box.directory)
+            print(f'Folder: {box.directory}\n'
+                  f'Keystone: {box.layout().auth_url}\n'
+                  f'Profile: {record.profile}, Magnum {record.release}',
+                  file=self.app.stdout)
+        self._bad = not found or any(s.state != 'RUNNING' for s in found)
+        rows = [(s.name, s.state, s.pid or '', round(s.memory / 2**20),
+                 round(s.cpu, 1)) for s in found]
+        rows.append(('total', '', '', sum(r[3] for r in rows),
+                     round(sum(r[4] for r in rows), 1)))
+        return ('Program', 'State', 'PID', 'Memory MiB', 'CPU s'), rows
+
+    def run(self, parsed_args):
+        return super().run(parsed_args) or int(self._bad)
+
+
+class Logs(_OfSandbox, base.Command):
+    """Print the logs of a sandbox's programs."""
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.add_argument('program', nargs='*',
+                            help='names of programs, as shown by "sandbox '
+                                 'status"')
+        parser.add_argument('-n', '--lines', type=int, default=50,
+                            help='number of last lines of each log to print '
+                                 '(default: 50)')
+        parser.add_argument('-f', '--follow', action='store_true',
+                            help='keep printing new lines')
+        return parser
+
+    def take_action(self, args):
+        logs.show(sandbox.Sandbox(args.directory), args.program, args.lines,
+                  args.follow, self.app.stdout)
+
+
+class Env(_OfSandbox, base.Command):
+    """Print shell commands that make other programs use a sandbox.
+
+    Also writes a workspace for Tempest, without changing files in it that you
+    have edited.
+    """
+
+    def take_action(self, args):
+        box = sandbox.Sandbox(args.directory)
+        say = progress.Progress()
+        for path in tempest_run.prepare_for_user(box):
+            say.info(f'Edited, so not made anew: {path}. Rename it to get '
+                     'a new one')
+        record = records.require_ready(box.directory)
+        venv = environment.ensure(say, kind=record.infrastructure)
+        for name, value in access.variables(
+                box.layout(), venv, record.nodes).items():
+            print(f'export {name}={shlex.quote(value)}',
+                  file=self.app.stdout)
+
+
+class Set(_OfSandbox, base.Command):
+    """Change Magnum's configuration and restart Magnum."""
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            '--no-restart', action='store_true',
+            help='only write the configuration; options that Magnum reads at '
+                 'start take effect at its next restart')
+        parser.add_argument(
+            'change', nargs='+', metavar='GROUP.OPTION=VALUE',
+            help='option to set, for example '
+                 'drivers.default_driver=k8s_capi_helm_v1; an empty VALUE '
+                 'undoes an earlier change; "-" reads lines from standard '
+                 'input')
+        return parser
+
+    def take_action(self, args):
+        sandbox.Sandbox(args.directory).set(
+            [line for word in args.change for line in _lines(word)],
+            not args.no_restart, progress.Progress())
+
+
+class Tempest(_OfSandbox, base.Command):
+    """Run Tempest against a sandbox and report on it."""
+
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            '-r', '--regex', help='regular expression of the tests to run, as '
+            f'for "tempest run" (default: {runs.SUITE})')
+        parser.add_argument(
+            '--driver', help='Magnum driver that cluster templates name '
+            '(default: the one of "up --install", else the one that Magnum '
+            'chooses)')
+        parser.add_argument(
+            '--third-party', action='store_true',
+            help='run the API tests of magnum-tempest-plugin, except the slow '
+                 'ones, instead of ours; needs the extra "thirdparty", and '
+                 'a sandbox without --clash')
+        parser.add_argument(
+            '-c', '--concurrency', type=int,
+            help='number of parallel workers (default: 2, or up to 4, two for '
+                 'each processor, if all machines are in memory)')
+        parser.add_argument(
+            '--promise', choices=tempest_run.PROMISES, default='kept',
+            help='promises to test: those that this sandbox is known to keep, '
+                 'also all of driver discovery, also all of drivers, or all, '
+                 'to see what fails (default: kept)')
+        parser.add_argument(
+            '--option', type=options, action='extend', default=[],
+            metavar='NAME=VALUE', help='option to set in [magnum_capi] of '
+            'tempest.conf; may be repeated; "-" reads lines from standard '
+            'input')
+        parser.add_argument(
+            '--results', type=pathlib.Path, metavar='DIR',
+            help='folder for the reports (default: a new one below the state '
+                 'folder)')
+        parser.add_argument(
+            'arguments', nargs='*', metavar='-- ARGUMENTS',
+            help='more arguments for "tempest run"')
+        return parser
+
+    def take_action(self, args):
+        box = sandbox.Sandbox(args.directory)
+        driver = args.driver
+        if not driver and not args.third_party:
+            driver = tempest_run.chosen(box)
+        return tempest(box, tempest_run.Order(
+            regex=args.regex, driver=driver,
+            third_party=args.third_party, concurrency=args.concurrency,
+            promise=args.promise, options=tuple(args.option),
+            arguments=tuple(args.arguments), results=args.results))
+
+
+def add_nodes(parser):
+    """Add the options for where clusters run."""
+    parser.add_argument(
+        '--nodes', choices=nodes.KINDS,
+        help='kind of cluster nodes: simulated in memory, ready at once and '
+             'without pods, or containers of a separate engine, which needs '
+             f'root (default: {nodes.MEMORY})')
+    parser.add_argument(
+        '--infrastructure', choices=infrastructure.KINDS,
+        help='infrastructure of the clusters: machines and networks simulated '
+             'in memory, or servers, ports and load balancers of a real Nova, '
+             'Neutron and Octavia, with only the hypervisor replaced '
+             f'(default: {infrastructure.MEMORY}, unless a driver needs more '
+             'services)')
+
+
+def _lines(word):
+    """The word, or the lines of standard input if it is "-"."""
+    return [word] if word != '-' else [
+        line for line in sys.stdin.read().splitlines() if line]
+
+
+def options(text):
+    """Options in a word or in standard input, for argparse."""
+    return [tempest_options.option(line) for line in _lines(text)]
+
+
+def tempest(box, order) -> int:
+    """Run Tempest, show the result; return 0 if everything has passed."""
+    title = 'tempest run'
+    if not order.third_party:
+        name = tempest_run.under_test(box, order)
+        title += ' of ' + (usable_drivers.label(box, name)
+                           or 'the driver that Magnum chooses')
+    try:
+        stream, facts, left = run(box, order)
+    except runs.RunCutOff as e:
+        report.summarise(e.stream, e.stream.parent, title,
+                         outcome='interrupted')
+        raise
+    ok = report.summarise(stream, stream.parent, title, facts).ok
+    print(left)
+    # Leftovers of third-party tests are shown, but are not our failure.
+    return 0 if ok and (order.third_party or left.clean) else 1
+
+
+def run(box, order):
+    """Run Tempest; return its stream, facts for a report, and what it left."""
+    with tempest_run.alone(box, progress.Progress()):
+        before = snapshot(box)
+        stream, facts = tempest_run.run(box, order)
+        return stream, facts, leaks.compare(
+            before, snapshot(box), stream.parent / runs.ARTEFACTS,
+            strict=True)
+
+
+def snapshot(box):
+    """What exists in a sandbox, which nobody else uses."""
+    layout = box.layout()
+    return leaks.take(
+        'sandbox-admin', layout.kubeconfig,
+        clouds=layout.directory / 'clouds.yaml',
+        real_nodes=records.require_ready(
+            box.directory).infrastructure == infrastructure.OPENSTACK)

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cloud's programs: commands, configuration files, readiness probes.
+
+Each WSGI module (keystone.wsgi.api and so on) finds its configuration in its
+own way, which was read from the modules.
+"""
+
+import contextlib
+import http.client
+import pathlib
+
+from magnum_capi_sandbox import infrastructure
+from magnum_capi_tempest import runmarks
+from magnum_capi_tempest import supervision
+
+PROGRAMS = pathlib.Path(__file__).with_name('programs')
+
+#: The service to which any request makes the others send their password. So
+#: they start only after it is known to be the one that listens there.
+KEYSTONE = 'keystone'
+
+
+def answers(address, port, path='/'):
+    """A readiness probe: the server answers, but not with a 5xx.
+
+    :returns: function without arguments; it may raise OSError.
+    """
+    def probe():
+        connection = http.client.HTTPConnection(address, port, timeout=5)
+        try:
+            connection.request('GET', path)
+            return connection.getresponse().status < 500
+        except http.client.HTTPException:
+            return False
+        finally:
+            connection.close()
+    return probe
+
+
+def environment(layout, venv, programs=None):
+    """Variables of every program of the cloud; the user's are left out.
+
+    :param programs: folders with external programs, first in PATH.
+    """
+    folders = [venv / 'bin', *(programs or ()), '/usr/sbin', '/usr/bin',
+               '/sbin', '/bin']
+    return {runmarks.MARK: str(layout.directory),
+            'PATH': ':'.join(map(str, folders)),
+            'HOME': str(layout.directory / 'home'),
+            # stevedore's cache of all entry points: reading them again costs
+            # each process of each sandbox a third of a CPU second.
+            'XDG_CACHE_HOME': str(venv / 'cache'),
+            'TMPDIR': str(layout.directory / 'tmp'),
+            'PYTHONWARNINGS': 'ignore'}
+
+
+def supervisord(layout, venv, kind=infrastructure.MEMORY):
+    """Command of a supervisord that has preloaded the services' libraries.
+
+    :param venv: environment of the cloud.
+    :param kind: one of :data:`.infrastructure.KINDS`.
+    """
+    own = layout.cloud_env if kind == infrastructure.OPENSTACK else venv
+    return own / 'bin' / 'python', PROGRAMS / 'supervisord.py'
+
+
+def _listens(layout, service):
+    return {'listens': ((layout.address, layout.port(service)),)}
+
+
+def _wsgi(name, application, layout, venv, profile, *arguments,
+          threads=None, path='/', after=(KEYSTONE,), **env):
+    """A service's API.
+
+    :param application: its WSGI module, or a program of :data:`PROGRAMS`.
+    """
+    program = ((application,) if application.endswith('.py')
+               else ('serve.py', application))
+    return supervision.Program(
+        name=name,
+        argv=(str(venv / 'bin' / 'python'), str(PROGRAMS / program[0]),
+              *program[1:], layout.address, str(layout.port(name)),
+              str(threads or profile.threads), *map(str, arguments)),
+        env=environment(layout, venv) | {k: str(v) for k, v in env.items()},
+        after=after,
+        ready=answers(layout.address, layout.port(name), path),
+        **_listens(layout, name))
+
+
+def base(layout, venv, profile, kind=infrastructure.MEMORY,
+         containers=False):
+    """Programs of all services except Magnum.
+
+    :param kind: one of :data:`.infrastructure.KINDS`.
+    :param containers: whether Nova's servers are containers.
+    """
+    etc = layout.etc
+    if kind == infrastructure.OPENSTACK:
+        ours = layout.cloud_env
+        return [
+            *(p for p in base(layout, ours, profile) if p.name != 'nova'),
+            _nova('nova_all.py', layout, ours, profile, threads=4,
+                  # It resumes servers first: their config drives have what
+                  # it asks Neutron for.
+                  after=(KEYSTONE, 'placement',
+                         *(('neutron',) if containers else ()))),
+            _wsgi('placement', 'placement.wsgi.api', layout, ours, profile,
+                  OS_PLACEMENT_CONFIG_DIR=etc),
+            _wsgi('octavia', 'octavia_api.py', layout, ours, profile,
+                  '--config-file', etc / 'octavia.conf'),
+        ]
+    return [
+        _wsgi(KEYSTONE, 'keystone.wsgi.api', layout, venv, profile,
+              path='/v3', after=(),
+              OS_KEYSTONE_CONFIG_FILES=etc / 'keystone.conf'),
+        _wsgi('glance', 'glance.wsgi.api', layout, venv, profile,
+              path='/versions', OS_GLANCE_CONFIG_DIR=etc),
+        _nova('nova.wsgi.osapi_compute', layout, venv, profile),
+        _wsgi('neutron', 'neutron.wsgi.api', layout, venv, profile,
+              OS_NEUTRON_CONFIG_DIR=etc,
+              OS_NEUTRON_CONFIG_FILES='neutron.conf'),
+        _wsgi('cinder', 'cinder.wsgi.api', layout, venv, profile,
+              '--config-file', etc / 'cinder.conf'),
+    ]
+
+
+def _nova(application, layout, venv, profile, **more):
+    # Nova takes the first file for the paste configuration.
+    return _wsgi('nova', application, layout, venv, profile, **more,
+                 OS_NOVA_CONFIG_DIR=layout.etc,
+                 OS_NOVA_CONFIG_FILES=';'.join((
+                     str(venv / 'etc/nova/api-paste.ini'), 'nova.conf')))
+
+
+def magnum(layout, venv, profile, helm, variables=None):
+    """Programs of Magnum; they have an environment of their own.
+
+    :param helm: path of helm, which drivers search in PATH.
+    :param variables: more environment variables, for drivers.
+    """
+    file, folder = map(str, layout.magnum_conf)
+    config = ('--config-file', file, '--config-dir', folder)
+    # Magnum's packages, and what helm fetches, belong to this sandbox only.
+    env = (environment(layout, venv, [helm.parent])
+           | {'XDG_CACHE_HOME': str(layout.directory / 'home/.cache')}
+           | (variables or {}))
+    api = {'ready': answers(layout.address, layout.port('magnum')),
+           'after': (KEYSTONE,), **_listens(layout, 'magnum')}
+    listen = (layout.address, str(layout.port('magnum')), '8')
+    python = str(layout.magnum_env / 'bin' / 'python')
+    if not profile.broker:
+        return [supervision.Program(
+            'magnum', (python, str(PROGRAMS / 'magnum_all.py'), *listen,
+                       *config), env=env, **api)]
+    return [
+        supervision.Program(
+            'magnum', (python, str(PROGRAMS / 'serve.py'), 'magnum.wsgi.api',
+                       *listen, *config),
+            env=env, **api),
+        supervision.Program(
+            'magnum-conductor',
+            (python, str(venv / 'bin' / 'magnum-conductor'), *config),
+            env=env, after=(KEYSTONE, 'rabbitmq'), ready=_consumes(
+                (layout.address, layout.port('rabbitmq')))),
+    ]
+
+
+def _consumes(broker):
+    """A probe: a conductor process is connected to the broker.
+
+    It has no port of its own, and casts sent before it listens are lost.
+    """
+    def probe():
+        import psutil
+        for process in psutil.process_iter(['cmdline']):
+            if 'magnum-conductor' in ' '.join(process.info['cmdline'] or ()):
+                with contextlib.suppress(psutil.Error):
+                    if any(c.raddr == broker
+                           for c in process.net_connections('tcp')):
+                        return True
+        return False
+    return probe

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shows the logs of a sandbox."""
+
+import collections
+import contextlib
+import os
+import time
+
+from magnum_capi import errors
+from magnum_capi_sandbox import record as records
+
+
+def show(box, names, lines, follow, stream):
+    """Print the last lines of logs, each with its program's name.
+
+    :param names: programs; empty for all.
+    :param follow: go on until interrupted.
+    :raises UsageError: there is no sandbox, or it has no such program.
+    """
+    records.require_ready(box.directory)
+    known = sorted(p.stem for p in (box.directory / 'log').glob('*.log'))
+    for name in names:
+        if name not in known:
+            raise errors.UsageError(
+                f'There is no log of {name!r}',
+                hint=f'Known: {", ".join(known)}')
+    chosen = list(names) or known
+    width = max(map(len, chosen))
+    files = {n: open(box.supervisor.log(n), errors='replace')
+             for n in chosen}
+    try:
+        for name, file in files.items():
+            for line in collections.deque(file, lines):
+                print(f'{name:{width}} | {line.rstrip()}', file=stream)
+        while follow:
+            for name, file in files.items():
+                # Asked first: nothing is added to it after that.
+                replaced = _is_replaced(file, box.supervisor.log(name))
+                for line in file:
+                    print(f'{name:{width}} | {line.rstrip()}', file=stream,
+                          flush=True)
+                if replaced:
+                    file.close()
+                    files[name] = open(box.supervisor.log(name),
+                                       errors='replace')
+            time.sleep(0.3)    # noqa: MC103  ends with Ctrl-C
+    finally:
+        for file in files.values():
+            file.close()
+
+
+def _is_replaced(file, path):
+    """Whether supervisord has begun a new file, because the log was large."""
+    with contextlib.suppress(FileNotFoundError):
+        return not os.path.samestat(os.fstat(file.fileno()), os.stat(path))
+    return False

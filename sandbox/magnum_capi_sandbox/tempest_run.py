@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs ``tempest run`` against a sandbox.
+
+Tempest runs from the environment that this package is installed in. It gets
+a workspace in the sandbox's folder; the results go to a folder that outlives
+the sandbox.
+"""
+
+import contextlib
+import dataclasses
+import importlib.util
+import os
+import pathlib
+import sys
+import urllib.parse
+
+from magnum_capi import driver_info
+from magnum_capi import errors
+from magnum_capi_sandbox import access
+from magnum_capi_sandbox import infrastructure
+from magnum_capi_sandbox import nodes
+from magnum_capi_sandbox import record as records
+from magnum_capi_sandbox import usable_drivers
+from magnum_capi_tempest import paths
+from magnum_capi_tempest import runmarks
+from magnum_capi_tempest.toolchain import lock
+from magnum_capi_tempest.workspace import durations
+from magnum_capi_tempest.workspace import folder
+from magnum_capi_tempest.workspace import runs
+
+#: The tests of magnum-tempest-plugin that can run here: those marked "slow"
+#: need pods on the workload cluster, and sleep for ten minutes.
+THIRD_PARTY = r'^(?!.*\[.*\bslow\b.*\])magnum_tempest_plugin\.tests\.api'
+
+#: Which promises are tested: those that this sandbox keeps; or, to see the
+#: tests fail, also all of driver discovery, those that drivers are known to
+#: break, or both.
+PROMISES = ('kept', 'discovery', 'driver', 'all')
+
+
+@dataclasses.dataclass(frozen=True)
+class Order:
+    """What to run.
+
+    :param concurrency: number of workers; None: see :func:`workers`.
+    :param promise: one of :data:`PROMISES`.
+    :param options: more options of [magnum_capi], (name, value) each.
+    :param arguments: more arguments for ``tempest run``.
+    :param results: folder of the results, a new one by default.
+    :param described: description of the driver; by default that of its own
+        distribution, or ours.
+    """
+
+    regex: str | None = None
+    driver: str | None = None
+    third_party: bool = False
+    concurrency: int | None = None
+    promise: str = 'kept'
+    options: tuple[tuple[str, str], ...] = ()
+    arguments: tuple[str, ...] = ()
+    results: pathlib.Path | None = None
+    described: driver_info.Description | None = None
+
+
+#: Folder of the configuration of runs, in the workspace. ``sandbox env`` has
+#: another one, so that it cannot change a run.
+ETC = 'etc-run'
+
+
+@contextlib.contextmanager
+def alone(box, progress):
+    """Wait until nobody else runs tests in the sandbox.
+
+    Runs would share tempest.conf, and see each other's clusters as leaks. The
+    tests of a killed run, which are still going on, are ended.
+    """
+    with lock.hold(records.lock_file('tempest', box.directory),
+                   'runs Tempest in this sandbox', progress):
+        sweep(box.directory)
+        yield
+
+
+def sweep(directory):
+    """End what is left of a killed run in the sandbox in this folder."""
+    runmarks.sweep(_workspace(directory))
+
+
+def _workspace(directory):
+    return directory / 'tempest'
+
+
+def prepare(box, order, artifact_dir=None, etc=folder.ETC) -> pathlib.Path:
+    """Make the workspace with tempest.conf; returns its folder.
+
+    :param artifact_dir: folder for evidence, by default none.
+    :param etc: folder of tempest.conf, below the workspace.
+    """
+    workspace = _workspace(box.directory)
+    folder.lay_out(workspace, _config(box, order, artifact_dir), etc=etc)
+    return workspace
+
+
+def prepare_for_user(box) -> list[pathlib.Path]:
+    """Make the workspace of ``sandbox env``, but change no edited file.
+
+    :returns: paths of the files that somebody has edited.
+    """
+    try:
+        driver = chosen(box)
+    except errors.UsageError:
+        # It is up to the user, who can edit the file.
+        driver = None
+    return folder.update(_workspace(box.directory),
+                         _config(box, Order(driver=driver)))
+
+
+def chosen(box) -> str | None:
+    """Name of the driver that templates name if the user names none.
+
+    :returns: None: Magnum has nothing to choose from, or templates get the
+        driver of ``--clash``.
+    :raises UsageError: see :func:`.usable_drivers.to_test`.
+    """
+    added = records.require_ready(box.directory).additions
+    if added.install and not added.clash:
+        return usable_drivers.to_test(box)
+    return None
+
+
+def _config(box, order, artifact_dir=None):
+    record = records.require_ready(box.directory)
+    return access.tempest_config(
+        box.layout(), box.passwords(), record.additions, order.driver,
+        order.third_party, order.promise, order.options, artifact_dir,
+        record.nodes, record.release,
+        order.described or usable_drivers.description(
+            box, under_test(box, order)),
+        record.infrastructure)
+
+
+def under_test(box, order) -> str:
+    """Name of the driver that the tests are about; empty: it is not known."""
+    if order.driver:
+        return order.driver
+    if records.require_ready(box.directory).additions.clash:
+        return access.of_clash(None)['driver']
+    return usable_drivers.sole(box)
+
+
+def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
+    """Run the tests; Tempest's output goes to the terminal.
+
+    Only one run at a time is possible, see :func:`alone`.
+
+    :returns: the recorded subunit stream, and facts for a report. Reports go
+        to the folder of the stream.
+    :raises EnvironmentProblem: Tempest is not installed.
+    :raises UsageError: the third-party suite cannot run in this sandbox.
+    :raises MagnumCapiError: no test ran.
+    :raises RunCutOff: see :func:`.runs.run`.
+    """
+    record = records.require_ready(box.directory)
+    if order.third_party and not importlib.util.find_spec(
+            'magnum_tempest_plugin'):
+        raise errors.EnvironmentProblem(
+            'magnum-tempest-plugin is not installed', where=sys.prefix,
+            hint='pip install magnum-tempest-plugin')
+    if order.third_party and record.additions.clash:
+        raise errors.UsageError(
+            'magnum-tempest-plugin names no driver in its templates, and the '
+            'drivers of this sandbox conflict', where=str(box.directory),
+            hint='Start a sandbox without --clash')
+    results = (order.results or runs.new_results()).absolute()
+    order = dataclasses.replace(order, options=(
+        *_clashing(box, record.additions, order), *order.options))
+    workspace = prepare(box, order, results / runs.ARTEFACTS, ETC)
+    regex = order.regex or (THIRD_PARTY if order.third_party else runs.SUITE)
+    known = _durations(record, order)
+    if not order.third_party:
+        if known.exists():
+            durations.tell(workspace, known)
+        else:
+            durations.tell_typical(workspace)
+    # Ignore the cloud of the user's shell; no proxy is needed.
+    env = {k: v for k, v in os.environ.items()
+           if not k.startswith('OS_') and 'proxy' not in k.lower()}
+    # The kubernetes client writes keys into temporary files, which disappear
+    # with the sandbox even when the run is killed.
+    env['TMPDIR'] = str(box.directory / 'tmp')
+    # Not the sandbox's own mark: "up" ends everything that has that one.
+    env[runmarks.MARK] = str(workspace)
+    env |= access.of_nodes(box.directory, record.nodes)
+    # A sandbox may stand for months, and a run logs a megabyte a minute.
+    log = workspace / 'tempest.log'
+    with contextlib.suppress(FileNotFoundError):
+        log.replace(log.with_name('tempest.log.1'))
+    number = (workers(record) if order.concurrency is None
+              else order.concurrency)
+    stream = runs.run(
+        workspace, ['--regex', regex, '--concurrency', str(number),
+                    *order.arguments],
+        results / runs.STREAM, etc=workspace / ETC, env=env)
+    # A test of a promise that is not kept may take any time.
+    if regex == runs.SUITE and order.promise == 'kept':
+        durations.keep(stream, known)
+    return stream, {
+        'profile': record.profile,
+        'nodes': record.nodes.kind,
+        'driver': order.driver or "Magnum's choice",
+        'tests': regex,
+    }
+
+
+def workers(record) -> int:
+    """Number of workers with which a sandbox runs tests by default.
+
+    Tests mostly wait: on two processors the whole suite took 13 minutes with
+    four workers, and 23 with two. But nodes and servers that are real programs
+    need the processors themselves.
+    """
+    if (record.nodes.kind != nodes.MEMORY
+            or record.infrastructure != infrastructure.MEMORY):
+        return 2
+    return min(2 * len(os.sched_getaffinity(0)), 4)
+
+
+def _durations(record, order):
+    """File with the durations of the last such run of the whole suite."""
+    driver = urllib.parse.quote(order.driver or 'default', safe='')
+    where = f'{record.profile}-{record.infrastructure}-{record.nodes.kind}'
+    return paths.cache() / 'durations' / f'{where}-{driver}.subunit'
+
+
+def _clashing(box, additions, order):
+    """Options for drivers that clash because the user has installed them."""
+    told = any(name == 'clashing_drivers' for name, _ in order.options)
+    if told or additions.clash or not additions.install:
+        return ()
+    return usable_drivers.clashing(usable_drivers.drivers(box))

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Which drivers of a sandbox can use its image, and their descriptions."""
+
+import importlib.metadata
+import json
+import os
+
+from magnum_capi import driver_info
+from magnum_capi import errors
+from magnum_capi import processes
+from magnum_capi_sandbox import drivers as magnum_drivers
+from magnum_capi_sandbox import prerequisites
+from magnum_capi_sandbox import record as records
+from magnum_capi_sandbox import versions
+from magnum_capi_tempest import descriptions
+
+#: Cluster type of the image of a sandbox.
+TYPE = {'server_type': 'vm', 'os': 'ubuntu', 'coe': 'kubernetes'}
+
+
+def description(box, name) -> driver_info.Description | None:
+    """A driver's own description of itself, or else ours.
+
+    :param box: lifecycle.Sandbox that is up.
+    :param name: of a Magnum driver; empty: it is not known which.
+    :returns: None if there is no description.
+    :raises UsageError: it describes another driver.
+    """
+    if not name:
+        return None
+    try:
+        said = processes.run([
+            box.layout().magnum_env / 'bin' / 'magnum-capi', 'driver',
+            'info', name], timeout=120)
+    except errors.CommandFailed as e:
+        if e.returncode != 1:
+            raise
+        return descriptions.of_driver(name)
+    one, = json.loads(said)
+    whose = one.pop('distribution')
+    return driver_info.Description(one, whose or name, whose).require(name)
+
+
+def to_test(box) -> str:
+    """Name of the driver that is tested if the user names none.
+
+    One that the user has installed, even if Magnum would choose another: up
+    to Magnum 22 it takes the last one of its environment, later the one that
+    is configured, or the first by name (magnum/api/validation.py).
+
+    :param box: lifecycle.Sandbox that is up.
+    :raises UsageError: it cannot be used, or there are several.
+    """
+    record = records.require_ready(box.directory)
+    usable = drivers(box)
+    found = usable
+    if record.additions.install:
+        installed = _installed(box, record.additions.install)
+        found = [name for name in usable if name in installed]
+    if len(found) != 1:
+        raise errors.UsageError(
+            'It is not clear which driver to test',
+            where=', '.join(record.additions.install) or box.directory,
+            last_seen='; '.join((
+                'drivers that can be used: '
+                + (', '.join(found or usable) or 'none'), *others(box))),
+            hint='Name one with --driver')
+    return found[0]
+
+
+def sole(box) -> str:
+    """Name of the only driver that Magnum can choose; empty: of several.
+
+    :param box: lifecycle.Sandbox that is up.
+    """
+    found = drivers(box)
+    return found[0] if len(found) == 1 else ''
+
+
+def label(box, name) -> str:
+    """A driver, and the name and version of its distribution, for readers.
+
+    :param box: lifecycle.Sandbox that is up.
+    """
+    made = versions.installed_drivers(box).get(name)
+    return f'{name} ({" ".join(made)})' if made else name
+
+
+def _installed(box, install):
+    """Names of the drivers that the user has installed."""
+    wanted = []
+    for text in install:
+        try:
+            wanted.append(magnum_drivers.distribution(text))
+        except errors.UsageError:
+            # Only a build tells its name: everything that came with it.
+            wanted += [one.name for one in importlib.metadata.distributions(
+                path=[str(box.layout().drivers)])]
+    return {name for name, (whose, _) in versions.installed_drivers(
+        box).items() if any(magnum_drivers.same(whose, one)
+                            for one in wanted)}
+
+
+def drivers(box) -> list[str]:
+    """Names of the drivers that Magnum could use for the image.
+
+    :param box: lifecycle.Sandbox that is up.
+    """
+    return [one['Driver'] for one in _listed(box) if _is_usable(one)]
+
+
+def others(box) -> list[str]:
+    """The other drivers, and why Magnum could not use them.
+
+    :param box: lifecycle.Sandbox that is up.
+    """
+    return [f'{one["Driver"]}: ' + (
+        'not for the image of the sandbox' if one['State'] == 'usable' else
+        f'{one["State"]}, {one["Error"]}' if one['Error'] else one['State'])
+        for one in _listed(box) if not _is_usable(one)]
+
+
+def _is_usable(one):
+    return one['State'] == 'usable' and TYPE in one['Cluster types']
+
+
+def _listed(box):
+    layout = box.layout()
+    record = records.require_ready(box.directory)
+    return json.loads(processes.run([
+        layout.magnum_env / 'bin' / 'magnum-capi', 'discovery', 'list',
+        '--config-file', layout.magnum_conf[0],
+        '--config-dir', layout.magnum_conf[1], '-f', 'json'], timeout=120,
+        env={**os.environ, **prerequisites.variables(
+            layout, record.additions.install, record.release.version)}))
+
+
+def clashing(found) -> tuple[tuple[str, str], ...]:
+    """Options of [magnum_capi] for a test of two clashing drivers.
+
+    :param found: names of drivers of one type.
+    """
+    if len(found) < 2:
+        return ()
+    return ('clashing_drivers', ','.join(found)),

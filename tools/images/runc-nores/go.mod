@@ -1,5 +1,0 @@
-module opendev.org/x/magnum-capi-tempest/tools/images/runc-nores
-
-go 1.26.0
-
-require github.com/moby/sys/capability v0.4.0
