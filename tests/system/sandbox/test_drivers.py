@@ -166,8 +166,8 @@ class RunningTest(boxes.TestCase):
             'import importlib.util, json, sys\n'
             'print(json.dumps([bool(importlib.util.find_spec(name))'
             ' for name in sys.argv[1:]]))',
-            'magnum_capi', 'magnum_capi_sandbox', 'magnum_capi_tempest', 'tests',
-            'testtools')
+            'magnum_capi', 'magnum_capi_sandbox', 'magnum_capi_tempest',
+            'tests', 'testtools')
         self.assertEqual([True, False, False, False, False], found)
 
     def test_other_services_do_not_have_them(self):
