@@ -48,7 +48,7 @@ def find_go(progress=None) -> pathlib.Path:
 def required() -> tuple[int, int, int]:
     """The newest ``go`` directive of the families' go.mod files."""
     families = {p.build.family for p in pins.load().programs.values()
-                if p.build}
+                if p.build and p.build.family.installed}
     return max(directive((f.path / 'go.mod').read_text()) for f in families)
 
 

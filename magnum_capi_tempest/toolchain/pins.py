@@ -69,6 +69,14 @@ class Family:
             return FILE.parent / self.folder
         return resources.find(self.folder)
 
+    @property
+    def installed(self) -> bool:
+        """Whether the module is there; one is of magnum-capi-sandbox."""
+        try:
+            return self.path.is_dir()
+        except errors.EnvironmentProblem:
+            return False
+
 
 @dataclasses.dataclass(frozen=True)
 class Build:

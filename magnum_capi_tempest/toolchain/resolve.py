@@ -88,7 +88,8 @@ class Resolver:
         if program.download:
             entries['download'] = self._store.entry(
                 program.name, program.version, program.download.digest)
-        if program.build:
+        if program.build and not (
+                entries and not program.build.family.installed):
             folder = program.build.family.path
             entries['build'] = self._store.entry(
                 program.name, program.version, build_.key(program, folder))

@@ -110,7 +110,7 @@ class DistributionsTest(testtools.TestCase):
     """The drivers of this project that are made for tests."""
 
     def project(self, name):
-        with open(resources.find(f'drivers/{name}/pyproject.toml'),
+        with open(resources.find(f'sandbox/drivers/{name}/pyproject.toml'),
                   'rb') as f:
             return tomllib.load(f)['project']
 
@@ -133,7 +133,8 @@ class DistributionsTest(testtools.TestCase):
 
     def test_they_say_what_they_are_not_for(self):
         for name in ('clash', 'broken'):
-            text = resources.find(f'drivers/{name}/README.rst').read_text()
+            text = resources.find(
+                f'sandbox/drivers/{name}/README.rst').read_text()
             self.assertRegex(text, r'Never install (it|them) in production')
             self.assertIn('Private :: Do Not Upload',
                           self.project(name)['classifiers'])

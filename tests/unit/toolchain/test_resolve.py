@@ -19,7 +19,8 @@ from magnum_capi_tempest.toolchain import pins
 from magnum_capi_tempest.toolchain import resolve
 from tests.unit.toolchain import base
 
-BUILD = pins.Build(pins.Family('f', 'capi', 1), 'example.org/tiny', 'm')
+BUILD = pins.Build(
+    pins.Family('f', 'sandbox/capi', 1), 'example.org/tiny', 'm')
 
 # Another process that makes "tiny" by a build that takes a while and notes
 # that it happened.
@@ -107,6 +108,17 @@ class TestResolver(base.TestCase):
         self.assertEqual([False], self.builds)
         [line] = [t for t in self.progress.lines if 'no download' in t]
         self.assertIn('HTTP 403', line)
+
+    def test_sources_that_are_not_installed(self):
+        """magnum-capi-sandbox has those of some programs."""
+        made = pins.Build(pins.Family('f', 'sandbox/none', 1),
+                          'example.org/tiny', 'm')
+        self.program = base.program(download=self.release, build=made)
+        self.assertEqual('download', self.source(self.get()))
+
+        self.program = base.program(build=made)
+        error = self.assertRaises(errors.EnvironmentProblem, self.get)
+        self.assertIn('magnum-capi-sandbox', str(error))
 
     def test_what_is_kept_is_not_made_again(self):
         first = self.get()
