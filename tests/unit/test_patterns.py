@@ -93,7 +93,10 @@ def written(package):
     These may be in functions, and in modules that cannot be imported here.
     """
     for path in sorted(pathlib.Path(package.__path__[0]).rglob('*.py')):
-        for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
+        source = path.read_text(encoding='utf-8')
+        if 'import re\n' not in source:
+            continue
+        for node in ast.walk(ast.parse(source)):
             match node:
                 case ast.Call(
                         func=ast.Attribute(value=ast.Name('re')),
