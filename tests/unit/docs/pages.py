@@ -56,9 +56,10 @@ class Command:
 
 def pages():
     """All pages of reStructuredText that people read, sorted."""
-    return sorted([*TOP.glob('*.rst'), *SOURCE.rglob('*.rst'),
-                   *TOP.glob('drivers/*/README.rst'),
-                   *TOP.glob('tests/*/README.rst')])
+    return sorted({
+        *TOP.glob('*.rst'), *SOURCE.rglob('*.rst'), *TOP.glob('*/README.rst'),
+        *(path for folder in ('drivers', 'sandbox', 'tests', 'upstream')
+          for path in TOP.glob(f'{folder}/**/*.rst'))})
 
 
 def blocks(text: str) -> list[list[Command]]:

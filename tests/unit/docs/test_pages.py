@@ -31,6 +31,27 @@ def _misused(text):
             for complaint in calls.misused(words)]
 
 
+#: Folders whose files pages name by their paths.
+_FOLDERS = ('charts', 'constraints', 'devstack', 'doc/source', 'drivers',
+            'magnum-capi', 'magnum_capi_tempest', 'playbooks', 'releasenotes',
+            'roles', 'sandbox', 'tests', 'tools', 'upstream', 'zuul.d')
+_FILE = re.compile(rf'(?<![\w./-])((?:{"|".join(_FOLDERS)})/[\w./-]*\w)')
+_MODULE = re.compile(r'python -m ((?:tests|magnum_capi)[\w.]*\w)')
+
+#: Folders that have the packages of Python.
+_HOMES = ('.', 'magnum-capi', 'sandbox')
+
+
+def _missing(text):
+    """The files and modules that a text names and that do not exist."""
+    modules = [name.replace('.', '/') for name in _MODULE.findall(text)]
+    return [name for names, homes in (
+        (_FILE.findall(text), ('.',)), (modules, _HOMES))
+        for name in names
+        if not any((pages.TOP / home / f'{name}{end}').exists()
+                   for home in homes for end in ('', '.py'))]
+
+
 class WrittenTest(testtools.TestCase):
 
     def test_commands_and_their_options_exist(self):
@@ -55,17 +76,18 @@ class WrittenTest(testtools.TestCase):
             r'\btox -e ([\w,-]*\w)', text)) - known))
 
     def test_files_and_modules_exist(self):
-        def missing(text):
-            named = re.findall(
-                r'(?<![\w./-])((?:tools|playbooks|doc/source|'
-                r'drivers|charts|devstack|tests|constraints|releasenotes|'
-                r'magnum_capi_tempest)/[\w./-]*\w)', text)
-            named += [f'{name.replace(".", "/")}' for name in re.findall(
-                r'python -m ((?:tests|magnum_capi_tempest)[\w.]*\w)', text)]
-            return [name for name in named
-                    if not (pages.TOP / name).exists()
-                    and not (pages.TOP / f'{name}.py').exists()]
-        self.assertEqual({}, _each(missing))
+        self.assertEqual({}, _each(_missing))
+
+    def test_a_file_that_is_missing_is_found(self):
+        for text, wrong in (
+                ('``magnum-capi/magnum_capi/kube``', []),
+                ('``magnum-capi/magnum_capi/kub``',
+                 ['magnum-capi/magnum_capi/kub']),
+                ('``sandbox/chart``', ['sandbox/chart']),
+                ('python -m magnum_capi.cli.main', []),
+                ('python -m magnum_capi_sandbox.cli.x',
+                 ['magnum_capi_sandbox/cli/x'])):
+            self.assertEqual(wrong, _missing(text))
 
 
 class EntriesTest(testtools.TestCase):
@@ -78,16 +100,32 @@ class EntriesTest(testtools.TestCase):
 
 class ArchitectureTest(testtools.TestCase):
 
+    #: Packages, the sections of the page about them, and whether their single
+    #: modules are rooms as well.
+    PACKAGES = (
+        ('magnum-capi/magnum_capi', 'The library', True),
+        ('magnum-capi/magnum_capi/driver', 'Rooms in the driver', False),
+        ('magnum_capi_tempest', 'The harness', True),
+        ('magnum_capi_tempest/conformance', 'The harness', False))
+
+    def rooms(self, package, modules):
+        folder = pages.TOP / package
+        found = {path.parent.name for path in folder.glob('*/__init__.py')}
+        if modules:
+            found |= {path.stem for path in folder.glob('[!_]*.py')}
+        return found
+
     def test_every_room_has_a_question(self):
         text = (pages.SOURCE / 'architecture.rst').read_text()
-        package = pages.TOP / 'magnum_capi_tempest'
-        rooms = {path.parent.name for path in (
-            *package.glob('*/__init__.py'),
-            *package.glob('driver/*/__init__.py'))}
-        rooms |= {path.stem for path in package.glob('*.py')} - {'__init__'}
+        _, *parts = re.split(r'^(.+)\n-+\n', text, flags=re.M)
+        sections = dict(zip(parts[::2], parts[1::2], strict=True))
+        for package, section, modules in self.PACKAGES:
+            rooms = self.rooms(package, modules)
 
-        self.assertEqual(set(), {
-            room for room in rooms if f'``{room}``' not in text})
+            self.assertNotEqual(set(), rooms, package)
+            self.assertEqual(set(), {
+                room for room in rooms
+                if f'``{room}``' not in sections[section]}, package)
 
 
 class PagesTest(testtools.TestCase):
