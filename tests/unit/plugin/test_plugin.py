@@ -2,9 +2,11 @@
 
 """The contract with Tempest, and what the plugin must not do to others."""
 
+import ast
 import importlib
 import inspect
 import os
+import pathlib
 import sys
 
 from oslo_config import cfg
@@ -18,6 +20,7 @@ import magnum_capi_tempest
 from magnum_capi_tempest import config
 from magnum_capi_tempest import plugin
 from magnum_capi_tempest import services
+from tests.unit.plugin import uses
 
 #: Prints what importing the plugin loads beyond tempest itself.
 _LOADED = '''
@@ -109,23 +112,32 @@ class OptionsTest(testtools.TestCase):
                 self.assertRegex(
                     opt.help, r'(?s)^[A-Z].{30,}\.$', f'{group}.{opt.name}')
 
-    def test_every_option_is_used(self):
-        # given all code of the plugin except the table itself
-        used = ''
-        folder = os.path.dirname(magnum_capi_tempest.__file__)
-        for part in ('plugin.py', 'tests'):
-            for root, _, files in os.walk(os.path.join(folder, part)):
-                for name in files:
-                    if name.endswith('.py'):
-                        with open(os.path.join(root, name)) as f:
-                            used += f.read()
-        # what tempest.config.service_client_config() reads
-        used += inspect.getsource(tempest_config.service_client_config)
+    def test_what_counts_as_a_use(self):
+        for code, found in (
+                ('CONF.magnum_capi.region', True),
+                ('settings = CONF.magnum_capi\nsettings.region', True),
+                ('required_options = (*base.ALL, "region")', True),
+                ('@discovery.configured("region")\ndef test(): ...', True),
+                ('"""The option region."""\nregion = 1 # region', False),
+                ('CONF.identity.region', False),
+                ('def region(self): return self.region', False)):
+            self.assertEqual(
+                found, ('magnum_capi', 'region') in uses.of_options(
+                    [ast.parse(code)]), code)
 
-        for group, opts in config.list_opts():
-            for opt in opts:
-                self.assertRegex(used, rf'\b{opt.name}\b',
-                                 f'{group}.{opt.name}')
+    def test_every_option_is_used(self):
+        # given all code of the plugin except the table itself, and what
+        # Tempest reads for the clients of a service
+        folder = pathlib.Path(magnum_capi_tempest.__file__).parent
+        trees = [ast.parse(path.read_text(encoding='utf-8')) for path in (
+            folder / 'plugin.py', *folder.glob('tests/**/*.py'))]
+        used = uses.of_options(trees)
+        used |= {(config.GROUP.name, name) for name in uses.attributes_read(
+            inspect.getsource(tempest_config.service_client_config))}
+
+        self.assertEqual(set(), {
+            (group, opt.name) for group, opts in config.list_opts()
+            for opt in opts} - used)
 
     def test_names_do_not_clash_with_tempest_and_other_plugins(self):
         # given the options of tempest and of every installed plugin
