@@ -13,7 +13,6 @@ import re
 import struct
 import subprocess
 import sys
-import warnings
 import zlib
 
 import fixtures
@@ -323,10 +322,3 @@ class RequiredTest(testtools.TestCase):
         for version in ('v1.34.9', 'v1.36.4', 'v1.36.5'):
             self.assertEqual(
                 version, lists.update(version, required.folder()).before)
-
-    def test_whether_there_are_newer_ones(self):
-        """Only warns, as releases come at any time."""
-        newer = lists.unseen()
-        if newer:
-            warnings.warn('nobody looked at the required tests of '
-                          + ', '.join(newer))
