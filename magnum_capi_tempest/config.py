@@ -170,6 +170,13 @@ OPTS = [
              'k8s_capi_helm_v1,k8s_cluster_api_ubuntu. When empty, it is not '
              'tested what Magnum does with two drivers of one type.'),
     cfg.StrOpt(
+        'driver_marks', default='',
+        help='By what clusters of clashing_drivers are recognized, as JSON: '
+             'the field "mark" of a description (magnum-capi.yaml), by name '
+             'of the driver. Needed for drivers that have no description '
+             'where Tempest runs. An operation by the wrong driver is only '
+             'seen with management_kubeconfig.'),
+    cfg.StrOpt(
         'mismatched_driver', default='',
         help='Name of an enabled driver that does not provide the cluster '
              'type of image_id. When empty, it is not tested what happens '

@@ -91,6 +91,11 @@ class Description:
         return dict(self.document.get('magnum_conf', {}))
 
     @property
+    def mark(self) -> dict[str, typing.Any]:
+        """By what its clusters are recognized; empty: it does not say."""
+        return dict(self.document.get('mark', {}))
+
+    @property
     def unsupported(self) -> tuple[str, ...]:
         """Ids of promises that it does not make."""
         return tuple(self.document.get('unsupported', ()))
@@ -149,6 +154,13 @@ def problems(document: typing.Any) -> list[str]:
     return unfit(document, schema())
 
 
+def mark_problems(mark: typing.Any) -> list[str]:
+    """How the mark of a description violates its schema; see :func:`unfit`."""
+    whole = schema()
+    return unfit(mark, {**whole['properties']['mark'],
+                        '$defs': whole['$defs']})
+
+
 def unfit(document: typing.Any, schema: Document) -> list[str]:
     """How a document violates a JSON Schema, one line per violation.
 
@@ -160,7 +172,8 @@ def unfit(document: typing.Any, schema: Document) -> list[str]:
         raise errors.EnvironmentProblem(
             'The package jsonschema is not installed', last_seen=e,
             hint='pip install jsonschema') from None
-    validator = jsonschema.Draft202012Validator(schema)
+    kind = jsonschema.Draft202012Validator
+    validator = kind(schema, format_checker=kind.FORMAT_CHECKER)
     return [f'{one.json_path}: {one.message}' for one in sorted(
         validator.iter_errors(document), key=lambda one: one.json_path)]
 

@@ -12,6 +12,7 @@ import dataclasses
 import functools
 import json
 
+from magnum_capi_tempest.evidence import changes
 from magnum_capi_tempest.evidence import conditions
 from magnum_capi_tempest.evidence import events
 from magnum_capi_tempest.evidence import helm
@@ -22,6 +23,8 @@ from magnum_capi_tempest.kubeclient import kube
 #: (https://github.com/azimuth-cloud/cluster-api-addon-provider).
 _GROUP_END = 'cluster.x-k8s.io'
 _ADDON_GROUP = 'addons.stackhpc.com'
+
+_SECRETS = '/api/v1/secrets'
 
 #: Other kinds that charts create for a cluster, (group, version, plural,
 #: kind): the autoscaler of capi-helm-charts runs in the management cluster.
@@ -125,6 +128,27 @@ class ManagementCluster:
             if found == kind and _is_the_clusters(obj['metadata'], stack_id):
                 return obj.get('spec') or {}
         return None
+
+    def bodies(self, kinds):
+        """Return every object of some of the known kinds, with its content.
+
+        :param kinds: "Secret", "Cluster".
+        :returns: list of (kind, dict).
+        :raises KubeError: the management cluster did not answer.
+        """
+        if set(kinds) == {'Secret'}:
+            return [('Secret', obj) for obj in self._reader.core('secrets')]
+        return [(kind, obj) for kind, obj in self._all_objects()
+                if kind in kinds]
+
+    def changes_of(self, stack_id):
+        """Return a context that records changes of a cluster's Secrets.
+
+        :returns: changes.Changes.
+        """
+        return changes.Changes(
+            self._reader, _SECRETS,
+            lambda obj: owners.belongs(obj['metadata'], stack_id))
 
     def objects(self):
         """Return every object of the known kinds.

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The history of a Helm release, without running helm and without values.
+"""The history of a Helm release, without running helm.
 
 Helm stores each revision in a Secret of type helm.sh/release.v1 that is
 labelled with its name: as JSON, gzip, base64, and once more the base64 of
 Secrets (helm.sh/helm/v3/pkg/storage/driver, util.go and secrets.go). Values
-contain credentials, so they are dropped during decoding.
+contain credentials, so no Revision has them.
 """
 
 import base64
@@ -34,14 +34,27 @@ class Revision:
                 f'{self.chart}: {self.description}')
 
 
+#: What the content of a broken revision may raise.
+BROKEN = (binascii.Error, zlib.error, ValueError, KeyError, TypeError,
+          AttributeError)
+
+
+def decode(secret):
+    """Return the release in a Secret, a dict with secrets in its values.
+
+    :raises: one of :data:`BROKEN`.
+    """
+    packed = base64.b64decode(base64.b64decode(
+        secret['data']['release'], validate=True), validate=True)
+    inflate = zlib.decompressobj(wbits=31)
+    return json.loads(inflate.decompress(packed, MOST))
+
+
 def revision(secret):
     """Return the Revision in a Secret, a dict."""
     labels = secret['metadata'].get('labels') or {}
     try:
-        packed = base64.b64decode(base64.b64decode(
-            secret['data']['release'], validate=True), validate=True)
-        inflate = zlib.decompressobj(wbits=31)
-        release = json.loads(inflate.decompress(packed, MOST))
+        release = decode(secret)
         info = release['info']
         chart = release['chart']['metadata']
         return Revision(
@@ -49,8 +62,7 @@ def revision(secret):
             str(info.get('last_deployed', '')),
             f'{chart.get("name")} {chart.get("version")}',
             ' '.join(str(info.get('description', '')).split()))
-    except (binascii.Error, zlib.error, ValueError, KeyError, TypeError,
-            AttributeError) as e:
+    except BROKEN as e:
         return Revision(
             int(labels.get('version') or 0), labels.get('status', ''), '',
             '', f'cannot be decoded ({type(e).__name__})')

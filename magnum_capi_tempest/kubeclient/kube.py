@@ -158,6 +158,43 @@ class Client:
                             name, version, r['name'], r['kind']))
         return sorted(found.values())
 
+    def version(self, path) -> str:
+        """The present resourceVersion of a list, for :meth:`changes`."""
+        return str(self.ask('GET', path, limit=1)['metadata'][
+            'resourceVersion'])
+
+    def changes(self, path, version, seconds
+                ) -> tuple[list[tuple[str, dict]], str]:
+        """All changes of a list's objects since a resourceVersion.
+
+        :param seconds: how long to wait for further ones, 1 or more.
+        :returns: pairs of ADDED, MODIFIED or DELETED and the object, in order;
+            and the resourceVersion from which to go on.
+        :raises KubeError: also when the server no longer has the changes since
+            then (status 410).
+        """
+        said = self._send('GET', path, {
+            'watch': 'true', 'resourceVersion': version,
+            'timeoutSeconds': seconds, 'allowWatchBookmarks': 'true'})
+        found = []
+        for line in said.splitlines():
+            try:
+                event = json.loads(line)
+                kind, obj = event['type'], event['object']
+                if kind != 'ERROR':
+                    version = obj['metadata']['resourceVersion']
+            except (ValueError, KeyError, TypeError):
+                raise KubeError('The answer of the Kubernetes API is no watch',
+                                where=f'{self.server}{path}') from None
+            if kind == 'ERROR':
+                raise KubeError(
+                    'The Kubernetes API ended a watch',
+                    where=f'{self.server}{path}', status=obj.get('code'),
+                    last_seen=obj.get('message'))
+            if kind != 'BOOKMARK':
+                found.append((kind, obj))
+        return found, version
+
     def text(self, path, **query) -> str:
         """A text answer: the log of a container."""
         return self._send('GET', path, query).decode(errors='replace')

@@ -131,7 +131,8 @@ def _config(box, order, artifact_dir=None):
     record = records.require_ready(box.directory)
     return access.tempest_config(
         box.layout(), box.passwords(), record.additions, order.driver,
-        order.third_party, order.promise, order.options, artifact_dir,
+        order.third_party, order.promise,
+        (*_marks(box, order), *order.options), artifact_dir,
         record.nodes, record.release,
         order.described or usable_drivers.description(
             box, under_test(box, order)),
@@ -229,6 +230,16 @@ def _durations(record, order):
     driver = urllib.parse.quote(order.driver or 'default', safe='')
     where = f'{record.profile}-{record.infrastructure}-{record.nodes.kind}'
     return paths.cache() / 'durations' / f'{where}-{driver}.subunit'
+
+
+def _marks(box, order):
+    """Options for the marks of drivers that only Magnum's environment has.
+
+    Those of ``--clash`` are in its own file.
+    """
+    names = dict(order.options).get('clashing_drivers', '')
+    return usable_drivers.marks(box, [name for name in names.split(',')
+                                      if name])
 
 
 def _clashing(box, additions, order):

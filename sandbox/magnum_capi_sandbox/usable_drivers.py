@@ -144,3 +144,13 @@ def clashing(found) -> tuple[tuple[str, str], ...]:
     if len(found) < 2:
         return ()
     return ('clashing_drivers', ','.join(found)),
+
+
+def marks(box, names) -> tuple[tuple[str, str], ...]:
+    """Options of [magnum_capi] for the marks of these drivers, if declared.
+
+    :param box: lifecycle.Sandbox that is up.
+    """
+    found = {name: described.mark for name in names
+             if (described := description(box, name)) and described.mark}
+    return (('driver_marks', json.dumps(found)),) if found else ()

@@ -46,7 +46,11 @@ class DescriptionTest(testtools.TestCase):
                         {'labels': {'a': 1}}, {'companions': 'x'},
                         {'environment': {'a': 1}},
                         {'environment': {'a': {'value': '1'}}},
-                        {'magnum_conf': {'a': 'b'}}):
+                        {'magnum_conf': {'a': 'b'}},
+                        {'mark': {}}, {'mark': {'stack_id': '('}},
+                        {'mark': {'objects': {'Secret': 'x'}}},
+                        {'mark': {'objects': {'Secret/(': 'x'}}},
+                        {'mark': {'deletion': {'Cluster/x': 'x'}}}):
             found, = self.refused(**changes)
             self.assertIn(next(iter(changes)), found)
 
@@ -61,6 +65,12 @@ class DescriptionTest(testtools.TestCase):
 
         self.assertEqual(('a:1,b:2', 'kube_tag:v1.35.0'), (
             found.tempest['labels'], found.tempest['upgrade_labels']))
+
+    def test_every_driver_has_a_mark(self):
+        for one in (driver_info.Description(ONE, 'x'), *descriptions.known()):
+            self.assertEqual([], driver_info.mark_problems(one.mark),
+                             one.name)
+            self.assertIn('stack_id', one.mark)
 
     def test_profiles_are_those_of_the_registry(self):
         self.assertEqual(

@@ -9,30 +9,24 @@ from tempest.lib import exceptions as lib_exc
 from magnum_capi_tempest.tests.common import app_credentials
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import discovery
+from magnum_capi_tempest.tests.common import driver_marks
+from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
 
 
-class ClashTest(operations.BaseOperationsTest):
+class ClashTest(operations.BaseOperationsTest, driver_marks.Assertions):
     """Clusters of two drivers, in one cloud at the same time."""
 
     required_options = (*base.TEMPLATE_OPTIONS, 'clashing_drivers')
-    # Two clusters are created, resized and deleted.
-    TIMEOUT_SCALING_FACTOR = 4
+    # Two clusters are created, resized, upgraded and deleted.
+    TIMEOUT_SCALING_FACTOR = 6
 
     def setUp(self):
         super().setUp()
         self.driver, self.other = CONF.magnum_capi.clashing_drivers[:2]
-
-    def assert_served_by(self, driver, cluster):
-        """Assert that the cluster's template has this driver, and it works."""
-        cluster = self.magnum.clusters.show_cluster(cluster['uuid'])
-        template = self.magnum.templates.show_cluster_template(
-            cluster['cluster_template_id'])
-        self.assertEqual(driver, template['driver'])
-        self.assertRegex(cluster['status'], '_COMPLETE$')
 
     def resize(self, cluster, workers):
         if CONF.magnum_capi_feature_enabled.resize:
@@ -40,28 +34,47 @@ class ClashTest(operations.BaseOperationsTest):
             self.assert_usable(
                 cluster, CONF.magnum_capi.master_count, workers)
 
+    def upgrade(self, driver, cluster, workers):
+        """Upgrade a cluster, if there is an image for that; return it."""
+        if not CONF.magnum_capi.upgrade_image_id:
+            return cluster
+        cluster = self.with_new_version(self.upgrade_cluster(
+            cluster, self.create_template(
+                driver=driver, **factories.upgrade_changes(CONF))))
+        self.assert_usable(cluster, CONF.magnum_capi.master_count, workers)
+        return cluster
+
     @decorators.attr(type='slow')
     @flags.promise('discovery.clash.side-by-side')
     @decorators.idempotent_id('4061d64e-f288-4b45-8f78-49da851a84bf')
     def test_two_clusters_side_by_side(self):
         workers = CONF.magnum_capi.node_count
-        stays, goes = [self.waiter.until_created(uuid) for uuid in [
-            self.request_cluster(self.create_template(driver=driver),
-                                 keypair=self.create_keypair())
-            for driver in (self.driver, self.other)]]
-        self.assert_served_by(self.driver, stays)
-        self.assert_served_by(self.other, goes)
+        more = workers + CONF.magnum_capi_feature_enabled.resize
+        self.read_marks(CONF.magnum_capi, (self.driver, self.other))
+        clusters = {
+            driver: self.waiter.until_created(uuid)
+            for driver, uuid in [
+                (driver, self.request_cluster(
+                    self.create_template(driver=driver),
+                    keypair=self.create_keypair()))
+                for driver in (self.driver, self.other)]}
+        self.assert_told_apart(clusters)
 
-        self.resize(stays, workers + 1)
-        self.resize(goes, workers + 1)
-        self.assert_served_by(self.driver, stays)
-        self.assert_served_by(self.other, goes)
+        for driver, cluster in clusters.items():
+            with self.served_by(driver, cluster):
+                self.resize(cluster, more)
+        for driver, cluster in clusters.items():
+            with self.served_by(driver, cluster):
+                clusters[driver] = self.upgrade(driver, cluster, more)
 
-        self.delete_cluster(goes)
-        self.assert_served_by(self.driver, stays)
-        self.resize(stays, workers)
+        stays, goes = clusters[self.driver], clusters[self.other]
+        with self.deleted_by(self.other, goes):
+            self.delete_cluster(goes)
+        with self.served_by(self.driver, stays):
+            self.resize(stays, workers)
 
-        self.delete_cluster(stays)
+        with self.deleted_by(self.driver, stays):
+            self.delete_cluster(stays)
 
     @decorators.attr(type=['slow', 'magnum-rehoming'])
     @discovery.promised('upgrade_keeps_driver')

@@ -20,7 +20,7 @@ from tests.proofs import proof
 from tests.proofs.suite_defects import tables
 
 #: Drivers without defects, and the options of [magnum_capi] for them.
-HEALTHY = ('k8s_capi_v1', 'k8s_capi_helm_v1')
+HEALTHY = (tables.OWN, tables.CLASHES_WITH)
 
 #: Seconds for the test of a defect: several times its own timeouts.
 LIMIT = 600
@@ -54,7 +54,8 @@ class Box(boxes.Box):
         etc = f'etc-{defect.name}'
         workspace = tempest_run.prepare(self.sandbox, tempest_run.Order(
             driver=defect.driver, promise='driver',
-            options=tuple(defect.all_options(self._patience).items())),
+            options=tuple(defect.all_options(
+                self._patience, self._mark_of).items())),
             folder / 'artefacts', etc)
         try:
             # The stream is the program's output, saved in the folder.
@@ -68,6 +69,9 @@ class Box(boxes.Box):
         finally:
             if (folder / 'out').exists():
                 (folder / 'out').rename(stream(self.results, defect))
+
+    def _mark_of(self, driver):
+        return usable_drivers.description(self.sandbox, driver).mark
 
     def not_promised(self, driver) -> tuple[str, ...]:
         """Promises that a driver does not make or is known to break."""

@@ -3,6 +3,7 @@
 """Reads and checks the table of seeded defects."""
 
 import dataclasses
+import json
 import pathlib
 import re
 import tomllib
@@ -19,6 +20,10 @@ PREFIX = 'seeded_'
 #: an idle machine, expected results take 10 to 30 s.
 TIMEOUTS = {'build_timeout': 75, 'delete_timeout': 60}
 
+#: The driver of which all in the table are variants, and one that clashes.
+OWN = 'k8s_capi_v1'
+CLASHES_WITH = 'k8s_capi_helm_v1'
+
 _TABLE = pathlib.Path(__file__).with_name('defects.toml')
 
 
@@ -32,6 +37,8 @@ class Defect:
     :param says: regular expression for the message of the failure.
     :param options: of [magnum_capi]; they win over TIMEOUTS.
     :param infrastructure: of the sandbox in which it can be seen.
+    :param clash: its driver clashes with that of CLASHES_WITH, and should
+        have the mark of OWN.
     """
 
     name: str
@@ -40,6 +47,7 @@ class Defect:
     says: str
     options: dict = dataclasses.field(default_factory=dict)
     infrastructure: str = infrastructures.MEMORY
+    clash: bool = False
 
     @property
     def driver(self):
@@ -56,13 +64,20 @@ class Defect:
         """Class and method of its test, as in reports."""
         return '.'.join(self.test.split('.')[-2:])
 
-    def all_options(self, patience=1.0):
+    def all_options(self, patience=1.0, marks=None):
         """Options of [magnum_capi], texts by name.
 
         :param patience: factor of TIMEOUTS.
+        :param marks: function that returns the mark of a driver.
         """
-        return {name: f'{seconds * patience:.0f}'
-                for name, seconds in TIMEOUTS.items()} | self.options
+        found = {name: f'{seconds * patience:.0f}'
+                 for name, seconds in TIMEOUTS.items()} | self.options
+        if self.clash:
+            found['clashing_drivers'] = f'{CLASHES_WITH},{self.driver}'
+            found['driver_marks'] = json.dumps({
+                CLASHES_WITH: marks(CLASHES_WITH),
+                self.driver: marks(OWN)})
+        return found
 
 
 def defects() -> tuple[Defect, ...]:

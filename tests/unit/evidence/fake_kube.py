@@ -2,6 +2,7 @@
 
 """A Kubernetes API that serves lists, over real HTTP, without TLS."""
 
+import json
 import os
 from urllib import parse
 
@@ -17,6 +18,9 @@ class FakeKube(fixtures.Fixture):
 
     ``queries``: list of the query strings, their parts sorted.
 
+    ``history``: path -> list of changes, (ADDED, object), for those who watch;
+    the resourceVersion is the number of those before.
+
     ``kubeconfig`` is the path of a file that leads here.
     """
 
@@ -27,6 +31,7 @@ class FakeKube(fixtures.Fixture):
         self.answers = {}
         self.asked = []
         self.queries = []
+        self.history = {}
         self.url = loopback.start(self, self._handler())
         self.kubeconfig = os.path.join(
             self.useFixture(fixtures.TempDir()).path, 'kubeconfig')
@@ -60,6 +65,17 @@ class FakeKube(fixtures.Fixture):
         for plural in kinds:
             self.serve(f'/apis/{group}/{version}/{plural}')
 
+    def change(self, path, how, obj):
+        """Add a change of an object for those who watch this list."""
+        changes = self.history.setdefault(path, [])
+        changes.append((how, {**obj, 'metadata': {
+            **obj['metadata'], 'resourceVersion': str(len(changes) + 1)}}))
+
+    def _changes(self, path, since):
+        return b''.join(
+            json.dumps({'type': how, 'object': obj}).encode() + b'\n'
+            for how, obj in self.history.get(path, [])[since:])
+
     def _handler(self):
         fixture = self
 
@@ -70,6 +86,11 @@ class FakeKube(fixtures.Fixture):
                 fixture.asked.append(url.path)
                 fixture.queries.append('&'.join(sorted(
                     url.query.split('&'))))
+                asked = parse.parse_qs(url.query)
+                if 'watch' in asked:
+                    self.answer(200, fixture._changes(
+                        url.path, int(asked['resourceVersion'][0])))
+                    return
                 status, body = fixture.answers.get(
                     url.path, (404, {'message': f'no {url.path}'}))
                 if fixture._page and 'items' in body:
@@ -79,6 +100,9 @@ class FakeKube(fixtures.Fixture):
                     more = end < len(body['items'])
                     body = {'items': body['items'][start:end], 'metadata': {
                         'continue': str(end) if more else ''}}
+                if url.path in fixture.history:
+                    body = {**body, 'metadata': {'resourceVersion': str(
+                        len(fixture.history[url.path]))}}
                 self.answer(status, body)
 
         return Handler

@@ -25,6 +25,39 @@ class ClientTest(testtools.TestCase):
         self.assertEqual([{'n': n} for n in range(5)], self.reader().nodes())
         self.assertEqual(3, len(self.kube.asked))
 
+    def test_changes_since_a_version(self):
+        for how in ('ADDED', 'MODIFIED', 'DELETED'):
+            self.kube.change(NODES, how, {'metadata': {'name': 'n'}})
+        self.kube.serve(NODES)
+        reader = self.reader()
+
+        found, version = reader.changes(NODES, '1', 1)
+
+        self.assertEqual(['MODIFIED', 'DELETED'], [how for how, _ in found])
+        self.assertEqual(('3', '3'), (version, reader.version(NODES)))
+        self.assertEqual(([], '3'), reader.changes(NODES, version, 1))
+
+    def test_changes_that_the_server_has_no_more(self):
+        self.kube.history[NODES] = [('ERROR', {
+            'code': 410, 'message': 'too old resource version'})]
+
+        error = self.assertRaises(
+            kube.KubeError, self.reader().changes, NODES, '0', 1)
+
+        self.assertEqual(410, error.status)
+        self.assertIn('too old', str(error))
+
+    def test_a_bookmark_is_only_a_version(self):
+        self.kube.change(NODES, 'BOOKMARK', {'metadata': {}})
+
+        self.assertEqual(([], '1'), self.reader().changes(NODES, '0', 1))
+
+    def test_what_is_no_watch(self):
+        reader = self.reader()
+        reader._send = lambda *args: b'{"type": "ADDED"}'
+
+        self.assertRaises(kube.KubeError, reader.changes, NODES, '0', 1)
+
     def test_an_object_that_is_absent(self):
         self.assertIsNone(self.reader().get('/x'))
 

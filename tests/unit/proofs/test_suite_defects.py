@@ -3,6 +3,7 @@
 """The table of defects holds together with the drivers and the suite."""
 
 import ast
+import json
 import pathlib
 import tomllib
 
@@ -41,3 +42,14 @@ class TableTest(testtools.TestCase):
         for defect in self.defects:
             # It raises LookupError for those that are not.
             self.assertNotEqual('', suite.get(defect.id).promise, defect.name)
+
+    def test_a_driver_that_clashes_should_have_the_mark_of_ours(self):
+        clash = next(one for one in self.defects if one.clash)
+        found = clash.all_options(marks=lambda driver: {'stack_id': driver})
+
+        self.assertEqual(f'k8s_capi_helm_v1,{clash.driver}',
+                         found['clashing_drivers'])
+        self.assertEqual('k8s_capi_v1', json.loads(found['driver_marks'])[
+            clash.driver]['stack_id'])
+        alone = next(one for one in self.defects if not one.clash)
+        self.assertNotIn('clashing_drivers', alone.all_options())

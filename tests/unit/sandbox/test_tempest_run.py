@@ -2,6 +2,7 @@
 
 import configparser
 import dataclasses
+import json
 import pathlib
 import types
 from unittest import mock
@@ -202,6 +203,18 @@ class RunTest(_Base):
     def test_drivers_that_the_user_installed_clash(self):
         self.assertEqual('a,b', self.options(install=('/d',))[
             'clashing_drivers'])
+
+    def test_marks_of_drivers_that_clash(self):
+        self.described.return_value = driver_info.Description(
+            {'mark': {'stack_id': 'x'}}, 'x')
+
+        found = self.options(install=('/d',))
+
+        self.assertEqual(
+            {'a': {'stack_id': 'x'}, 'b': {'stack_id': 'x'}},
+            json.loads(found['driver_marks']))
+        self.assertEqual('{}', self.options(
+            ('driver_marks', '{}'), install=('/d',))['driver_marks'])
 
     def test_a_sandbox_of_one_driver_has_no_clash(self):
         self.assertNotIn('clashing_drivers', self.options())

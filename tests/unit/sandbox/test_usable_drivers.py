@@ -9,6 +9,7 @@ from unittest import mock
 import fixtures
 import testtools
 
+from magnum_capi import driver_info
 from magnum_capi import errors
 from magnum_capi_sandbox import record as records
 from magnum_capi_sandbox import usable_drivers
@@ -47,6 +48,18 @@ class UsableTest(testtools.TestCase):
         self.assertEqual((), usable_drivers.clashing(['a']))
         self.assertEqual((('clashing_drivers', 'a,b'),),
                          usable_drivers.clashing(['a', 'b']))
+
+    def test_marks_of_drivers_that_declare_one(self):
+        described = {
+            'a': driver_info.Description({'mark': {'stack_id': 'a'}}, 'x'),
+            'b': driver_info.Description({}, 'x'), 'c': None}
+
+        with mock.patch.object(usable_drivers, 'description',
+                               lambda box, name: described[name]):
+            self.assertEqual(
+                (('driver_marks', '{"a": {"stack_id": "a"}}'),),
+                usable_drivers.marks(None, ('a', 'b', 'c')))
+            self.assertEqual((), usable_drivers.marks(None, ('b', 'c')))
 
     def test_a_driver_describes_itself_and_no_other(self):
         layout = samples.a_layout(self.useFixture(fixtures.TempDir()).path)

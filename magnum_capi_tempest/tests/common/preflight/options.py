@@ -12,7 +12,9 @@ from oslo_config import cfg
 from oslo_config import types
 from tempest.lib import exceptions as lib_exc
 
+from magnum_capi import errors
 from magnum_capi_tempest import promises
+from magnum_capi_tempest.tests.common import driver_marks
 from magnum_capi_tempest.tests.common import factories
 
 #: Flavors for single tests.
@@ -87,6 +89,15 @@ def clashing_drivers(cloud) -> str | None:
                 'drivers or more')
 
 
+def marks(cloud) -> str | None:
+    """Report why driver_marks cannot be read."""
+    try:
+        driver_marks.told(cloud.options)
+    except errors.MagnumCapiError as e:
+        return ' '.join(str(e).split())
+    return None
+
+
 def template(cloud) -> str | None:
     """Report why Magnum refuses a cluster template with these options."""
     answer = _refused(cloud)
@@ -159,7 +170,8 @@ def replaced_flags(cloud) -> str | None:
 
 
 #: They only read.
-CHECKS = (upgrade_image, clashing_drivers, not_promised, replaced_flags)
+CHECKS = (upgrade_image, clashing_drivers, marks, not_promised,
+          replaced_flags)
 
 #: They create cluster templates briefly, which have to fit the cloud.
 TRIALS = (template, clashing_templates)

@@ -3,9 +3,17 @@
 
 from magnum.common import exception
 from magnum_capi_helm import driver
+from magnum_capi_helm import driver_utils
+from magnum_capi_helm import helm
 
 #: Prefix of the stack ids (Helm releases) of Alias.
 PREFIX = 'alias-'
+
+#: Annotation of the Clusters of Alias, a value in each revision of a release.
+ANNOTATIONS = {'magnum-capi-clash/driver': 'k8s_capi_alias_v1'}
+
+#: Suffix of the Secret that Alias makes when it deletes a cluster.
+DELETION = '-alias-deletion'
 
 
 def _types(*distros):
@@ -28,24 +36,46 @@ def _guarded(name):
     return operation
 
 
+class _MarkingHelm(helm.Client):
+    """Helm that writes in every revision which driver has run it."""
+
+    def install_or_upgrade(self, release_name, chart_ref, *values, **kwargs):
+        return super().install_or_upgrade(
+            release_name, chart_ref, *values,
+            {'clusterAnnotations': ANNOTATIONS}, **kwargs)
+
+
 class Alias(driver.Driver):
     """A second driver for a cluster type, with clusters of both side by side.
 
     magnum-capi-helm accepts every cluster. This driver only accepts its own,
-    so that a test notices when Magnum calls the wrong driver.
+    and marks what it does (``driver_marks`` in tempest.conf), so that a test
+    notices when Magnum calls the wrong driver.
     """
 
     provides = _types('ubuntu', 'rocky', 'debian')
 
+    def __init__(self):
+        super().__init__()
+        self._helm_client = _MarkingHelm()
+
     update_cluster_status = _guarded('update_cluster_status')
     update_cluster = _guarded('update_cluster')
-    delete_cluster = _guarded('delete_cluster')
     resize_cluster = _guarded('resize_cluster')
     upgrade_cluster = _guarded('upgrade_cluster')
     create_nodegroup = _guarded('create_nodegroup')
     update_nodegroup = _guarded('update_nodegroup')
     delete_nodegroup = _guarded('delete_nodegroup')
     rotate_credential = _guarded('rotate_credential')
+
+    def delete_cluster(self, context, cluster):
+        if (cluster.stack_id or '').startswith(PREFIX):
+            # It has the labels by which all Secrets of a cluster are deleted.
+            self._k8s_client.apply_secret(
+                f'{cluster.stack_id}{DELETION}',
+                {'metadata': {'labels': self._k8s_resource_labels(cluster)}},
+                driver_utils.cluster_namespace(cluster))
+        _guarded('delete_cluster')(self, context, cluster)
 
     def _generate_release_name(self, cluster):
         if cluster.stack_id:

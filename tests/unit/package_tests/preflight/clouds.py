@@ -9,6 +9,7 @@ OPTIONS = {
     'dns_nameserver': '', 'driver': '', 'upgrade_image_id': '',
     'upgrade_labels': {}, 'slow_flavor': '', 'failing_flavor': '',
     'stuck_flavor': '', 'late_flavor': '', 'clashing_drivers': [],
+    'driver_marks': '',
     'not_promised': [],
     'many_clusters': 0, 'master_count': 1, 'node_count': 1,
 }

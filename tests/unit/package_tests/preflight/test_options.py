@@ -173,6 +173,11 @@ class TemplateTest(_Base):
         self.assertIsNone(options.clashing_templates(
             self.cloud(clashing_drivers=['k8s_x', 'k8s_y'])))
 
+    def test_marks_that_cannot_be_read(self):
+        for wrong, said in (('{', 'not JSON'),
+                            ('{"k8s_x": {}}', 'mark of k8s_x is not valid')):
+            self.assert_one_problem(said, driver_marks=wrong)
+
     def test_a_clash_takes_two(self):
         self.assert_one_problem('must name two drivers or more',
                                 clashing_drivers=['k8s_x', 'k8s_x'])

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Asserts which driver has served a cluster, by what drivers leave behind.
+
+The driver that Magnum names in its template says nothing about that: a Magnum
+that asks another driver names the right one, too.
+"""
+
+import contextlib
+import json
+
+from magnum_capi import driver_info
+from magnum_capi import errors
+from magnum_capi_tempest import descriptions
+from magnum_capi_tempest.evidence import marks
+from magnum_capi_tempest.tests.common import observations
+
+
+def of(options, drivers):
+    """Return the marks of drivers, {name: marks.Mark}.
+
+    :param options: [magnum_capi] of tempest.conf.
+    :raises UsageError: one is not declared, or not valid.
+    """
+    known = told(options)
+    return {name: known.get(name) or _declared(name) for name in drivers}
+
+
+def told(options):
+    """Return the marks in the option driver_marks.
+
+    :raises UsageError: it cannot be read.
+    """
+    try:
+        found = json.loads(options.driver_marks or '{}')
+    except ValueError as e:
+        raise errors.UsageError('driver_marks is not JSON',
+                                last_seen=e) from None
+    if not isinstance(found, dict):
+        raise errors.UsageError('driver_marks is no object of JSON')
+    return {name: _mark(name, mark) for name, mark in found.items()}
+
+
+def _declared(name):
+    found = driver_info.of(name) or descriptions.of_driver(name)
+    if not found or not found.mark:
+        raise errors.UsageError(
+            f'Nothing says by what clusters of {name} are recognized',
+            hint='Declare "mark" in its magnum-capi.yaml, or in driver_marks '
+                 'of [magnum_capi]')
+    return _mark(name, found.mark)
+
+
+def _mark(name, document):
+    wrong = driver_info.mark_problems(document)
+    if wrong:
+        raise errors.UsageError(f'The mark of {name} is not valid',
+                                last_seen='; '.join(wrong[:3]))
+    return marks.Mark(name, **document)
+
+
+class Assertions:
+    """For a test case, which must have ``management``."""
+
+    def read_marks(self, options, drivers):
+        """Read the marks with which :meth:`assert_served_by` compares."""
+        self._marks = of(options, drivers)
+        for mark in self._marks.values():
+            if not mark.stack_id and not (self.management and mark.objects):
+                self.fail(
+                    f'Nothing shows which clusters {mark.driver} serves: its '
+                    'mark has no stack_id, and '
+                    + ('no objects' if self.management
+                       else 'management_kubeconfig is not set'))
+
+    def assert_told_apart(self, clusters):
+        """Assert that clusters have different marks.
+
+        :param clusters: {name of a driver: cluster that it must have made}.
+        """
+        seen = {driver: self._marked(cluster)
+                for driver, cluster in clusters.items()}
+        for driver, cluster in clusters.items():
+            self.assert_served_by(driver, cluster)
+        if len({*map(frozenset, seen.values())}) < len(seen):
+            self.fail(
+                f'{" and ".join(seen)} cannot be told apart: both clusters '
+                f'have the marks of {", ".join(sorted(seen.popitem()[1]))}. '
+                'One driver serves both, or what the drivers declare as mark '
+                'is too general'
+                + ('' if self.management
+                   else '; management_kubeconfig is not set'))
+
+    def assert_served_by(self, driver, cluster):
+        """Assert that a cluster has the mark of a driver."""
+        stack_id, objects = self._look(cluster)
+        lacks = self._marks[driver].lacks(stack_id, objects)
+        if lacks:
+            self.fail(f'Not only {driver} has served cluster '
+                      f'{cluster["uuid"]}, but another driver: '
+                      + '; '.join(lacks))
+
+    @contextlib.contextmanager
+    def served_by(self, driver, cluster):
+        """Assert that a driver serves an operation on its cluster."""
+        try:
+            yield
+        except Exception:
+            # One that another driver serves may fail, or never end.
+            self.assert_served_by(driver, cluster)
+            raise
+        self.assert_served_by(driver, cluster)
+
+    @contextlib.contextmanager
+    def deleted_by(self, driver, cluster):
+        """Assert that a driver serves the deletion of its cluster."""
+        if not self.management:
+            yield
+            return
+        failure = None
+        with self.management.changes_of(
+                observations.stack_id(cluster)) as changes:
+            try:
+                yield
+            except Exception as e:
+                failure = e
+        self._assert_deleted_by(driver, cluster, changes)
+        if failure:
+            raise failure
+
+    def _assert_deleted_by(self, driver, cluster, changes):
+        changes.check()
+        stack_id = observations.stack_id(cluster)
+        lacks = self._marks[driver].lacks_deletion(stack_id, changes.found)
+        if lacks:
+            self.fail(f'Another driver than {driver} has deleted cluster '
+                      f'{cluster["uuid"]}: {"; ".join(lacks)}')
+
+    def _marked(self, cluster):
+        stack_id, objects = self._look(cluster)
+        return {name for name, mark in self._marks.items()
+                if not mark.lacks(stack_id, objects)}
+
+    def _look(self, cluster):
+        objects = None
+        if self.management:
+            objects = self.management.bodies({
+                kind for mark in self._marks.values() for kind in mark.kinds})
+        return observations.stack_id(cluster), objects

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""A Magnum that asks magnum-capi-helm to serve clusters of this driver.
+
+These drivers stand for that Magnum: what it should ask k8s_capi_v1, they ask
+magnum-capi-helm.
+"""
+
+from magnum_capi_helm import driver as helm_driver
+
+from magnum_capi_defects import parts
+
+
+class CreatedByOther(helm_driver.Driver):
+    """Everything is served by the other driver."""
+
+    #: No cluster type, see parts.Seeded.
+    provides = ()
+
+
+class ResizedByOther(parts.Seeded):
+    """Resizes are served by the other driver."""
+
+    def resize_cluster(self, *args, **kwargs):
+        helm_driver.Driver().resize_cluster(*args, **kwargs)
+
+
+class UpgradedByOther(parts.Seeded):
+    """Upgrades are served by the other driver."""
+
+    def upgrade_cluster(self, *args, **kwargs):
+        helm_driver.Driver().upgrade_cluster(*args, **kwargs)
+
+
+class DeletedByOther(parts.Seeded):
+    """Deletions are served by the other driver."""
+
+    def delete_cluster(self, *args, **kwargs):
+        helm_driver.Driver().delete_cluster(*args, **kwargs)
