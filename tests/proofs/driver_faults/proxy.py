@@ -76,6 +76,33 @@ class Hold:
         return self._passes
 
 
+class Gate:
+    """Keeps requests waiting while it is closed."""
+
+    def __init__(self):
+        self._reached = threading.Event()
+        self._open = threading.Event()
+        self._open.set()
+
+    @property
+    def reached(self):
+        """Whether a request waits, or has waited since it was closed."""
+        return self._reached.is_set()
+
+    def close(self):
+        self._reached.clear()
+        self._open.clear()
+
+    def open(self):
+        self._open.set()
+
+    def pass_through(self):
+        """For the proxy: wait until it is open."""
+        if not self._open.is_set():
+            self._reached.set()
+            self._open.wait(LONGEST_HOLD)
+
+
 class Proxy:
     """The proxy of one sandbox; a context manager.
 
@@ -95,8 +122,7 @@ class Proxy:
         self._lock = threading.Lock()
         self._book = rules.Book()
         self._holds = {}
-        self._gate = threading.Event()
-        self._gate.set()
+        self._gate = Gate()
         self._lines = []
 
     def __enter__(self):
@@ -106,7 +132,7 @@ class Proxy:
     def __exit__(self, *exc_info):
         for hold in list(self._holds.values()):
             hold.release(False)
-        self._gate.set()
+        self._gate.open()
         self.refuse()
 
     def write_kubeconfig(self, path):
@@ -162,12 +188,15 @@ class Proxy:
 
     @contextlib.contextmanager
     def gate(self):
-        """Keep all requests waiting, until rules for them are made."""
-        self._gate.clear()
+        """Keep all requests waiting, until rules for them are made.
+
+        :returns: the Gate.
+        """
+        self._gate.close()
         try:
-            yield
+            yield self._gate
         finally:
-            self._gate.set()
+            self._gate.open()
 
     def lines(self):
         """The requests so far: pairs of a time.time() and a line."""
@@ -176,7 +205,7 @@ class Proxy:
 
     def take(self, method, target, body):
         """For a connection: the line of a request, its rule and hold."""
-        self._gate.wait(LONGEST_HOLD)
+        self._gate.pass_through()
         line = rules.line(method, target, body)
         with self._lock:
             self._lines.append((time.time(), line))

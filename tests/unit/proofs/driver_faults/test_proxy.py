@@ -170,11 +170,15 @@ class ProxyTest(testtools.TestCase):
 
     def test_gate_keeps_requests_until_it_opens(self):
         answers = []
-        with self.proxy.gate():
-            thread = threading.Thread(target=lambda: answers.append(
-                self.ask('GET', '/a').status))
+        thread = threading.Thread(target=lambda: answers.append(
+            self.ask('GET', '/a').status))
+        with self.proxy.gate() as gate:
             thread.start()
-            threading.Event().wait(0.05)
-            self.assertEqual([], self.seen)
+            # A request that is not kept is answered.
+            waiting.wait_for(
+                lambda: gate.reached or answers, done=bool, timeout=PATIENCE,
+                what='the request to come to the gate', pace=_FAST)
+            self.assertEqual(
+                (True, [], []), (gate.reached, self.seen, answers))
         thread.join()
         self.assertEqual([200], answers)
