@@ -14,18 +14,23 @@ from magnum_capi_tempest.tests.common import cloud
 from tests.unit.services import scripted_magnum
 
 
+#: Seconds; nobody waits that long.
+PATIENCE = 60
+
+
 class GetterTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
+        self.clients = types.SimpleNamespace(
+            http_timeout=PATIENCE, proxy_url=None)
         self.useFixture(fixtures.MonkeyPatch(
             'tempest.config.CONF', types.SimpleNamespace(
                 identity=types.SimpleNamespace(
                     disable_ssl_certificate_validation=True,
                     ca_certificates_file='ca.pem'),
                 debug=types.SimpleNamespace(trace_requests=''),
-                service_clients=types.SimpleNamespace(
-                    http_timeout=0.1, proxy_url=None))))
+                service_clients=self.clients)))
         self.magnum = self.useFixture(scripted_magnum.ScriptedMagnum())
         client = self.magnum.client('ClustersClient')
         client.endpoint_type = 'internal'
@@ -84,18 +89,22 @@ class GetterTest(testtools.TestCase):
             given.get('endpoint_type')))
 
     def test_an_octavia_that_hangs_is_not_waited_for(self):
-        self.magnum.answers = _Late()
+        over = threading.Event()
+        self.addCleanup(over.set)
+        self.magnum.answers = _Never(over)
+        self.clients.http_timeout = 0.1
 
         self.assertRaises(
             listing.CloudReadFailed, self.get, 'load-balancer', 'x')
 
 
-class _Late(list):
-    """An answer that comes later than http_timeout of tempest.conf."""
+class _Never(list):
+    """An answer that does not come before the test is over."""
 
-    def __init__(self):
+    def __init__(self, over):
         super().__init__([(200, {})])
+        self._over = over
 
     def __getitem__(self, index):
-        threading.Event().wait(0.5)
+        self._over.wait(PATIENCE)
         return super().__getitem__(index)
