@@ -52,12 +52,13 @@ def refers_to(parameter, thing):
 
     It is an id or a filter (NetworkParam and SubnetParam,
     https://cluster-api-openstack.sigs.k8s.io); v1alpha7 has the fields of
-    both on one level.
+    both on one level. An id counts more than a name, which others may have,
+    too.
 
     :param parameter: dict or None.
     :param thing: network or subnet, a dict of Neutron.
     """
     parameter = parameter or {}
     flat = {**parameter, **(parameter.get('filter') or {})}
-    return bool(thing) and (flat.get('id') == thing['id']
-                            or flat.get('name') == thing['name'])
+    by = 'id' if flat.get('id') else 'name'
+    return bool(thing) and flat.get(by) == thing[by]

@@ -87,5 +87,8 @@ class MeansTest(testtools.TestCase):
 
     def test_what_does_not(self):
         for parameter in (None, {}, {'id': '2'}, {'filter': {}},
-                          {'filter': {'tags': 'public'}}):
+                          {'filter': {'tags': 'public'}},
+                          {'id': '2', 'name': 'public'},
+                          {'id': '2', 'filter': {'name': 'public'}},
+                          {'filter': {'id': '2', 'name': 'public'}}):
             self.assertFalse(networks.refers_to(parameter, PUBLIC), parameter)
