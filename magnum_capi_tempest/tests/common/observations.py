@@ -252,6 +252,30 @@ def creation_failure(look, was_seen):
     return None
 
 
+def own_labels_fault(look, own, lost):
+    """Return what is wrong with a cluster that has labels of its own, or None.
+
+    They replace those of its template, where one may have been that the driver
+    needs.
+
+    :param look: after the creation.
+    :param own: dict of the labels in the request.
+    :param lost: names of the labels that only the template has.
+    """
+    if look.status == 'CREATE_FAILED':
+        reason = look.status_reason or ''
+        return None if any(name in reason for name in lost) else (
+            f'it is refused, and the reason names none of {sorted(lost)}: '
+            f'{reason!r}')
+    if look.status != 'CREATE_COMPLETE':
+        return f'it is {look.status}'
+    labels = look.cluster.get('labels') or {}
+    if not own.items() <= labels.items():
+        return f'its labels are not those of the request: {labels}'
+    kept = sorted(labels.keys() & {*lost})
+    return f'it has labels of its template: {kept}' if kept else None
+
+
 def hopeless_failure(look):
     """Return why a creation cannot end well any more, or None.
 

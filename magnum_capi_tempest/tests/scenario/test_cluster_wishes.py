@@ -138,15 +138,20 @@ class OwnLabelsTest(operations.BaseOperationsTest):
         # Without merge_labels a cluster inherits no label of its template.
         # Magnum itself wants this one where a flavor has no disk
         # (magnum/api/attr_validator.py, validate_flavor_root_volume_size).
-        size = {name: text for name, text in CONF.magnum_capi.labels.items()
-                if name == 'boot_volume_size'}
+        own = {name: text for name, text in CONF.magnum_capi.labels.items()
+               if name == 'boot_volume_size'}
+        own['auto_healing_enabled'] = 'true'
+        of_template = {**CONF.magnum_capi.labels,
+                       'auto_scaling_enabled': 'false'}
         uuid = self.request_cluster(
-            self.create_template(), keypair=self.create_keypair(),
-            labels={**size, 'auto_healing_enabled': 'true'})
+            self.create_template(labels=of_template),
+            keypair=self.create_keypair(), labels=own)
 
         look = self.waiter.until_settled(uuid)
 
-        self.assertIn(look.status, ('CREATE_COMPLETE', 'CREATE_FAILED'))
-        if look.status == 'CREATE_FAILED':
-            self.assertTrue(look.status_reason)
+        self.assertIsNone(observations.own_labels_fault(
+            look, own, of_template.keys() - own.keys()))
+        if look.status == 'CREATE_COMPLETE':
+            self.assert_usable(look.cluster, CONF.magnum_capi.master_count,
+                               CONF.magnum_capi.node_count)
         self.delete_cluster({'uuid': uuid})

@@ -252,3 +252,27 @@ class LookTest(testtools.TestCase):
         # Magnum cannot show a cluster without node groups.
         for nothing in (None, {}, {'health_status_reason': None}):
             self.assertEqual('', observations.Look(nothing).reasons)
+
+
+class OwnLabelsTest(testtools.TestCase):
+
+    def fault(self, status, reason=None, **labels):
+        return observations.own_labels_fault(observations.Look({
+            'status': status, 'status_reason': reason, 'labels': labels}),
+            {'a': '1'}, {'b', 'c'})
+
+    def test_complete_with_its_own(self):
+        self.assertIsNone(self.fault('CREATE_COMPLETE', a='1', more='2'))
+
+    def test_refused_with_a_reason(self):
+        self.assertIsNone(self.fault('CREATE_FAILED', 'c is missing'))
+
+    def test_what_is_wrong(self):
+        for look, fault in (
+                (self.fault('CREATE_COMPLETE', a='2'), 'not those of'),
+                (self.fault('CREATE_COMPLETE'), 'not those of'),
+                (self.fault('CREATE_COMPLETE', a='1', b='2'), "['b']"),
+                (self.fault('CREATE_FAILED', 'No host'), 'names none of'),
+                (self.fault('CREATE_FAILED'), 'names none of'),
+                (self.fault('CREATE_IN_PROGRESS', a='1'), 'IN_PROGRESS')):
+            self.assertIn(fault, look)
