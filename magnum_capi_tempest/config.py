@@ -130,10 +130,11 @@ OPTS = [
     cfg.StrOpt(
         'management_kubeconfig', default='',
         help='Path of a kubeconfig of the Cluster API management cluster '
-             'whose user may list everything, including secrets. When set, '
-             'the evidence of a failure includes the conditions that Cluster '
-             'API reports, and tests verify that a deleted cluster leaves '
-             'nothing behind there. Requires the Python package kubernetes.'),
+             'whose user may list everything, including secrets, and watch '
+             'Machines. When set, the evidence of a failure includes the '
+             'conditions that Cluster API reports, and tests verify that a '
+             'deleted cluster leaves nothing behind there. Requires the '
+             'Python package kubernetes.'),
     cfg.StrOpt(
         'artifact_dir', default='',
         help='Folder, on the machine that runs Tempest, for the evidence of '

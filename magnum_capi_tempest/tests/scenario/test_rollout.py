@@ -16,6 +16,7 @@ from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.management import capi_objects
+from magnum_capi_tempest.tests.common.management import machine_watch
 from magnum_capi_tempest.tests.common.management import remediation
 from magnum_capi_tempest.tests.common.management import upgrade_order
 from magnum_capi_tempest.tests.common import observations
@@ -35,7 +36,7 @@ class BaseRolloutTest(remediation.BaseManagementTest):
     :cvar node_count: number of default workers.
     :cvar groups: bodies of additional node groups.
     :cvar before: list of capi_objects.Machine.
-    :cvar seen: such lists, one for each moment of the upgrade.
+    :cvar seen: such lists, one for each change during the upgrade.
     """
 
     required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig',
@@ -86,9 +87,12 @@ class BaseRolloutTest(remediation.BaseManagementTest):
         """Upgrade the cluster and observe it.
 
         :returns: the cluster, and lists of capi_objects.Machine, one for each
-            moment.
+            change.
         """
-        uuid, seen, waiter = cls.cluster['uuid'], [], cls.new_waiter()
+        uuid, waiter = cls.cluster['uuid'], cls.new_waiter()
+        watch = machine_watch.MachineWatch(
+            cls.cluster_api, cls.before[0].path.rpartition('/')[0],
+            cls.stack_id)
         before = waiter.before(uuid, WORKERS)
         update = waiter.update(before, cls.node_count)
         cls.magnum.clusters.upgrade_cluster(
@@ -96,7 +100,7 @@ class BaseRolloutTest(remediation.BaseManagementTest):
 
         def poll():
             nonlocal update
-            seen.append(cls.cluster_api.machines(cls.stack_id))
+            watch.read()
             update = update.after(
                 waiter.look(uuid, WORKERS), time.monotonic())
             return update
@@ -104,14 +108,14 @@ class BaseRolloutTest(remediation.BaseManagementTest):
         def over(update):
             # Some drivers report COMPLETE before anything has happened, which
             # is left to the tests of complete-means-ready.
-            return update.is_over() and cls.is_replaced(seen[-1])
+            return update.is_over() and cls.is_replaced(watch.moments[-1])
 
         return waiter.outcome(waiting.wait_for(
             poll, done=over, failed=observations.Update.failure,
             timeout=CONF.magnum_capi.build_timeout, describe=str,
             what=f'cluster {uuid} to be upgraded, and its machines replaced',
-            # Intermediate states must be seen.
-            pace=waiting.Pace(first=0.2, most=0.5))), seen
+            # The watch itself waits.
+            pace=waiting.Pace(first=0.2, most=0.5))), watch.moments
 
     @classmethod
     def is_replaced(cls, machines):

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Every state of a cluster's Machines over a time, as in the API's history.
+
+A state that lasts shorter than the pause between two polls would be missed, so
+what was seen would depend on the speed of the machines. A watch has all of
+them (https://kubernetes.io/docs/reference/using-api/api-concepts/
+#efficient-detection-of-changes).
+"""
+
+import json
+
+from magnum_capi_tempest.evidence import owners
+from magnum_capi_tempest.kubeclient import kube
+from magnum_capi_tempest.tests.common.management import capi_objects
+
+#: Seconds of one request. In its last two, the API says how far its history
+#: has been read even if nothing has happened to these Machines.
+_SECONDS = 3
+
+
+class MachineWatch:
+    """Reads the history of a cluster's Machines from now on.
+
+    :param api: capi_objects.Management.
+    :param path: of the Machines of the cluster's namespace, in the API.
+    :param stack_id: name of the Cluster.
+    :ivar moments: lists of capi_objects.Machine, each sorted by name: the
+        state at the begin, then one for each change.
+    """
+
+    def __init__(self, api, path, stack_id):
+        self._api, self._path, self._stack_id = api, path, stack_id
+        found = api.ask('GET', path)
+        self._version = found['metadata']['resourceVersion']
+        self._machines = {}
+        for body in found['items']:
+            self._put(body)
+        self.moments = []
+        self._note()
+
+    def read(self):
+        """Wait for some seconds, and add the changes since the last time.
+
+        :raises KubeError: the API did not answer, or has forgotten a part of
+            the history.
+        """
+        for line in self._api.text(
+                self._path, watch='true', allowWatchBookmarks='true',
+                resourceVersion=self._version,
+                timeoutSeconds=_SECONDS).splitlines():
+            event = json.loads(line)
+            body = event['object']
+            if event['type'] == 'ERROR':
+                raise kube.KubeError(
+                    'The history of the Machines has a gap',
+                    where=self._path, status=body.get('code'),
+                    last_seen=body.get('message'))
+            self._version = body['metadata']['resourceVersion']
+            if event['type'] != 'BOOKMARK' and self._apply(event):
+                self._note()
+
+    def _apply(self, event):
+        """Whether an event is about a Machine of the cluster."""
+        if event['type'] != 'DELETED':
+            return self._put(event['object'])
+        return self._machines.pop(
+            event['object']['metadata']['name'], None) is not None
+
+    def _put(self, body):
+        name = body['metadata']['name']
+        if not owners.belongs(body['metadata'], self._stack_id):
+            return False
+        self._machines[name] = capi_objects.machine(capi_objects.Found(
+            'Machine', f'{self._path}/{name}', body))
+        return True
+
+    def _note(self):
+        self.moments.append([
+            self._machines[name] for name in sorted(self._machines)])
