@@ -18,6 +18,9 @@ from magnum_capi_tempest.tests.common import operations
 
 class LivingClusterTest(refused_updates.BaseLivingClusterTest):
 
+    def shown_template(self):
+        return self.magnum.templates.show_cluster_template(self.template)
+
     @decorators.attr(type=['slow', 'negative'])
     @decorators.idempotent_id('6646f5b4-076b-45ec-b4d6-d980a574d4dd')
     def test_node_group_name(self):
@@ -365,22 +368,29 @@ class LivingClusterTest(refused_updates.BaseLivingClusterTest):
     @decorators.attr(type='slow')
     @decorators.idempotent_id('034bdf11-6719-48ac-9dc8-a8abf3118aae')
     def test_its_template_is_hidden_and_shown_again(self):
+        if self.shown_template()['public']:
+            # All projects would see it.
+            self.skipTest('The template is public and stays hidden')
         for word, wanted in (('true', True), ('false', False)):
             self.project_admin.templates.update_cluster_template(
                 self.template, refused_updates.replace('/hidden', word))
 
-            found = self.magnum.templates.show_cluster_template(
-                self.template)
-            self.assertIs(wanted, found['hidden'])
+            self.assertIs(wanted, self.shown_template()['hidden'])
 
     @decorators.attr(type='slow')
     @decorators.idempotent_id('f60613f7-4518-4e2d-800b-b05ee68589cf')
     def test_its_template_is_published_for_good(self):
+        # Hidden first, and until it is deleted: it is in no list of the other
+        # projects, which may be those of somebody else's users.
+        self.project_admin.templates.update_cluster_template(
+            self.template, refused_updates.replace('/hidden', 'true'))
+        self.assertIs(True, self.shown_template()['hidden'])
+
         self.project_admin.templates.update_cluster_template(
             self.template, refused_updates.replace('/public', 'true'))
 
-        found = self.magnum.templates.show_cluster_template(self.template)
-        self.assertIs(True, found['public'])
+        found = self.shown_template()
+        self.assertEqual((True, True), (found['public'], found['hidden']))
         # Another project may have created a cluster from it meanwhile.
         self.assertRaises(
             lib_exc.BadRequest,
