@@ -8,10 +8,7 @@ them (https://kubernetes.io/docs/reference/using-api/api-concepts/
 #efficient-detection-of-changes).
 """
 
-import json
-
 from magnum_capi_tempest.evidence import owners
-from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.tests.common.management import capi_objects
 
 #: Seconds of one request. In its last two, the API says how far its history
@@ -45,27 +42,17 @@ class MachineWatch:
         :raises KubeError: the API did not answer, or has forgotten a part of
             the history.
         """
-        for line in self._api.text(
-                self._path, watch='true', allowWatchBookmarks='true',
-                resourceVersion=self._version,
-                timeoutSeconds=_SECONDS).splitlines():
-            event = json.loads(line)
-            body = event['object']
-            if event['type'] == 'ERROR':
-                raise kube.KubeError(
-                    'The history of the Machines has a gap',
-                    where=self._path, status=body.get('code'),
-                    last_seen=body.get('message'))
-            self._version = body['metadata']['resourceVersion']
-            if event['type'] != 'BOOKMARK' and self._apply(event):
+        found, self._version = self._api.changes(
+            self._path, self._version, _SECONDS)
+        for how, body in found:
+            if self._apply(how, body):
                 self._note()
 
-    def _apply(self, event):
-        """Whether an event is about a Machine of the cluster."""
-        if event['type'] != 'DELETED':
-            return self._put(event['object'])
-        return self._machines.pop(
-            event['object']['metadata']['name'], None) is not None
+    def _apply(self, how, body):
+        """Whether a change is one of the cluster's Machines."""
+        if how != 'DELETED':
+            return self._put(body)
+        return self._machines.pop(body['metadata']['name'], None) is not None
 
     def _put(self, body):
         name = body['metadata']['name']
