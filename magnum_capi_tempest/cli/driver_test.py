@@ -67,9 +67,9 @@ class Test(base.Judging):
             '--everything', action='store_true',
             help="Also run the tests of Magnum's API.")
         parser.set_defaults(directory=None)
-        in_sandbox = _in_sandbox()
-        if in_sandbox:
-            in_sandbox.add_arguments(parser)
+        self._in_sandbox = _in_sandbox()
+        if self._in_sandbox:
+            self._in_sandbox.add_arguments(parser)
         parser.add_argument(
             '--description', type=pathlib.Path, metavar='FILE',
             help='magnum-capi.yaml for a driver whose distribution has none.')
@@ -96,9 +96,8 @@ class Test(base.Judging):
                 'driver, --cloud, or --directory')
         if args.cloud and not (args.image and args.driver):
             raise errors.UsageError('--cloud requires --image and --driver')
-        in_sandbox = _in_sandbox()
-        if in_sandbox:
-            in_sandbox.check(args)
+        if self._in_sandbox:
+            self._in_sandbox.check(args)
         elif args.what:
             raise errors.EnvironmentProblem(
                 'The driver is tested in a sandbox, and there is none here',
@@ -106,7 +105,7 @@ class Test(base.Judging):
                 'test on a cloud with --cloud')
         folder = (args.folder or runs.new_results('driver-')).absolute()
         ended = driver_report.Ended()
-        found, left = (of_cloud if args.cloud else in_sandbox.run)(
+        found, left = (of_cloud if args.cloud else self._in_sandbox.run)(
             args, folder, ended)
         driver_report.publish(found, folder)
         ended.go_on()

@@ -88,8 +88,7 @@ class Resolver:
         if program.download:
             entries['download'] = self._store.entry(
                 program.name, program.version, program.download.digest)
-        if program.build and not (
-                entries and not program.build.family.installed):
+        if program.build and (program.build.family.installed or not entries):
             folder = program.build.family.path
             entries['build'] = self._store.entry(
                 program.name, program.version, build_.key(program, folder))

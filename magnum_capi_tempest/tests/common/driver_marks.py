@@ -22,11 +22,11 @@ def of(options, drivers):
     :param options: [magnum_capi] of tempest.conf.
     :raises UsageError: one is not declared, or not valid.
     """
-    known = told(options)
+    known = configured(options)
     return {name: known.get(name) or _declared(name) for name in drivers}
 
 
-def told(options):
+def configured(options):
     """Return the marks in the option driver_marks.
 
     :raises UsageError: it cannot be read.

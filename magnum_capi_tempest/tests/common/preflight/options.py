@@ -92,7 +92,7 @@ def clashing_drivers(cloud) -> str | None:
 def marks(cloud) -> str | None:
     """Report why driver_marks cannot be read."""
     try:
-        driver_marks.told(cloud.options)
+        driver_marks.configured(cloud.options)
     except errors.MagnumCapiError as e:
         return ' '.join(str(e).split())
     return None
