@@ -23,8 +23,8 @@ def find(relative: str) -> pathlib.Path:
     for base in (checkout, share):
         if (base / relative).exists():
             return base / relative
-    distribution = ('magnum-capi-sandbox' if relative.startswith('sandbox/')
-                    else 'magnum-capi-tempest')
+    folder = './sandbox' if relative.startswith('sandbox/') else '.'
     raise errors.EnvironmentProblem(
         f'This installation lacks {relative}', where=f'{checkout}, {share}',
-        hint=f'pip install --force-reinstall --no-deps {distribution}')
+        hint=f'In a checkout of the repository: '
+             f'pip install --force-reinstall --no-deps {folder}')

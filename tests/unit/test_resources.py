@@ -37,11 +37,9 @@ class FindTest(testtools.TestCase):
     def test_missing(self):
         self.install()
 
-        for path, distribution in (('sandbox/x', 'magnum-capi-sandbox'),
-                                   ('drivers/x', 'magnum-capi-tempest')):
+        for path, folder in (('sandbox/x', './sandbox'), ('drivers/x', '.')):
             error = self.assertRaises(
                 errors.EnvironmentProblem, resources.find, path)
 
             self.assertIn(f'lacks {path}', str(error))
-            self.assertIn('pip install', str(error))
-            self.assertIn(distribution, str(error))
+            self.assertTrue(str(error).endswith(f' --no-deps {folder}'))

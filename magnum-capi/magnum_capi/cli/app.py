@@ -15,16 +15,23 @@ from magnum_capi import errors
 
 _PACKAGE = 'magnum-capi'
 
-#: Which distribution brings the commands that begin with these words.
+#: How the distributions beside this one are installed. They are not on PyPI,
+#: where somebody else could register their names.
+_PLUGIN = ('magnum-capi-tempest has it: pip install . '
+           'in a checkout of the repository')
+_SANDBOX = ('magnum-capi-sandbox has it: pip install . ./sandbox '
+            'in a checkout of the repository')
+
+#: What brings the commands that begin with these words.
 _ELSEWHERE = {
-    'conformance': 'magnum-capi-tempest',
-    'driver new': 'magnum-capi-tempest',
-    'driver test': 'magnum-capi-tempest',
-    'evidence': 'magnum-capi-tempest',
-    'management': 'magnum-capi-tempest',
-    'report': 'magnum-capi-tempest',
-    'sandbox': 'magnum-capi-sandbox',
-    'tempest': 'magnum-capi-tempest',
+    'conformance': _PLUGIN,
+    'driver new': _PLUGIN,
+    'driver test': _PLUGIN,
+    'evidence': _PLUGIN,
+    'management': _PLUGIN,
+    'report': _PLUGIN,
+    'sandbox': _SANDBOX,
+    'tempest': _PLUGIN,
 }
 
 
@@ -124,7 +131,7 @@ class MagnumCapi(app.App):
                     for name in self.command_manager.commands):
                 problem = errors.EnvironmentProblem(
                     f'The command "{begin}" is not installed',
-                    where=sys.prefix, hint=f'pip install {_ELSEWHERE[begin]}')
+                    where=sys.prefix, hint=_ELSEWHERE[begin])
                 print(f'{self.NAME}: {problem}', file=self.stderr)
                 return problem.exit_code
         return 0

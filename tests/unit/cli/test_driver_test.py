@@ -130,7 +130,7 @@ class DriverTestTest(DriverTestCase):
         code, said = self.call('magnum-x')
 
         self.assertEqual(3, code)
-        self.assertIn('pip install magnum-capi-sandbox', said)
+        self.assertIn('pip install . ./sandbox', said)
         run.assert_not_called()
 
     def test_the_first_line_of_the_result_names_driver_and_version(self):
