@@ -12,11 +12,12 @@ usage: tools/run_sandbox.sh [--keep] [--plain] [--magnum RELEASE]
                            [OPTION...] [-- ARGUMENT...]
 
 Sets everything up, starts the sandbox (a cloud with Magnum and Cluster API on
-loopback), runs tempest against it and takes the sandbox down again.
+loopback), runs tempest against it and takes the sandbox down again. The driver
+under test is k8s_capi_v1, which clashes with magnum-capi-helm.
 
   --keep        leave the sandbox up
-  --plain       plain Magnum: without the filter of the discovery
-                specification, and without drivers that clash
+  --plain       plain Magnum with magnum-capi-helm: without the filter of the
+                discovery specification, and without drivers that clash
   --magnum R    2025.1, 2025.2, 2026.1 or 2026.2 (default: the newest), or a
                 checkout of Magnum, or a wheel of it
   --profile P   embedded (default): sqlite, no message broker

@@ -252,24 +252,17 @@ start_and_test() {
     fi
     if ! { magnum-capi sandbox down \
             && magnum-capi sandbox up --profile embedded --clash \
-                --discovery-filter --install drivers/k8s_capi_v1; } 8>&-; then
+                --discovery-filter; } 8>&-; then
         count 0 1
         code=1
     else
-        # The tests of discovery only know the drivers of --clash. Ours
-        # provides the same types, so it is only enabled for its own tests.
-        magnum-capi sandbox set 8>&- \
-            drivers.disabled_drivers=k8s_capi_disabled_v1,k8s_capi_v1 || code=1
         magnum-capi sandbox tempest --results "$results" \
-            --driver k8s_capi_helm_v1 \
             --regex 'magnum_capi.*(smoke|lifecycle)' 8>&- || code=1
         add "$results/report.json"
-        magnum-capi sandbox set drivers.disabled_drivers= 8>&- || code=1
-        magnum-capi sandbox tempest --results "$results/k8s_capi_v1" \
-            --driver k8s_capi_v1 \
-            --option clashing_drivers=k8s_capi_helm_v1,k8s_capi_v1 \
-            --regex 'magnum_capi.*(lifecycle|TwoDriversTest)' 8>&- || code=1
-        add "$results/k8s_capi_v1/report.json"
+        magnum-capi sandbox tempest --results "$results/k8s_capi_helm_v1" \
+            --driver k8s_capi_helm_v1 \
+            --regex 'magnum_capi.*lifecycle' 8>&- || code=1
+        add "$results/k8s_capi_helm_v1/report.json"
     fi
     magnum-capi sandbox down 8>&- || code=1
     sandbox=

@@ -111,20 +111,11 @@ def _of_driver(described, discovery_filter) -> dict[str, str]:
     return found
 
 
-def of_clash(driver, install=()) -> dict[str, str]:
-    """Options of [magnum_capi] for drivers that clash.
-
-    :param install: of spec.Additions.
-    """
+def _of_clash() -> dict[str, str]:
+    """Options of [magnum_capi] for the drivers of ``--clash``."""
     parser = configparser.ConfigParser()
     parser.read(resources.find(spec.CLASH) / 'tempest.conf')
-    found = dict(parser['magnum_capi'])
-    if driver:
-        found.pop('driver')
-    if len(install) > 1:
-        # Besides those that clash; it may provide the same types.
-        del found['sole_driver'], found['sole_distro']
-    return found
+    return dict(parser['magnum_capi'])
 
 
 def tempest_config(layout, passwords, additions, driver=None,
@@ -155,8 +146,7 @@ def tempest_config(layout, passwords, additions, driver=None,
         not_promised=_not_promised(
             described, promise, kind == infrastructure.OPENSTACK),
         options={**_of_driver(described, additions.discovery_filter),
-                 **(of_clash(driver, additions.install)
-                    if additions.clash else {}),
+                 **(_of_clash() if additions.clash else {}),
                  **dict(options)},
         configure_command=configure_command(layout),
         workspace=layout.directory / 'tempest',

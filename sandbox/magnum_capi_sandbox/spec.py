@@ -18,8 +18,11 @@ from magnum_capi_tempest.management import pods
 from magnum_capi_tempest.management import standalone
 from magnum_capi_tempest import resources
 
-#: Test drivers that clash with magnum-capi-helm.
+#: Test drivers that clash with others.
 CLASH = 'sandbox/drivers/clash'
+
+#: This project's driver, which provides what magnum-capi-helm provides.
+OWN = 'drivers/k8s_capi_v1'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,7 +32,8 @@ class Spec:
     :param install: paths of distributions with drivers, or requirements.
     :param magnum_conf: files that are added to Magnum's configuration.
     :param discovery_filter: Magnum's API gets the discovery filter.
-    :param clash: also install :data:`CLASH`, with its configuration.
+    :param clash: also install :data:`CLASH`, with its configuration, and
+        :data:`OWN`.
     :param nodes: one of :data:`.nodes.KINDS`.
     :param images: folder of image archives for real nodes.
     :param rate_limiting: Cluster API's own, see
@@ -78,12 +82,24 @@ def additions(wanted) -> Additions:
     install = [drivers.requirement(text) for text in wanted.install]
     conf = [str(options.check(path)) for path in wanted.magnum_conf]
     if wanted.clash:
-        folder = resources.find(CLASH)
+        folder, own = map(resources.find, (CLASH, OWN))
+        if not any(_has_name(text, drivers.distribution(str(own)))
+                   for text in install):
+            install.insert(0, str(own))
         install.insert(0, str(folder))
         # First, so that the user's files win.
         conf.insert(0, str(folder / 'magnum.conf'))
     return Additions(tuple(install), tuple(conf), wanted.discovery_filter,
                      wanted.clash, wanted.rate_limiting)
+
+
+def _has_name(text, name):
+    """Whether a driver is of the distribution with this name."""
+    try:
+        return drivers.same(drivers.distribution(text), name)
+    except errors.UsageError:
+        # Only a build tells its name.
+        return False
 
 
 def chart(path) -> pathlib.Path:

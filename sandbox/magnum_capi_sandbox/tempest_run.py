@@ -117,12 +117,10 @@ def prepare_for_user(box) -> list[pathlib.Path]:
 def chosen(box) -> str | None:
     """Name of the driver that templates name if the user names none.
 
-    :returns: None: Magnum has nothing to choose from, or templates get the
-        driver of ``--clash``.
+    :returns: None: Magnum has nothing to choose from.
     :raises UsageError: see :func:`.usable_drivers.to_test`.
     """
-    added = records.require_ready(box.directory).additions
-    if added.install and not added.clash:
+    if records.require_ready(box.directory).additions.install:
         return usable_drivers.to_test(box)
     return None
 
@@ -132,7 +130,8 @@ def _config(box, order, artifact_dir=None):
     return access.tempest_config(
         box.layout(), box.passwords(), record.additions, order.driver,
         order.third_party, order.promise,
-        (*_marks(box, order), *order.options), artifact_dir,
+        (*_clashing(box, record.additions, order), *order.options),
+        artifact_dir,
         record.nodes, record.release,
         order.described or usable_drivers.description(
             box, under_test(box, order)),
@@ -143,8 +142,6 @@ def under_test(box, order) -> str:
     """Name of the driver that the tests are about; empty: it is not known."""
     if order.driver:
         return order.driver
-    if records.require_ready(box.directory).additions.clash:
-        return access.of_clash(None)['driver']
     return usable_drivers.sole(box)
 
 
@@ -172,8 +169,6 @@ def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
             'drivers of this sandbox conflict', where=str(box.directory),
             hint='Start a sandbox without --clash')
     results = (order.results or runs.new_results()).absolute()
-    order = dataclasses.replace(order, options=(
-        *_clashing(box, record.additions, order), *order.options))
     workspace = prepare(box, order, results / runs.ARTEFACTS, ETC)
     regex = order.regex or (THIRD_PARTY if order.third_party else runs.SUITE)
     known = _durations(record, order)
@@ -232,19 +227,20 @@ def _durations(record, order):
     return paths.cache() / 'durations' / f'{where}-{driver}.subunit'
 
 
-def _marks(box, order):
-    """Options for the marks of drivers that only Magnum's environment has.
-
-    Those of ``--clash`` are in its own file.
-    """
-    names = dict(order.options).get('clashing_drivers', '')
-    return usable_drivers.marks(box, [name for name in names.split(',')
-                                      if name])
-
-
 def _clashing(box, additions, order):
-    """Options for drivers that clash because the user has installed them."""
-    told = any(name == 'clashing_drivers' for name, _ in order.options)
-    if told or additions.clash or not additions.install:
+    """Options for drivers that clash, and the marks of their clusters.
+
+    A test of two drivers takes the first two: the one under test comes first.
+    """
+    asked = dict(order.options).get('clashing_drivers')
+    if asked is not None:
+        names = [name for name in asked.split(',') if name]
+        return usable_drivers.marks(box, names)
+    if not additions.install:
         return ()
-    return usable_drivers.clashing(usable_drivers.drivers(box))
+    names = sorted(usable_drivers.drivers(box),
+                   key=lambda name: name != order.driver)
+    if len(names) < 2:
+        return ()
+    return (('clashing_drivers', ','.join(names)),
+            *usable_drivers.marks(box, names))

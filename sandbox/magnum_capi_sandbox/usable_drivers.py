@@ -5,6 +5,7 @@
 import importlib.metadata
 import json
 import os
+import pathlib
 
 from magnum_capi import driver_info
 from magnum_capi import errors
@@ -12,6 +13,7 @@ from magnum_capi import processes
 from magnum_capi_sandbox import drivers as magnum_drivers
 from magnum_capi_sandbox import prerequisites
 from magnum_capi_sandbox import record as records
+from magnum_capi_sandbox import spec
 from magnum_capi_sandbox import versions
 from magnum_capi_tempest import descriptions
 
@@ -47,7 +49,8 @@ def to_test(box) -> str:
 
     One that the user has installed, even if Magnum would choose another: up
     to Magnum 22 it takes the last one of its environment, later the one that
-    is configured, or the first by name (magnum/api/validation.py).
+    is configured, or the first by name (magnum/api/validation.py). If there is
+    only what ``--clash`` installs, it is :data:`.spec.OWN`.
 
     :param box: lifecycle.Sandbox that is up.
     :raises UsageError: it cannot be used, or there are several.
@@ -58,6 +61,9 @@ def to_test(box) -> str:
     if record.additions.install:
         installed = _installed(box, record.additions.install)
         found = [name for name in usable if name in installed]
+        if record.additions.clash and len(found) > 1:
+            own = pathlib.Path(spec.OWN).name
+            found = [name for name in found if name != own]
     if len(found) != 1:
         raise errors.UsageError(
             'It is not clear which driver to test',
@@ -134,16 +140,6 @@ def _listed(box):
         '--config-dir', layout.magnum_conf[1], '-f', 'json'], timeout=120,
         env={**os.environ, **prerequisites.variables(
             layout, record.additions.install, record.release.version)}))
-
-
-def clashing(found) -> tuple[tuple[str, str], ...]:
-    """Options of [magnum_capi] for a test of two clashing drivers.
-
-    :param found: names of drivers of one type.
-    """
-    if len(found) < 2:
-        return ()
-    return ('clashing_drivers', ','.join(found)),
 
 
 def marks(box, names) -> tuple[tuple[str, str], ...]:

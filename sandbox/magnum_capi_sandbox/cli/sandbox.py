@@ -72,8 +72,8 @@ class Up(_OfSandbox, base.Command):
             help="add the driver discovery filter to Magnum's API")
         parser.add_argument(
             '--clash', action='store_true',
-            help='install drivers that conflict with magnum-capi-helm, for '
-                 'tests of driver discovery')
+            help='install k8s_capi_v1, which clashes with magnum-capi-helm, '
+                 'and peculiar drivers, for tests of driver discovery')
         add_nodes(parser)
         parser.add_argument(
             '--management', choices=standalone.BACKENDS,
@@ -231,8 +231,8 @@ class Tempest(_OfSandbox, base.Command):
             f'for "tempest run" (default: {runs.SUITE})')
         parser.add_argument(
             '--driver', help='Magnum driver that cluster templates name '
-            '(default: the one of "up --install", else the one that Magnum '
-            'chooses)')
+            '(default: the one of "up --install" or of "up --clash", else the '
+            'one that Magnum chooses)')
         parser.add_argument(
             '--third-party', action='store_true',
             help='run the API tests of magnum-tempest-plugin, except the slow '

@@ -22,6 +22,8 @@ from tests.functional.discovery import spellings
 
 OFF = 'k8s_capi_disabled_v1'
 HELM = 'k8s_capi_helm_v1'
+#: The only driver of the image SOLE_IMAGE.
+SOLE, SOLE_IMAGE = 'k8s_capi_v1', 'nameless-capi'
 
 
 class DiscoveryFilterTest(testtools.TestCase):
@@ -35,6 +37,17 @@ class DiscoveryFilterTest(testtools.TestCase):
                              cls.box.sandbox.passwords()['demo'])
         cls.seeded = json.loads(
             (cls.box.directory / 'seeded.json').read_text())
+        with cls.connection('sandbox') as demo:
+            cls.seeded['images'][SOLE_IMAGE] = demo.image.create_image(
+                SOLE_IMAGE, data=b'-', container_format='bare',
+                disk_format='raw', validate_checksum=False,
+                os_distro='nameless', kube_version='v1.34.2').id
+
+    @classmethod
+    def connection(cls, cloud):
+        clouds = config.OpenStackConfig(
+            config_files=[str(cls.layout.directory / 'clouds.yaml')])
+        return connection.Connection(config=clouds.get_one(cloud))
 
     def wanted(self, image='ubuntu-capi', **fields):
         return {'name': 'filter', 'coe': 'kubernetes',
@@ -108,10 +121,7 @@ class DiscoveryFilterTest(testtools.TestCase):
 
     def images_of_others(self):
         """A shared and a community image that name the disabled driver."""
-        clouds = config.OpenStackConfig(
-            config_files=[str(self.layout.directory / 'clouds.yaml')])
-        admin, demo = (connection.Connection(config=clouds.get_one(name))
-                       for name in ('sandbox-admin', 'sandbox'))
+        admin, demo = map(self.connection, ('sandbox-admin', 'sandbox'))
         for visibility in ('shared', 'community'):
             image = admin.image.create_image(
                 visibility, data=b'-', container_format='bare',
@@ -145,8 +155,8 @@ class DiscoveryFilterTest(testtools.TestCase):
         self.check_behind(servers.ModWsgi)
 
     def test_the_only_provider_is_stored(self):
-        answer = self.create('flatcar-capi')
-        self.assertEqual((201, HELM),
+        answer = self.create(SOLE_IMAGE)
+        self.assertEqual((201, SOLE),
                          (answer.status_code, answer.json()['driver']))
 
     def test_a_choice_must_be_made(self):
@@ -229,8 +239,8 @@ class DiscoveryFilterTest(testtools.TestCase):
                 self.assertIn(part, line)
 
     def test_what_is_stored_is_explained(self):
-        template = self.create('flatcar-capi').json()['uuid']
-        other = self.create(driver=HELM).json()['uuid']
+        template = self.create(SOLE_IMAGE).json()['uuid']
+        other = self.create(driver=SOLE).json()['uuid']
         answer = self.ask('POST', 'clusters', {
             'name': 'explained', 'cluster_template_id': template,
             'keypair': None, 'node_count': 1, 'master_count': 1})
@@ -239,7 +249,7 @@ class DiscoveryFilterTest(testtools.TestCase):
         for argv in (['--template', template], ['--cluster', cluster],
                      ['--upgrade', cluster, other]):
             code, told = self.explained(*argv)
-            self.assertEqual((0, HELM), (code, told['driver']), told)
+            self.assertEqual((0, SOLE), (code, told['driver']), told)
 
     def test_an_update_is_checked_and_completed(self):
         template = self.create(driver=HELM).json()['uuid']
@@ -252,9 +262,9 @@ class DiscoveryFilterTest(testtools.TestCase):
                 400, self.ask('PATCH', path, [operation]).status_code)
         answer = self.ask('PATCH', path, [
             {'op': 'remove', 'path': '/driver'},
-            {'op': 'replace', 'path': '/image_id', 'value': 'flatcar-capi'}])
+            {'op': 'replace', 'path': '/image_id', 'value': SOLE_IMAGE}])
         self.assertEqual(
-            (200, HELM, 'flatcar'),
+            (200, SOLE, 'nameless'),
             (answer.status_code, answer.json()['driver'],
              answer.json()['cluster_distro']))
 
@@ -266,7 +276,7 @@ class DiscoveryFilterTest(testtools.TestCase):
 
     def test_a_number_is_no_template(self):
         # For Magnum it is a row of its database.
-        self.create('flatcar-capi')
+        self.create(SOLE_IMAGE)
         for number in range(1, 4):
             self.assertEqual(404, self.ask('POST', 'clusters', {
                 'name': 'c', 'cluster_template_id': str(number)}).status_code)
@@ -275,7 +285,7 @@ class DiscoveryFilterTest(testtools.TestCase):
         # Without the filter: 400 "Image ... doesn't contain os_distro field".
         self.addCleanup(self.box.up)
         self.box.kill('glance')
-        answer = self.create('flatcar-capi')
+        answer = self.create(SOLE_IMAGE)
         self.assertEqual(503, answer.status_code, answer.text)
         [error] = answer.json()['errors']
         self.assertIn('image service could not be asked', error['detail'])

@@ -23,11 +23,7 @@ DISABLED = 'k8s_capi_disabled_v1'
 
 #: An image as the specification requires it: without os_distro.
 IMAGE = 'magnum-distro-only'
-_DISTRO = 'flatcar'
-
-#: This project's driver in addition to magnum-capi-helm.
-OWN = 'k8s_capi_v1'
-PAIR = f'k8s_capi_helm_v1,{OWN}'
+_DISTRO = 'nameless'
 
 
 class Box(boxes.Box):
@@ -37,33 +33,27 @@ class Box(boxes.Box):
     :param name: of the part, and of its folder.
     :param with_filter: whether Magnum's API has the discovery filter.
     :param broken: also install the driver that cannot be loaded.
-    :param own: install this project's driver as one that clashes.
     :param magnum: release of Magnum; None: the newest.
     :param patched: the newest with the patches of upstream/magnum.
     """
 
-    def __init__(self, work, name, *, with_filter, broken=False, own=False,
-                 magnum=None, patched=False):
+    def __init__(self, work, name, *, with_filter, broken=False, magnum=None,
+                 patched=False):
         self.name = name
         self.with_filter = with_filter
         self.broken = broken
         self._options = [('magnum_distro_image', IMAGE)]
-        install = []
+        install = ()
         if broken:
-            install.append('broken')
+            install = (str(resources.find('sandbox/drivers/broken')),)
             self._options.append(('broken_driver', BROKEN))
-        if own:
-            install.append(OWN)
-            self._options.append(('clashing_drivers', PAIR))
         conf = ()
         if patched:
             magnum = magnum_wheel.PATCHED
             conf = (pathlib.Path(__file__).with_name('patched.conf'),)
         super().__init__(
             work, name, clash=True, discovery_filter=with_filter,
-            magnum=magnum, magnum_conf=conf,
-            install=tuple(str(resources.find(f'drivers/{driver}'))
-                          for driver in install))
+            magnum=magnum, magnum_conf=conf, install=install)
 
     def prepare(self):
         """Add the image of the specification."""

@@ -133,9 +133,9 @@ FINDINGS = {
     'MagnumDistroTest.test_it_is_enough':
         ('image-no-os-distro', 'image'),
     'ShadowedDriverTest.test_a_beta_driver_stops_nobody':
-        ('beta-wins', 'rocky'),
+        ('beta-wins', 'fedora'),
     'ShadowedDriverTest.test_the_driver_of_the_template_judges_the_masters':
-        ('shadowed', 'debian'),
+        ('shadowed', 'suse'),
     'BrokenDriverTest.test_a_fresh_magnum_serves_the_other_drivers':
         ('broken', 'k8s_capi_broken_v1'),
 }

@@ -24,9 +24,6 @@ ONLY = r'^magnum_capi_tempest\..*\b%s\b'
 #: which Magnum logs unchanged.
 HOSTILE = r'^magnum_capi_tempest\..*\.HostileValuesTest\.'
 
-#: Classes of tests that only know two drivers.
-PAIR_CLASSES = ('TwoDriversTest', 'ClashTest')
-
 
 def cured_or_named(box, tests) -> tuple[list[str], model.Run]:
     """With the filter, only tests fail that it cannot cure.
@@ -76,15 +73,6 @@ def patched(box, tests) -> tuple[list[str], model.Run]:
     run = box.run(ONLY % (compare.BROKEN if box.broken
                           else r'magnum-(?!d8\b)\w+'), 'deviations')
     return compare.differences(run, tests, lambda test: False), run
-
-
-def own_driver(box, tests) -> tuple[list[str], model.Run]:
-    """Two drivers of two authors: magnum-capi-helm and this project's."""
-    tests = [t for t in tests if t.name.partition('.')[0] in PAIR_CLASSES]
-    run = box.run(rf'^magnum_capi_tempest\..*\.({"|".join(PAIR_CLASSES)})\.',
-                  'pair')
-    return compare.differences(
-        run, tests, lambda t: t.fails(box.with_filter)), run
 
 
 def broken(box, tests) -> tuple[list[str], model.Run]:

@@ -17,8 +17,6 @@ from tests.proofs import proof
 PARTS = {
     'filter': (parts.cured_or_named, {'with_filter': True}),
     'plain': (parts.rest, {'with_filter': False}),
-    'own-filter': (parts.own_driver, {'with_filter': True, 'own': True}),
-    'own-plain': (parts.own_driver, {'with_filter': False, 'own': True}),
     'broken-filter': (parts.broken, {'with_filter': True, 'broken': True}),
     'broken-plain': (parts.broken, {'with_filter': False, 'broken': True}),
     'patched': (parts.patched, {'with_filter': False, 'patched': True}),

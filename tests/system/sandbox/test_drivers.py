@@ -26,6 +26,9 @@ PATIENCE = 600
 #: A pure Python package without dependencies that OpenStack does not use.
 NEW = 'tomlkit'
 
+#: A driver of --clash that provides the type of the image.
+CLASHING = 'k8s_capi_v1'
+
 _PROJECT = '''
 [build-system]
 requires = ["setuptools>=77"]
@@ -133,14 +136,15 @@ class RunningTest(boxes.TestCase):
         self.assertThat(names[1:], matchers.MatchesSetwise(*map(
             matchers.Equals, (
                 'k8s_capi_alias_v1', 'k8s_capi_beta_v1',
-                'k8s_capi_disabled_v1', 'k8s_capi_lenient_v1',
+                'k8s_capi_disabled_v1', 'k8s_capi_lenient_v1', CLASHING,
                 'functional_v1'))))
 
     def test_only_what_is_missing_is_installed(self):
         found = importlib.metadata.distributions(
             path=[str(self.layout.drivers)])
-        self.assertEqual({'functional-driver', 'magnum-capi-clash', NEW},
-                         {d.name for d in found})
+        self.assertEqual({
+            'functional-driver', 'magnum-capi-clash',
+            'magnum-driver-k8s-capi-v1', NEW}, {d.name for d in found})
 
     def test_the_environment_of_all_sandboxes_is_as_it_was(self):
         self.assertEqual(self.before,
@@ -201,8 +205,8 @@ class RunningTest(boxes.TestCase):
         self.assertEqual(0, self.layout.drivers.stat().st_mode & 0o077)
 
     def test_magnum_knows_a_driver_by_its_name(self):
-        found = self.template(name='named', driver='k8s_capi_alias_v1')
-        self.assertEqual('k8s_capi_alias_v1', found['driver'])
+        found = self.template(name='named', driver=CLASHING)
+        self.assertEqual(CLASHING, found['driver'])
 
     def test_the_filter_refuses_what_is_ambiguous(self):
         answer = self.create_template(name='ambiguous')
@@ -211,11 +215,11 @@ class RunningTest(boxes.TestCase):
 
     @boxes.LONG
     def test_set_restarts_magnum_and_clusters_survive(self):
-        template = self.template(name='kept', driver='k8s_capi_alias_v1')
+        template = self.template(name='kept', driver=CLASHING)
         cluster = self.cluster(template)
         before = self.one.pids()
 
-        self.set('drivers.default_driver=k8s_capi_alias_v1')
+        self.set(f'drivers.default_driver={CLASHING}')
 
         after = self.one.pids()
         self.assertNotEqual(before.pop('magnum'), after.pop('magnum'))
@@ -224,12 +228,12 @@ class RunningTest(boxes.TestCase):
         self.assertEqual(0o600, path.stat().st_mode & 0o777)
         # Magnum answers with the new value.
         chosen = self.template(name='by-default')
-        self.assertEqual('k8s_capi_alias_v1', chosen['driver'])
+        self.assertEqual(CLASHING, chosen['driver'])
         found = self.user.request('container-infra', 'GET', cluster).json()
         self.assertEqual('CREATE_COMPLETE', found['status'])
         self.assertThat(found['stack_id'] if 'stack_id' in found
                         else found['cluster_id'],
-                        matchers.StartsWith('alias-'))
+                        matchers.MatchesRegex('c[0-9a-f]{32}$'))
         self.set('drivers.default_driver=')
         self.assertEqual('', path.read_text())
         self.assertEqual(400, self.create_template(
@@ -277,7 +281,7 @@ class RunningTest(boxes.TestCase):
         self.one.kill('supervisord')
         self.assert_done(self.one.up())
         self.assertEqual(201, self.create_template(
-            name='survived', driver='k8s_capi_alias_v1').status_code)
+            name='survived', driver=CLASHING).status_code)
 
 
 class RefusedTest(boxes.TestCase):

@@ -104,8 +104,7 @@ class OldestTest(boxes.TestCase):
         self.addCleanup(folder.cleanup)
         self.source = checkout(pathlib.Path(folder.name))
         self.assert_done(self.box_.up(
-            '--magnum', str(self.source), '--install', str(DRIVER), '--clash',
-            '--discovery-filter'))
+            '--magnum', str(self.source), '--clash', '--discovery-filter'))
         self.sandbox = self.box_.sandbox
         self.user = rest.User(self.sandbox.layout(),
                               self.sandbox.passwords()['demo'])
@@ -150,7 +149,7 @@ class OldestTest(boxes.TestCase):
             'external_network_id': seeded['networks']['public'],
             'flavor_id': 'm1.small', 'master_flavor_id': 'm1.small'}
         # Without the filter, this Magnum stores no driver.
-        for name in ('k8s_capi_alias_v1', DRIVER.name):
+        for name in ('k8s_capi_helm_v1', DRIVER.name):
             template = self.magnum(
                 'POST', 'clustertemplates', body | {'driver': name})
             self.assertEqual([name, name], [template['driver'], self.magnum(

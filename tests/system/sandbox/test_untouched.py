@@ -18,11 +18,9 @@ import yaml
 
 from magnum_capi import errors
 from magnum_capi import processes
-from magnum_capi_sandbox import access
-from magnum_capi_sandbox import record as records
+from magnum_capi_sandbox import tempest_run
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import subunit
-from magnum_capi_tempest import resources
 from magnum_capi_tempest.workspace import folder
 from tests.functional import boxes
 from tests.system.sandbox import other_users
@@ -47,9 +45,7 @@ class UntouchedTest(boxes.TestCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.one = boxes.shared(
-            cls, '--clash', '--discovery-filter', '--install',
-            str(resources.find(f'drivers/{DRIVER}')))
+        cls.one = boxes.shared(cls, '--clash', '--discovery-filter')
         cls.cloud = other_users.Cloud(
             cls.one.sandbox.layout(), cls.one.sandbox.passwords(), DRIVER)
         cls.cloud.furnish()
@@ -57,10 +53,10 @@ class UntouchedTest(boxes.TestCase):
     def write_workspace(self):
         """Make a workspace for these people; return its folder."""
         work, box = self.one.base / 'work', self.one.sandbox
-        record = records.require_ready(box.directory)
         conf = configparser.RawConfigParser()
-        conf.read_string(access.tempest_config(
-            box.layout(), box.passwords(), record.additions, driver=DRIVER))
+        conf.read(tempest_run.prepare(
+            box, tempest_run.Order(driver=DRIVER)) / folder.ETC
+            / 'tempest.conf')
         conf['auth'] = {
             'use_dynamic_credentials': 'false',
             'create_isolated_networks': 'false',

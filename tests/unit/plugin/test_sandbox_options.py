@@ -4,7 +4,6 @@
 
 import configparser
 import io
-import types
 from unittest import mock
 
 import fixtures
@@ -16,7 +15,6 @@ from magnum_capi_sandbox.cli import sandbox as cli
 from magnum_capi_sandbox import spec
 from magnum_capi_tempest import config
 from magnum_capi_tempest import features
-from magnum_capi_tempest.tests.common import driver_marks
 from tests.unit.sandbox import samples
 
 FLAGS = 'magnum_capi_feature_enabled'
@@ -109,25 +107,12 @@ class TempestConfTest(testtools.TestCase):
             self.assertEqual(not discovery_filter, 'nameless_os_distro'
                              in options['magnum_capi'])
 
-    def test_drivers_that_clash(self):
-        options = self.conf(clash=True)['magnum_capi']
-
-        self.assertEqual('k8s_capi_helm_v1,k8s_capi_alias_v1',
-                         options['clashing_drivers'])
-        self.assertEqual('k8s_capi_helm_v1', options['driver'])
-        helm, alias = driver_marks.of(
-            types.SimpleNamespace(driver_marks=options['driver_marks']),
-            options['clashing_drivers'].split(',')).values()
-        stack_id = 'alias-tempest-a-2b4c6d8e0f1a'
-        self.assertEqual([], alias.lacks(stack_id))
-        self.assertEqual([], helm.lacks(stack_id.removeprefix('alias-')))
-        self.assertNotEqual(
-            [], alias.lacks(stack_id.removeprefix('alias-')))
-
-    def test_the_user_chooses_among_them(self):
+    def test_peculiar_drivers(self):
         options = self.conf(clash=True, driver='k8s_x')['magnum_capi']
 
-        self.assertEqual('k8s_x', options['driver'])
+        self.assertEqual(
+            ('k8s_x', 'k8s_capi_disabled_v1'),
+            (options['driver'], options['disabled_driver']))
 
     def test_no_drivers_that_are_not_there(self):
         options = self.conf()['magnum_capi']

@@ -91,19 +91,6 @@ class AccessTest(testtools.TestCase):
                 'magnum_capi_feature_enabled']['failed_cluster_polled']
             for release in releases.RELEASES])
 
-    def test_clashing_drivers_only_when_they_are_there(self):
-        self.assertNotIn('clashing_drivers',
-                         self.tempest_conf()['magnum_capi'])
-        self.assertIn(
-            'k8s_capi_alias_v1', self.tempest_conf(
-                spec.Additions(clash=True))[
-                    'magnum_capi']['clashing_drivers'])
-
-    def test_a_driver_beside_those_that_clash(self):
-        for install, sole in (('/clash',), True), (('/clash', 'x'), False):
-            found = self.tempest_conf(spec.Additions(install, clash=True))
-            self.assertEqual(sole, 'sole_driver' in found['magnum_capi'])
-
     def test_command_that_changes_the_configuration(self):
         command = shlex.split(
             self.tempest_conf()['magnum_capi']['configure_command'])

@@ -26,9 +26,21 @@ class AdditionsTest(testtools.TestCase):
     def test_clash_is_a_distribution_and_its_configuration(self):
         found = spec.additions(spec.Spec(clash=True))
         folder = resources.find('sandbox/drivers/clash')
+        own = str(resources.find('drivers/k8s_capi_v1'))
         self.assertEqual(spec.Additions(
-            (str(folder),), (str(folder / 'magnum.conf'),), False, True),
+            (str(folder), own), (str(folder / 'magnum.conf'),), False, True),
             found)
+
+    def test_the_users_own_build_of_k8s_capi_v1_is_the_one_that_clashes(self):
+        wheel = pathlib.Path(
+            self.useFixture(fixtures.TempDir()).path
+        ) / 'magnum_driver_k8s_capi_v1-1.0-py3-none-any.whl'
+        wheel.touch()
+
+        found = spec.additions(spec.Spec(clash=True, install=(str(wheel),)))
+
+        self.assertEqual((str(resources.find(spec.CLASH)), str(wheel)),
+                         found.install)
 
     def test_the_users_configuration_wins_over_that_of_clash(self):
         path = pathlib.Path(

@@ -65,10 +65,10 @@ class PrepareTest(_Base):
         with_clash = record.load(self.layout.directory)
         record.save(self.layout.directory, dataclasses.replace(
             with_clash, additions=spec.Additions(clash=True)))
-        found = self.config(self.prepare())['magnum_capi']
-        self.assertIn('clashing_drivers', found)
+        found = self.config(self.prepare(driver='k8s_x'))['magnum_capi']
+        self.assertIn('disabled_driver', found)
         # It is that one's description that counts.
-        self.described.assert_called_once_with(self.box, found['driver'])
+        self.described.assert_called_once_with(self.box, 'k8s_x')
 
     def test_another_description_of_the_driver(self):
         described = driver_info.Description({
@@ -104,7 +104,7 @@ class RunTest(_Base):
         self.durations = self.useFixture(fixtures.MockPatchObject(
             tempest_run, 'durations')).mock
 
-    def options(self, *given, third_party=False, **additions):
+    def options(self, *given, third_party=False, driver=None, **additions):
         record.save(self.layout.directory, dataclasses.replace(
             record.load(self.layout.directory),
             additions=spec.Additions(**additions)))
@@ -113,7 +113,7 @@ class RunTest(_Base):
                 return_value=['a', 'b']), mock.patch.object(
                 tempest_run.runs, 'run') as run:
             tempest_run.run(self.box, tempest_run.Order(
-                options=given, third_party=third_party,
+                options=given, third_party=third_party, driver=driver,
                 results=self.layout.directory / 'results'))
         return self.config(run.call_args.args[0],
                            run.call_args.kwargs['etc'])['magnum_capi']
@@ -223,6 +223,7 @@ class RunTest(_Base):
         self.assertEqual('x,y', self.options(
             ('clashing_drivers', 'x,y'), install=('/d',))['clashing_drivers'])
 
-    def test_drivers_made_to_clash_are_known(self):
-        self.assertIn('k8s_capi_alias_v1', self.options(
-            install=('/d',), clash=True)['clashing_drivers'])
+    def test_the_driver_under_test_is_the_first_that_clashes(self):
+        for driver, names in (('a', 'a,b'), ('b', 'b,a')):
+            self.assertEqual(names, self.options(
+                install=('/d',), driver=driver)['clashing_drivers'])

@@ -12,6 +12,7 @@ import testtools
 from magnum_capi import driver_info
 from magnum_capi import errors
 from magnum_capi_sandbox import record as records
+from magnum_capi_sandbox import spec
 from magnum_capi_sandbox import usable_drivers
 from tests.unit.sandbox import samples
 
@@ -44,10 +45,29 @@ class UsableTest(testtools.TestCase):
         self.assertEqual(str(layout.kubeconfig),
                          run.call_args.kwargs['env']['KUBECONFIG'])
 
-    def test_it_takes_two_to_clash(self):
-        self.assertEqual((), usable_drivers.clashing(['a']))
-        self.assertEqual((('clashing_drivers', 'a,b'),),
-                         usable_drivers.clashing(['a', 'b']))
+    def to_test(self, installed, **additions):
+        """The driver to test, of those that are installed and usable."""
+        layout = samples.a_layout(self.useFixture(fixtures.TempDir()).path)
+        records.save(layout.directory, records.Record(
+            'embedded', '127.77', 25000, '/charts/x', ready=True,
+            additions=spec.Additions(install=('x',), **additions)))
+        box = types.SimpleNamespace(directory=layout.directory)
+        with mock.patch.multiple(
+                usable_drivers, drivers=lambda box: ['k8s_capi_helm_v1',
+                                                     *installed],
+                _installed=lambda box, install: {*installed},
+                others=lambda box: []):
+            return usable_drivers.to_test(box)
+
+    def test_the_driver_to_test_is_the_installed_one(self):
+        self.assertEqual('k8s_x', self.to_test(['k8s_x']))
+        self.assertRaises(errors.UsageError, self.to_test, ['k8s_x', 'k8s_y'])
+
+    def test_the_driver_to_test_of_those_that_clash(self):
+        self.assertEqual('k8s_capi_v1',
+                         self.to_test(['k8s_capi_v1'], clash=True))
+        self.assertEqual('k8s_x',
+                         self.to_test(['k8s_capi_v1', 'k8s_x'], clash=True))
 
     def test_marks_of_drivers_that_declare_one(self):
         described = {

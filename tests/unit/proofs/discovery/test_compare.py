@@ -133,7 +133,7 @@ class FindingsTest(testtools.TestCase):
                      'test_a_beta_driver_stops_nobody')
         self.test = compare.expected(self.name, ['magnum-d5', 'uncured'])
         self.finding = {'code': 'beta-wins',
-                        'subject': 'type (vm, rocky, kubernetes)'}
+                        'subject': 'type (vm, fedora, kubernetes)'}
 
     def test_found(self):
         self.assertEqual([], compare.without_finding(
@@ -154,7 +154,7 @@ class FindingsTest(testtools.TestCase):
         self.assertEqual([], compare.still_found([self.test], []))
         self.assertEqual(
             ['The audit still says beta-wins of '
-             'type (vm, rocky, kubernetes)'],
+             'type (vm, fedora, kubernetes)'],
             compare.still_found([self.test], [self.finding]))
 
 
