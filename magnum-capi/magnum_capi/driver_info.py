@@ -106,6 +106,11 @@ class Description:
         return dict(self.document.get('known_issues', {}))
 
     @property
+    def known_races(self) -> dict[str, str]:
+        """Tests that fail in some runs for its races: {Class.test: reason}."""
+        return dict(self.document.get('known_races', {}))
+
+    @property
     def tempest(self) -> dict[str, str]:
         """Options of [magnum_capi] that its tests need."""
         found = dict(self.document.get('tempest', {}))

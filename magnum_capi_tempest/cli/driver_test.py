@@ -101,8 +101,8 @@ class Test(base.Judging):
         elif args.what:
             raise errors.EnvironmentProblem(
                 'The driver is tested in a sandbox, and there is none here',
-                where=sys.prefix, hint='Run pip install . ./sandbox in a checkout '
-                'of the repository, or test on a cloud with --cloud')
+                where=sys.prefix, hint='Run pip install . ./sandbox in a '
+                'checkout of the repository, or test on a cloud with --cloud')
         folder = (args.folder or runs.new_results('driver-')).absolute()
         ended = driver_report.Ended()
         found, left = (of_cloud if args.cloud else self._in_sandbox.run)(

@@ -10,6 +10,7 @@ kind of report.
 
 import dataclasses
 import pathlib
+import types
 
 from magnum_capi import errors
 from magnum_capi import outfile
@@ -32,7 +33,7 @@ FORMS = {
 
 
 def summarise(stream_path, folder, title, facts=None, console=None,
-              outcome=''):
+              outcome='', races=types.MappingProxyType({})):
     """Read a stream, write it in every format, and print a summary.
 
     :param stream_path: file with a subunit version 2 stream.
@@ -42,12 +43,14 @@ def summarise(stream_path, folder, title, facts=None, console=None,
         paths. Shown in the given order; must not contain secrets.
     :param console: ``rich.console.Console``, standard output by default.
     :param outcome: see :class:`~.model.Run`.
+    :param races: see :meth:`.model.Run.with_races`.
     :returns: the :class:`~.model.Run`; ``run.ok`` is the verdict.
     :raises UsageError: there is no such file, or it is not a subunit stream.
     :raises EnvironmentProblem: the folder cannot be written.
     """
     run = dataclasses.replace(
-        subunit.read(stream_path, title=title, facts=facts), outcome=outcome)
+        subunit.read(stream_path, title=title, facts=facts).with_races(races),
+        outcome=outcome)
     written = write(run, folder)
     terminal.show(run, report=written['report.html'],
                   failures=write_failures(run, folder), console=console)

@@ -170,6 +170,26 @@ class Run:
         return (f'{failed} of {tests} tests failed, and {hindered} could not '
                 'be judged, because the cloud lacks something')
 
+    def with_races(self, races: typing.Mapping[str, str]) -> 'Run':
+        """The run, in which failures by known races of a driver do not count.
+
+        :param races: {name of a test: reason}.
+        """
+        if not races:
+            return self
+        failed = {test.name for test in self.tests
+                  if test.status == FAILED and test.name in races}
+        lines = tuple(
+            f'{name} {"failed" if name in failed else "may fail"}: {reason}'
+            for name, reason in sorted(
+                races.items(), key=lambda race: race[0] not in failed))
+        return dataclasses.replace(
+            self, tests=tuple(
+                dataclasses.replace(test, status=XFAILED)
+                if test.name in failed else test for test in self.tests),
+            sections=(Section('Known races of the driver, which do not count',
+                              lines), *self.sections))
+
     def slowest(self, number=5) -> tuple[Test, ...]:
         timed = [t for t in self.tests if t.seconds is not None]
         return tuple(sorted(timed, key=lambda t: -t.seconds)[:number])

@@ -142,13 +142,22 @@ def _promise(promise, tests, outcomes, described):
     for state in (FAILED, ENVIRONMENT, PASSED):
         some = [pair for pair in found if pair[1].status == state]
         if some:
-            issue = described and described.known_issues.get(promise.id)
             return Judgement(
                 state, some[0][1].said if state != PASSED
                 else f'{len(some)} of {len(tests)} tests',
                 tuple(dict.fromkeys(test.id for test, _ in some)),
-                issue if issue and state == FAILED else '')
+                _known(described, promise, some) if state == FAILED else '')
     return _untried(tests, outcomes)
+
+
+def _known(described, promise, failed):
+    """The driver's own explanation of failures; empty if it has none."""
+    if not described:
+        return ''
+    races = [described.known_races.get('.'.join(test.id.split('.')[-2:]))
+             for test, _ in failed]
+    return described.known_issues.get(promise.id) or (
+        races[0] if all(races) else '')
 
 
 def _ends(tests, outcomes):

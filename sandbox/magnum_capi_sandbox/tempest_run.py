@@ -133,8 +133,7 @@ def _config(box, order, artifact_dir=None):
         (*_clashing(box, record.additions, order), *order.options),
         artifact_dir,
         record.nodes, record.release,
-        order.described or usable_drivers.description(
-            box, under_test(box, order)),
+        described(box, order),
         record.infrastructure)
 
 
@@ -143,6 +142,12 @@ def under_test(box, order) -> str:
     if order.driver:
         return order.driver
     return usable_drivers.sole(box)
+
+
+def described(box, order) -> driver_info.Description | None:
+    """The description of the driver that the tests are about, if any."""
+    return order.described or usable_drivers.description(
+        box, under_test(box, order))
 
 
 def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:

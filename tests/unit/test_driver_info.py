@@ -20,6 +20,7 @@ from magnum_capi import errors
 from magnum_capi_tempest import config
 from magnum_capi_tempest import descriptions
 from magnum_capi_tempest import promises
+from magnum_capi_tempest.scorecard import suite
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 OURS = TOP / 'magnum-capi/magnum_capi/driver' / driver_info.FILE
@@ -43,6 +44,7 @@ class DescriptionTest(testtools.TestCase):
                         {'profiles': ['speed']}, {'colour': 'red'},
                         {'unsupported': ['last_resize_wins']},
                         {'known_issues': {'lifecycle.a.b': ''}},
+                        {'known_races': {'test_x': 'no class'}},
                         {'labels': {'a': 1}}, {'companions': 'x'},
                         {'environment': {'a': 1}},
                         {'environment': {'a': {'value': '1'}}},
@@ -89,6 +91,8 @@ class DescriptionTest(testtools.TestCase):
             self.assertEqual(len({*names}), len(names), found.where)
             self.assertEqual(
                 set(), found.tempest.keys() - known, found.where)
+            self.assertEqual(set(), found.known_races.keys() - {
+                '.'.join(test.id.split('.')[-2:]) for test in suite.tests()})
 
     def test_of_a_driver_without_a_description(self):
         self.assertIsNone(descriptions.of_driver('k8s_z'))

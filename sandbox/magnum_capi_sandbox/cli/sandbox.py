@@ -302,18 +302,21 @@ def options(text):
 
 def tempest(box, order) -> int:
     """Run Tempest, show the result; return 0 if everything has passed."""
-    title = 'tempest run'
+    title, races = 'tempest run', {}
     if not order.third_party:
         name = tempest_run.under_test(box, order)
         title += ' of ' + (usable_drivers.label(box, name)
                            or 'the driver that Magnum chooses')
+        described = tempest_run.described(box, order)
+        races = described.known_races if described else {}
     try:
         stream, facts, left = run(box, order)
     except runs.RunCutOff as e:
         report.summarise(e.stream, e.stream.parent, title,
-                         outcome='interrupted')
+                         outcome='interrupted', races=races)
         raise
-    ok = report.summarise(stream, stream.parent, title, facts).ok
+    ok = report.summarise(stream, stream.parent, title, facts,
+                          races=races).ok
     print(left)
     # Leftovers of third-party tests are shown, but are not our failure.
     return 0 if ok and (order.third_party or left.clean) else 1

@@ -279,7 +279,7 @@ class CommandsTest(testtools.TestCase):
         self.assertEqual(1, self.call(cli.Tempest)[0])
         summarise.assert_called_once_with(
             stream, self.folder, 'tempest run of k8s_x (x 1.0)',
-            outcome='interrupted')
+            outcome='interrupted', races={})
 
     def test_one_run_at_a_time(self):
         """They share tempest.conf, and the leaks of one are the other's."""

@@ -8,6 +8,7 @@ import json
 import fixtures
 import testtools
 
+from magnum_capi import driver_info
 from magnum_capi import errors
 from magnum_capi import outfile
 from magnum_capi import processes
@@ -32,6 +33,7 @@ class DriverTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
+        self.status = 'success'
         self.folder = self.useFixture(own_folders.OwnFolders()).base / 'box'
         for module, name, value in (
                 (leaks, 'take', lambda *_, **__: model.Snapshot()),
@@ -58,6 +60,8 @@ class DriverTest(testtools.TestCase):
         self.conf.read(etc / 'tempest.conf')
         recorded = streams.Stream()
         recorded.test('magnum_capi_tempest.tests.api.test_a.T.test_b[id-1]',
+                      self.status, traceback='AssertionError: x')
+        recorded.test('magnum_capi_tempest.tests.api.test_a.T.test_c[id-2]',
                       'success')
         outfile.write_private(stream, recorded.data)
         return stream
@@ -67,15 +71,19 @@ class DriverTest(testtools.TestCase):
 
         :returns: exit code, the first line of the result, standard error.
         """
+        code, out, err = self.printed_in(drivers, *words, **additions)
+        return code, out.strip().partition('\n')[0], err
+
+    def printed_in(self, drivers, *words, **additions):
+        """The same with all of the output."""
         self.drivers = {HELM: 'usable', **drivers}
         layout = samples.a_layout(self.folder)
         record.save(self.folder, record.Record(
             'embedded', layout.prefix, layout.port_base, '/c', ready=True,
             additions=spec.Additions(**additions)))
         self.conf = None
-        code, out, err = test_tempest.call(
+        return test_tempest.call(
             cli.Tempest, '--directory', self.folder, *words)
-        return code, out.strip().partition('\n')[0], err
 
     def test_what_the_user_installs_is_tested(self):
         """Magnum 23 would take the first by name."""
@@ -119,6 +127,27 @@ class DriverTest(testtools.TestCase):
         self.assertNotIn('driver', self.conf['magnum_capi'])
         for word in HELM:
             self.assertIn(word, first)
+
+    def test_known_races_of_the_driver_under_test(self):
+        self.useFixture(fixtures.MockPatchObject(
+            cli.tempest_run.usable_drivers, 'description',
+            lambda box, name: driver_info.Description({
+                'name': name, 'known_races': {'T.test_b': f'of {name}'}},
+                'x')))
+        for self.status, word in (('fail', 'failed'), ('success', 'may fail')):
+            code, out, _ = self.printed_in({}, '--driver', HELM[0])
+
+            self.assertEqual(0, code)
+            self.assertIn(f'T.test_b {word}: of {HELM[0]}', out)
+
+    def test_another_failure_than_that_of_a_known_race(self):
+        self.useFixture(fixtures.MockPatchObject(
+            cli.tempest_run.usable_drivers, 'description',
+            lambda box, name: driver_info.Description({
+                'name': name, 'known_races': {'T.test_c': 'x'}}, 'x')))
+        self.status = 'fail'
+
+        self.assertEqual(1, self.run_in({}, '--driver', HELM[0])[0])
 
     def test_known_issues_of_one_do_not_hide_failures_of_another(self):
         """As two drivers of a Magnum of one's own, from which it chooses."""

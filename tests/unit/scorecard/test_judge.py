@@ -88,6 +88,16 @@ class PromiseTest(testtools.TestCase):
         self.assertEqual('', self.judged(
             described=described, test_a='passed').known_issue)
 
+    def test_a_race_that_is_known_still_fails(self):
+        described = samples.described(known_races={'XTest.test_a': 'bug 8'})
+
+        found = self.judged(described=described, test_a=('failed', 'x'))
+        self.assertEqual(('failed', 'bug 8'),
+                         (found.state, found.known_issue))
+        self.assertEqual('', self.judged(
+            described=described, test_a='failed', test_b='failed'
+        ).known_issue)
+
 
 class MagnumTest(testtools.TestCase):
 
