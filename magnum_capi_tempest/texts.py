@@ -10,6 +10,10 @@ is left to that format.
 
 import re
 
+#: Name of a test detail that lists, one a line, what a test did not check for
+#: want of access; reports count them.
+NOT_CHECKED = 'not checked'
+
 #: Control characters except tab and newline, C1 controls, lone surrogates, and
 #: characters that change the direction of text: none may reach a terminal or
 #: XML 1.0. Characters without width are included: with them, two different

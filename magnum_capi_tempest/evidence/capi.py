@@ -136,10 +136,17 @@ class ManagementCluster:
         :returns: list of (kind, dict).
         :raises KubeError: the management cluster did not answer.
         """
-        if set(kinds) == {'Secret'}:
-            return [('Secret', obj) for obj in self._reader.core('secrets')]
-        return [(kind, obj) for kind, obj in self._all_objects()
-                if kind in kinds]
+        return list(self._all_objects(kinds))
+
+    def bodies_of(self, stack_id, kinds):
+        """Return the objects of some kinds that belong to a cluster.
+
+        :param kinds: "MachineDeployment", "Cluster".
+        :returns: list of (kind, dict).
+        :raises KubeError: the management cluster did not answer.
+        """
+        return [(kind, obj) for kind, obj in self._all_objects(kinds)
+                if owners.belongs(obj['metadata'], stack_id)]
 
     def changes_of(self, stack_id):
         """Return a context that records changes of a cluster's Secrets.
@@ -199,18 +206,27 @@ class ManagementCluster:
             or group.endswith(f'.{_GROUP_END}'))
 
     def _cluster_api_objects(self):
-        for group, version, plural, kind in self._kinds:
-            for obj in self._reader.custom(group, version, plural):
-                yield kind, obj
+        return self._custom(self._kinds)
 
-    def _all_objects(self):
-        yield from self._cluster_api_objects()
-        for group, version, plural, kind in _OTHERS:
-            for obj in self._reader.custom(group, version, plural):
-                yield kind, obj
+    def _all_objects(self, kinds=None):
+        """Yield (kind, object).
+
+        :param kinds: those to read, None for all.
+        """
+        others = {kind for *_, kind in (*_OTHERS, *_CORE)}
+        if kinds is None or not others.issuperset(kinds):
+            yield from self._custom(self._kinds, kinds)
+        yield from self._custom(_OTHERS, kinds)
         for plural, kind in _CORE:
-            for obj in self._reader.core(plural):
-                yield kind, obj
+            if kinds is None or kind in kinds:
+                for obj in self._reader.core(plural):
+                    yield kind, obj
+
+    def _custom(self, resources, kinds=None):
+        for group, version, plural, kind in resources:
+            if kinds is None or kind in kinds:
+                for obj in self._reader.custom(group, version, plural):
+                    yield kind, obj
 
 
 def _is_the_clusters(metadata, stack_id):

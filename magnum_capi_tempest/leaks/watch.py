@@ -83,6 +83,17 @@ class Watch:
         self.held = {}
         self._before = None
 
+    def look_at_cloud(self):
+        """Return the things that the cloud has for this user, a set.
+
+        Also those of services without which machines can be in memory.
+        Clusters and templates are not among them.
+        """
+        found = listing.of_user(
+            self._get, self.user, self.project, real_nodes=True,
+            kinds={*model.REAL, model.CREDENTIAL, model.TRUST})
+        return set(found.things)
+
     def begin(self):
         """Record what exists, once; anything that appears later must go."""
         if self._before is None:

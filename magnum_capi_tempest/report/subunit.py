@@ -7,6 +7,7 @@ expects the worst: it may be truncated, contain a program's output or secrets,
 or be something else altogether.
 """
 
+import collections
 import dataclasses
 import pathlib
 import re
@@ -100,7 +101,8 @@ def read(path, *, title, facts=None):
         tests=tests,
         facts=types.MappingProxyType(facts),
         problems=tuple(sorted({_damage(r, path) for r in damage})),
-        sections=(*_hindered(tests), *_tolerated(tests)))
+        sections=(*_hindered(tests), *_not_checked(tests),
+                  *_tolerated(tests)))
 
 
 def _hindered(tests):
@@ -110,6 +112,18 @@ def _hindered(tests):
     if lines:
         yield model.Section(f'Environment: {texts.number(len(lines), "test")}',
                             tuple(sorted(lines)))
+
+
+def _not_checked(tests):
+    """A section with what tests did not check for want of access, if any."""
+    counts = collections.Counter(
+        line for test in tests for detail in test.details
+        if detail.name == texts.NOT_CHECKED
+        for line in detail.text.splitlines() if line.strip())
+    if counts:
+        yield model.Section('Not checked', tuple(
+            f'{line} ({texts.number(count, "test")})'
+            for line, count in sorted(counts.items())))
 
 
 def _tolerated(tests):

@@ -22,14 +22,18 @@ from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest.leaks import watch
 from magnum_capi_tempest.tests.common import access
+from magnum_capi_tempest.tests.common import bystanders
 from magnum_capi_tempest.tests.common import class_slots
 from magnum_capi_tempest.tests.common import cloud
 from magnum_capi_tempest.tests.common import details
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import microversions
+from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import tolerated
+from magnum_capi_tempest.tests.common import versions
 from magnum_capi_tempest.tests.common import waiters
+from magnum_capi_tempest import texts
 
 CONF = config.CONF
 LOG = log.getLogger(__name__)
@@ -226,6 +230,7 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
         if refusal:
             self.skipTest(refusal)
         self._clusters = []
+        self._not_checked = {}
         self.waiter = self.new_waiter()
         self._began = time.time()
         self._own_watch = self._new_watch(self.id())
@@ -234,6 +239,7 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
         self.addCleanup(self._assert_nothing_left)
         self.addOnException(self._attach_evidence)
         self.addCleanup(self._attach_tolerated)
+        self.addCleanup(self._attach_not_checked)
 
     @classmethod
     def new_waiter(cls, magnum=None):
@@ -247,6 +253,7 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
             explain=cls.management and cls.management.conditions,
             tolerant=bool(flags.not_promised(COMPLETE)),
             stacks=magnum.stacks,
+            versions=cls._versions() if magnum is cls.magnum else None,
             tolerated=tolerated.Tolerated(cls.__name__, _TOLERATED))
 
     @classmethod
@@ -278,6 +285,28 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
     @classmethod
     def rand_name(cls, kind):
         return factories.name(CONF, kind)
+
+    @classmethod
+    def _versions(cls):
+        """Return what compares shown versions with nodes; None: nothing."""
+        if (not CONF.magnum_capi_feature_enabled.workload_api
+                or flags.not_promised(COMPLETE)):
+            return None
+        return versions.Watch(cls.look_at_nodes)
+
+    @classmethod
+    def look_at_nodes(cls, cluster):
+        """Return the nodes that the workload API shows: access.NodesLook."""
+        with access.kubeconfig_of(cls.magnum.certificates, cluster) as path:
+            return access.look(path)
+
+    def not_checked(self, what, option):
+        """Record what a test does not check for want of access.
+
+        :param what: a few words.
+        :param option: of tempest.conf, which would give that access.
+        """
+        self._not_checked[f'{what}: {option} is not set'] = None
 
     def create_template(self, magnum=None, **changes):
         """Create a template for this cloud, with some fields changed.
@@ -325,10 +354,74 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
 
     def resize_cluster(self, cluster, node_count, nodegroup):
         """Resize a node group, wait until that is over; return the cluster."""
-        before = self.waiter.before(cluster['uuid'], nodegroup)
-        self.magnum.clusters.resize_cluster(
-            cluster['uuid'], node_count=node_count, nodegroup=nodegroup)
-        return self.waiter.until_updated(cluster['uuid'], before, node_count)
+        with self.around(cluster, nodegroup):
+            before = self.waiter.before(cluster['uuid'], nodegroup)
+            self.magnum.clusters.resize_cluster(
+                cluster['uuid'], node_count=node_count, nodegroup=nodegroup)
+            return self.waiter.until_updated(
+                cluster['uuid'], before, node_count)
+
+    @contextlib.contextmanager
+    def around(self, cluster, *named, upgraded=False):
+        """Assert what holds around every operation on a cluster.
+
+        Nothing changes that the operation does not name, neither of this
+        cluster nor of others of the test; and when Magnum calls it complete,
+        the nodes are what Magnum shows.
+
+        :param cluster: its body.
+        :param named: names or uuids of the node groups that it changes.
+        :param upgraded: it upgrades the whole cluster.
+        """
+        if not self.management:
+            self.not_checked('specs of what an operation does not name',
+                             'management_kubeconfig')
+        ident = cluster['uuid']
+        before = {uuid: self._view(uuid)
+                  for uuid in {ident, *self._clusters}}
+        yield
+        found = []
+        for uuid, view in before.items():
+            # What is in progress, or has failed, still changes.
+            if view and observations.is_complete(view.cluster['status']):
+                its = {'named': named, 'upgraded': upgraded} if (
+                    uuid == ident) else {}
+                found += [f'cluster {uuid}: {fault}' for fault in
+                          bystanders.faults(view, self._view(uuid), **its)]
+        if found:
+            self.fail(f'An operation on {", ".join(named) or "all"} of '
+                      f'cluster {ident} has changed what it does not name: '
+                      + '; '.join(found))
+        self.assert_complete_is_true(ident)
+
+    def _view(self, uuid):
+        """Return the bystanders.View of a cluster; None: there is none."""
+        if uuid not in self.magnum.stacks:
+            # Its driver has not created anything yet.
+            return None
+        try:
+            return bystanders.view(self.magnum, self.management, uuid)
+        except lib_exc.NotFound:
+            return None
+
+    def assert_complete_is_true(self, cluster_id):
+        """Assert that the nodes are, now, what Magnum shows of a cluster.
+
+        Not if it may be autoscaled, nor if the driver does not promise that.
+        """
+        if not CONF.magnum_capi_feature_enabled.workload_api:
+            self.not_checked('nodes of complete clusters', 'workload_api')
+            return
+        found = bystanders.view(self.magnum, None, cluster_id)
+        if flags.not_promised(COMPLETE) or found.is_autoscaled:
+            return
+        look = self.look_at_nodes(found.cluster)
+        self.assertTrue(
+            look.shows(*found.sizes, found.cluster['coe_version']),
+            f'Cluster {cluster_id} is {found.cluster["status"]} with '
+            f'{found.sizes[0]} control plane nodes and {found.sizes[1]} '
+            f'workers of {found.cluster["coe_version"]}, but there are: '
+            f'{look}')
 
     def delete_cluster(self, cluster):
         """Delete a cluster and wait until Magnum no longer knows it."""
@@ -341,6 +434,7 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
             must be set.
         """
         if not CONF.magnum_capi_feature_enabled.workload_api:
+            self.not_checked('nodes of usable clusters', 'workload_api')
             return
         path = self.enterContext(
             access.kubeconfig_of(self.magnum.certificates, cluster))
@@ -443,6 +537,11 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
         else:
             return
         self.fail(text)
+
+    def _attach_not_checked(self):
+        if self._not_checked:
+            self.addDetail(texts.NOT_CHECKED,
+                           details.text('\n'.join(self._not_checked)))
 
     def _attach_tolerated(self):
         found = self.waiter.tolerated.take()

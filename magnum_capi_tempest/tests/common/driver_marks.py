@@ -60,7 +60,7 @@ def _mark(name, document):
 
 
 class Assertions:
-    """For a test case, which must have ``management``."""
+    """For a base.BaseMagnumCapiTest."""
 
     def read_marks(self, options, drivers):
         """Read the marks with which :meth:`assert_served_by` compares."""
@@ -96,9 +96,8 @@ class Assertions:
         stack_id, objects = self._look(cluster)
         lacks = self._marks[driver].lacks(stack_id, objects)
         if lacks:
-            self.fail(f'Not only {driver} has served cluster '
-                      f'{cluster["uuid"]}, but another driver: '
-                      + '; '.join(lacks))
+            self.fail(f'Another driver than {driver} has served cluster '
+                      f'{cluster["uuid"]}: ' + '; '.join(lacks))
 
     @contextlib.contextmanager
     def served_by(self, driver, cluster):
@@ -115,6 +114,8 @@ class Assertions:
     def deleted_by(self, driver, cluster):
         """Assert that a driver serves the deletion of its cluster."""
         if not self.management:
+            self.not_checked('which driver serves a deletion',
+                             'management_kubeconfig')
             yield
             return
         failure = None

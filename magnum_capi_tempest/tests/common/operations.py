@@ -17,7 +17,6 @@ from magnum_capi import errors
 from magnum_capi import waiting
 from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest.leaks import watch
-from magnum_capi_tempest.tests.common import access
 from magnum_capi_tempest.tests.common import app_credentials
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import factories
@@ -42,6 +41,11 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
     min_microversion = '1.9'
     # One test changes a cluster several times.
     TIMEOUT_SCALING_FACTOR = 3
+
+    def setUp(self):
+        super().setUp()
+        #: By uuid of a node group: what appeared in the cloud meanwhile.
+        self._came_with = {}
 
     @classmethod
     def request_class_cluster(cls, template, **changes):
@@ -68,10 +72,11 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
 
     def upgrade_cluster(self, cluster, template):
         """Upgrade to a template, wait for its end, and return the cluster."""
-        before = self.waiter.before(cluster['uuid'], WORKERS)
-        self.request_upgrade(cluster, template)
-        return self.waiter.until_updated(
-            cluster['uuid'], before, before.nodegroup['node_count'])
+        with self.around(cluster, upgraded=True):
+            before = self.waiter.before(cluster['uuid'], WORKERS)
+            self.request_upgrade(cluster, template)
+            return self.waiter.until_updated(
+                cluster['uuid'], before, before.nodegroup['node_count'])
 
     def request_upgrade(self, cluster, template):
         # Without max_batch_size Magnum 23.0.0 answers 500: "Cannot convert
@@ -89,18 +94,44 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
         lifecycle.cluster.any-name.
         """
         group = {'name': f'group-{uuid.uuid4().hex[:6]}', **group}
-        created = self.magnum.nodegroups.create_nodegroup(
-            cluster['uuid'], **group)
-        if not self.is_own_cluster(cluster):
-            self.addCleanup(self.remove_group, cluster, created)
-        return self.waiter.until_group_created(
-            cluster['uuid'], created['uuid']).nodegroup
+        cloud = self._own_watch.look_at_cloud()
+        with self.around(cluster, group['name']):
+            created = self.magnum.nodegroups.create_nodegroup(
+                cluster['uuid'], **group)
+            if not self.is_own_cluster(cluster):
+                self.addCleanup(self.remove_group, cluster, created)
+            found = self.waiter.until_group_created(
+                cluster['uuid'], created['uuid']).nodegroup
+        self._came_with[created['uuid']] = (
+            self._own_watch.look_at_cloud() - cloud)
+        return found
 
     def delete_group(self, cluster, group):
         """Delete a node group and wait until it is gone."""
-        self.magnum.nodegroups.delete_nodegroup(
-            cluster['uuid'], group['uuid'])
-        self.waiter.until_group_deleted(cluster['uuid'], group['uuid'])
+        with self.around(cluster, group['name']):
+            self.magnum.nodegroups.delete_nodegroup(
+                cluster['uuid'], group['uuid'])
+            self.waiter.until_group_deleted(cluster['uuid'], group['uuid'])
+        self.assert_nothing_left_in_cloud(cluster, group)
+
+    def assert_nothing_left_in_cloud(self, cluster, group):
+        """Assert that what came with a node group went with it.
+
+        Of a user whom others use, only what is named after the cluster.
+        """
+        came = {(thing.kind, thing.ident)
+                for thing in self._came_with.pop(group['uuid'], ())
+                if CONF.auth.use_dynamic_credentials
+                or observations.stack_id(cluster) in thing.name}
+        if not came:
+            return
+        waiting.wait_for(
+            lambda: [thing for thing in self._own_watch.look_at_cloud()
+                     if (thing.kind, thing.ident) in came],
+            done=lambda left: not left, timeout=watch.COLLECTED,
+            what='nothing of the deleted node group '
+                 f'{group["name"]} to be left in the cloud',
+            describe=lambda left: ', '.join(map(str, left)))
 
     def remove_group(self, cluster, group):
         """Restore a shared cluster for the other tests."""
@@ -187,6 +218,7 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
         :param look: of :meth:`look_at_nodes`, if it was already taken.
         """
         if not CONF.magnum_capi_feature_enabled.workload_api:
+            self.not_checked('nodes of complete clusters', 'workload_api')
             return
         look = look or self.look_at_nodes(cluster)
         self.assertTrue(
@@ -194,15 +226,10 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
             f'It is {cluster["status"]} with {masters} control plane nodes '
             f'and {workers} workers, but there are: {look}')
 
-    @classmethod
-    def look_at_nodes(cls, cluster):
-        """Return the nodes that the workload API shows: access.NodesLook."""
-        with access.kubeconfig_of(cls.magnum.certificates, cluster) as path:
-            return access.look(path)
-
     def assert_machines(self, cluster, count):
         """Assert that the management cluster soon has this many Machines."""
         if not self.management:
+            self.not_checked('number of Machines', 'management_kubeconfig')
             return
         stack_id = observations.stack_id(cluster)
         waiting.wait_for(
@@ -215,6 +242,7 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
 
     def assert_nothing_left_in_management_cluster(self, cluster):
         if not self.management:
+            self._leftovers_not_checked()
             return
         # Magnum forgets the cluster once its Cluster object is gone; the
         # garbage collector of Kubernetes takes a moment for dependent objects.
@@ -235,6 +263,7 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
         :param name: of the cluster, and of nothing else.
         """
         if not self.management:
+            self._leftovers_not_checked()
             return
         words = (cluster_id, uuid.UUID(cluster_id).hex, name)
         none_since = None
@@ -255,6 +284,10 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
             what=f'nothing to be left of cluster {cluster_id} in the '
                  'management cluster',
             describe=lambda left: ', '.join(map(str, left)))
+
+    def _leftovers_not_checked(self):
+        self.not_checked('what is left in the management cluster',
+                         'management_kubeconfig')
 
     def application_credentials(self):
         """Return the sorted ids of all of the user's."""

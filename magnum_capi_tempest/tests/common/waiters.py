@@ -59,6 +59,8 @@ class ClusterWaiter:
         (observations.Update.is_abandoned).
     :param stacks: dict that receives each stack_id by the uuid of its
         cluster.
+    :param versions: versions.Watch, which sees each look at a cluster; None:
+        nobody does.
     :param clock: for tests.
 
     Errors of all methods, WaitTimeout and WaitAborted, carry ``state`` (a
@@ -67,7 +69,7 @@ class ClusterWaiter:
 
     def __init__(self, clusters, nodegroups, *, interval, timeout,
                  delete_timeout, explain=None, tolerated=None,
-                 tolerant=False, stacks=None, clock=time):
+                 tolerant=False, stacks=None, versions=None, clock=time):
         self._clusters = clusters
         self._nodegroups = nodegroups
         self._timeout = timeout
@@ -77,6 +79,7 @@ class ClusterWaiter:
                           else tolerated)
         self._tolerant = tolerant
         self._stacks = {} if stacks is None else stacks
+        self._versions = versions
         self._seen = set()
         self._clock = clock
         self._pace = waiting.Pace(
@@ -101,6 +104,8 @@ class ClusterWaiter:
             self._seen.add(cluster_id)
             if look.stack_id:
                 self._stacks[cluster_id] = look.stack_id
+            if self._versions:
+                self._versions.see(look.cluster)
             return look
         except lib_exc.NotFound:
             return observations.Look()

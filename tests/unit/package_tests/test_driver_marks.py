@@ -6,6 +6,7 @@ import json
 import types
 
 import testtools
+from testtools import content
 
 from magnum_capi import driver_info
 from magnum_capi import errors
@@ -85,6 +86,9 @@ class _Case(testtools.TestCase, driver_marks.Assertions):
 
     def runTest(self):
         """A test case that only has the assertions."""
+
+    def not_checked(self, what, option):
+        self.addDetail('not checked', content.text_content(what))
 
 
 class AssertionsTest(testtools.TestCase):
@@ -197,3 +201,4 @@ class AssertionsTest(testtools.TestCase):
     def test_a_deletion_that_nobody_can_see(self):
         self.case.management = None
         self.delete()
+        self.assertIn('not checked', self.case.getDetails())

@@ -2,6 +2,7 @@
 
 """What the tests of the life of clusters share can say no."""
 
+import contextlib
 import types
 import unittest
 
@@ -179,6 +180,12 @@ class NodeGroupTest(testtools.TestCase):
             nodegroups=self.magnum.client('NodegroupsClient'))
         self.test._own_watch = watch.Watch(
             None, user='u', project='p', test='t')
+        #: What the cloud has: for each look, the last for ever.
+        self.cloud = [set()]
+        self.test._own_watch.look_at_cloud = lambda: (
+            self.cloud.pop(0) if len(self.cloud) > 1 else self.cloud[0])
+        self.test._came_with = {}
+        self.test.around = lambda *args: contextlib.nullcontext()
         self.waited = []
         self.test.waiter = types.SimpleNamespace(
             until_group_created=self._fail,
@@ -189,7 +196,7 @@ class NodeGroupTest(testtools.TestCase):
 
     def left_after(self, *answers):
         """Run a test whose group is not created; return what was sent."""
-        self.magnum.answers = [(202, {'uuid': 'g'}), *answers]
+        self.magnum.answers = [(202, {'uuid': 'g', 'name': 'n'}), *answers]
         self.assertRaises(errors.WaitAborted, self.test.create_group,
                           {'uuid': UUID}, name='n')
         self.test.doCleanups()
@@ -211,6 +218,45 @@ class NodeGroupTest(testtools.TestCase):
 
         self.assertEqual([('POST', 'nodegroups')],
                          self.left_after((204, None)))
+
+    def left_of_group(self, *cloud, dynamic=True):
+        """Create and delete a group; what the cloud has is in ``cloud``.
+
+        :returns: the message of the failure; empty if it passes.
+        """
+        self.magnum.answers = [(202, {'uuid': 'g', 'name': 'n'}), (204, None)]
+        self.cloud = list(cloud)
+        self.test.waiter.until_group_created = lambda *args: (
+            observations.Look(nodegroup={'uuid': 'g', 'name': 'n'}))
+        self.useFixture(fixtures.MonkeyPatch(
+            'magnum_capi_tempest.tests.common.operations.CONF',
+            types.SimpleNamespace(auth=types.SimpleNamespace(
+                use_dynamic_credentials=dynamic))))
+        self.useFixture(fixtures.MonkeyPatch(
+            'magnum_capi_tempest.tests.common.operations.watch.COLLECTED',
+            0.01))
+        cluster = {'uuid': UUID, 'stack_id': 'mine-1'}
+        group = self.test.create_group(cluster, name='n')
+        try:
+            self.test.delete_group(cluster, group)
+        except errors.WaitTimeout as e:
+            return str(e)
+        return ''
+
+    def test_what_stays_of_a_deleted_group(self):
+        before, came, other = (
+            model.Thing('server group', name, name)
+            for name in ('before', 'mine-1-n', 'of-somebody'))
+
+        self.assertIn('server group mine-1-n', self.left_of_group(
+            {before}, {before, came}, {before, came}))
+        self.assertEqual('', self.left_of_group(
+            {before}, {before, came}, {before, came}, {before}))
+        # What came with something else, or to somebody else.
+        self.assertEqual('', self.left_of_group(
+            {before}, {before, came}, {before, other}))
+        self.assertEqual('', self.left_of_group(
+            {before}, {before, other}, {before, other}, dynamic=False))
 
 
 class NewVersionTest(testtools.TestCase):

@@ -59,6 +59,18 @@ class ReadTest(testtools.TestCase):
         self.assertEqual(('B.one: x: 1', 'B.one: y: 2'), section.lines)
         self.assertTrue(run.ok)
 
+    def test_what_was_not_checked_is_counted(self):
+        run = self.read(
+            streams.Stream()
+            .test('a.B.one', **{'not checked': 'nodes: x is unset\nMachines'})
+            .test('a.B.two', **{'not checked': 'nodes: x is unset'}))
+
+        section, = run.sections
+        self.assertEqual('Not checked', section.title)
+        self.assertEqual(('Machines (1 test)', 'nodes: x is unset (2 tests)'),
+                         section.lines)
+        self.assertTrue(run.ok)
+
     def test_the_name_of_a_detail_is_for_people(self):
         test, = self.read(streams.Stream().test(
             'a.B.one', 'fail', **{"pythonlogging:''": 'x'})).tests

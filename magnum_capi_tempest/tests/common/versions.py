@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Asserts that Magnum shows no version before all nodes have it."""
+
+import re
+
+from tempest.lib import exceptions as lib_exc
+
+from magnum_capi import errors
+
+
+class ShownTooEarly(errors.MagnumCapiError):
+    """Magnum shows a version that a node does not have yet."""
+
+
+class Watch:
+    """Compares each new version of a cluster with its nodes.
+
+    Nodes only become newer: one that is older after Magnum has answered was
+    older before.
+
+    :param look_at_nodes: function of the body of a cluster that returns an
+        access.NodesLook.
+    """
+
+    def __init__(self, look_at_nodes):
+        self._look_at_nodes = look_at_nodes
+        self._shown = {}
+
+    def see(self, cluster):
+        """Compare what Magnum shows of a cluster.
+
+        The first version that it shows is that of its creation. While the
+        nodes cannot be listed, the next call compares.
+
+        :param cluster: its body.
+        :raises ShownTooEarly: a node is older.
+        """
+        ident, version = cluster['uuid'], cluster.get('coe_version')
+        shown = self._shown.get(ident)
+        if not version or version == shown:
+            return
+        if shown:
+            try:
+                look = self._look_at_nodes(cluster)
+            except (errors.MagnumCapiError, lib_exc.TempestException):
+                return
+            if look.error or not look.nodes:
+                return
+            old = [node for node in look.nodes
+                   if number(node.version) < number(version)]
+            if old:
+                raise ShownTooEarly(
+                    f'Magnum shows {version} for cluster {ident}, which is '
+                    f'{cluster.get("status")}, although nodes are older',
+                    last_seen=', '.join(f'{node.name} {node.version}'
+                                        for node in old))
+        self._shown[ident] = version
+
+
+def number(version):
+    """Return the numbers in a version of Kubernetes, for comparison."""
+    return tuple(map(int, re.findall(r'\d+', version)[:3]))
