@@ -92,6 +92,27 @@ class InvalidCredentialTest(BaseInvalidCredentialTest):
 
         self.assert_shown_and_cured()
 
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('c7da4bad-b261-4557-a35e-647db8bc447a')
+    @testtools.skipUnless(
+        CONF.auth.use_dynamic_credentials,
+        '[auth] use_dynamic_credentials is false: a user that Tempest did not '
+        'create stays enabled')
+    def test_its_user_was_disabled_for_a_while(self):
+        # Keystone then deletes the user's application credentials.
+        self.addCleanup(self.set_enabled, True)
+        self.set_enabled(False)
+        self.restore = lambda: self.set_enabled(True)
+
+        self.assert_shown_and_cured()
+
+    def set_enabled(self, enabled):
+        self.os_admin.users_v3_client.update_user(
+            self.os_primary.credentials.user_id, enabled=enabled)
+        if enabled:
+            # Keystone has revoked the user's tokens.
+            self.os_primary.auth_provider.clear_auth()
+
     def take_roles(self):
         """Revoke the user's roles in the project; restored at the end."""
         user = self.os_primary.credentials

@@ -6,9 +6,12 @@ The secrets are read in the management cluster: the keys of its authorities,
 its application credential, kubeconfigs.
 """
 
+import base64
 import json
 import uuid
 
+from cryptography.hazmat.primitives import serialization
+from cryptography import x509
 from tempest import config
 from tempest.lib import decorators
 
@@ -84,6 +87,42 @@ class SecretsTest(remediation.BaseManagementTest,
         secrets = self.secrets | self.read_secrets()
         for path, text in logs.items():
             self.assertEqual([], disclosure.find_secrets(text, secrets), path)
+
+
+@flags.promise('lifecycle.authority.distinct')
+class AuthoritiesTest(remediation.BaseManagementTest,
+                      operations.BaseSharedClusterTest):
+    """Cluster API reads the authorities of a cluster from Secrets.
+
+    Their names are part of its contract (util/secret/consts.go of
+    kubernetes-sigs/cluster-api).
+    """
+
+    required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('00e6b23a-bbca-4fa9-96c6-c3b12c627996')
+    def test_each_is_another(self):
+        stack_id = observations.stack_id(self.cluster)
+        found = {}
+        for obj in self.cluster_api.core('secrets'):
+            name, _, purpose = obj['metadata']['name'].rpartition('-')
+            if name == stack_id and purpose in ('ca', 'etcd', 'proxy'):
+                pem = base64.b64decode(obj['data']['tls.crt']).decode()
+                found.setdefault(_public_key(pem), []).append(purpose)
+
+        self.assertEqual([['ca'], ['etcd'], ['proxy']],
+                         sorted(found.values()))
+        shown = self.magnum.certificates.show_ca_certificate(
+            self.cluster['uuid'])['pem']
+        self.assertEqual(['ca'], found.get(_public_key(shown)))
+
+
+def _public_key(pem):
+    """Return the public key of a certificate in PEM, bytes."""
+    return x509.load_pem_x509_certificate(pem.encode()).public_key(
+    ).public_bytes(serialization.Encoding.DER,
+                   serialization.PublicFormat.SubjectPublicKeyInfo)
 
 
 @flags.promise('lifecycle.credential.proxy-passwords')
