@@ -13,6 +13,7 @@ from magnum_capi.driver.keys import rotation
 from magnum_capi.driver import reconcile
 from magnum_capi.driver import self_repair
 from magnum_capi_defects import parts
+from magnum_capi_defects import taps
 
 LOG = logging.getLogger(__name__)
 
@@ -162,3 +163,13 @@ class ProjectsTogether(parts.Seeded):
         self._runtime().kube.delete(
             'Secret', self.NAMESPACE, f'{cluster.stack_id}-together')
         super().delete_cluster(context, cluster)
+
+
+class OneAuthority(taps.Tapped):
+    """etcd and the front proxy trust the authority of the API."""
+
+    def create_cluster(self, context, cluster, cluster_create_timeout):
+        cluster.etcd_ca_cert_ref = cluster.ca_cert_ref
+        cluster.front_proxy_ca_cert_ref = cluster.ca_cert_ref
+        cluster.save()
+        super().create_cluster(context, cluster, cluster_create_timeout)

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Operations that change what they do not name, or show it too early."""
+
+from magnum_capi_defects import taps
+
+
+class OthersResized(taps.Tapped):
+    """A resize resizes all groups of workers."""
+
+    def resize_cluster(self, context, cluster, resize_manager, node_count,
+                       nodes_to_remove, nodegroup=None):
+        for group in cluster.nodegroups:
+            if group.role != 'master' and (
+                    nodegroup and group.uuid != nodegroup.uuid):
+                group.node_count = node_count
+                group.save()
+        super().resize_cluster(context, cluster, resize_manager, node_count,
+                               nodes_to_remove, nodegroup)
+
+
+class OthersStrategyLost(taps.Tapped):
+    """A resize gives all groups of workers another rollout strategy."""
+
+    def values(self, method, cluster, values):
+        if method == 'resize_cluster':
+            for group in values['nodeGroups']:
+                group['rolloutStrategy'] = {
+                    'type': 'RollingUpdate', 'rollingUpdate': {
+                        'maxSurge': 3, 'maxUnavailable': 0}}
+        return values
+
+
+class VersionShownEarly(taps.Tapped):
+    """An upgrade shows the new version before any node has it."""
+
+    def upgrade_cluster(self, context, cluster, cluster_template, *args,
+                        **kwargs):
+        super().upgrade_cluster(context, cluster, cluster_template, *args,
+                                **kwargs)
+        image = self._store(context, cluster).cloud.services.proxy(
+            'image').get_image(cluster_template.image_id)
+        cluster.coe_version = image.properties['kube_version']
+        cluster.save()
+
+
+class GroupDeletionChangesBounds(taps.Tapped):
+    """The deletion of a node group changes the minimum of another one."""
+
+    def delete_nodegroup(self, context, cluster, nodegroup):
+        group = cluster.default_ng_worker
+        group.min_node_count = 0
+        group.save()
+        super().delete_nodegroup(context, cluster, nodegroup)
+
+
+class GroupLeavesServerGroup(taps.Tapped):
+    """A node group leaves something in the cloud when it is deleted."""
+
+    def create_nodegroup(self, context, cluster, nodegroup):
+        super().create_nodegroup(context, cluster, nodegroup)
+        self.leave(self._store(context, cluster).cloud.services.proxy,
+                   f'{cluster.stack_id}-{nodegroup.name}', cluster)
+
+    def leave(self, proxy, name, cluster):
+        proxy('compute').create_server_group(
+            name=name, policies=['anti-affinity'])
+
+
+class GroupLeavesCredential(GroupLeavesServerGroup):
+
+    def leave(self, proxy, name, cluster):
+        proxy('identity').create_application_credential(
+            cluster.user_id, name)
+
+
+class GroupLeavesVolume(GroupLeavesServerGroup):
+
+    def leave(self, proxy, name, cluster):
+        proxy('block-storage').create_volume(name=name, size=1)
