@@ -512,7 +512,8 @@ class Helm:
                     'meta.helm.sh/release-name': release}
             self.put(plural, obj, name)
             if plural == 'machinedeployments':
-                self.join(name, obj['spec']['replicas'], release)
+                self.join(name, obj['spec']['replicas'], release,
+                          obj['spec']['template']['spec']['version'])
         try:
             self.after()
         except helm_errors.HelmFailed:
@@ -570,10 +571,11 @@ class Helm:
                 del self._api.objects[path]
         self.join(name, count, release)
 
-    def join(self, deployment, count, release):
+    def join(self, deployment, count, release, version='v1.34.2'):
         """Make a MachineDeployment's machines, each of them a node."""
         for number in range(count or 0):
             machine = objects.machine(node=f'{deployment}-{number}')
+            machine['spec']['version'] = version
             machine['metadata']['labels'] = {
                 names.CAPI_CLUSTER_NAME: release,
                 'cluster.x-k8s.io/deployment-name': deployment}

@@ -7,6 +7,7 @@ import datetime
 import typing
 
 from magnum_capi.driver.desired import goal
+from magnum_capi.driver.desired import versions
 from magnum_capi.driver.observed import conditions
 from magnum_capi.driver.observed import snapshot as snapshot_module
 from magnum_capi.kube import kinds
@@ -49,7 +50,7 @@ class Verdict:
     :param status: Magnum's, ``CREATE_IN_PROGRESS`` ...
     :param reason: one readable text, empty when everything is good.
     :param api_address: URL as soon as it is known, else None.
-    :param coe_version: that the control plane runs, None when unknown.
+    :param coe_version: lowest that a node runs, None when unknown.
     :param groups: by the key of the node group.
     :param action: NOTHING, APPLY, REPAIR, DELETE or ADVANCE; NOTHING when no
         operation is in progress.
@@ -101,6 +102,17 @@ def address(cluster: kinds.Object | None) -> str | None:
 
 
 def version(snapshot: snapshot_module.Snapshot) -> str | None:
-    """Lowest version that the control plane runs, None when unknown."""
+    """Lowest version that any node runs, None when unknown.
+
+    An upgrade replaces the control plane first: its version alone would be
+    shown while workers are older.
+    """
     plane = snapshot.get('control_plane', None)
-    return conditions.status(plane).get('version') if plane else None
+    own = conditions.status(plane).get('version') if plane else None
+    if not own or not snapshot.seen('machines'):
+        return None
+    found: list[str] = [own, *(
+        str(conditions.spec(machine).get('version'))
+        for machine in snapshot.machines)]
+    return min(filter(versions.is_version, found), key=versions.parse,
+               default=None)

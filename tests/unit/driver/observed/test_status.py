@@ -81,6 +81,21 @@ class RecordedTest(testtools.TestCase):
                          verdict.groups['default-master'].status)
         self.assertEqual(UPDATE, verdict.groups['default-worker'].status)
 
+    def test_the_version_is_that_of_the_oldest_machine(self):
+        workers = objects.workers()
+        for machine, version in zip(workers, ('v1.35.0', 'v1.34.10')):
+            machine['spec']['version'] = version
+        plane = objects.control_plane(kube='v1.35.0')
+        for seen, version in (
+                (objects.complete(control_plane=plane, machines=workers),
+                 'v1.34.10'),
+                (objects.complete(control_plane=plane, machines=workers[:1]),
+                 'v1.35.0'),
+                # Nobody knows how old they are.
+                (objects.complete(control_plane=plane,
+                                  machines=snapshot.UNSEEN), None)):
+            self.assertEqual(version, judge(seen, upgrade()).coe_version)
+
     def test_upgraded(self):
         verdict = self.assert_verdict('UPDATE_COMPLETE', 'upgraded',
                                       upgrade())
