@@ -26,6 +26,11 @@ class Watch:
     def __init__(self, look_at_nodes):
         self._look_at_nodes = look_at_nodes
         self._shown = {}
+        self._ignored = set()
+
+    def ignore(self, cluster_id):
+        """Compare no version of a cluster from now on."""
+        self._ignored.add(cluster_id)
 
     def see(self, cluster):
         """Compare what Magnum shows of a cluster.
@@ -38,7 +43,7 @@ class Watch:
         """
         ident, version = cluster['uuid'], cluster.get('coe_version')
         shown = self._shown.get(ident)
-        if not version or version == shown:
+        if not version or version == shown or ident in self._ignored:
             return
         if shown:
             try:

@@ -79,7 +79,7 @@ class ClusterWaiter:
                           else tolerated)
         self._tolerant = tolerant
         self._stacks = {} if stacks is None else stacks
-        self._versions = versions
+        self.versions = versions
         self._seen = set()
         self._clock = clock
         self._pace = waiting.Pace(
@@ -104,8 +104,8 @@ class ClusterWaiter:
             self._seen.add(cluster_id)
             if look.stack_id:
                 self._stacks[cluster_id] = look.stack_id
-            if self._versions:
-                self._versions.see(look.cluster)
+            if self.versions:
+                self.versions.see(look.cluster)
             return look
         except lib_exc.NotFound:
             return observations.Look()

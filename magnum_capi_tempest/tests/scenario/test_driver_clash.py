@@ -59,6 +59,8 @@ class ClashTest(operations.BaseOperationsTest, driver_marks.Assertions):
                     keypair=self.create_keypair()))
                 for driver in (self.driver, self.other)]}
         self.assert_told_apart(clusters)
+        # The first driver is the one under test.
+        self.is_of_other_driver(clusters[self.other])
 
         for driver, cluster in clusters.items():
             with self.served_by(driver, cluster):

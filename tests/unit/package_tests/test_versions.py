@@ -64,6 +64,13 @@ class WatchTest(testtools.TestCase):
 
         self.assertRaises(versions.ShownTooEarly, self.see, 'v1.35.0')
 
+    def test_a_cluster_that_is_ignored(self):
+        self.see('v1.34.9')
+        self.nodes = ['v1.34.9']
+        self.watch.ignore('c')
+
+        self.see('v1.35.0')
+
     def test_each_cluster_has_its_own(self):
         self.see('v1.34.9')
         self.see('v1.35.0', 'd')
