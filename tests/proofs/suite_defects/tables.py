@@ -73,7 +73,7 @@ class Defect:
         found = {name: f'{seconds * patience:.0f}'
                  for name, seconds in TIMEOUTS.items()} | self.options
         if self.clash:
-            found['clashing_drivers'] = f'{CLASHES_WITH},{self.driver}'
+            found['clashing_drivers'] = f'{self.driver},{CLASHES_WITH}'
             found['driver_marks'] = json.dumps({
                 CLASHES_WITH: marks(CLASHES_WITH),
                 self.driver: marks(OWN)})

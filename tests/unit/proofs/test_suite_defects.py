@@ -47,7 +47,7 @@ class TableTest(testtools.TestCase):
         clash = next(one for one in self.defects if one.clash)
         found = clash.all_options(marks=lambda driver: {'stack_id': driver})
 
-        self.assertEqual(f'k8s_capi_helm_v1,{clash.driver}',
+        self.assertEqual(f'{clash.driver},k8s_capi_helm_v1',
                          found['clashing_drivers'])
         self.assertEqual('k8s_capi_v1', json.loads(found['driver_marks'])[
             clash.driver]['stack_id'])
