@@ -9,6 +9,7 @@ from magnum_capi.driver.observed import health
 from magnum_capi.driver import reconcile
 from magnum_capi.driver import store
 from magnum_capi_defects import parts
+from magnum_capi_defects import taps
 
 
 class _Content(monitor.Monitor):
@@ -57,3 +58,16 @@ class Restless(parts.Seeded):
     def get_monitor(self, context, cluster):
         return _Writing(
             self._runtime, self._store(parts.admin(), cluster), cluster)
+
+
+class FailedForGood(taps.Tapped):
+    """A cluster that has failed never is complete again by itself."""
+
+    def update_cluster_status(self, context, cluster, use_admin_ctx=False):
+        if not cluster.status.endswith('_FAILED'):
+            super().update_cluster_status(context, cluster, use_admin_ctx)
+
+    def get_monitor(self, context, cluster):
+        if cluster.status.endswith('_FAILED'):
+            return None
+        return super().get_monitor(context, cluster)

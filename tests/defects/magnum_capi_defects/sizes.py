@@ -17,6 +17,7 @@ from magnum_capi.driver.observed import verdicts
 from magnum_capi.driver import reconcile
 from magnum_capi.driver import store
 from magnum_capi_defects import parts
+from magnum_capi_defects import taps
 
 _first = {}
 
@@ -235,3 +236,12 @@ class UpdateUnsupported(parts.Seeded):
     def update_cluster(self, context, cluster, scale_manager=None,
                        rollback=False):
         raise NotImplementedError('update_cluster')
+
+
+class BoundsForgotten(taps.Tapped):
+    """The bounds of a new node group are those of nobody."""
+
+    def create_nodegroup(self, context, cluster, nodegroup):
+        super().create_nodegroup(context, cluster, nodegroup)
+        nodegroup.min_node_count, nodegroup.max_node_count = 0, 99
+        nodegroup.save()

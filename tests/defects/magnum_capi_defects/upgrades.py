@@ -10,6 +10,7 @@ from magnum_capi.driver import status_check
 from magnum_capi.driver import store
 from magnum_capi.driver import upgrading
 from magnum_capi_defects import parts
+from magnum_capi_defects import taps
 
 #: Values of the chart that determine the version of all machines.
 _VERSION = ('kubernetesVersion', 'machineImageId')
@@ -146,3 +147,14 @@ class TagNeeded(parts.Seeded):
             raise KeyError('kube_tag')
         super().upgrade_cluster(
             context, cluster, cluster_template, *args, **kwargs)
+
+
+class AllAway(taps.Tapped):
+    """An upgrade removes all workers of a group before it makes new ones."""
+
+    def values(self, method, cluster, values):
+        for group in values['nodeGroups']:
+            group['rolloutStrategy'] = {
+                'type': 'RollingUpdate', 'rollingUpdate': {
+                    'maxSurge': 0, 'maxUnavailable': '100%'}}
+        return values
