@@ -39,7 +39,7 @@ class VersionShownEarly(taps.Tapped):
         super().upgrade_cluster(context, cluster, cluster_template, *args,
                                 **kwargs)
         image = self._store(context, cluster).cloud.services.proxy(
-            'image').get_image(cluster_template.image_id)
+            'image').find_image(cluster_template.image_id)
         cluster.coe_version = image.properties['kube_version']
         cluster.save()
 

@@ -23,6 +23,9 @@ METHODS = ('create_cluster', 'update_cluster', 'delete_cluster',
 
 _running = threading.local()
 
+#: By release: what a thread gets that a method of Magnum's has left behind.
+_last = {}
+
 
 def _tapped(name):
     inherited = getattr(driver.Driver, name)
@@ -57,6 +60,8 @@ class Tapped(driver.Driver):
 def _during(tapped, method, cluster):
     before = getattr(_running, 'tap', None)
     _running.tap = functools.partial(tapped.values, method, cluster)
+    if cluster.stack_id:
+        _last[cluster.stack_id] = _running.tap
     try:
         yield
     finally:
@@ -64,9 +69,11 @@ def _during(tapped, method, cluster):
 
 
 def _communicate(self, input=None, timeout=None):
-    tap = getattr(_running, 'tap', None)
-    if tap and input and pathlib.Path(self.args[0]).name == 'helm':
-        input = type(input)(json.dumps(tap(json.loads(input))))
+    if input and any(pathlib.Path(word).name == 'helm' for word in self.args):
+        tap = getattr(_running, 'tap', None) or next(
+            (_last[word] for word in self.args if word in _last), None)
+        if tap:
+            input = json.dumps(tap(json.loads(input)))
     return _inherited(self, input, timeout)
 
 
