@@ -49,7 +49,7 @@ class GroupDeletionChangesBounds(taps.Tapped):
 
     def delete_nodegroup(self, context, cluster, nodegroup):
         group = cluster.default_ng_worker
-        group.min_node_count = 0
+        group.min_node_count = 1
         group.save()
         super().delete_nodegroup(context, cluster, nodegroup)
 
