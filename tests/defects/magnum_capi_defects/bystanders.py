@@ -44,14 +44,13 @@ class VersionShownEarly(taps.Tapped):
         cluster.save()
 
 
-class GroupDeletionChangesBounds(taps.Tapped):
-    """The deletion of a node group changes the minimum of another one."""
+class ControlPlaneTouched(taps.Tapped):
+    """A new node group changes how the control plane is healed."""
 
-    def delete_nodegroup(self, context, cluster, nodegroup):
-        group = cluster.default_ng_worker
-        group.min_node_count = 1
-        group.save()
-        super().delete_nodegroup(context, cluster, nodegroup)
+    def values(self, method, cluster, values):
+        if method == 'create_nodegroup':
+            values['controlPlane']['remediationStrategy'] = {'maxRetry': 7}
+        return values
 
 
 class GroupLeavesServerGroup(taps.Tapped):
