@@ -74,8 +74,8 @@ def run(args, folder, ended
             *_, left = box_commands.run(box, tempest_run.Order(
                 regex=driver_report.regex(args, asked), driver=name,
                 results=folder, concurrency=args.concurrency,
-                promise='driver', described=described, options=(
-                    *usable_drivers.clashing(usable), *args.option)))
+                promise='driver', described=described,
+                options=tuple(args.option)))
         kind = records.require_ready(box.directory).nodes.kind
     about = report.of_driver(described, name)
     if name in made.drivers:

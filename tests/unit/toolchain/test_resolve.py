@@ -118,7 +118,8 @@ class TestResolver(base.TestCase):
 
         self.program = base.program(build=made)
         error = self.assertRaises(errors.EnvironmentProblem, self.get)
-        self.assertIn('magnum-capi-sandbox', str(error))
+        self.assertIn('pip install --force-reinstall --no-deps ./sandbox',
+                      str(error))
 
     def test_what_is_kept_is_not_made_again(self):
         first = self.get()
