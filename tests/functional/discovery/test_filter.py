@@ -23,7 +23,7 @@ from tests.functional.discovery import spellings
 OFF = 'k8s_capi_disabled_v1'
 HELM = 'k8s_capi_helm_v1'
 #: The only driver of the image SOLE_IMAGE.
-SOLE, SOLE_IMAGE = 'k8s_capi_v1', 'nameless-capi'
+SOLE, SOLE_IMAGE = 'k8s_capi_alias_v1', 'arch-capi'
 
 
 class DiscoveryFilterTest(testtools.TestCase):
@@ -41,7 +41,7 @@ class DiscoveryFilterTest(testtools.TestCase):
             cls.seeded['images'][SOLE_IMAGE] = demo.image.create_image(
                 SOLE_IMAGE, data=b'-', container_format='bare',
                 disk_format='raw', validate_checksum=False,
-                os_distro='nameless', kube_version='v1.34.2').id
+                os_distro='arch', kube_version='v1.34.2').id
 
     @classmethod
     def connection(cls, cloud):
@@ -240,7 +240,7 @@ class DiscoveryFilterTest(testtools.TestCase):
 
     def test_what_is_stored_is_explained(self):
         template = self.create(SOLE_IMAGE).json()['uuid']
-        other = self.create(driver=SOLE).json()['uuid']
+        other = self.create(SOLE_IMAGE).json()['uuid']
         answer = self.ask('POST', 'clusters', {
             'name': 'explained', 'cluster_template_id': template,
             'keypair': None, 'node_count': 1, 'master_count': 1})
@@ -264,7 +264,7 @@ class DiscoveryFilterTest(testtools.TestCase):
             {'op': 'remove', 'path': '/driver'},
             {'op': 'replace', 'path': '/image_id', 'value': SOLE_IMAGE}])
         self.assertEqual(
-            (200, SOLE, 'nameless'),
+            (200, SOLE, 'arch'),
             (answer.status_code, answer.json()['driver'],
              answer.json()['cluster_distro']))
 

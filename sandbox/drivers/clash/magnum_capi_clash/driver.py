@@ -10,9 +10,12 @@ def _types(*distros):
 
 
 class Alias(driver.Driver):
-    """The driver to use for types that a peculiar driver provides, too."""
+    """The driver to use for types that a peculiar driver provides, too.
 
-    provides = _types('fedora', 'suse')
+    Nobody else provides arch.
+    """
+
+    provides = _types('arch', 'fedora', 'suse')
 
 
 class Beta(driver.Driver):
