@@ -17,6 +17,12 @@ _PLURAL = 'machinedeployments'
 _BOUND = 'cluster.x-k8s.io/cluster-api-autoscaler-node-group-{}-size'
 
 
+def bounds(metadata):
+    """Return the bounds of a MachineDeployment: pair of texts or None."""
+    notes = metadata.get('annotations') or {}
+    return tuple(notes.get(_BOUND.format(side)) for side in ('min', 'max'))
+
+
 @dataclasses.dataclass(frozen=True)
 class NodeGroup:
     """A MachineDeployment that may be autoscaled.
@@ -46,12 +52,10 @@ class Autoscaler(kube.Client):
         found = []
         for obj in self.custom(_GROUP, version, _PLURAL):
             metadata = obj['metadata']
-            notes = metadata.get('annotations') or {}
-            bounds = tuple(notes.get(_BOUND.format(side))
-                           for side in ('min', 'max'))
-            if owners.belongs(metadata, stack_id) and all(bounds):
+            if owners.belongs(metadata, stack_id) and all(bounds(metadata)):
                 found.append(NodeGroup(
-                    metadata['namespace'], metadata['name'], bounds))
+                    metadata['namespace'], metadata['name'],
+                    bounds(metadata)))
         return found
 
     def scale(self, group, size):

@@ -9,6 +9,7 @@ An upgrade of a cluster names all of its groups, but changes no size.
 
 import dataclasses
 
+from magnum_capi_tempest.tests.common import autoscaler
 from magnum_capi_tempest.tests.common import observations
 
 #: Kinds of Cluster API and its providers that say what machines there are.
@@ -26,9 +27,6 @@ _OF_TEMPLATE = ('cluster_template_id', 'coe_version', 'labels')
 _GROUP = ('name', 'role', 'is_default', 'flavor_id', 'node_count',
           'min_node_count', 'max_node_count')
 _IMAGE = ('image_id',)
-
-#: The annotation of what Cluster API's autoscaler may resize.
-_AUTOSCALED = 'cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -152,7 +150,7 @@ def _wanted(obj, upgraded):
     if upgraded:
         # Names of templates and the version change, and much in between.
         spec = {'replicas': spec.get('replicas')}
-    if _AUTOSCALED in (obj['metadata'].get('annotations') or {}):
+    if autoscaler.bounds(obj['metadata'])[1]:
         spec = {key: value for key, value in spec.items()
                 if key != 'replicas'}
     return spec

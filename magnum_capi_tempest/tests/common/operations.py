@@ -212,20 +212,6 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
         return images.properties(images.find(
             self.os_primary.image_client_v2, CONF.magnum_capi[option]))
 
-    def assert_nodes_now(self, cluster, masters, workers, look=None):
-        """Assert that these nodes are ready, without waiting for them.
-
-        :param look: of :meth:`look_at_nodes`, if it was already taken.
-        """
-        if not CONF.magnum_capi_feature_enabled.workload_api:
-            self.not_checked('nodes of complete clusters', 'workload_api')
-            return
-        look = look or self.look_at_nodes(cluster)
-        self.assertTrue(
-            look.shows(masters, workers, cluster['coe_version']),
-            f'It is {cluster["status"]} with {masters} control plane nodes '
-            f'and {workers} workers, but there are: {look}')
-
     def assert_machines(self, cluster, count):
         """Assert that the management cluster soon has this many Machines."""
         if not self.management:

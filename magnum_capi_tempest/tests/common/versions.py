@@ -2,11 +2,10 @@
 
 """Asserts that Magnum shows no version before all nodes have it."""
 
-import re
-
 from tempest.lib import exceptions as lib_exc
 
 from magnum_capi import errors
+from magnum_capi_tempest.tests.common.management import upgrade_order
 
 
 class ShownTooEarly(errors.MagnumCapiError):
@@ -52,8 +51,9 @@ class Watch:
                 return
             if look.error or not look.nodes:
                 return
+            new = upgrade_order.numbers(version)
             old = [node for node in look.nodes
-                   if number(node.version) < number(version)]
+                   if upgrade_order.numbers(node.version) < new]
             if old:
                 raise ShownTooEarly(
                     f'Magnum shows {version} for cluster {ident}, which is '
@@ -61,8 +61,3 @@ class Watch:
                     last_seen=', '.join(f'{node.name} {node.version}'
                                         for node in old))
         self._shown[ident] = version
-
-
-def number(version):
-    """Return the numbers in a version of Kubernetes, for comparison."""
-    return tuple(map(int, re.findall(r'\d+', version)[:3]))

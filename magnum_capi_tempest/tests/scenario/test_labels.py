@@ -9,6 +9,7 @@ common.
 from tempest import config
 from tempest.lib import decorators
 
+from magnum_capi_tempest.tests.common import autoscaler
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import observations
@@ -28,8 +29,6 @@ LABELS = {'boot_volume_size': '12', 'etcd_volume_size': '3',
 
 #: Bounds of a node group, other than those of the labels.
 LOW, HIGH = 2, 4
-
-_BOUND = 'cluster.x-k8s.io/cluster-api-autoscaler-node-group-{}-size'
 
 
 class _Objects:
@@ -61,10 +60,8 @@ class _Objects:
 
     def bounds(self):
         """The bounds of the autoscaler, a list of (least, most)."""
-        return sorted(
-            tuple((obj['metadata'].get('annotations') or {}).get(
-                _BOUND.format(end)) for end in ('min', 'max'))
-            for obj in self.of('MachineDeployment'))
+        return sorted(autoscaler.bounds(obj['metadata'])
+                      for obj in self.of('MachineDeployment'))
 
 
 def _template(obj):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``magnum-capi sandbox ...``: a whole cloud on loopback."""
 
+import dataclasses
 import pathlib
 import shlex
 import sys
@@ -307,8 +308,9 @@ def tempest(box, order) -> int:
         name = tempest_run.under_test(box, order)
         title += ' of ' + (usable_drivers.label(box, name)
                            or 'the driver that Magnum chooses')
-        described = tempest_run.described(box, order)
-        races = described.known_races if described else {}
+        order = dataclasses.replace(
+            order, described=tempest_run.described(box, order))
+        races = order.described.known_races if order.described else {}
     try:
         stream, facts, left = run(box, order)
     except runs.RunCutOff as e:

@@ -75,7 +75,7 @@ def skew(moments):
                 found |= {
                     f'{name} has {worker.version} beside {plane.version} of '
                     f'{CONTROL_PLANE}': True for worker in workers
-                    if _numbers(worker.version) > _numbers(plane.version)}
+                    if numbers(worker.version) > numbers(plane.version)}
     return list(found)
 
 
@@ -92,5 +92,6 @@ def fewest(moments):
     return found
 
 
-def _numbers(version):
+def numbers(version):
+    """Return the numbers in a version of Kubernetes, for comparison."""
     return tuple(map(int, re.findall('[0-9]+', version)[:3]))
