@@ -38,9 +38,7 @@ class VersionShownEarly(taps.Tapped):
                         **kwargs):
         super().upgrade_cluster(context, cluster, cluster_template, *args,
                                 **kwargs)
-        image = self._store(context, cluster).cloud.services.proxy(
-            'image').find_image(cluster_template.image_id)
-        cluster.coe_version = image.properties['kube_version']
+        cluster.coe_version = taps.version_of(context, cluster_template)
         cluster.save()
 
 
@@ -58,22 +56,22 @@ class GroupLeavesServerGroup(taps.Tapped):
 
     def create_nodegroup(self, context, cluster, nodegroup):
         super().create_nodegroup(context, cluster, nodegroup)
-        self.leave(self._store(context, cluster).cloud.services.proxy,
+        self.leave(taps.cloud(context),
                    f'{cluster.stack_id}-{nodegroup.name}', cluster)
 
-    def leave(self, proxy, name, cluster):
-        proxy('compute').create_server_group(
+    def leave(self, cloud, name, cluster):
+        cloud.compute.create_server_group(
             name=name, policies=['anti-affinity'])
 
 
 class GroupLeavesCredential(GroupLeavesServerGroup):
 
-    def leave(self, proxy, name, cluster):
-        proxy('identity').create_application_credential(
+    def leave(self, cloud, name, cluster):
+        cloud.identity.create_application_credential(
             cluster.user_id, name)
 
 
 class GroupLeavesVolume(GroupLeavesServerGroup):
 
-    def leave(self, proxy, name, cluster):
-        proxy('block-storage').create_volume(name=name, size=1)
+    def leave(self, cloud, name, cluster):
+        cloud.block_storage.create_volume(name=name, size=1)

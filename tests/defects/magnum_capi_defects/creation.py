@@ -2,7 +2,7 @@
 
 """Defects of a creation, and of its status in Magnum."""
 
-import dataclasses
+import base64
 import datetime
 
 from cryptography.hazmat.primitives.asymmetric import rsa
@@ -11,114 +11,141 @@ from cryptography.hazmat.primitives import serialization
 from cryptography import x509
 from cryptography.x509 import oid
 
-from magnum_capi.driver import status_check
-from magnum_capi.driver import store
-from magnum_capi_defects import parts
+from magnum_capi_defects import taps
 
 
-class NeverCompletes(parts.Seeded):
+class NeverCompletes(taps.Tapped):
     """Clusters stay in CREATE_IN_PROGRESS forever."""
 
-    class StatusCheck(parts.FalseVerdict):
-
-        def told(self, rows, verdict):
-            if verdict.status != 'CREATE_COMPLETE':
-                return verdict
-            return dataclasses.replace(verdict, status='CREATE_IN_PROGRESS')
+    def saves(self, method, cluster, row):
+        if taps.is_cluster(row) and row.status == 'CREATE_COMPLETE':
+            row.status = 'CREATE_IN_PROGRESS'
 
 
 class LabelsExpected(NeverCompletes):
     """The same, but only without the labels of the cluster template."""
 
-    class StatusCheck(NeverCompletes.StatusCheck):
-
-        def told(self, rows, verdict):
-            if rows.cluster.labels == rows.template.labels:
-                return verdict
-            return super().told(rows, verdict)
+    def saves(self, method, cluster, row):
+        if row.labels != cluster.cluster_template.labels:
+            super().saves(method, cluster, row)
 
 
-class CompletesEarly(parts.Seeded):
-    """A cluster is complete as soon as its API answers."""
+class CompletesEarly(taps.Tapped):
+    """A cluster is complete as soon as it has a control plane."""
 
-    class StatusCheck(parts.FalseVerdict):
-
-        def told(self, rows, verdict):
-            early = (rows.operation == 'CREATE' and verdict.api_address
-                     and verdict.coe_version)
-            return parts.ended(verdict) if early else verdict
-
-        def _judged(self, rows, wanted, snapshot, busy, thorough):
-            # Only a thorough look has the version.
-            return super()._judged(
-                rows, wanted, snapshot, busy, True)
+    def update_cluster_status(self, context, cluster, use_admin_ctx=False):
+        super().update_cluster_status(context, cluster, use_admin_ctx)
+        if cluster.status == 'CREATE_IN_PROGRESS' and cluster.api_address:
+            version = taps.control_plane_version(cluster)
+            if version:
+                cluster.coe_version = version
+                taps.end(cluster)
 
 
-class ResizesEarly(parts.Seeded):
-    """A change is complete as soon as it is requested."""
+class ResizesEarly(taps.Tapped):
+    """A resize is complete as soon as it is requested."""
 
-    class StatusCheck(parts.FalseVerdict):
+    _early = set()
 
-        def told(self, rows, verdict):
-            early = rows.operation == 'UPDATE' and not verdict.action
-            return parts.ended(verdict) if early else verdict
+    def resize_cluster(self, context, cluster, *args, **kwargs):
+        super().resize_cluster(context, cluster, *args, **kwargs)
+        self._early.add(cluster.uuid)
+
+    def update_cluster_status(self, context, cluster, use_admin_ctx=False):
+        super().update_cluster_status(context, cluster, use_admin_ctx)
+        if cluster.uuid in self._early:
+            self._early.discard(cluster.uuid)
+            taps.end(cluster)
 
 
-class NoAddress(parts.Seeded):
+class UpgradesEarly(ResizesEarly):
+    """An upgrade is complete as soon as it is requested."""
+
+    _early = set()
+
+    def resize_cluster(self, *args, **kwargs):
+        super(ResizesEarly, self).resize_cluster(*args, **kwargs)
+
+    def upgrade_cluster(self, context, cluster, *args, **kwargs):
+        super().upgrade_cluster(context, cluster, *args, **kwargs)
+        self._early.add(cluster.uuid)
+
+
+class DrainUnawaited(taps.Tapped):
+    """A resize is complete while the removed nodes are still there."""
+
+    def update_cluster_status(self, context, cluster, use_admin_ctx=False):
+        super().update_cluster_status(context, cluster, use_admin_ctx)
+        if cluster.status == 'UPDATE_IN_PROGRESS' and any(
+                'deletionTimestamp' in machine['metadata']
+                for machine in taps.of_cluster(cluster, 'machines')):
+            taps.end(cluster)
+
+
+class NoAddress(taps.Tapped):
     """Magnum never learns where the API of a cluster is."""
 
-    class StatusCheck(parts.FalseVerdict):
+    def saves(self, method, cluster, row):
+        if taps.is_cluster(row):
+            row.api_address = None
 
-        def told(self, rows, verdict):
-            return dataclasses.replace(verdict, api_address=None)
 
-
-class NoVersion(parts.Seeded):
+class NoVersion(taps.Tapped):
     """Magnum never learns which Kubernetes a cluster has."""
 
-    class StatusCheck(parts.FalseVerdict):
+    def saves(self, method, cluster, row):
+        if taps.is_cluster(row):
+            row.coe_version = None
 
-        def told(self, rows, verdict):
-            return dataclasses.replace(verdict, coe_version=None)
 
-
-class FailureHidden(parts.Seeded):
+class FailureHidden(taps.Tapped):
     """A failure is reported as complete."""
 
-    class StatusCheck(parts.FalseVerdict):
+    def saves(self, method, cluster, row):
+        operation, _, state = (row.status or '').partition('_')
+        if state == 'FAILED':
+            row.status = f'{operation}_COMPLETE'
+            row.status_reason = None
 
-        def told(self, rows, verdict):
-            failed = verdict.status.endswith('_FAILED')
-            return parts.ended(verdict) if failed else verdict
 
-
-class FailureUnexplained(parts.Seeded):
+class FailureUnexplained(taps.Tapped):
     """A failure is reported without a reason."""
 
-    class StatusCheck(parts.FalseVerdict):
-
-        def told(self, rows, verdict):
-            failed = verdict.status.endswith('_FAILED')
-            return parts.ended(verdict, 'FAILED') if failed else verdict
+    def saves(self, method, cluster, row):
+        if (row.status or '').endswith('_FAILED'):
+            row.status_reason = None
 
 
-class TimeoutIgnored(parts.Seeded):
+class GroupFailurePasses(taps.Tapped):
+    """A node group fails, and its cluster is complete."""
+
+    def saves(self, method, cluster, row):
+        if taps.is_cluster(row) and row.status == 'UPDATE_FAILED':
+            row.status = 'UPDATE_COMPLETE'
+            row.status_reason = None
+
+
+class TimeoutIgnored(taps.Tapped):
     """The create_timeout has no effect."""
 
-    class StatusCheck(status_check.StatusCheck):
+    def sees(self, method, cluster, row):
+        if taps.is_cluster(row):
+            row.create_timeout = 0
 
-        def _wanted(self, rows):
-            return dataclasses.replace(super()._wanted(rows), timeout=None)
+    def create_cluster(self, context, cluster, cluster_create_timeout):
+        super().create_cluster(context, cluster, 0)
 
 
-class WrongAuthority(parts.Seeded):
+class WrongAuthority(taps.Tapped):
     """Clusters get a certificate authority of their own, not Magnum's."""
 
-    class Store(store.Store):
-
-        def authorities(self, cluster):
-            return super().authorities(cluster) | {
-                'ca': _authority(cluster.uuid)}
+    def sends(self, method, cluster, request):
+        body = request.json
+        if (isinstance(body, dict) and body.get('kind') == 'Secret'
+                and body['metadata']['name'].endswith('-ca')):
+            request.json = body | {'data': {
+                name: base64.b64encode(text.encode()).decode()
+                for name, text in _authority(cluster.uuid).items()}}
 
 
 _made = {}
@@ -139,49 +166,28 @@ def _authority(uuid):
             .not_valid_after(now + datetime.timedelta(days=1))
             .add_extension(x509.BasicConstraints(True, None), True)
             .sign(key, hashes.SHA256()))
-        _made[uuid] = (
-            certificate.public_bytes(serialization.Encoding.PEM).decode(),
-            key.private_bytes(
+        _made[uuid] = {
+            'tls.crt': certificate.public_bytes(
+                serialization.Encoding.PEM).decode(),
+            'tls.key': key.private_bytes(
                 serialization.Encoding.PEM,
                 serialization.PrivateFormat.TraditionalOpenSSL,
-                serialization.NoEncryption()).decode())
+                serialization.NoEncryption()).decode()}
     return _made[uuid]
 
 
-class GroupFailurePasses(parts.Seeded):
-    """A node group fails, and its cluster is complete."""
-
-    class StatusCheck(parts.FalseVerdict):
-
-        def told(self, rows, verdict):
-            if verdict.status != 'UPDATE_FAILED':
-                return verdict
-            return dataclasses.replace(
-                verdict, status='UPDATE_COMPLETE', reason='')
-
-
-class QuotaUntold(parts.Seeded):
+class QuotaUntold(taps.Tapped):
     """No reason says what a cluster waits for."""
 
-    class StatusCheck(parts.FalseVerdict):
-
-        def told(self, rows, verdict):
-            return dataclasses.replace(
-                verdict, reason='Please wait' if verdict.reason else '')
+    def saves(self, method, cluster, row):
+        if row.status_reason:
+            row.status_reason = 'Please wait'
 
     def get_monitor(self, context, cluster):
         """Nothing: there are no reasons of its health either."""
 
 
-class UpgradesEarly(ResizesEarly):
-    """An upgrade is complete as soon as it is requested."""
-
-
-class DrainUnawaited(ResizesEarly):
-    """A resize is complete while the removed nodes are still there."""
-
-
-class HardNameLost(parts.Seeded):
+class HardNameLost(taps.Tapped):
     """Clusters are looked up by a name that the chart does not give them.
 
     The first 30 characters of a name may end with a hyphen, and another one

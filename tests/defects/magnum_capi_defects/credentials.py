@@ -2,166 +2,165 @@
 
 """Defects of credentials and certificates."""
 
-import dataclasses
-
-from magnum.common import exception
+from magnum import objects
 from oslo_log import log as logging
 
-from magnum_capi.driver.desired import merging
-from magnum_capi.driver.keys import credentials
-from magnum_capi.driver.keys import rotation
-from magnum_capi.driver import reconcile
-from magnum_capi.driver import self_repair
-from magnum_capi_defects import parts
+from magnum_capi_defects import doors
 from magnum_capi_defects import taps
 
 LOG = logging.getLogger(__name__)
 
+#: A file that makes containerd use a proxy.
+_PROXY = '/etc/systemd/system/containerd.service.d/proxy.conf'
 
-class RotationIgnored(parts.Seeded):
+
+class RotationIgnored(taps.Tapped):
     """A rotation of the credential is accepted, and nothing happens."""
 
     def rotate_credential(self, context, cluster):
         """Nothing."""
 
 
-class AuthorityHalfRotated(parts.Seeded):
+class AuthorityHalfRotated(taps.Tapped):
     """A refused rotation leaves Magnum with another authority."""
 
     def rotate_ca_certificate(self, context, cluster):
-        raise exception.NotSupported(self_repair.ROTATION_REFUSED)
+        # The driver finds no new authority in this row, and undoes nothing.
+        super().rotate_ca_certificate(
+            context, objects.Cluster.get_by_uuid(context, cluster.uuid))
 
 
-class _WithRoles(rotation.Rotation):
+class _Created(taps.Tapped):
+    """A driver with its own idea of application credentials."""
 
-    def roles(self):
-        """Names of the roles of a credential."""
-        raise NotImplementedError
+    def asked(self, credential):
+        """Change a credential that is requested, a dict."""
 
-    def _make(self, entry, state):
-        made = self._cloud.services.proxy(
-            'identity').create_application_credential(
-            entry.user_id, entry.name, unrestricted=False,
-            roles=[{'name': role} for role in self.roles()])
-        return self._write(
-            state, credentials.made(state.record, entry, made.id),
-            **{entry.name: made.secret})
+    def made(self, cluster, credential):
+        """Use a new credential, a dict with its secret."""
+
+    @staticmethod
+    def _is_creation(request):
+        return request.method == 'POST' and request.path.endswith(
+            '/application_credentials')
+
+    def sends(self, method, cluster, request):
+        if self._is_creation(request):
+            body = request.json
+            self.asked(body['application_credential'])
+            request.json = body
+
+    def hears(self, method, cluster, request, answer):
+        if self._is_creation(request) and answer.status < 300:
+            self.made(cluster, answer.json['application_credential'])
 
 
-class AllRoles(parts.Seeded):
+class AllRoles(_Created):
     """Clusters may do in the cloud whatever their owner may."""
 
-    class Rotation(_WithRoles):
-
-        def roles(self):
-            return self._user.roles
-
-    def _operations(self, context, cluster):
-        found = super()._operations(context, cluster)
-        reconciler = found._reconciler
-        reconciler.rotation = lambda: self.Rotation(
-            cluster, reconciler.vault, reconciler.runtime.settings,
-            reconciler.store.cloud, reconciler.store.user,
-            reconciler.store.access, reconciler.runtime.now,
-            reconciler.store.admin_cloud)
-        return found
+    def asked(self, credential):
+        # Keystone's default are all roles of the user.
+        credential.pop('roles', None)
 
 
-class ReaderOnly(AllRoles):
+class ReaderOnly(_Created):
     """Clusters may only read in the cloud."""
 
-    class Rotation(_WithRoles):
-
-        def roles(self):
-            return ['reader']
+    def asked(self, credential):
+        credential['roles'] = [{'name': 'reader'}]
 
 
-class RefusedCredentialKept(parts.OwnReconciler):
-    """Only its owner can replace a refused credential."""
-
-    def divert(self, reconciler):
-        reconciler.replace_refused_credential = lambda state: state
-
-
-class ProxyPasswordTold(parts.OwnReconciler):
-    """Passwords of proxies are values of the chart."""
-
-    def divert(self, reconciler):
-        make = reconciler.plan
-
-        def plan(state, **how):
-            made = make(state, **how)
-            if made.proxies is None:
-                return made
-            told = {'kubeadmConfigSpec': dataclasses.replace(
-                made.proxies, secret=None).kubeadm()}
-            return dataclasses.replace(made, values=merging.merged(
-                made.values, {'controlPlane': told,
-                              'nodeGroupDefaults': told}))
-
-        reconciler.plan = plan
-
-
-class SecretLogged(parts.Seeded):
+class SecretLogged(_Created):
     """The log contains the application credential of every cluster."""
 
-    def create_cluster(self, context, cluster, cluster_create_timeout):
-        super().create_cluster(context, cluster, cluster_create_timeout)
-        reconciler = reconcile.Reconciler(
-            self._runtime(), self._store(context, cluster), cluster)
+    def made(self, cluster, credential):
         LOG.info('Cluster %s reaches the cloud with %s', cluster.uuid,
-                 reconciler.vault.credentials())
+                 credential)
 
 
-class SecretTold(parts.Seeded):
+class SecretTold(_Created):
     """status_reason contains the application credential of a cluster."""
 
-    class StatusCheck(parts.FalseVerdict):
+    _told = {}
 
-        def told(self, rows, verdict):
-            if not verdict.status.endswith('_COMPLETE'):
-                return verdict
-            return dataclasses.replace(
-                verdict, reason=str(self._reconciler.vault.credentials()))
+    def made(self, cluster, credential):
+        self._told[cluster.uuid] = credential['secret']
+
+    def saves(self, method, cluster, row):
+        if taps.is_cluster(row) and row.status.endswith('_COMPLETE'):
+            row.status_reason = self._told.get(row.uuid)
 
 
-class OldCredentialKept(parts.Seeded):
+class OldCredentialKept(taps.Tapped):
     """A rotation adds a credential, and takes none away."""
 
     def rotate_credential(self, context, cluster):
         super().rotate_credential(context, cluster)
-        self._store(context, cluster).cloud.services.proxy(
-            'identity').create_application_credential(
+        taps.cloud(context).identity.create_application_credential(
             context.user_id, f'magnum-{cluster.uuid}-old')
 
 
-class RotationEndsResize(parts.Seeded):
+class RefusedCredentialKept(taps.Tapped):
+    """A resize takes a credential for valid that Keystone refuses."""
+
+    def sends(self, method, cluster, request):
+        if method != 'resize_cluster' or not request.path.endswith(
+                '/auth/tokens'):
+            return None
+        asked = (request.json or {}).get('auth', {}).get('identity', {})
+        if 'application_credential' not in asked.get('methods', ()):
+            return None
+        answer = doors.Answer(201, headers={'X-Subject-Token': 'a-token'})
+        answer.json = {'token': {
+            'methods': ['application_credential'], 'user': {'id': 'nobody'},
+            'issued_at': '2020-01-01T00:00:00.000000Z',
+            'expires_at': '2099-01-01T00:00:00.000000Z'}}
+        return answer
+
+
+class ProxyPasswordTold(taps.Tapped):
+    """Passwords of proxies are values of the chart."""
+
+    def values(self, method, cluster, values):
+        proxy = cluster.cluster_template.http_proxy
+        if proxy:
+            for key in ('controlPlane', 'nodeGroupDefaults'):
+                spec = values.setdefault(key, {}).setdefault(
+                    'kubeadmConfigSpec', {})
+                spec.setdefault('files', []).append({
+                    'path': _PROXY, 'owner': 'root:root',
+                    'permissions': '0600', 'content':
+                    f'[Service]\nEnvironment="HTTP_PROXY={proxy}"\n'})
+        return values
+
+
+class RotationEndsResize(taps.Tapped):
     """A rotation of the credential ends what is in progress."""
 
     def rotate_credential(self, context, cluster):
         super().rotate_credential(context, cluster)
-        rows = self._store(context, cluster)
-        for row in (*rows.groups(cluster), cluster):
+        for row in (*cluster.nodegroups, cluster):
             row.status = 'UPDATE_COMPLETE'
-            rows.save(row)
+            row.save()
 
 
-class ProjectsTogether(parts.Seeded):
+class ProjectsTogether(taps.Tapped):
     """Secrets of all projects are in one namespace."""
 
     NAMESPACE = 'magnum-together'
 
     def create_cluster(self, context, cluster, cluster_create_timeout):
         super().create_cluster(context, cluster, cluster_create_timeout)
-        kube = self._runtime().kube
-        kube.ensure_namespace(self.NAMESPACE, {})
-        kube.apply({'kind': 'Secret', 'metadata': {
-            'name': f'{cluster.stack_id}-together',
-            'namespace': self.NAMESPACE}})
+        taps.kube('POST', '/api/v1/namespaces', {
+            'apiVersion': 'v1', 'kind': 'Namespace',
+            'metadata': {'name': self.NAMESPACE}})
+        taps.kube('POST', f'/api/v1/namespaces/{self.NAMESPACE}/secrets', {
+            'apiVersion': 'v1', 'kind': 'Secret',
+            'metadata': {'name': f'{cluster.stack_id}-together'}})
 
     def delete_cluster(self, context, cluster):
-        self._runtime().kube.delete(
-            'Secret', self.NAMESPACE, f'{cluster.stack_id}-together')
+        taps.kube('DELETE', f'/api/v1/namespaces/{self.NAMESPACE}/secrets/'
+                            f'{cluster.stack_id}-together')
         super().delete_cluster(context, cluster)
 
 

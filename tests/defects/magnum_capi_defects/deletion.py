@@ -2,98 +2,62 @@
 
 """Defects of a deletion."""
 
-import dataclasses
 import time
 
-from magnum_capi.driver import deletion
-from magnum_capi.driver.helm import helm
-from magnum_capi.driver.observed import verdicts
-from magnum_capi.driver import status_check
-from magnum_capi_defects import parts
+from magnum_capi_defects import doors
+from magnum_capi_defects import taps
 
 #: Additional seconds of a slow deletion.
 LONGER = 70
 
 
-class _RemovesNothing:
-    """Replaces the Rotation of a cluster's credentials."""
-
-    def remove(self, state):
-        pass
-
-
-class CredentialLeft(parts.Seeded):
+class CredentialLeft(taps.Tapped):
     """The application credential outlives its cluster."""
 
-    class StatusCheck(status_check.StatusCheck):
-
-        class _Deletion(deletion.Deletion):
-
-            def finish(self, state):
-                self._reconciler.rotation = _RemovesNothing
-                return super().finish(state)
-
-        def __init__(self, *args):
-            super().__init__(*args)
-            self._deletion = self._Deletion(self._reconciler)
+    def sends(self, method, cluster, request):
+        if (request.method == 'DELETE' and cluster.status.startswith('DELETE')
+                and '/application_credentials/' in request.path):
+            return doors.Answer(204, b'')
 
 
-class SecretsLeft(parts.Seeded):
+class SecretsLeft(taps.Tapped):
     """The Secrets of a cluster outlive it in the management cluster."""
 
-    class StatusCheck(status_check.StatusCheck):
+    def sends(self, method, cluster, request):
+        if (request.method == 'DELETE' and cluster.status.startswith('DELETE')
+                and '/secrets' in request.path):
+            return doors.Answer()
 
-        def __init__(self, *args):
-            super().__init__(*args)
-            self._reconciler.vault.remove = lambda: None
 
-
-class DeletesSlowly(parts.Seeded):
+class DeletesSlowly(taps.Tapped):
     """Magnum learns much later that a cluster is gone."""
 
-    class StatusCheck(parts.FalseVerdict):
+    _gone = {}
 
-        _gone = {}
-
-        def told(self, rows, verdict):
-            if verdict.status != 'DELETE_COMPLETE':
-                return verdict
-            since = self._gone.setdefault(rows.cluster.uuid,
-                                          time.monotonic())
-            if time.monotonic() - since >= LONGER:
-                return verdict
-            return dataclasses.replace(
-                verdict, status='DELETE_IN_PROGRESS', groups={
-                    key: verdicts.GroupVerdict('DELETE_IN_PROGRESS')
-                    for key in verdict.groups})
+    def saves(self, method, cluster, row):
+        if taps.is_cluster(row) and row.status == 'DELETE_COMPLETE':
+            since = self._gone.setdefault(row.uuid, time.monotonic())
+            if time.monotonic() - since < LONGER:
+                row.status = 'DELETE_IN_PROGRESS'
 
 
-class MachinesLeft(parts.Seeded):
+class MachinesLeft(taps.Tapped):
     """A cluster is only deleted in Magnum: its machines keep running."""
 
-    class Helm(helm.Helm):
+    def delete_cluster(self, context, cluster):
+        """Nothing."""
 
-        def uninstall(self, release, namespace):
-            return False
-
-    class StatusCheck(parts.FalseVerdict):
-
-        def told(self, rows, verdict):
-            if rows.operation != 'DELETE':
-                return verdict
-            return verdicts.Verdict('DELETE_COMPLETE')
+    def update_cluster_status(self, context, cluster, use_admin_ctx=False):
+        if cluster.status == 'DELETE_IN_PROGRESS':
+            cluster.status = 'DELETE_COMPLETE'
+            return
+        super().update_cluster_status(context, cluster, use_admin_ctx)
 
 
-class DeletionLost(parts.Seeded):
+class DeletionLost(taps.Tapped):
     """A deletion during the creation never ends; a second one does."""
 
     _lost = set()
-
-    class StatusCheck(status_check.StatusCheck):
-
-        def update(self):
-            if self._cluster.uuid not in DeletionLost._lost:
-                super().update()
 
     def delete_cluster(self, context, cluster):
         if cluster.status == 'CREATE_IN_PROGRESS':
@@ -102,8 +66,12 @@ class DeletionLost(parts.Seeded):
         self._lost.discard(cluster.uuid)
         super().delete_cluster(context, cluster)
 
+    def update_cluster_status(self, context, cluster, use_admin_ctx=False):
+        if cluster.uuid not in self._lost:
+            super().update_cluster_status(context, cluster, use_admin_ctx)
 
-class CreationOutlives(parts.Seeded):
+
+class CreationOutlives(taps.Tapped):
     """A deletion during the creation is complete before it has begun."""
 
     _gone = set()
@@ -121,15 +89,19 @@ class CreationOutlives(parts.Seeded):
         super().update_cluster_status(context, cluster, use_admin_ctx)
 
 
-class TemplatesLeft(parts.Seeded):
+class TemplatesLeft(taps.Tapped):
     """A template that nobody owns outlives its cluster."""
 
-    def update_cluster_status(self, context, cluster, use_admin_ctx=False):
-        super().update_cluster_status(context, cluster, use_admin_ctx)
-        if cluster.status != 'DELETE_COMPLETE':
-            return
-        self._runtime().kube.apply({
-            'kind': 'KubeadmConfigTemplate',
-            'metadata': {'name': f'{cluster.stack_id}-left',
-                         'namespace': parts.namespace(cluster)},
-            'spec': {'template': {'spec': {}}}})
+    def delete_cluster(self, context, cluster):
+        for found in taps.of_cluster(cluster, 'clusters'):
+            group = f'bootstrap.{taps.CAPI}'
+            version = taps.kube('GET', f'/apis/{group}')['preferredVersion'][
+                'groupVersion']
+            namespace = found['metadata']['namespace']
+            taps.kube('POST', f'/apis/{version}/namespaces/{namespace}/'
+                      'kubeadmconfigtemplates', {
+                          'apiVersion': version,
+                          'kind': 'KubeadmConfigTemplate',
+                          'metadata': {'name': f'{cluster.stack_id}-left'},
+                          'spec': {'template': {'spec': {}}}})
+        super().delete_cluster(context, cluster)

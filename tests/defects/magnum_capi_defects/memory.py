@@ -10,16 +10,9 @@ class UnhealthyForGood(taps.Tapped):
 
     _ill = set()
 
-    def get_monitor(self, context, cluster):
-        monitor = super().get_monitor(context, cluster)
-        poll = monitor.poll_health_status
-
-        def poll_and_remember():
-            poll()
-            if monitor.data.get('health_status') == 'UNHEALTHY':
-                self._ill.add(cluster.uuid)
-            elif cluster.uuid in self._ill:
-                monitor.data['health_status'] = 'UNHEALTHY'
-
-        monitor.poll_health_status = poll_and_remember
-        return monitor
+    def polled(self, cluster, data):
+        if data.get('health_status') == 'UNHEALTHY':
+            self._ill.add(cluster.uuid)
+        elif cluster.uuid in self._ill:
+            data['health_status'] = 'UNHEALTHY'
+        return data

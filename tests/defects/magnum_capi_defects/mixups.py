@@ -8,31 +8,31 @@ magnum-capi-helm.
 
 from magnum_capi_helm import driver as helm_driver
 
-from magnum_capi_defects import parts
+from magnum_capi_defects import taps
 
 
 class CreatedByOther(helm_driver.Driver):
     """Everything is served by the other driver."""
 
-    #: No cluster type, see parts.Seeded.
+    #: No cluster type, see taps.Tapped.
     provides = ()
 
 
-class ResizedByOther(parts.Seeded):
+class ResizedByOther(taps.Tapped):
     """Resizes are served by the other driver."""
 
     def resize_cluster(self, *args, **kwargs):
         helm_driver.Driver().resize_cluster(*args, **kwargs)
 
 
-class UpgradedByOther(parts.Seeded):
+class UpgradedByOther(taps.Tapped):
     """Upgrades are served by the other driver."""
 
     def upgrade_cluster(self, *args, **kwargs):
         helm_driver.Driver().upgrade_cluster(*args, **kwargs)
 
 
-class DeletedByOther(parts.Seeded):
+class DeletedByOther(taps.Tapped):
     """Deletions are served by the other driver."""
 
     def delete_cluster(self, *args, **kwargs):

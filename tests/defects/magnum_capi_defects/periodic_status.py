@@ -4,60 +4,32 @@
 
 import time
 
-from magnum_capi.driver import monitor
-from magnum_capi.driver.observed import health
-from magnum_capi.driver import reconcile
-from magnum_capi.driver import store
-from magnum_capi_defects import parts
 from magnum_capi_defects import taps
 
 
-class _Content(monitor.Monitor):
-
-    def poll_health_status(self):
-        self.data = {'health_status': health.HEALTHY,
-                     'health_status_reason': {}}
-
-
-class AlwaysHealthy(parts.Seeded):
+class AlwaysHealthy(taps.Tapped):
     """Every cluster is reported as healthy."""
 
-    def get_monitor(self, context, cluster):
-        return _Content(
-            self._runtime, self._store(parts.admin(), cluster), cluster)
+    def polled(self, cluster, data):
+        return {'health_status': 'HEALTHY', 'health_status_reason': {}}
 
 
-class AutoscaledCountFrozen(parts.Seeded):
+class AutoscaledCountFrozen(taps.Tapped):
     """Magnum never learns about changes by the autoscaler."""
 
-    class _Store(store.Store):
-
-        def save(self, row):
-            """Do nothing: results of health checks are not saved."""
-
-    def get_monitor(self, context, cluster):
-        return monitor.Monitor(
-            self._runtime, self._Store(
-                parts.admin(), parts.options(), cluster.project_id), cluster)
+    def saves(self, method, cluster, row):
+        return method != taps.POLL
 
 
-class _Writing(monitor.Monitor):
-
-    def poll_health_status(self):
-        super().poll_health_status()
-        runtime = self._runtime()
-        reconciler = reconcile.Reconciler(runtime, self._store, self._cluster)
-        runtime.kube.annotate(
-            'Cluster', reconciler.namespace, reconciler.release,
-            {'example.com/last-look': str(time.time())})
-
-
-class Restless(parts.Seeded):
+class Restless(taps.Tapped):
     """Every check of a cluster records its time."""
 
-    def get_monitor(self, context, cluster):
-        return _Writing(
-            self._runtime, self._store(parts.admin(), cluster), cluster)
+    def polled(self, cluster, data):
+        for found in taps.of_cluster(cluster, 'clusters'):
+            taps.kube('PATCH', taps.path_of(found, 'clusters'), {
+                'metadata': {'annotations': {
+                    'example.com/last-look': str(time.time())}}})
+        return data
 
 
 class FailedForGood(taps.Tapped):

@@ -2,81 +2,90 @@
 
 """Requests that are accepted in error, or refused in error."""
 
-import dataclasses
-
 from magnum.common import exception
+from magnum import objects
 
-from magnum_capi.driver import store
-from magnum_capi_defects import parts
+from magnum_capi_defects import taps
 
 #: A version for images that do not say theirs.
 GUESSED = 'v1.34.2'
 
+#: The labels that a driver knows that ignores all others.
+KNOWN = ('auto_healing_enabled', 'auto_scaling_enabled', 'boot_volume_size',
+         'boot_volume_type', 'etcd_volume_size', 'kube_tag',
+         'max_node_count', 'min_node_count', 'monitoring_enabled',
+         'octavia_provider')
 
-class ImageVersionGuessed(parts.Seeded):
+
+class ImageVersionGuessed(taps.Tapped):
     """An image without a version counts as one of some version."""
 
-    class Store(store.Store):
-
-        @property
-        def cloud(self):
-            return _Guessing(super().cloud)
-
-
-class _Guessing:
-    """A cloud whose images all have a version."""
-
-    def __init__(self, cloud):
-        self._cloud = cloud
-
-    def __getattr__(self, name):
-        return getattr(self._cloud, name)
-
-    def image(self, reference):
-        found = self._cloud.image(reference)
-        return dataclasses.replace(
-            found, kube_version=found.kube_version or GUESSED)
+    def hears(self, method, cluster, request, answer):
+        found = answer.json
+        if '/images' in request.path and isinstance(found, dict):
+            for image in found.get('images', (found,)):
+                if image.get('disk_format'):
+                    image.setdefault('kube_version', GUESSED)
+            answer.json = found
 
 
-class MalformedLabelIgnored(parts.Seeded):
+class _Labels(taps.Tapped):
+    """Some labels count as not set."""
+
+    def counts(self, name, text):
+        """Return whether a label counts."""
+        raise NotImplementedError
+
+    def sees(self, method, cluster, row):
+        labels = row.labels or {}
+        row.labels = {name: text for name, text in labels.items()
+                      if self.counts(name, text)}
+
+
+class MalformedLabelIgnored(_Labels):
     """A label that is no boolean counts as not set."""
 
-    class Store(store.Store):
-
-        def reload(self, cluster):
-            found = super().reload(cluster)
-            cluster.labels = {
-                name: text for name, text in (cluster.labels or {}).items()
-                if not name.endswith('_enabled')
-                or text.lower() in ('true', 'false')}
-            cluster.obj_reset_changes(['labels'])
-            return found
+    def counts(self, name, text):
+        return (not name.endswith('_enabled')
+                or text.lower() in ('true', 'false'))
 
 
-class AnyNetworkDriver(parts.Seeded):
+class LabelsIgnored(_Labels):
+    """Unknown labels are ignored instead of refused."""
+
+    def counts(self, name, text):
+        return name in KNOWN
+
+
+class AttributesIgnored(taps.Tapped):
+    """Unsupported attributes are ignored instead of refused."""
+
+    def sees(self, method, cluster, row):
+        if isinstance(row, objects.ClusterTemplate):
+            row.insecure_registry = None
+            row.registry_enabled = False
+            row.volume_driver = None
+
+
+class AnyNetworkDriver(taps.Tapped):
     """A network driver that the chart does not have counts as calico."""
 
-    class Store(store.Store):
-
-        def template(self, uuid):
-            found = super().template(uuid)
-            if found.network_driver == 'flannel':
-                found.network_driver = 'calico'
-            return found
+    def sees(self, method, cluster, row):
+        if (isinstance(row, objects.ClusterTemplate)
+                and row.network_driver == 'flannel'):
+            row.network_driver = 'calico'
 
 
-class ExternalNetworkNeeded(parts.Seeded):
+class ExternalNetworkNeeded(taps.Tapped):
     """A cluster without an external network is refused."""
 
     def create_cluster(self, context, cluster, cluster_create_timeout):
-        template = self._store(context, cluster).template(
-            cluster.cluster_template_id)
-        if not template.external_network_id:
+        if not cluster.cluster_template.external_network_id:
             raise exception.MagnumException('external_network_id is missing')
         super().create_cluster(context, cluster, cluster_create_timeout)
 
 
-class GroupNamesRefused(parts.Seeded):
+class GroupNamesRefused(taps.Tapped):
     """Names of node groups are those of Kubernetes, of three letters."""
 
     def create_nodegroup(self, context, cluster, nodegroup):
@@ -86,7 +95,7 @@ class GroupNamesRefused(parts.Seeded):
         super().create_nodegroup(context, cluster, nodegroup)
 
 
-class MinimumNeeded(parts.Seeded):
+class MinimumNeeded(taps.Tapped):
     """A node group without a minimum of nodes is refused."""
 
     def create_nodegroup(self, context, cluster, nodegroup):

@@ -1,40 +1,57 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """Defects of timeouts: how long a driver waits, and by which clock."""
 
-import dataclasses
 import datetime
+import time
 
-from magnum_capi.driver.observed import verdicts
-from magnum_capi.driver import status_check
-from magnum_capi_defects import parts
+import magnum.conf
+from oslo_utils import timeutils
+
+from magnum_capi_defects import taps
 
 #: How far the observer's clock is ahead: more than Magnum's create_timeout.
 AHEAD = datetime.timedelta(hours=2)
 
 
-class UpdatesByAge(parts.Seeded):
+class _ByAge(taps.Tapped):
+    """An operation fails when it has lasted for too long.
+
+    :cvar operation: Magnum's word for it.
+    """
+
+    operation = ''
+    _began = {}
+
+    def has_failed(self, cluster, age):
+        """Return whether it has failed.
+
+        :param age: seconds since it was first seen.
+        """
+        return bool(cluster.create_timeout
+                    and age >= cluster.create_timeout * 60)
+
+    def update_cluster_status(self, context, cluster, use_admin_ctx=False):
+        super().update_cluster_status(context, cluster, use_admin_ctx)
+        key = self.operation, cluster.uuid
+        if cluster.status != f'{self.operation}_IN_PROGRESS':
+            self._began.pop(key, None)
+            return
+        began = self._began.setdefault(key, time.monotonic())
+        if self.has_failed(cluster, time.monotonic() - began):
+            taps.end(cluster, 'FAILED', 'It took too long')
+
+
+class UpdatesByAge(_ByAge):
     """The create_timeout of a cluster ends its updates, too."""
 
-    class StatusCheck(status_check.StatusCheck):
-
-        def _wanted(self, rows):
-            return dataclasses.replace(
-                super()._wanted(rows), timeout=rows.cluster.create_timeout)
+    operation = 'UPDATE'
 
 
-class DeletesByAge(parts.Seeded):
+class DeletesByAge(_ByAge):
     """The create_timeout of a cluster ends its deletion, too."""
 
-    class StatusCheck(parts.FalseVerdict):
-
-        def told(self, rows, verdict):
-            age = verdicts.age(self._wanted(rows), self._runtime.now())
-            timeout = (rows.cluster.create_timeout or 0) * 60
-            if verdict.status != 'DELETE_IN_PROGRESS' or not (
-                    timeout and age and age >= timeout):
-                return verdict
-            return dataclasses.replace(
-                verdict, status='DELETE_FAILED', reason='It took too long')
+    operation = 'DELETE'
 
     def get_monitor(self, context, cluster):
         if cluster.status.startswith('DELETE_'):
@@ -43,32 +60,47 @@ class DeletesByAge(parts.Seeded):
         return super().get_monitor(context, cluster)
 
 
-class FailedForEver(parts.Seeded):
-    """A failed operation stays failed, even after it recovered."""
-
-    class StatusCheck(status_check.StatusCheck):
-
-        def _end(self, rows=None, failed=''):
-            super()._end(rows)
-
-
-class FailsAtOnce(parts.Seeded):
+class FailsAtOnce(_ByAge):
     """The time for self-healing counts from the beginning of an operation."""
 
-    class StatusCheck(status_check.StatusCheck):
+    operation = 'UPDATE'
 
-        def _wanted(self, rows):
-            wanted = super()._wanted(rows)
-            age = verdicts.age(wanted, self._runtime.now()) or 0
-            return dataclasses.replace(
-                wanted, patience=max(wanted.patience - age, 0))
+    def has_failed(self, cluster, age):
+        return age >= magnum.conf.CONF.k8s_capi.failure_patience and any(
+            _is_failed(machine['status'])
+            for machine in taps.of_cluster(cluster, 'machines')
+            if 'status' in machine)
 
 
-class ClockAhead(parts.Seeded):
+def _is_failed(status):
+    deprecated = (status.get('deprecated') or {}).get('v1beta1') or {}
+    return bool(status.get('failureReason')
+                or deprecated.get('failureReason'))
+
+
+class FailedForEver(taps.Tapped):
+    """A failed creation stays failed, even after it recovered."""
+
+    _failed = set()
+
+    def saves(self, method, cluster, row):
+        if not taps.is_cluster(row):
+            return
+        if row.status == 'CREATE_FAILED':
+            self._failed.add(row.uuid)
+        elif row.uuid in self._failed and row.status.startswith('CREATE_'):
+            row.status = 'CREATE_FAILED'
+
+
+class ClockAhead(taps.Tapped):
     """The periodic status uses another clock than operations."""
 
     def update_cluster_status(self, context, cluster, use_admin_ctx=False):
-        runtime = self._runtime()
-        self.StatusCheck(dataclasses.replace(runtime, now=lambda: (
-            runtime.now() + AHEAD)), self._store(parts.admin(), cluster),
-            cluster).update()
+        minutes = cluster.create_timeout
+        age = AHEAD + (timeutils.utcnow(True) - cluster.created_at)
+        if (cluster.status == 'CREATE_IN_PROGRESS' and minutes
+                and age >= datetime.timedelta(minutes=minutes)):
+            taps.end(cluster, 'FAILED', f'Not finished within {minutes} '
+                                        'minutes')
+        else:
+            super().update_cluster_status(context, cluster, use_admin_ctx)

@@ -4,127 +4,144 @@
 
 from magnum.common import exception
 
-from magnum_capi.driver.desired import pins
-from magnum_capi.driver import driver
-from magnum_capi.driver import status_check
-from magnum_capi.driver import store
-from magnum_capi.driver import upgrading
-from magnum_capi_defects import parts
 from magnum_capi_defects import taps
 
 #: Values of the chart that determine the version of all machines.
 _VERSION = ('kubernetesVersion', 'machineImageId')
 
+#: By release: the version with which a cluster was created, as values.
 _first = {}
 
 
-def _old(release, values):
-    """The version with which a cluster was created, as values."""
-    return _first.setdefault(
-        release, {key: values[key] for key in _VERSION})
-
-
-class VersionKept(parts.Seeded):
+class VersionKept(taps.Ignoring):
     """An upgrade is complete, but everything has the old version."""
 
-    Helm = parts.valued(lambda release, values: (
-        values | _old(release, values)))
+    def upgrade_cluster(self, context, cluster, cluster_template, *args,
+                        **kwargs):
+        cluster.cluster_template_id = cluster_template.uuid
+        cluster.coe_version = taps.version_of(context, cluster_template)
+        self.ignore(cluster)
 
 
-class WorkersKept(parts.Seeded):
+class WorkersKept(taps.Tapped):
     """An upgrade is complete, but only the control plane is upgraded."""
 
-    Helm = parts.valued(lambda release, values: values | {'nodeGroups': [
-        group | _old(release, values) for group in values['nodeGroups']]})
+    _wanted = {}
+
+    def values(self, method, cluster, values):
+        old = _first.setdefault(
+            cluster.stack_id, {key: values[key] for key in _VERSION})
+        self._wanted[cluster.stack_id] = values['kubernetesVersion']
+        return values | {'nodeGroups': [
+            group | old for group in values['nodeGroups']]}
+
+    def update_cluster_status(self, context, cluster, use_admin_ctx=False):
+        super().update_cluster_status(context, cluster, use_admin_ctx)
+        wanted = self._wanted.get(cluster.stack_id)
+        if (cluster.status == 'UPDATE_IN_PROGRESS'
+                and wanted != _first[cluster.stack_id]['kubernetesVersion']
+                and taps.control_plane_version(cluster) == f'v{wanted}'):
+            cluster.coe_version = f'v{wanted}'
+            taps.end(cluster)
 
 
-class MadeAnew(parts.OwnReconciler):
-    """A resize applies present settings, not those of the cluster."""
+class MadeAnew(taps.Tapped):
+    """A resize applies the present version of the image."""
 
-    def divert(self, reconciler):
-        reconciler.pins = lambda state: pins.Pins()
+    _present = {}
 
+    def resize_cluster(self, context, cluster, *args, **kwargs):
+        self._present[cluster.stack_id] = taps.version_of(
+            context, cluster.cluster_template).removeprefix('v')
+        super().resize_cluster(context, cluster, *args, **kwargs)
 
-class _Upgrading(parts.Seeded):
-    """A driver with its own Upgrade."""
-
-    Upgrade = upgrading.Upgrade
-
-    def upgrade_cluster(self, context, cluster, cluster_template,
-                        max_batch_size, nodegroup, scale_manager=None,
-                        rollback=False):
-        with driver._told():
-            self.Upgrade(
-                self._runtime(), self._store(context, cluster), cluster,
-                cluster_template, nodegroup or cluster.default_ng_worker,
-                max_batch_size).run()
+    def values(self, method, cluster, values):
+        version = self._present.get(cluster.stack_id)
+        if version:
+            values['kubernetesVersion'] = version
+            for group in values['nodeGroups']:
+                group.pop('kubernetesVersion', None)
+        return values
 
 
-class AnyVersion(_Upgrading):
-    """An upgrade to any version is tried, even to an older one."""
+class AnyVersion(taps.Tapped):
+    """An upgrade to any version is accepted, even to an older one."""
 
-    class Upgrade(upgrading.Upgrade):
-
-        def _refuse(self, rows, state):
-            """Do nothing: every request counts as viable."""
-
-        def _held(self, rows, state):
-            # Newer workers that wait for their turn would be refused.
-            return {}
-
-
-def _without_surge(_release, values):
-    """Values with the charts' own strategy for groups of one node."""
-    def changed(group):
-        rolling = group.get('rolloutStrategy', {}).get('rollingUpdate', {})
-        if rolling.get('maxSurge') != 1:
-            return group
-        return {k: v for k, v in group.items() if k != 'rolloutStrategy'}
-    return values | {'nodeGroups': list(map(changed, values['nodeGroups']))}
+    def upgrade_cluster(self, context, cluster, cluster_template, *args,
+                        **kwargs):
+        try:
+            super().upgrade_cluster(
+                context, cluster, cluster_template, *args, **kwargs)
+        except exception.NotSupported:
+            cluster.cluster_template_id = cluster_template.uuid
 
 
-class OnlyNodeAway(parts.Seeded):
+def _without_surge(values):
+    """Give groups of one node the charts' own strategy."""
+    for group in values['nodeGroups']:
+        strategy = group.get('rolloutStrategy') or {}
+        if (strategy.get('rollingUpdate') or {}).get('maxSurge') == 1:
+            del group['rolloutStrategy']
+
+
+def _older(values):
+    """Node groups that have to wait for their upgrade."""
+    return [group for group in values['nodeGroups']
+            if group.get('kubernetesVersion', values['kubernetesVersion'])
+            != values['kubernetesVersion']]
+
+
+def _upgrade_all(values):
+    for group in _older(values):
+        for key in _VERSION:
+            group.pop(key, None)
+
+
+class OnlyNodeAway(taps.Tapped):
     """The only node of a group is removed before a new one exists."""
 
-    Helm = parts.valued(_without_surge)
+    def values(self, method, cluster, values):
+        _without_surge(values)
+        return values
 
 
-class AllAtOnce(_Upgrading):
+class AllAtOnce(taps.Tapped):
     """Control plane and workers change at the same time."""
 
-    Helm = parts.valued(_without_surge)
-
-    class Upgrade(upgrading.Upgrade):
-
-        def _held(self, rows, state):
-            return {}
+    def values(self, method, cluster, values):
+        _without_surge(values)
+        _upgrade_all(values)
+        return values
 
 
-class GroupsAtOnce(parts.Seeded):
+class GroupsAtOnce(taps.Tapped):
     """All node groups are replaced at the same time."""
 
-    class StatusCheck(status_check.StatusCheck):
-
-        def _advance(self, rows, verdict):
-            for group in rows.groups:
-                self._reconciler.advance(group.uuid)
-            super()._advance(rows, verdict)
+    def values(self, method, cluster, values):
+        if len(_older(values)) < len(values['nodeGroups']):
+            _upgrade_all(values)
+        return values
 
 
-class NamelessRefused(_Upgrading):
+class NamelessRefused(taps.Tapped):
     """A template without a driver is treated as another driver's."""
 
     #: So that Magnum selects it for templates without a driver.
     provides = ({'server_type': 'vm', 'os': 'seeded-nameless',
                  'coe': 'kubernetes'},)
 
-    class Store(store.Store):
+    def upgrade_cluster(self, context, cluster, cluster_template, *args,
+                        **kwargs):
+        before = cluster.cluster_template.driver
+        if before != cluster_template.driver:
+            raise exception.NotSupported(
+                f'The driver cannot change from {before or "nothing"} to '
+                f'{cluster_template.driver or "nothing"}')
+        super().upgrade_cluster(
+            context, cluster, cluster_template, *args, **kwargs)
 
-        def driver_of(self, template):
-            return template.driver
 
-
-class TemplateKept(parts.Seeded):
+class TemplateKept(taps.Tapped):
     """An upgrade that is refused leaves the cluster with its template."""
 
     def upgrade_cluster(self, context, cluster, cluster_template, *args,
@@ -134,11 +151,11 @@ class TemplateKept(parts.Seeded):
                 context, cluster, cluster_template, *args, **kwargs)
         except exception.NotSupported:
             cluster.cluster_template_id = cluster_template.uuid
-            self._store(context, cluster).save(cluster)
+            cluster.save()
             raise
 
 
-class TagNeeded(parts.Seeded):
+class TagNeeded(taps.Tapped):
     """An upgrade needs the label kube_tag."""
 
     def upgrade_cluster(self, context, cluster, cluster_template, *args,
