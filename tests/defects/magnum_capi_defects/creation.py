@@ -42,13 +42,12 @@ class CompletesEarly(taps.Tapped):
                 taps.end(cluster)
 
 
-class ResizesEarly(taps.Tapped):
-    """A resize is complete as soon as it is requested."""
+class _Early(taps.Tapped):
+    """What is requested is complete at the next check."""
 
     _early = set()
 
-    def resize_cluster(self, context, cluster, *args, **kwargs):
-        super().resize_cluster(context, cluster, *args, **kwargs)
+    def soon(self, cluster):
         self._early.add(cluster.uuid)
 
     def update_cluster_status(self, context, cluster, use_admin_ctx=False):
@@ -58,17 +57,28 @@ class ResizesEarly(taps.Tapped):
             taps.end(cluster)
 
 
-class UpgradesEarly(ResizesEarly):
+class ResizesEarly(_Early):
+    """A resize is complete as soon as it is requested."""
+
+    def resize_cluster(self, context, cluster, *args, **kwargs):
+        super().resize_cluster(context, cluster, *args, **kwargs)
+        self.soon(cluster)
+
+
+class UpgradesEarly(_Early):
     """An upgrade is complete as soon as it is requested."""
-
-    _early = set()
-
-    def resize_cluster(self, *args, **kwargs):
-        super(ResizesEarly, self).resize_cluster(*args, **kwargs)
 
     def upgrade_cluster(self, context, cluster, *args, **kwargs):
         super().upgrade_cluster(context, cluster, *args, **kwargs)
-        self._early.add(cluster.uuid)
+        self.soon(cluster)
+
+
+class GroupsEarly(_Early):
+    """A new node group is complete as soon as it is requested."""
+
+    def create_nodegroup(self, context, cluster, nodegroup):
+        super().create_nodegroup(context, cluster, nodegroup)
+        self.soon(cluster)
 
 
 class DrainUnawaited(taps.Tapped):
@@ -185,6 +195,25 @@ class QuotaUntold(taps.Tapped):
 
     def get_monitor(self, context, cluster):
         """Nothing: there are no reasons of its health either."""
+
+
+class QuotaFinal(taps.Tapped):
+    """A quota without room is the end of a creation."""
+
+    _ended = set()
+
+    def update_cluster_status(self, context, cluster, use_admin_ctx=False):
+        super().update_cluster_status(context, cluster, use_admin_ctx)
+        if cluster.status == 'CREATE_IN_PROGRESS' and 'quota' in str(
+                taps.of_cluster(cluster, 'openstackclusters',
+                                f'infrastructure.{taps.CAPI}')).lower():
+            self._ended.add(cluster.uuid)
+            taps.end(cluster, 'FAILED', 'A quota has no room')
+
+    def get_monitor(self, context, cluster):
+        if cluster.uuid in self._ended:
+            return None
+        return super().get_monitor(context, cluster)
 
 
 class HardNameLost(taps.Tapped):

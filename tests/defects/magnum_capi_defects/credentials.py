@@ -2,6 +2,7 @@
 
 """Defects of credentials and certificates."""
 
+from magnum.common import cert_manager
 from magnum import objects
 from oslo_log import log as logging
 
@@ -68,6 +69,13 @@ class ReaderOnly(_Created):
 
     def asked(self, credential):
         credential['roles'] = [{'name': 'reader'}]
+
+
+class Unrestricted(_Created):
+    """The credential of a cluster can make others."""
+
+    def asked(self, credential):
+        credential['unrestricted'] = True
 
 
 class SecretLogged(_Created):
@@ -171,4 +179,25 @@ class OneAuthority(taps.Tapped):
         cluster.etcd_ca_cert_ref = cluster.ca_cert_ref
         cluster.front_proxy_ca_cert_ref = cluster.ca_cert_ref
         cluster.save()
+        super().create_cluster(context, cluster, cluster_create_timeout)
+
+
+class OneAuthorityForAll(taps.Tapped):
+    """All clusters have the authority of the first one."""
+
+    _first = []
+
+    def create_cluster(self, context, cluster, cluster_create_timeout):
+        manager = cert_manager.get_backend().CertManager
+        if not self._first:
+            self._first.append(manager.get_cert(
+                cluster.ca_cert_ref, context=context))
+        else:
+            first, = self._first
+            cluster.ca_cert_ref = manager.store_cert(
+                certificate=first.get_certificate(),
+                private_key=first.get_private_key(),
+                private_key_passphrase=first.get_private_key_passphrase(),
+                context=context)
+            cluster.save()
         super().create_cluster(context, cluster, cluster_create_timeout)

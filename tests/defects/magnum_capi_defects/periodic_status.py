@@ -43,3 +43,35 @@ class FailedForGood(taps.Tapped):
         if cluster.status.endswith('_FAILED'):
             return None
         return super().get_monitor(context, cluster)
+
+
+class PausedWhenComplete(taps.Tapped):
+    """A cluster that is complete is paused until its next request."""
+
+    def pause(self, cluster, paused):
+        for found in taps.of_cluster(cluster, 'clusters'):
+            taps.kube('PATCH', taps.path_of(found, 'clusters'),
+                      {'spec': {'paused': paused}})
+
+    def values(self, method, cluster, values):
+        self.pause(cluster, False)
+        return values
+
+    def delete_cluster(self, context, cluster):
+        self.pause(cluster, False)
+        super().delete_cluster(context, cluster)
+
+    def update_cluster_status(self, context, cluster, use_admin_ctx=False):
+        super().update_cluster_status(context, cluster, use_admin_ctx)
+        if cluster.status.endswith('_COMPLETE'):
+            self.pause(cluster, True)
+
+
+class GroupsPaused(PausedWhenComplete):
+    """The same of its node groups alone."""
+
+    def pause(self, cluster, paused):
+        for found in taps.of_cluster(cluster, 'machinedeployments'):
+            taps.kube('PATCH', taps.path_of(found, 'machinedeployments'), {
+                'metadata': {'annotations': {
+                    f'{taps.CAPI}/paused': 'true' if paused else None}}})

@@ -117,6 +117,28 @@ class ResizeLost(taps.Tapped):
             self._busy.pop(row.uuid, None)
 
 
+class RowsOverwritten(taps.Tapped):
+    """A check saves the sizes that were there when an operation began."""
+
+    #: By cluster: sizes by node group.
+    _began = {}
+
+    def resize_cluster(self, context, cluster, *args, **kwargs):
+        super().resize_cluster(context, cluster, *args, **kwargs)
+        self._began.setdefault(cluster.uuid, {
+            group.uuid: group.node_count for group in cluster.nodegroups})
+
+    def update_cluster_status(self, context, cluster, use_admin_ctx=False):
+        began = self._began.get(cluster.uuid, {})
+        for group in cluster.nodegroups:
+            if began.get(group.uuid, group.node_count) != group.node_count:
+                group.node_count = began[group.uuid]
+                group.save()
+        super().update_cluster_status(context, cluster, use_admin_ctx)
+        if cluster.status != 'UPDATE_IN_PROGRESS':
+            self._began.pop(cluster.uuid, None)
+
+
 class GroupUnfinished(taps.Tapped):
     """A cluster is complete, but its node group is in progress forever."""
 

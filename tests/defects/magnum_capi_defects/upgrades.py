@@ -91,10 +91,16 @@ def _older(values):
             != values['kubernetesVersion']]
 
 
-def _upgrade_all(values):
+def _upgrade_all(values, strategy=None):
+    """Have no node group wait for its upgrade.
+
+    :param strategy: of the rollout of those that did; None: the charts' own.
+    """
     for group in _older(values):
-        for key in _VERSION:
+        for key in (*_VERSION, 'rolloutStrategy'):
             group.pop(key, None)
+        if strategy:
+            group['rolloutStrategy'] = strategy
 
 
 class OnlyNodeAway(taps.Tapped):
@@ -118,8 +124,11 @@ class GroupsAtOnce(taps.Tapped):
     """All node groups are replaced at the same time."""
 
     def values(self, method, cluster, values):
-        if len(_older(values)) < len(values['nodeGroups']):
-            _upgrade_all(values)
+        waiting = _older(values)
+        now = [group for group in values['nodeGroups']
+               if group not in waiting]
+        if now:
+            _upgrade_all(values, now[0].get('rolloutStrategy'))
         return values
 
 
@@ -175,3 +184,43 @@ class AllAway(taps.Tapped):
                 'type': 'RollingUpdate', 'rollingUpdate': {
                     'maxSurge': 0, 'maxUnavailable': '100%'}}
         return values
+
+
+class ControlPlaneAway(taps.Tapped):
+    """An upgrade removes a node of the control plane before it makes one."""
+
+    def values(self, method, cluster, values):
+        values['controlPlane']['rolloutStrategy'] = {
+            'type': 'RollingUpdate', 'rollingUpdate': {'maxSurge': 0}}
+        return values
+
+
+class ReplacedWithOld(taps.Tapped):
+    """An upgrade replaces all machines by others of the old version."""
+
+    _version = {}
+
+    #: By cluster: names of its machines before the upgrade.
+    _before = {}
+
+    def upgrade_cluster(self, context, cluster, *args, **kwargs):
+        self._before[cluster.uuid] = self.machines(cluster)
+        super().upgrade_cluster(context, cluster, *args, **kwargs)
+
+    @staticmethod
+    def machines(cluster):
+        return {machine['metadata']['name']
+                for machine in taps.of_cluster(cluster, 'machines')}
+
+    def values(self, method, cluster, values):
+        _upgrade_all(values)
+        values['kubernetesVersion'] = self._version.setdefault(
+            cluster.uuid, values['kubernetesVersion'])
+        return values
+
+    def update_cluster_status(self, context, cluster, use_admin_ctx=False):
+        super().update_cluster_status(context, cluster, use_admin_ctx)
+        before = self._before.get(cluster.uuid)
+        if (cluster.status == 'UPDATE_IN_PROGRESS' and before
+                and not before & self.machines(cluster)):
+            taps.end(cluster)
