@@ -14,7 +14,6 @@ from sphinx.util import docutils
 
 import drawing
 from magnum_capi.driver.desired import labels
-from magnum_capi.driver import other_options
 from magnum_capi_tempest import promises
 from magnum_capi_tempest.scorecard import rst
 from magnum_capi_tempest.scorecard import suite
@@ -101,13 +100,6 @@ class DriverLabels(docutils.SphinxDirective):
         return self.parse_text_to_nodes(labels.documentation())
 
 
-class DriverOptions(docutils.SphinxDirective):
-    """The options of the other drivers, and what counts instead."""
-
-    def run(self):
-        return self.parse_text_to_nodes(other_options.documentation())
-
-
 class Scorecard(docutils.SphinxDirective):
     """The promises and their tests."""
 
@@ -124,7 +116,6 @@ def setup(app):
     app.add_directive('floors', Floors)
     app.add_directive('rooms', Rooms)
     app.add_directive('driver-labels', DriverLabels)
-    app.add_directive('driver-other-options', DriverOptions)
     app.add_directive('magnum-capi', Commands)
     app.add_directive('sequence', Sequence)
     app.add_directive('scorecard', Scorecard)

@@ -33,15 +33,14 @@ import uuid
 from oslo_config import cfg
 import psutil
 
+from magnum_capi.driver import config
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.keys import rotation
 from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver import monitor
 from magnum_capi.driver import operations
-from magnum_capi.driver import options
 from magnum_capi.driver import reconcile
-from magnum_capi.driver import settings as settings_module
 from magnum_capi.driver import status_check
 from magnum_capi.kube import access
 from magnum_capi.kube import cached_kube
@@ -64,9 +63,9 @@ _CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 
 def settings():
     conf = cfg.ConfigOpts()
-    conf.register_opts(options.OPTIONS, group=options.GROUP)
-    conf.set_override('chart_name', '/charts/sandbox-cluster', options.GROUP)
-    return settings_module.Settings.of(conf)
+    conf.register_opts(config.OPTIONS, group=config.GROUP)
+    conf.set_override('chart_name', '/charts/sandbox-cluster', config.GROUP)
+    return config.Options.read(conf)
 
 
 def uuids(number):

@@ -113,11 +113,11 @@ class Creation:
 
     def _patience(self, again: int) -> float:
         """Seconds to wait for the lock."""
-        settings = self._reconciler.runtime.settings
+        options = self._reconciler.runtime.options
         if not again:
-            return settings.lock_timeout
+            return options.lock_timeout
         # Write the row often enough for the periodic status.
-        return min(settings.lock_timeout, settings.lost_after / 3,
+        return min(options.lock_timeout, options.lost_after / 3,
                    self._left())
 
 

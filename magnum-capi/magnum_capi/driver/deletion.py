@@ -65,7 +65,7 @@ class Deletion:
     def free_network(self, snapshot: snapshot_module.Snapshot) -> None:
         """Delete load balancers of Services: they hold network ports."""
         reconciler = self._reconciler
-        if (not reconciler.runtime.settings.delete_load_balancers
+        if (not reconciler.runtime.options.delete_load_balancers
                 or snapshot.cluster is None or not snapshot.seen('machines')
                 or snapshot.machines
                 or not conditions.deleting(snapshot.cluster)):
@@ -102,15 +102,15 @@ class Deletion:
         that. A service that does not answer delays only its own.
         """
         reconciler, row = self._reconciler, self._reconciler.cluster
-        settings = reconciler.runtime.settings
+        options = reconciler.runtime.options
         cloud = reconciler.store.admin_cloud().services
         kinds: dict[str, _Delete] = {}
-        if settings.delete_load_balancers:
+        if options.delete_load_balancers:
             # Again: nobody may have looked between the end of the last
             # machine and that of the Cluster.
             kinds['load balancers'] = loadbalancers.delete
             kinds['security groups'] = volumes.delete_security_groups
-        if settings.delete_volumes and self._reclaims(state):
+        if options.delete_volumes and self._reclaims(state):
             kinds['volumes'] = volumes.delete
         waits = []
         for what, delete in kinds.items():

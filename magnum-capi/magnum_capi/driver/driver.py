@@ -19,6 +19,7 @@ import magnum.conf
 from magnum.drivers.common import driver
 from oslo_log import log as logging
 
+from magnum_capi.driver import config
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm
@@ -26,7 +27,6 @@ from magnum_capi.driver import monitor
 from magnum_capi.driver import operations
 from magnum_capi.driver import reconcile
 from magnum_capi.driver import self_repair
-from magnum_capi.driver import settings as settings_module
 from magnum_capi.driver import status_check
 from magnum_capi.driver import store
 from magnum_capi.driver import upgrading
@@ -49,7 +49,7 @@ class Driver(driver.Driver):
     @property
     def provides(self) -> list[dict[str, str]]:
         try:
-            more = _settings().extra_os_distros
+            more = _read_options().extra_os_distros
         except errors.UsageError as e:
             # An exception here would break all drivers of Magnum.
             LOG.error('%s', e)
@@ -130,10 +130,10 @@ class Driver(driver.Driver):
     def update_cluster_status(self, context: typing.Any, cluster: typing.Any,
                               use_admin_ctx: bool = False) -> None:
         admin = contexts.make_admin_context(all_tenants=True)
-        settings = _settings_of_looks()
+        options = _options_of_polls()
         status_check.StatusCheck(
-            self._runtime(settings),
-            store.Store(admin, settings, cluster.project_id),
+            self._runtime(options),
+            store.Store(admin, options, cluster.project_id),
             cluster).update()
 
     def get_monitor(self, context: typing.Any,
@@ -161,18 +161,18 @@ class Driver(driver.Driver):
                           federation: typing.Any) -> None:
         raise NotImplementedError('There are no federations')
 
-    def _runtime(self, settings: settings_module.Settings | None = None
+    def _runtime(self, options: config.Options | None = None
                  ) -> reconcile.Runtime:
-        settings = settings or _settings()
-        kube = shared.kube(settings)
+        options = options or _read_options()
+        kube = shared.kube(options)
         return reconcile.Runtime(
-            settings, kube, helm.Helm(settings, kube.kubeconfig), kube.now,
+            options, kube, helm.Helm(options, kube.kubeconfig), kube.now,
             shared.sightings,
-            looks=shared.cached(settings, names.CLUSTER_UUID))
+            looks=shared.cached(options, names.CLUSTER_UUID))
 
     def _store(self, context: typing.Any,
                cluster: typing.Any) -> store.Store:
-        return store.Store(context, _settings(), cluster.project_id)
+        return store.Store(context, _read_options(), cluster.project_id)
 
     def _operations(self, context: typing.Any,
                     cluster: typing.Any) -> operations.Operations:
@@ -180,14 +180,14 @@ class Driver(driver.Driver):
             self._runtime(), self._store(context, cluster), cluster)
 
 
-def _settings() -> settings_module.Settings:
-    return settings_module.Settings.of(magnum.conf.CONF)
+def _read_options() -> config.Options:
+    return config.Options.read(magnum.conf.CONF)
 
 
 #: Cached, because this runs every ten seconds for every cluster, and reading
 #: all options takes as long as a request to Kubernetes. Options do not change
 #: while a conductor runs.
-_settings_of_looks = functools.cache(_settings)
+_options_of_polls = functools.cache(_read_options)
 
 
 @contextlib.contextmanager

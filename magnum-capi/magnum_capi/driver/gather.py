@@ -19,6 +19,7 @@ import yaml
 
 from magnum_capi.driver.cloud import openstack
 from magnum_capi.driver.cloud import services
+from magnum_capi.driver import config
 from magnum_capi.driver.desired import attributes
 from magnum_capi.driver.desired import carried
 from magnum_capi.driver.desired import charts
@@ -32,7 +33,6 @@ from magnum_capi.driver.desired import rows as rows_module
 from magnum_capi.driver.desired import spec as spec_model
 from magnum_capi.driver.desired import validation
 from magnum_capi.driver.desired import values as values_module
-from magnum_capi.driver import settings as settings_module
 from magnum_capi import errors
 
 _ZONE = 'topology.cinder.csi.openstack.org/zone'
@@ -65,7 +65,7 @@ class Plan:
     """
 
     spec: spec_model.ClusterSpec
-    chart: settings_module.Chart
+    chart: config.Chart
     values: dict[str, typing.Any]
     digest: str
     addons: bool
@@ -90,13 +90,13 @@ class Defaults:
     boot_type: str | None = None
 
 
-def policy(settings: settings_module.Settings) -> label_rules.Policy:
+def policy(options: config.Options) -> label_rules.Policy:
     return label_rules.Policy(
-        settings.default_labels, frozenset(settings.ignored_labels))
+        options.default_labels, frozenset(options.ignored_labels))
 
 
 def plan(rows: rows_module.Rows, cloud: openstack.Cloud,
-         settings: settings_module.Settings, *,
+         options: config.Options, *,
          applied: frozenset[str] = frozenset(), creating: bool = False,
          joining: collections.abc.Container[str] | None = None,
          defaults: Defaults = Defaults(), batch: int | None = None,
@@ -108,41 +108,41 @@ def plan(rows: rows_module.Rows, cloud: openstack.Cloud,
     :param creating, joining: see validation.check.
     :param batch: see values.values.
     :param pins: what the cluster was made of; anything else is taken from
-        the present rows, cloud and settings.
+        the present rows, cloud and options.
     :raises spec.InvalidSpec: the desired state is impossible.
     :raises services.CloudError: something does not exist, or no answer.
     :raises errors.UsageError: a chart or overlay does not exist, or differs
         from the one that the cluster was made of.
     """
-    look = _Lookup(cloud, settings, pins)
+    look = _Lookup(cloud, options, pins)
     volumes = pins.volumes or _volumes(
-        _volume_types(cloud), settings, defaults)
-    images = _registries(settings, rows.naming.release, pins)
+        _volume_types(cloud), options, defaults)
+    images = _registries(options, rows.naming.release, pins)
     found = _describe(rows, look, volumes, applied, held,
                       cloud.services.identity_url(
-                          settings.credential_interface))
+                          options.credential_interface))
     found = dataclasses.replace(
-        found, management_cidrs=settings.management_cidrs,
+        found, management_cidrs=options.management_cidrs,
         registries=images.registries)
-    default_labels = pins.labels_of(settings.default_labels)
+    default_labels = pins.labels_of(options.default_labels)
     rules = label_rules.Policy(
-        default_labels, frozenset(settings.ignored_labels))
+        default_labels, frozenset(options.ignored_labels))
     labels = validation.check(
         found, rules, creating=creating, joining=joining,
-        scale_from_zero=settings.scale_from_zero)
+        scale_from_zero=options.scale_from_zero)
     if labels.manila_csi_enabled and not cloud.services.has(_SHARES):
         raise spec_model.InvalidSpec([
             'label manila_csi_enabled: this cloud has no Manila'])
-    chart_pin = pins.chart or pin(choose_chart(settings, labels))
+    chart_pin = pins.chart or pin(choose_chart(options, labels))
     if chart_pin.digest not in (None, _digest(chart_pin.name)):
         raise errors.UsageError(
             'The chart on the machines of Magnum has changed since this '
             'cluster was made', last_seen=f'it was made of {chart_pin.name} '
             f'with the digest {chart_pin.digest[:12]}',
             hint='Put the chart back, or upgrade the cluster')
-    chart = settings_module.Chart(
+    chart = config.Chart(
         chart_pin.name, chart_pin.repository, chart_pin.version)
-    layers = (tuple(overlays(settings, labels.capi_helm_values))
+    layers = (tuple(overlays(options, labels.capi_helm_values))
               if pins.overlays is None else pins.overlays)
     features = charts.features(chart.name, chart.version)
     if pins.chart is None:
@@ -157,7 +157,7 @@ def plan(rows: rows_module.Rows, cloud: openstack.Cloud,
     found = placement.with_group_ids(found, pins.server_groups)
     computed = values_module.values(
         found, labels, features, overlays=layers, policy=rules,
-        scale_from_zero=settings.scale_from_zero, batch=batch)
+        scale_from_zero=options.scale_from_zero, batch=batch)
     if pins.values is not None:
         computed = carried.carried(pins.values, computed)
     made_of = dataclasses.replace(
@@ -170,21 +170,21 @@ def plan(rows: rows_module.Rows, cloud: openstack.Cloud,
     return Plan(found, chart, computed, rows.digest(applied, held, made_of),
                 (computed.get('addons') or {}).get('enabled', True), made_of,
                 node_files.proxies(found, labels), images,
-                _capacities(cloud, settings, computed), unplaced)
+                _capacities(cloud, options, computed), unplaced)
 
 
-def _capacities(cloud: openstack.Cloud, settings: settings_module.Settings,
+def _capacities(cloud: openstack.Cloud, options: config.Options,
                 values: dict[str, typing.Any]) -> dict[str, dict[str, str]]:
     """Capacity of the nodes of autoscaled groups, by names of groups."""
-    if not settings.scale_from_zero:
+    if not options.scale_from_zero:
         return {}
     result = {}
     for group in values['nodeGroups']:
         if group.get('autoscale'):
             try:
                 flavor = cloud.usable_flavor(
-                    group['machineFlavor'], ram=settings.minimum_flavor_ram,
-                    vcpus=settings.minimum_flavor_vcpus)
+                    group['machineFlavor'], ram=options.minimum_flavor_ram,
+                    vcpus=options.minimum_flavor_vcpus)
             except (services.NotThere, services.NotUsable):
                 # It was checked when the group was made.
                 continue
@@ -193,7 +193,7 @@ def _capacities(cloud: openstack.Cloud, settings: settings_module.Settings,
     return result
 
 
-def _registries(settings: settings_module.Settings, release: str,
+def _registries(options: config.Options, release: str,
                 pins: pins_module.Pins = pins_module.Pins()
                 ) -> registries_module.File:
     """Registries of a cluster: the pinned ones, else the operator's.
@@ -207,7 +207,7 @@ def _registries(settings: settings_module.Settings, release: str,
     if pinned is not None and not pinned.secret:
         return registries_module.File(pinned)
     try:
-        found = _read_registries(settings.registries_file, release)
+        found = _read_registries(options.registries_file, release)
     except errors.UsageError:
         if pinned is None:
             raise
@@ -240,7 +240,7 @@ def _unread(why: str) -> errors.UsageError:
         where='[k8s_capi]/registries_file')
 
 
-def pin(chart: settings_module.Chart) -> pins_module.ChartPin:
+def pin(chart: config.Chart) -> pins_module.ChartPin:
     """What a cluster records of its chart."""
     return pins_module.ChartPin(
         chart.name, chart.repository, chart.version,
@@ -262,30 +262,30 @@ def _digest(path: str) -> str | None:
     return result.hexdigest()
 
 
-def choose_chart(settings: settings_module.Settings,
-                 labels: label_rules.Labels) -> settings_module.Chart:
+def choose_chart(options: config.Options,
+                 labels: label_rules.Labels) -> config.Chart:
     """The chart of a template, in the version that the template names.
 
     :raises UsageError: the operator does not allow it.
     """
     name, version = labels.capi_helm_chart_name, labels.capi_helm_chart_version
-    if version and settings.chart_of(name).is_path:
+    if version and options.chart_of(name).is_path:
         raise spec_model.InvalidSpec([
             'label capi_helm_chart_version: the chart of this driver is a '
             'folder, whose version cannot be chosen'])
-    return settings.chart_of(name, version)
+    return options.chart_of(name, version)
 
 
-def overlays(settings: settings_module.Settings,
+def overlays(options: config.Options,
              names: collections.abc.Iterable[str]) -> list[_Overlay]:
     """Names and contents of the files, in order.
 
     :raises UsageError: one is not allowed or cannot be read.
     """
     found: list[_Overlay] = []
-    names = (*settings.default_value_overlays, *names)
-    for name, path in zip(names, settings.overlays_of(
-            names[len(settings.default_value_overlays):])):
+    names = (*options.default_value_overlays, *names)
+    for name, path in zip(names, options.overlays_of(
+            names[len(options.default_value_overlays):])):
         try:
             with open(path, encoding='utf-8') as file:
                 read = yaml.safe_load(file) or {}
@@ -348,11 +348,11 @@ def _volume_types(cloud: openstack.Cloud) -> tuple[str, ...] | None:
 
 
 def _volumes(types: tuple[str, ...] | None,
-             settings: settings_module.Settings,
+             options: config.Options,
              defaults: Defaults) -> spec_model.Volumes:
-    zones = list(settings.csi_cinder_allowed_topologies)
+    zones = list(options.csi_cinder_allowed_topologies)
     return spec_model.Volumes(
-        types, settings.csi_cinder_default_volume_type or None,
+        types, options.csi_cinder_default_volume_type or None,
         defaults.boot_size, defaults.boot_type,
         ({'matchLabelExpressions': [{'key': _ZONE, 'values': zones}]},)
         if zones else ())
@@ -374,10 +374,10 @@ class _Lookup:
     """Looks each thing up once, and pinned ones not at all."""
 
     def __init__(self, cloud: openstack.Cloud,
-                 settings: settings_module.Settings,
+                 options: config.Options,
                  pins: pins_module.Pins) -> None:
         self._cloud = cloud
-        self._settings = settings
+        self._options = options
         self._pins = pins
         #: Pins of everything that was looked up.
         self.found = pins_module.Pins()
@@ -422,5 +422,5 @@ class _Lookup:
 
     def _flavor(self, reference: str) -> str:
         return self._cloud.usable_flavor(
-            reference, ram=self._settings.minimum_flavor_ram,
-            vcpus=self._settings.minimum_flavor_vcpus).name
+            reference, ram=self._options.minimum_flavor_ram,
+            vcpus=self._options.minimum_flavor_vcpus).name

@@ -154,5 +154,5 @@ class Monitor:
                 _checked.clear()
             # Spread the checks of many clusters.
             _checked[used.id] = found, now + random.uniform(0.8, 1) * (
-                runtime.settings.credential_check_interval)
+                runtime.options.credential_check_interval)
         return found

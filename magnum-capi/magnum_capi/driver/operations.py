@@ -88,11 +88,11 @@ class Operations:
         have saved an older row. If that holder ended the deletion, nothing is
         written: Magnum removes the row next, and anything new would remain.
         """
-        settings = self._runtime.settings
+        options = self._runtime.options
         with self._failing(delete=True, passing=failures.TRANSIENT_DELETION):
             self._stop_if_deleted()
             self._leave()
-            with self._reconciler.held(settings.lock_timeout) as lock:
+            with self._reconciler.held(options.lock_timeout) as lock:
                 self._stop_if_deleted()
                 self._leave()
                 state = state_module.begun(
@@ -110,9 +110,9 @@ class Operations:
         :param user_id: of its owner, the caller.
         """
         cluster, reconciler = self._cluster, self._reconciler
-        settings = self._runtime.settings
+        options = self._runtime.options
         # Magnum's API waits for this, and needs time for what follows.
-        patience = min(settings.lock_timeout, settings.answer_timeout / 2)
+        patience = min(options.lock_timeout, options.answer_timeout / 2)
         with self._failing(passing=()):
             with reconciler.held(patience) as lock:
                 reconciler.stop_if_deleting()
@@ -186,7 +186,7 @@ class Operations:
         with contextlib.ExitStack() as stack:
             try:
                 stack.enter_context(self._reconciler.held(
-                    self._runtime.settings.lock_timeout))
+                    self._runtime.options.lock_timeout))
                 self._reconciler.stop_if_deleting()
                 self._note(nodes, group, resize)
             except failures.TRANSIENT as e:

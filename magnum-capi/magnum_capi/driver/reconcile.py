@@ -24,6 +24,7 @@ from magnum_capi.driver.cloud import keypairs
 from magnum_capi.driver.cloud import openstack
 from magnum_capi.driver.cloud import server_groups
 from magnum_capi.driver.cloud import services
+from magnum_capi.driver import config
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import pins as pins_module
 from magnum_capi.driver.desired import placement
@@ -40,7 +41,6 @@ from magnum_capi.driver.keys import delegation
 from magnum_capi.driver.keys import rotation
 from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver.keys import vault
-from magnum_capi.driver import settings as settings_module
 from magnum_capi import errors
 from magnum_capi.kube import cached_kube
 from magnum_capi.kube import kinds
@@ -139,7 +139,7 @@ class Runtime:
         ``kube`` by default.
     """
 
-    settings: settings_module.Settings
+    options: config.Options
     kube: kube_module.Kube
     helm: helm_module.Helm
     now: collections.abc.Callable[[], datetime.datetime]
@@ -165,7 +165,7 @@ class Reconciler:
         self.release = self.naming.release
         self._is_own = cluster.stack_id in (None, '', own)
         self.namespace = names.namespace(
-            cluster.project_id, runtime.settings.namespace_prefix)
+            cluster.project_id, runtime.options.namespace_prefix)
         self.vault = vault.Vault(
             runtime.kube, self.namespace, cluster, self.release)
         self.lock = self._free_lock()
@@ -199,7 +199,7 @@ class Reconciler:
         """The lock of the cluster, not held yet."""
         return lock_module.Lock(
             self.runtime.kube, self.namespace, self.release,
-            duration=self.runtime.settings.lock_duration,
+            duration=self.runtime.options.lock_duration,
             labels=self._labels(), clock=self.runtime.clock,
             sightings=self.runtime.sightings)
 
@@ -248,13 +248,13 @@ class Reconciler:
             template = self.store.template(uuid)
         return rows_module.Rows(
             self.cluster, tuple(self.store.groups(self.cluster)), template,
-            gather.policy(self.runtime.settings),
-            self.runtime.settings.scale_from_zero, self.naming)
+            gather.policy(self.runtime.options),
+            self.runtime.options.scale_from_zero, self.naming)
 
     def rotation(self) -> rotation.Rotation:
         """The application credentials of the cluster."""
         return rotation.Rotation(
-            self.cluster, self.vault, self.runtime.settings, self.store.cloud,
+            self.cluster, self.vault, self.runtime.options, self.store.cloud,
             self.store.user, self.store.access, self.runtime.now,
             self.store.admin_cloud, self.lock.check)
 
@@ -286,7 +286,7 @@ class Reconciler:
 
         def made(pins: pins_module.Pins) -> gather.Plan:
             return gather.plan(
-                rows, self.store.cloud, self.runtime.settings,
+                rows, self.store.cloud, self.runtime.options,
                 applied=state.applied, batch=state.batch, held=state.held,
                 defaults=self.store.defaults(), pins=pins,
                 creating=creating, joining=joining)
@@ -372,7 +372,7 @@ class Reconciler:
         if not releases.revisions(
                 self.runtime.kube, self.namespace, self.release):
             return pins_module.Pins()
-        chart = self.runtime.settings.chart
+        chart = self.runtime.options.chart
         version = None if chart.is_path else releases.chart_version(
             self.runtime.kube, self.namespace, self.release, chart.name)
         return pins_module.Pins(
@@ -477,7 +477,7 @@ class Reconciler:
             return False
         # One with other roles may not be better.
         offered = delegation.roles(
-            self.store.user.roles, self.runtime.settings.credential_roles)
+            self.store.user.roles, self.runtime.options.credential_roles)
         return ({role.casefold() for role in found.roles}
                 < {role.casefold() for role in offered})
 
@@ -514,7 +514,7 @@ class Reconciler:
         :returns: see rotation.check.
         """
         return rotation.check(data, self.store.cacert_file(),
-                              self.runtime.settings.openstack_timeout)
+                              self.runtime.options.openstack_timeout)
 
     def hand_on_keypair(self) -> None:
         """Give the user, as the next owner, the key pair of the nodes.

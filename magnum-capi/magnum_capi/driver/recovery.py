@@ -99,7 +99,7 @@ def _stands_still(reconciler: reconcile.Reconciler,
         if known != asked:
             _standing[uuid] = asked, now
             return False
-        return now - since >= reconciler.runtime.settings.lost_after
+        return now - since >= reconciler.runtime.options.lost_after
 
 
 def _is_all_there(reconciler: reconcile.Reconciler, rows: rows_module.Rows,

@@ -273,10 +273,10 @@ class StatusCheck:
         return rows
 
     def _wanted(self, rows: rows_module.Rows) -> goal.DesiredCluster:
-        settings = self._runtime.settings
+        options = self._runtime.options
         return rows.wanted(self._state,
-                           patience=settings.failure_patience,
-                           limit=settings.progress_timeout)
+                           patience=options.failure_patience,
+                           limit=options.progress_timeout)
 
     def _judged(self, rows: rows_module.Rows, wanted: goal.DesiredCluster,
                 snapshot: snapshot_module.Snapshot, busy: bool, thorough: bool
@@ -342,7 +342,7 @@ class StatusCheck:
             return state
         return state_module.progressed(
             state_module.going_on(state, rows.operation, now), left, now,
-            rows.limit(self._runtime.settings.progress_timeout))
+            rows.limit(self._runtime.options.progress_timeout))
 
     def _act(self, rows: rows_module.Rows, snapshot: snapshot_module.Snapshot,
              verdict: verdicts.Verdict, thorough: bool) -> None:
@@ -380,7 +380,7 @@ class StatusCheck:
         """Reconcile again: the request was lost, or the error transient."""
         cluster = self._cluster
         if rows.operation == 'CREATE' and not self._can_create():
-            if self._unwritten() >= self._runtime.settings.lost_after:
+            if self._unwritten() >= self._runtime.options.lost_after:
                 self._fail(rows, _LOST)
             return
         LOG.info('Cluster %s: going on with %s: %s', cluster.uuid,

@@ -27,10 +27,10 @@ from oslo_log import log as logging
 
 from magnum_capi.driver.cloud import openstack
 from magnum_capi.driver.cloud import services
+from magnum_capi.driver import config
 from magnum_capi.driver import failures
 from magnum_capi.driver import gather
 from magnum_capi.driver.keys import rotation
-from magnum_capi.driver import settings as settings_module
 
 CONF = magnum.conf.CONF
 
@@ -83,10 +83,10 @@ class Store:
     """
 
     def __init__(self, context: typing.Any,
-                 settings: settings_module.Settings,
+                 options: config.Options,
                  project_id: str) -> None:
         self._context = context
-        self._settings = settings
+        self._options = options
         self._project_id = project_id
         self._cloud: openstack.Cloud | None = None
 
@@ -204,9 +204,9 @@ class Store:
     def access(self) -> rotation.Access:
         return rotation.Access(
             self.cloud.services.identity_url(
-                self._settings.credential_interface),
+                self._options.credential_interface),
             self.cacert(), CONF.cinder_client.region_name,
-            self._settings.credential_interface, CONF.drivers.verify_ca)
+            self._options.credential_interface, CONF.drivers.verify_ca)
 
     def cacert(self) -> str | None:
         """CA certificates of the cloud, None if clusters verify none.
@@ -243,14 +243,14 @@ class Store:
                     project_id: str | None = None) -> openstack.Cloud:
         return openstack.Cloud(
             session_factory, project_id,
-            timeout=self._settings.openstack_timeout,
+            timeout=self._options.openstack_timeout,
             places={service: _place(f'{name}_client')
                     for service, name in _CLIENTS.items()})
 
 
-def of_magnum(settings: settings_module.Settings, project_id: str) -> Store:
+def of_magnum(options: config.Options, project_id: str) -> Store:
     """The Store of Magnum itself for a cluster, without a user's request."""
-    return Store(_admin(), settings, project_id)
+    return Store(_admin(), options, project_id)
 
 
 def _admin() -> typing.Any:

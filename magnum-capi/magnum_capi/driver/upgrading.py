@@ -75,7 +75,7 @@ class Upgrade:
         self._only = None if group.is_default else group.uuid
         self._batch = batch
         self._deadline = deadline_module.Deadline(
-            runtime.settings.answer_timeout)
+            runtime.options.answer_timeout)
         self._reconciler = reconcile.Reconciler(runtime, store, cluster)
         self._pins = pins_module.Pins()
 
@@ -107,7 +107,7 @@ class Upgrade:
 
     def _locked(self) -> None:
         with self._reconciler.held(min(LOCK_TIMEOUT,
-                                       self._runtime.settings.lock_timeout)):
+                                       self._runtime.options.lock_timeout)):
             self._checked()
 
     def _checked(self) -> None:
@@ -126,7 +126,7 @@ class Upgrade:
                  joining: collections.abc.Container[str]) -> gather.Plan:
             return gather.plan(
                 dataclasses.replace(rows, template=self._template),
-                self._store.cloud, self._runtime.settings,
+                self._store.cloud, self._runtime.options,
                 applied=state.applied, joining=joining, batch=batch,
                 held=held, defaults=self._store.defaults(), pins=pins)
 

@@ -15,9 +15,9 @@ from oslo_config import cfg
 import testtools
 import yaml
 
+from magnum_capi.driver import config
 from magnum_capi.driver.helm import helm
 from magnum_capi.driver.helm import helm_errors
-from magnum_capi.driver import settings
 from magnum_capi_tempest import resources
 from magnum_capi_tempest import toolchain
 
@@ -37,14 +37,14 @@ def program():
 
 
 def chart():
-    return settings.Chart(str(
+    return config.Chart(str(
         resources.find('sandbox/charts/sandbox-cluster')))
 
 
 def of(kubeconfig=None, **options):
-    """A Helm with default settings, some changed."""
+    """A Helm with default options, some changed."""
     return helm.Helm(dataclasses.replace(
-        settings.Settings.of(cfg.ConfigOpts()), helm_binary=program(),
+        config.Options.read(cfg.ConfigOpts()), helm_binary=program(),
         **options), kubeconfig)
 
 
@@ -85,17 +85,17 @@ class RefusalTest(testtools.TestCase):
     def test_missing_chart(self):
         e = self.assertRaises(
             helm_errors.ChartUnavailable, render,
-            settings.Chart(str(self.folder / 'none')), VALUES)
+            config.Chart(str(self.folder / 'none')), VALUES)
         self.assertNotIn(str(self.folder), e.reason)
 
     def test_repository_that_is_away(self):
         self.assertRaises(
-            helm_errors.ChartUnavailable, render, settings.Chart(
+            helm_errors.ChartUnavailable, render, config.Chart(
                 'c', 'http://127.0.0.1:9', '1.2.3'), VALUES)
 
     def test_registry_that_is_away(self):
         self.assertRaises(
-            helm_errors.ChartUnavailable, render, settings.Chart(
+            helm_errors.ChartUnavailable, render, config.Chart(
                 'oci://127.0.0.1:9/c', None, '1.2.3'), VALUES)
 
     def test_management_cluster_that_is_away(self):

@@ -18,13 +18,13 @@ import testtools
 from testtools import content
 import yaml
 
+from magnum_capi.driver import config
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.keys import rotation
 from magnum_capi.driver import monitor
 from magnum_capi.driver import observer
 from magnum_capi.driver import operations
 from magnum_capi.driver import reconcile
-from magnum_capi.driver import settings
 from magnum_capi.driver import status_check
 from magnum_capi import errors as errors_module
 from magnum_capi.kube import access
@@ -123,9 +123,9 @@ class Life:
         self.told = told
         self.patience = patience
         conf = cfg.ConfigOpts()
-        options = settings.Settings.of(conf)
+        options = config.Options.read(conf)
         options = dataclasses.replace(
-            options, chart=settings.Chart(chart), lock_timeout=5,
+            options, chart_name=chart, lock_timeout=5,
             failure_patience=0, credential_settle=0, retry_time=5,
             namespace_prefix=prefix)
         self.namespace = names.namespace(small_world.PROJECT, prefix)

@@ -82,15 +82,15 @@ class RestoredTest(Base):
     def test_helm_leaves_what_the_autoscaler_is_told(self):
         """Annotations outside of the chart survive a later revision."""
         self.life.runtime = dataclasses.replace(
-            self.life.runtime, settings=dataclasses.replace(
-                self.life.runtime.settings, scale_from_zero=True))
+            self.life.runtime, options=dataclasses.replace(
+                self.life.runtime.options, scale_from_zero=True))
         self.life.store.node_groups[small_world.WORKERS].update(
             max_node_count=5, labels={'auto_scaling_enabled': 'true'})
         self.life.create()
         self.assertEqual('4096Mi', self.told())
         self.life.runtime = dataclasses.replace(
-            self.life.runtime, settings=dataclasses.replace(
-                self.life.runtime.settings, scale_from_zero=False))
+            self.life.runtime, options=dataclasses.replace(
+                self.life.runtime.options, scale_from_zero=False))
         self.life.change()
         self.assertEqual(2, len(self.helms()))
         self.assertEqual('4096Mi', self.told())

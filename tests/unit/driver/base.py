@@ -9,12 +9,11 @@ from oslo_config import cfg
 from oslo_config import fixture as config_fixture
 import testtools
 
+from magnum_capi.driver import config
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.keys import rotation
 from magnum_capi.driver.keys import vault
 from magnum_capi.driver import operations
-from magnum_capi.driver import options
-from magnum_capi.driver import settings
 from magnum_capi.driver import status_check
 from magnum_capi.kube import cached_kube
 from magnum_capi.kube import informer
@@ -32,18 +31,31 @@ class TestCase(testtools.TestCase):
         self.logger = self.useFixture(fixtures.FakeLogger())
         self.api = self.useFixture(self.server())
         conf = cfg.ConfigOpts()
-        conf.register_opts(options.OPTIONS, group='k8s_capi')
+        conf.register_opts(config.OPTIONS, group='k8s_capi')
         self.useFixture(config_fixture.Config(conf)).config(
             group='k8s_capi', chart_name='/charts/sandbox-cluster',
             lock_timeout=0, failure_patience=0, retry_time=0,
             credential_settle=0, credential_bound=60)
-        self.w = small_world.World(self.api, settings.Settings.of(conf))
+        self.w = small_world.World(self.api, config.Options.read(conf))
         status_check.forget(small_world.CLUSTER)
         self.useFixture(fixtures.MockPatchObject(
             rotation, 'check', self.w.cloud.check))
         # A new one takes longer than all the rest of a test.
         self.useFixture(fixtures.MockPatchObject(
             vault, 'key_pair', small_world.key_pair))
+
+    def configure(self, chart=None, **options):
+        """Restart Magnum with other options of the driver.
+
+        :param chart: config.Chart, the default one.
+        """
+        if chart:
+            options |= {'chart_name': chart.name,
+                        'chart_repository': chart.repository,
+                        'chart_version': chart.version}
+        self.w.runtime = dataclasses.replace(
+            self.w.runtime, options=dataclasses.replace(
+                self.w.runtime.options, **options))
 
     def remember(self):
         """Have looks of informers, whose watches last three seconds."""

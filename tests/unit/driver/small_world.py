@@ -376,7 +376,7 @@ class Helm:
 
     def __init__(self, api):
         self._api = api
-        #: Values, and settings.Chart, of each upgrade.
+        #: Values, and config.Chart, of each upgrade.
         self.upgrades = []
         self.charts = []
         self.uninstalls = 0
@@ -659,14 +659,14 @@ key_pair = _key_pairs().__next__
 class World:
     """All of it; ``later`` moves the clock."""
 
-    def __init__(self, api, settings, user='u1'):
+    def __init__(self, api, options, user='u1'):
         self.api = api
         api.namespaces = {NAMESPACE}
         self.cloud = Cloud()
         self.store = Store(self.cloud, user)
         self.helm = Helm(api)
         self.moment = NOW
-        self.runtime = reconcile.Runtime(settings, api.kube(), self.helm,
+        self.runtime = reconcile.Runtime(options, api.kube(), self.helm,
                                          lambda: self.moment)
         self.store.now = lambda: self.moment
 

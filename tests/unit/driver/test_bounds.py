@@ -7,9 +7,9 @@ import dataclasses
 from oslo_config import cfg
 import testtools
 
+from magnum_capi.driver import config
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.observed import conditions
-from magnum_capi.driver import settings
 from magnum_capi import errors
 from magnum_capi.kube import rest
 from tests.unit.driver import api_server
@@ -30,7 +30,7 @@ LEAST = {
 AS_DELIVERED = {
     'kubeconfig_file': '', 'namespace_prefix': 'magnum',
     'management_cidrs': (),
-    'allowed_chart_versions': (), 'charts': {}, 'value_overlays': {},
+    'allowed_chart_versions': (), 'extra_charts': {}, 'value_overlays': {},
     'default_value_overlays': (), 'extra_os_distros': (),
     'registries_file': None,
     'minimum_flavor_ram': 2048, 'minimum_flavor_vcpus': 2,
@@ -53,30 +53,31 @@ AS_DELIVERED = {
 
 class OptionsTest(testtools.TestCase):
 
-    def settings(self, name, value):
+    def read(self, name, value):
         conf = cfg.ConfigOpts()
-        settings.Settings.of(conf)
+        config.Options.read(conf)
         conf.set_override(name, value, 'k8s_capi')
-        return settings.Settings.of(conf)
+        return config.Options.read(conf)
 
     def test_the_least_and_less(self):
         for name, (least, less) in LEAST.items():
             self.assertEqual(
-                least, getattr(self.settings(name, least), name))
+                least, getattr(self.read(name, least), name))
             self.assertRaises((ValueError, errors.UsageError),
-                              self.settings, name, less)
+                              self.read, name, less)
 
     def test_as_delivered(self):
-        found = dataclasses.asdict(settings.Settings.of(cfg.ConfigOpts()))
-        # The chart has a test of its own.
-        del found['chart']
+        found = dataclasses.asdict(config.Options.read(cfg.ConfigOpts()))
+        # The default chart has a test of its own.
+        for name in ('chart_name', 'chart_repository', 'chart_version'):
+            del found[name]
         self.assertEqual(AS_DELIVERED, found)
 
     def test_no_interface_but_those_of_a_catalog(self):
         for interface in ('public', 'internal', 'admin'):
-            self.assertEqual(interface, self.settings(
+            self.assertEqual(interface, self.read(
                 'credential_interface', interface).credential_interface)
-        self.assertRaises((ValueError, errors.UsageError), self.settings,
+        self.assertRaises((ValueError, errors.UsageError), self.read,
                           'credential_interface', 'publicURL')
 
 

@@ -28,7 +28,7 @@ class DriverTestCase(base.TestCase):
         self.contexts = []
         for holder, name, value in (
                 (driver.Driver, '_runtime',
-                 lambda made, settings=None: self.w.runtime),
+                 lambda made, options=None: self.w.runtime),
                 (driver.store, 'Store', self.store)):
             patch = mock.patch.object(holder, name, value)
             patch.start()
@@ -36,7 +36,7 @@ class DriverTestCase(base.TestCase):
         self.driver = driver.Driver()
         self.context = magnum_double.Context('token', 'u1')
 
-    def store(self, context, settings, project_id):
+    def store(self, context, options, project_id):
         self.assertEqual(self.w.cluster.project_id, project_id)
         self.contexts.append(context)
         return self.w.store
@@ -299,11 +299,12 @@ class MonitorTest(DriverTestCase):
 
     def test_none_with_a_wrong_configuration(self):
         self.magnum.conf.register_opts(
-            self.magnum.driver.settings_module.options.OPTIONS, 'k8s_capi')
-        self.magnum.conf.set_override('namespace_prefix', '-', 'k8s_capi')
+            self.magnum.driver.config.OPTIONS, 'k8s_capi')
+        self.magnum.conf.set_override(
+            'default_value_overlays', ['none'], 'k8s_capi')
 
         self.assertIsNone(self.driver.get_monitor(self.context, self.row()))
-        self.assertIn('namespace_prefix', self.logger.output)
+        self.assertIn('default_value_overlays', self.logger.output)
 
 
 class ProvidesTest(DriverTestCase):
@@ -315,7 +316,7 @@ class ProvidesTest(DriverTestCase):
 
     def provided(self, **options):
         self.magnum.conf.register_opts(
-            self.magnum.driver.settings_module.options.OPTIONS, 'k8s_capi')
+            self.magnum.driver.config.OPTIONS, 'k8s_capi')
         for name, value in options.items():
             self.magnum.conf.set_override(name, value, 'k8s_capi')
         found = self.driver.provides
@@ -337,8 +338,9 @@ class ProvidesTest(DriverTestCase):
     def test_a_wrong_configuration_takes_no_driver_from_magnum(self):
         self.assertEqual(
             self.OWN,
-            self.provided(extra_os_distros=['suse'], namespace_prefix='-'))
-        self.assertIn('namespace_prefix', self.logger.output)
+            self.provided(extra_os_distros=['suse'],
+                          default_value_overlays=['none']))
+        self.assertIn('default_value_overlays', self.logger.output)
 
     def test_it_is_no_beta(self):
         self.assertFalse(self.driver.beta)

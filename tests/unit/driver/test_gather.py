@@ -9,12 +9,11 @@ from oslo_config import fixture as config_fixture
 import testtools
 
 from magnum_capi.driver.cloud import services
+from magnum_capi.driver import config
 from magnum_capi.driver.desired import pins
 from magnum_capi.driver.desired import rows
 from magnum_capi.driver.desired import spec
 from magnum_capi.driver import gather
-from magnum_capi.driver import options
-from magnum_capi.driver import settings
 from magnum_capi import errors
 from tests.unit.driver import small_world
 
@@ -34,14 +33,14 @@ class Base(testtools.TestCase):
 
     def plan(self, **kwargs):
         conf = cfg.ConfigOpts()
-        conf.register_opts(options.OPTIONS, group='k8s_capi')
+        conf.register_opts(config.OPTIONS, group='k8s_capi')
         self.useFixture(config_fixture.Config(conf)).config(
             group='k8s_capi', **self.options)
         cluster = self.store.row()
         return gather.plan(
             rows.Rows(cluster, self.store.groups(cluster),
                       self.store.template(small_world.TEMPLATE)),
-            self.cloud, settings.Settings.of(conf), **kwargs)
+            self.cloud, config.Options.read(conf), **kwargs)
 
 
 class PlanTest(Base):
@@ -121,14 +120,16 @@ class PlanTest(Base):
                 self.assertIn('Allowed: 0.27.0', str(e))
 
     def test_version_that_the_operator_pinned_for_another_chart(self):
-        self.options = {'extra_charts': {'old': 'openstack-cluster@0.26.1'}}
+        self.options = {'extra_charts': {
+            'old': config.Chart('openstack-cluster', version='0.26.1')}}
         self.labels(capi_helm_chart_name='old',
                     capi_helm_chart_version='0.27.0')
         self.assertIn('Allowed: 0.26.1', str(
             self.assertRaises(errors.UsageError, self.plan)))
 
     def test_version_that_is_the_operators_own(self):
-        self.options = {'extra_charts': {'old': 'openstack-cluster@0.26.1'}}
+        self.options = {'extra_charts': {
+            'old': config.Chart('openstack-cluster', version='0.26.1')}}
         self.labels(capi_helm_chart_version='0.27.0')
         self.assertEqual('0.27.0', self.plan().chart.version)
         self.labels(capi_helm_chart_name='old',

@@ -107,7 +107,7 @@ class MonitorTest(Base):
         self.assertEqual('pem', vault.cacert(reconciler.vault.credentials()))
 
         self.api.clock.sleep(
-            self.w.runtime.settings.credential_check_interval)
+            self.w.runtime.options.credential_check_interval)
         self.assertEqual(health.HEALTHY, self.poll()['health_status'])
         self.assertEqual('new pem',
                          vault.cacert(reconciler.vault.credentials()))
@@ -119,12 +119,12 @@ class MonitorTest(Base):
         self.assertEqual(1, len(self.asked))
         for number, more in enumerate((0, 60), 2):
             self.api.clock.sleep(
-                self.w.runtime.settings.credential_check_interval + more)
+                self.w.runtime.options.credential_check_interval + more)
             self.poll()
             self.assertEqual(number, len(self.asked))
         # The checks of many clusters are spread over a fifth of that time.
         self.api.clock.sleep(
-            self.w.runtime.settings.credential_check_interval * 0.79)
+            self.w.runtime.options.credential_check_interval * 0.79)
         self.poll()
         self.assertEqual(number, len(self.asked))
 

@@ -129,8 +129,8 @@ class CostTest(base.TestCase):
                      if '/kubeadmcontrolplanes/' in path)
         self.api.objects[plane]['status']['phase'] = 'Failed'
         self.w.runtime = dataclasses.replace(
-            self.w.runtime, settings=dataclasses.replace(
-                self.w.runtime.settings, failure_patience=100))
+            self.w.runtime, options=dataclasses.replace(
+                self.w.runtime.options, failure_patience=100))
         self.look(2)
         self.assertEqual([3, 6], self.thorough(6))
         self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)

@@ -26,10 +26,10 @@ class StoreTestCase(testtools.TestCase):
         self.store = self.made(self.context)
         self.cluster = self.magnum.cluster()
 
-    def made(self, context, project_id='p', **settings):
+    def made(self, context, project_id='p', **options):
         return self.magnum.store.Store(context, mock.Mock(**{
             'credential_interface': 'internal', 'openstack_timeout': 7.0,
-            **settings}), project_id)
+            **options}), project_id)
 
 
 class UserTest(StoreTestCase):
@@ -318,6 +318,6 @@ class ClustersTest(StoreTestCase):
         self.assertEqual([100] * 4, self.magnum.pages)
 
     def test_store_of_magnum_itself(self):
-        found = self.magnum.store.of_magnum(self.store._settings, 'p')
+        found = self.magnum.store.of_magnum(self.store._options, 'p')
         self.assertIsNone(found.user.id)
         self.assertTrue(found.cloud)

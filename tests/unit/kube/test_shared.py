@@ -10,13 +10,13 @@ from oslo_config import cfg
 import testtools
 import yaml
 
-from magnum_capi.driver import settings
+from magnum_capi.driver import config
 from magnum_capi import errors
 from magnum_capi.kube import access
 from magnum_capi.kube import rest
 from magnum_capi.kube import shared
 
-DEFAULTS = settings.Settings.of(cfg.ConfigOpts())
+DEFAULTS = config.Options.read(cfg.ConfigOpts())
 
 
 class SharedTest(testtools.TestCase):

@@ -171,7 +171,7 @@ class Adoption:
     def _preview(self, reconciler: reconcile.Reconciler,
                  found: rules.Found) -> Outcome:
         """What the next change of a cluster would also apply."""
-        settings, state = self._runtime.settings, rules.state(found)
+        options, state = self._runtime.options, rules.state(found)
         assert state.adopted and state.pins
         naming = names.Naming(reconciler.release, state.adopted.groups)
         changes = rules.changes(found, state, undo=False)
@@ -181,8 +181,8 @@ class Adoption:
         plan = gather.plan(
             rows_module.Rows(
                 found.cluster, found.groups, found.template,
-                gather.policy(settings), settings.scale_from_zero, naming),
-            reconciler.store.cloud, settings, applied=state.applied,
+                gather.policy(options), options.scale_from_zero, naming),
+            reconciler.store.cloud, options, applied=state.applied,
             joining=(), defaults=reconciler.store.defaults(),
             pins=state.pins)
         now, then = reconciler.applied() or [], reconciler.preview(plan)
@@ -227,7 +227,7 @@ class Adoption:
 
     def _locked(self, stack: contextlib.ExitStack,
                 reconciler: reconcile.Reconciler, undo: bool) -> Outcome:
-        timeout = self._runtime.settings.lock_timeout
+        timeout = self._runtime.options.lock_timeout
         stack.enter_context(reconciler.lock.hold(timeout))
         if not reconciler.store.reload(reconciler.cluster):
             raise failures.ClusterGone('The cluster is not in Magnum')

@@ -9,9 +9,9 @@ from magnum.db.sqlalchemy import models
 from oslo_config import cfg
 
 from magnum_capi.driver.adoption import adopt
+from magnum_capi.driver import config
 from magnum_capi.driver.helm import helm
 from magnum_capi.driver import reconcile
-from magnum_capi.driver import settings as settings_module
 from magnum_capi.driver import store
 from magnum_capi import errors
 from magnum_capi.kube import shared
@@ -25,18 +25,18 @@ def opened(files: collections.abc.Sequence[str]) -> adopt.Adoption:
     """
     try:
         store.configure(files)
-        settings = settings_module.Settings.of(store.CONF)
+        options = config.Options.read(store.CONF)
     except (cfg.Error, ValueError) as e:
         raise errors.UsageError(
             'The configuration of Magnum cannot be read',
             last_seen=' '.join(str(e).split())) from None
-    kube = shared.kube(settings)
+    kube = shared.kube(options)
     return adopt.Adoption(
         reconcile.Runtime(
-            settings, kube, helm.Helm(settings, kube.kubeconfig), kube.now,
+            options, kube, helm.Helm(options, kube.kubeconfig), kube.now,
             shared.sightings),
         store.all_clusters,
-        lambda project_id: store.of_magnum(settings, project_id),
+        lambda project_id: store.of_magnum(options, project_id),
         name_driver)
 
 

@@ -10,12 +10,12 @@ import typing
 import yaml
 
 from magnum_capi.driver.adoption import rules
+from magnum_capi.driver import config
 from magnum_capi.driver import gather
 from magnum_capi.driver.helm import releases
 from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver.keys import vault as vault_module
 from magnum_capi.driver import reconcile
-from magnum_capi.driver import settings as settings_module
 
 _METADATA = 'Chart.yaml'
 
@@ -29,7 +29,7 @@ def look(reconciler: reconcile.Reconciler) -> rules.Found:
     template = store.template(cluster.cluster_template_id)
     release = _release(reconciler)
     chart = (None if release is None
-             else _chart(reconciler.runtime.settings, release))
+             else _chart(reconciler.runtime.options, release))
     return rules.Found(
         cluster, template, tuple(store.groups(cluster)),
         store.driver_of(template), reconciler.namespace,
@@ -52,17 +52,17 @@ def _release(reconciler: reconcile.Reconciler) -> rules.Release | None:
                          metadata['version'], found.get('config') or {})
 
 
-def _chart(settings: settings_module.Settings,
+def _chart(options: config.Options,
            release: rules.Release) -> rules.Chart:
     """The chart in the options that has the same name as the release's."""
     names = []
-    for chart in (settings.chart, *settings.charts.values()):
+    for chart in (options.chart, *options.charts.values()):
         name, version = _metadata(chart)
         if name != release.chart:
             names.append(name)
         elif version in (None, release.version):
             return rules.Chart(name, release.version, gather.pin(
-                settings_module.Chart(
+                config.Chart(
                     chart.name, chart.repository,
                     None if chart.is_path else release.version)))
         else:
@@ -71,7 +71,7 @@ def _chart(settings: settings_module.Settings,
                        None)
 
 
-def _metadata(chart: settings_module.Chart) -> tuple[str, str | None]:
+def _metadata(chart: config.Chart) -> tuple[str, str | None]:
     """Name and version of a chart; None: any version is available."""
     if not chart.is_path:
         return chart.name.rpartition('/')[2], None

@@ -40,7 +40,7 @@ _MANILA_LABELS = frozenset((
 
 @dataclasses.dataclass(frozen=True)
 class ChartPin:
-    """A chart; see settings.Chart.
+    """A chart; see config.Chart.
 
     :param digest: of a chart that is a path, else None.
     """

@@ -26,9 +26,9 @@ import tempfile
 import threading
 import typing
 
+from magnum_capi.driver import config
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver.helm import releases
-from magnum_capi.driver import settings as settings_module
 from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi import scratch
@@ -50,7 +50,7 @@ _PASSED = frozenset((
 
 #: Values of a chart.
 Values: typing.TypeAlias = collections.abc.Mapping[str, typing.Any]
-Chart: typing.TypeAlias = settings_module.Chart
+Chart: typing.TypeAlias = config.Chart
 
 
 @functools.cache
@@ -104,18 +104,18 @@ class Helm:
     :raises helm_errors.HelmFailed: (every method) and its kinds.
     """
 
-    def __init__(self, settings: settings_module.Settings,
+    def __init__(self, options: config.Options,
                  kubeconfig: pathlib.Path | None,
                  environ: collections.abc.Mapping[str, str] = os.environ
                  ) -> None:
-        self._settings = settings
+        self._options = options
         self._kubeconfig = kubeconfig
         self._environ = environ
 
     @property
     def dead_after(self) -> int:
         """Seconds after which a helm of this driver is dead for sure."""
-        return self._settings.helm_timeout + 2 * _GRACE
+        return self._options.helm_timeout + 2 * _GRACE
 
     def upgrade(self, release: str, chart: Chart, values: Values,
                 namespace: str, *, digest: str | None = None,
@@ -146,8 +146,8 @@ class Helm:
         with self._fetched(chart) as chart:
             found: dict[str, typing.Any] = _parsed(self._run(
                 upgrade_argv(release, chart, namespace,
-                             history=self._settings.helm_history,
-                             timeout=self._settings.helm_timeout, **options),
+                             history=self._options.helm_history,
+                             timeout=self._options.helm_timeout, **options),
                 stdin=json.dumps(values)))
             return found
 
@@ -158,7 +158,7 @@ class Helm:
         """
         try:
             self._run(uninstall_argv(release, namespace,
-                                     timeout=self._settings.helm_timeout))
+                                     timeout=self._options.helm_timeout))
         except helm_errors.HelmFailed as e:
             if 'release: not found' in e.reason:
                 return False
@@ -168,10 +168,10 @@ class Helm:
     @contextlib.contextmanager
     def _fetched(self, chart: Chart) -> collections.abc.Iterator[Chart]:
         """The cached chart if there is a cache, else the chart as it is."""
-        if chart.is_path or not self._settings.chart_cache:
+        if chart.is_path or not self._options.chart_cache:
             yield chart
             return
-        cache = pathlib.Path(self._settings.chart_cache)
+        cache = pathlib.Path(self._options.chart_cache)
         name = hashlib.sha256(str(chart).encode()).hexdigest()[:32]
         package = cache / f'{name}.tgz'
         if not package.exists():
@@ -186,20 +186,20 @@ class Helm:
 
     def _run(self, argv: list[str], stdin: str | None = None) -> str:
         path = self._environ.get('PATH', os.defpath)
-        program = shutil.which(self._settings.helm_binary, path=path)
+        program = shutil.which(self._options.helm_binary, path=path)
         if not program:
             raise errors.EnvironmentProblem(
                 'The program helm is not installed',
-                where=self._settings.helm_binary,
+                where=self._options.helm_binary,
                 hint='Install helm 3 where magnum-conductor runs, or name it '
                      'in [k8s_capi]/helm_binary')
-        seconds = self._settings.helm_timeout
+        seconds = self._options.helm_timeout
         bounded = [program, *argv]
         wrapper = shutil.which('timeout', path=path)
         if wrapper:
             bounded = [wrapper, f'--kill-after={_GRACE}', str(seconds),
                        *bounded]
-        with (_slots(self._settings.helm_processes),
+        with (_slots(self._options.helm_processes),
               scratch.folder(_SCRATCH) as folder):
             try:
                 return processes.run(
@@ -216,8 +216,8 @@ class Helm:
             env[f'HELM_{name}_HOME'] = os.path.join(folder, name.lower())
         env['HELM_PLUGINS'] = os.path.join(folder, 'plugins')
         env['HELM_DRIVER'] = 'secret'
-        if self._settings.helm_registry_config:
-            env['HELM_REGISTRY_CONFIG'] = self._settings.helm_registry_config
+        if self._options.helm_registry_config:
+            env['HELM_REGISTRY_CONFIG'] = self._options.helm_registry_config
         if self._kubeconfig:
             env['KUBECONFIG'] = str(self._kubeconfig)
         return env

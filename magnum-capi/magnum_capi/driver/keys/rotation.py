@@ -22,6 +22,7 @@ from oslo_log import log as logging
 
 from magnum_capi.driver.cloud import openstack
 from magnum_capi.driver.cloud import services
+from magnum_capi.driver import config
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.keys import app_credentials
@@ -30,7 +31,6 @@ from magnum_capi.driver.keys import delegation
 from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver.keys import vault as vault_module
 from magnum_capi.driver.observed import addons
-from magnum_capi.driver import settings as settings_module
 from magnum_capi.kube import kinds
 
 LOG = logging.getLogger(__name__)
@@ -84,7 +84,7 @@ class Rotation:
     """
 
     def __init__(self, cluster: typing.Any, vault: vault_module.Vault,
-                 settings: settings_module.Settings, cloud: openstack.Cloud,
+                 options: config.Options, cloud: openstack.Cloud,
                  user: User, access: collections.abc.Callable[[], Access],
                  now: collections.abc.Callable[[], datetime.datetime],
                  deleter: collections.abc.Callable[[], openstack.Cloud],
@@ -92,7 +92,7 @@ class Rotation:
                  ) -> None:
         self._cluster = cluster
         self._vault = vault
-        self._settings = settings
+        self._options = options
         self._cloud = cloud
         self._user = user
         self._access = access
@@ -158,8 +158,8 @@ class Rotation:
                 found=self._found, gone=self._gone,
                 adopted=adopted(used) if adopted and used and used.stage
                 == credentials.APPLIED and len(state.record) > 1 else None,
-                settle=self._settings.credential_settle,
-                bound=self._settings.credential_bound))
+                settle=self._options.credential_settle,
+                bound=self._options.credential_bound))
             if step.kind == credentials.DONE:
                 return state, step
             if step.entry is None or step.kind == credentials.WAIT:
@@ -204,7 +204,7 @@ class Rotation:
                 self._cloud.services, entry.user_id, entry.name,
                 delegation.description(self._cluster.name,
                                        self._cluster.uuid),
-                has=self._user.roles, allowed=self._settings.credential_roles)
+                has=self._user.roles, allowed=self._options.credential_roles)
         except services.Conflict:
             # If the lock was lost, do not delete what its next holder created.
             if (self._tries >= _TRIES

@@ -14,19 +14,19 @@ import yaml
 
 from magnum_capi.driver.adoption import adopt
 from magnum_capi.driver.adoption import rules
+from magnum_capi.driver import config
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.keys import rotation
 from magnum_capi.driver.keys import vault
-from magnum_capi.driver import settings
 from magnum_capi import errors
 from tests.unit.driver.operations import test_pins
 from tests.unit.driver import small_world
 
 STACK = 'first-1-a2b3c4d5e6f7'
 OTHER = '99999999-3c2d-4899-b017-d2b06c0ccd9f'
-CHART = settings.Chart('openstack-cluster', 'https://charts.example',
-                       '0.16.0')
+CHART = config.Chart('openstack-cluster', 'https://charts.example',
+                     '0.16.0')
 
 #: As magnum-capi-helm gives them.
 VALUES = {
@@ -192,7 +192,7 @@ class ChartTest(Base):
         return path
 
     def shown(self, path):
-        self.configure(chart=settings.Chart(str(path)))
+        self.configure(chart=config.Chart(str(path)))
         return self.show()
 
     def test_same_version(self):

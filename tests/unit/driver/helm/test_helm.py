@@ -12,14 +12,14 @@ from oslo_config import cfg
 import testtools
 import yaml
 
+from magnum_capi.driver import config
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm
 from magnum_capi.driver.helm import helm_errors
-from magnum_capi.driver import settings
 from magnum_capi import errors
 
-DEFAULTS = settings.Settings.of(cfg.ConfigOpts())
-CHART = settings.Chart('openstack-cluster', 'https://charts.example', '1.2.3')
+DEFAULTS = config.Options.read(cfg.ConfigOpts())
+CHART = config.Chart('openstack-cluster', 'https://charts.example', '1.2.3')
 DONE = json.dumps({'version': 4, 'config': {'secret': 'geheim'}})
 
 
@@ -37,7 +37,7 @@ class ArgvTest(testtools.TestCase):
                               digest='abc', adopted=True))
 
     def test_oci_chart(self):
-        argv = self.argv(settings.Chart('oci://r.example/c', None, '1.2.3'))
+        argv = self.argv(config.Chart('oci://r.example/c', None, '1.2.3'))
         self.assertEqual(
             ['upgrade', 'c1', 'oci://r.example/c', '--version', '1.2.3'],
             argv[:5])
@@ -45,7 +45,7 @@ class ArgvTest(testtools.TestCase):
 
     def test_path(self):
         # Helm ignores --version for a folder.
-        argv = self.argv(settings.Chart('/charts/c'))
+        argv = self.argv(config.Chart('/charts/c'))
         self.assertNotIn('--version', argv)
         self.assertNotIn('--repo', argv)
 
@@ -282,7 +282,7 @@ class CacheTest(_Base):
 
     def test_path_is_used_as_it_is(self):
         self.helm(chart_cache=str(self.cache)).upgrade(
-            'c1', settings.Chart('/charts/c'), {}, 'n')
+            'c1', config.Chart('/charts/c'), {}, 'n')
         self.assertEqual('/charts/c\n', self.kept('chart'))
 
 

@@ -208,8 +208,8 @@ class FromZeroTest(base.TestCase):
     def setUp(self):
         super().setUp()
         self.w.runtime = dataclasses.replace(
-            self.w.runtime, settings=dataclasses.replace(
-                self.w.runtime.settings, scale_from_zero=True))
+            self.w.runtime, options=dataclasses.replace(
+                self.w.runtime.options, scale_from_zero=True))
         self.w.store.node_groups[small_world.WORKERS].update(
             node_count=0, max_node_count=5,
             labels={'auto_scaling_enabled': 'true'})

@@ -21,7 +21,7 @@ class OneClockTest(base.TestCase):
         self.api.date = int(time.time())
         kube = self.api.kube()
         self.w.runtime = reconcile.Runtime(
-            self.w.runtime.settings, kube, self.w.helm, kube.now,
+            self.w.runtime.options, kube, self.w.helm, kube.now,
             clock=self.api.clock)
 
     def busy(self):

@@ -177,8 +177,8 @@ class LostLockTest(Base):
     def waited(self):
         """Where it is noted how long a patient creation waits for its lock."""
         self.w.runtime = dataclasses.replace(
-            self.w.runtime, settings=dataclasses.replace(
-                self.w.runtime.settings, lock_timeout=100, lost_after=60))
+            self.w.runtime, options=dataclasses.replace(
+                self.w.runtime.options, lock_timeout=100, lost_after=60))
         self.creation = self.operations(self.row)
         waited, hold = [], lock.Lock.hold
 

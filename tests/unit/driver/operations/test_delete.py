@@ -280,8 +280,8 @@ class DeleteTest(base.TestCase):
     def test_load_balancers_stay_when_the_operator_says_so(self):
         asked = self.deleting()
         self.w.runtime = dataclasses.replace(
-            self.w.runtime, settings=dataclasses.replace(
-                self.w.runtime.settings, delete_load_balancers=False))
+            self.w.runtime, options=dataclasses.replace(
+                self.w.runtime.options, delete_load_balancers=False))
         self.look(status_check.THOROUGH)
         self.assertEqual([], asked)
 
@@ -353,8 +353,8 @@ class VolumesTest(base.TestCase):
 
     def deleted(self, policy=None, **options):
         self.w.runtime = dataclasses.replace(
-            self.w.runtime, settings=dataclasses.replace(
-                self.w.runtime.settings, **options))
+            self.w.runtime, options=dataclasses.replace(
+                self.w.runtime.options, **options))
         if policy:
             self.w.store.clusters[small_world.CLUSTER]['labels'] = {
                 'csi_cinder_reclaim_policy': policy}
@@ -377,13 +377,13 @@ class VolumesTest(base.TestCase):
 
     def test_default_of_the_operator_counts_as_it_was(self):
         self.w.runtime = dataclasses.replace(
-            self.w.runtime, settings=dataclasses.replace(
-                self.w.runtime.settings, default_labels={
+            self.w.runtime, options=dataclasses.replace(
+                self.w.runtime.options, default_labels={
                     'csi_cinder_reclaim_policy': 'Delete'}))
         self.created()
         self.w.runtime = dataclasses.replace(
-            self.w.runtime, settings=dataclasses.replace(
-                self.w.runtime.settings, default_labels={}))
+            self.w.runtime, options=dataclasses.replace(
+                self.w.runtime.options, default_labels={}))
         self.operations().delete()
         self.look(3)
         self.assertEqual({}, self.w.cloud.claimed)
@@ -458,7 +458,7 @@ class LoadBalancersTest(base.TestCase):
 
     def test_they_stay_when_the_operator_says_so(self):
         self.w.runtime = dataclasses.replace(
-            self.w.runtime, settings=dataclasses.replace(
-                self.w.runtime.settings, delete_load_balancers=False))
+            self.w.runtime, options=dataclasses.replace(
+                self.w.runtime.options, delete_load_balancers=False))
         self.assertEqual('DELETE_COMPLETE', self.deleted())
         self.assertEqual({'web': 'ACTIVE'}, self.w.cloud.balancers)

@@ -64,7 +64,7 @@ class DepartedOwnerTest(base.TestCase):
         self.resize(2)
         self.assert_works_for('u2')
         self.assertEqual('u2', self.w.cluster.user_id)
-        self.w.later(seconds=self.w.runtime.settings.credential_bound)
+        self.w.later(seconds=self.w.runtime.options.credential_bound)
         self.look(2)
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
         self.assertEqual(1, len(self.w.cloud.credentials))

@@ -17,8 +17,8 @@ class PatienceTest(test_progress.Base):
     def setUp(self):
         super().setUp()
         self.w.runtime = dataclasses.replace(
-            self.w.runtime, settings=dataclasses.replace(
-                self.w.runtime.settings, failure_patience=300))
+            self.w.runtime, options=dataclasses.replace(
+                self.w.runtime.options, failure_patience=300))
 
     def failing(self, name):
         """Have a machine fail; returns its path."""

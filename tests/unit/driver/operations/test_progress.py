@@ -163,8 +163,8 @@ class UpdateTest(Base):
 
     def test_limit_is_an_option(self):
         self.w.runtime = dataclasses.replace(
-            self.w.runtime, settings=dataclasses.replace(
-                self.w.runtime.settings, progress_timeout=0))
+            self.w.runtime, options=dataclasses.replace(
+                self.w.runtime.options, progress_timeout=0))
         self.upgrade()
         self.minutes(70)
         self.assert_status('UPDATE_IN_PROGRESS')

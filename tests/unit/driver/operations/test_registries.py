@@ -131,6 +131,6 @@ class RegistriesTest(test_pins.Base):
             self.assertIn(words, self.refused())
 
     def test_chart_without_a_value_for_them(self):
-        self.configure(chart=test_pins.settings.Chart(
+        self.configure(chart=test_pins.config.Chart(
             '/charts/sandbox-cluster'))
         self.assertIn('registries_file', self.refused())

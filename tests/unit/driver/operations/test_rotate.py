@@ -93,12 +93,12 @@ class RotateTest(base.TestCase):
             yield
         self.patch(reconcile.Reconciler, 'held', held)
         self.w.runtime = dataclasses.replace(
-            self.w.runtime, settings=dataclasses.replace(
-                self.w.runtime.settings, lock_timeout=60, answer_timeout=49))
+            self.w.runtime, options=dataclasses.replace(
+                self.w.runtime.options, lock_timeout=60, answer_timeout=49))
         self.assertRaises(failures.Failed, self.operations().rotate, 'u1')
         self.w.runtime = dataclasses.replace(
-            self.w.runtime, settings=dataclasses.replace(
-                self.w.runtime.settings, lock_timeout=24))
+            self.w.runtime, options=dataclasses.replace(
+                self.w.runtime.options, lock_timeout=24))
         self.assertRaises(failures.Failed, self.operations().rotate, 'u1')
         self.assertEqual([24.5, 24], waited)
         # Nobody else can bring in a credential of this user.

@@ -65,8 +65,8 @@ class WatchTest(base.TestCase):
 
     def test_row_that_was_never_seen_before_may_be_new(self):
         self.w.runtime = dataclasses.replace(
-            self.w.runtime, settings=dataclasses.replace(
-                self.w.runtime.settings, lost_after=1))
+            self.w.runtime, options=dataclasses.replace(
+                self.w.runtime.options, lost_after=1))
         for status in ('CREATE_IN_PROGRESS', 'CREATE_FAILED'):
             self.look()
             self.assertEqual(status, self.w.cluster.status)

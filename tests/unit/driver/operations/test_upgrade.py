@@ -11,10 +11,10 @@ import threading
 import fixtures
 
 from magnum_capi.driver.cloud import services
+from magnum_capi.driver import config
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver import reconcile
-from magnum_capi.driver import settings
 from magnum_capi.driver import upgrading
 from magnum_capi.kube import lock
 from tests.unit.driver import base
@@ -57,9 +57,7 @@ class UpgradeTest(base.TestCase):
         # Magnum saves the row of its caller after any error.
         self.created()
         folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-        self.w.runtime = dataclasses.replace(
-            self.w.runtime, settings=dataclasses.replace(
-                self.w.runtime.settings, chart=settings.Chart(str(folder))))
+        self.configure(chart=config.Chart(str(folder)))
         self.useFixture(fixtures.MockPatch(
             'pathlib.Path.rglob', side_effect=PermissionError))
         row = self.w.store.row()
@@ -366,8 +364,8 @@ class UpgradeTest(base.TestCase):
         self.patch(lock.Lock, 'hold', busy)
         for seconds in (60, 10):
             self.w.runtime = dataclasses.replace(
-                self.w.runtime, settings=dataclasses.replace(
-                    self.w.runtime.settings, lock_timeout=seconds))
+                self.w.runtime, options=dataclasses.replace(
+                    self.w.runtime.options, lock_timeout=seconds))
             self.assertRaises(failures.NotViable, self.upgrade)
         self.assertEqual([15, 10], waited)
 
@@ -452,10 +450,8 @@ class ChartVersionTest(base.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.w.runtime = dataclasses.replace(
-            self.w.runtime, settings=dataclasses.replace(
-                self.w.runtime.settings, chart=settings.Chart(
-                    'openstack-cluster', 'https://charts', '1.2.3')))
+        self.configure(chart=config.Chart(
+            'openstack-cluster', 'https://charts', '1.2.3'))
 
     def labels(self, template):
         self.w.store.templates[template]['labels'] = {

@@ -9,12 +9,12 @@ needs the moments in between makes them.
 
 import dataclasses
 
+from magnum_capi.driver import config
 from magnum_capi.driver.desired import goal
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver import reconcile
-from magnum_capi.driver import settings
 from magnum_capi.driver import status_check
 from magnum_capi.driver import upgrading
 from tests.unit.driver import base
@@ -268,7 +268,7 @@ class UpgradeOrderTest(base.TestCase):
 
     def test_steps_are_of_the_chart_that_the_upgrade_began_with(self):
         self.w.helm.charts.clear()
-        chart = settings.Chart('openstack-cluster', 'https://c', '0.27.0')
+        chart = config.Chart('openstack-cluster', 'https://c', '0.27.0')
         self.configure(chart=chart)
         self.upgrade()
         self.configure(chart=dataclasses.replace(chart, version='0.28.0'))
@@ -276,11 +276,6 @@ class UpgradeOrderTest(base.TestCase):
 
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
         self.assertEqual([chart] * 3, self.w.helm.charts)
-
-    def configure(self, **options):
-        self.w.runtime = dataclasses.replace(
-            self.w.runtime, settings=dataclasses.replace(
-                self.w.runtime.settings, **options))
 
     def vault(self):
         return reconcile.Reconciler(

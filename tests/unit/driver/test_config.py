@@ -5,23 +5,32 @@ import pathlib
 
 import fixtures
 from oslo_config import cfg
-from oslo_config import fixture as config_fixture
 import testtools
 
 import magnum_capi
-from magnum_capi.driver import options
-from magnum_capi.driver import settings
+from magnum_capi.driver import config
 from magnum_capi import errors
 
 
 class _Base(testtools.TestCase):
 
     def of(self, **values):
+        """The options of a magnum.conf."""
+        path = pathlib.Path(self.useFixture(
+            fixtures.TempDir()).path) / 'magnum.conf'
+        path.write_text('[k8s_capi]\n' + ''.join(
+            f'{name} = {self.written(value)}\n'
+            for name, value in values.items()))
         conf = cfg.ConfigOpts()
-        conf.register_opts(options.OPTIONS, group='k8s_capi')
-        oslo = self.useFixture(config_fixture.Config(conf))
-        oslo.config(group='k8s_capi', **values)
-        return settings.Settings.of(conf)
+        conf([], default_config_files=[str(path)])
+        return config.Options.read(conf)
+
+    def written(self, value):
+        if isinstance(value, dict):
+            return ','.join(f'{key}:{text}' for key, text in value.items())
+        if isinstance(value, list):
+            return ','.join(value)
+        return value
 
     def refused(self, **values):
         return str(self.assertRaises(errors.UsageError, self.of, **values))
@@ -36,7 +45,7 @@ class AnswerTimeoutTest(_Base):
         conf = cfg.ConfigOpts()
         conf.register_opts([cfg.IntOpt('rpc_response_timeout', default=120)])
         conf([])
-        self.assertEqual(100, settings.Settings.of(conf).answer_timeout)
+        self.assertEqual(100, config.Options.read(conf).answer_timeout)
 
     def test_option_that_oslo_messaging_has_not_registered_is_read(self):
         # It registers it with its first client; magnum-conductor has none.
@@ -50,7 +59,7 @@ class AnswerTimeoutTest(_Base):
             conf = cfg.ConfigOpts()
             conf([], default_config_files=[str(path)])
             self.assertEqual(expected,
-                             settings.Settings.of(conf).answer_timeout)
+                             config.Options.read(conf).answer_timeout)
 
     def test_one_that_magnum_does_not_wait_for_is_refused(self):
         for seconds in (60, 61, 600):
@@ -62,7 +71,7 @@ class AnswerTimeoutTest(_Base):
         conf = cfg.ConfigOpts()
         conf.register_opts([cfg.IntOpt('rpc_response_timeout', default=9)])
         conf([])
-        self.assertEqual(7.5, settings.Settings.of(conf).answer_timeout)
+        self.assertEqual(7.5, config.Options.read(conf).answer_timeout)
 
 
 class DefaultsTest(_Base):
@@ -78,10 +87,10 @@ class DefaultsTest(_Base):
 
     def test_charts_in_words(self):
         for chart, text in (
-                (settings.Chart('/charts/c'), '/charts/c'),
-                (settings.Chart('oci://r/c', None, '1.0.0'),
+                (config.Chart('/charts/c'), '/charts/c'),
+                (config.Chart('oci://r/c', None, '1.0.0'),
                  'oci://r/c 1.0.0'),
-                (settings.Chart('c', 'https://r', '1.0.0'),
+                (config.Chart('c', 'https://r', '1.0.0'),
                  'c 1.0.0 of https://r')):
             self.assertEqual(text, str(chart))
 
@@ -95,24 +104,19 @@ class DefaultsTest(_Base):
     def test_version_is_named_in_one_place(self):
         package = pathlib.Path(magnum_capi.__file__).parent
         found = [path.name for path in package.rglob('*.py')
-                 if f"'{options.CHART_VERSION}'" in path.read_text()]
-        self.assertEqual(['options.py'], found)
+                 if f"'{config.CHART_VERSION}'" in path.read_text()]
+        self.assertEqual(['config.py'], found)
 
-    def test_every_option_has_help_and_a_field(self):
-        merged = {'chart_name', 'chart_repository', 'chart_version',
-                  'extra_charts'}
-        fields = set(settings.Settings.__dataclass_fields__)
-        for option in options.OPTIONS:
-            with self.subTest(option.name):
-                self.assertTrue(option.help)
-                self.assertIn(option.dest, fields | merged)
+    def test_every_option_has_help(self):
+        for option in config.OPTIONS:
+            self.assertTrue(option.help, option.name)
 
     def test_import_registers_nothing(self):
         self.assertNotIn('k8s_capi', cfg.CONF)
 
     def test_generator_gets_the_same_options(self):
-        self.assertEqual([('k8s_capi', list(options.OPTIONS))],
-                         options.list_opts())
+        self.assertEqual([('k8s_capi', list(config.OPTIONS))],
+                         config.list_opts())
 
     def test_read_from_a_file_twice(self):
         path = self.useFixture(fixtures.TempDir()).join('magnum.conf')
@@ -121,30 +125,30 @@ class DefaultsTest(_Base):
                     'extra_charts = a:/charts/a\n')
         conf = cfg.ConfigOpts()
         conf(['--config-file', path])
-        self.assertEqual(7, settings.Settings.of(conf).helm_timeout)
-        found = settings.Settings.of(conf)
-        self.assertEqual({'a': settings.Chart('/charts/a')}, found.charts)
+        self.assertEqual(7, config.Options.read(conf).helm_timeout)
+        found = config.Options.read(conf)
+        self.assertEqual({'a': config.Chart('/charts/a')}, found.charts)
 
 
 class ChartTest(_Base):
 
     def test_path_has_no_repository_and_no_version(self):
         chart = self.of(chart_name='/charts/sandbox-cluster').chart
-        self.assertEqual(settings.Chart('/charts/sandbox-cluster'), chart)
+        self.assertEqual(config.Chart('/charts/sandbox-cluster'), chart)
         self.assertTrue(chart.is_path)
 
     def test_oci_has_no_repository(self):
         chart = self.of(chart_name='oci://r.example/c').chart
         self.assertEqual(
-            settings.Chart('oci://r.example/c', None, '0.27.0'), chart)
+            config.Chart('oci://r.example/c', None, '0.27.0'), chart)
 
     def test_extra_charts(self):
         found = self.of(extra_charts={
             'a': '/charts/a', 'b': 'oci://r.example:5000/b@1.2.3',
             'c': 'openstack-cluster@0.26.1'})
-        self.assertEqual(settings.Chart('/charts/a'), found.chart_of('a'))
+        self.assertEqual(config.Chart('/charts/a'), found.chart_of('a'))
         self.assertEqual(
-            settings.Chart('oci://r.example:5000/b', None, '1.2.3'),
+            config.Chart('oci://r.example:5000/b', None, '1.2.3'),
             found.chart_of('b'))
         self.assertEqual('0.26.1', found.chart_of('c').version)
         self.assertEqual(found.chart, found.chart_of(None))
@@ -238,15 +242,15 @@ class WrongTest(_Base):
 
     def test_paths_are_absolute(self):
         for option in ('chart_cache', 'helm_registry_config'):
-            self.assertIn(f'{option} is not an absolute path',
+            self.assertIn(f'{option}: "a/b" is not an absolute path',
                           self.refused(**{option: 'a/b'}))
             self.assertEqual('/a/b', getattr(
                 self.of(**{option: '/a/b'}), option))
-        self.assertIn('value_overlays: gpu is not an absolute path',
+        self.assertIn('value_overlays: "gpu.yaml" is not an absolute path',
                       self.refused(value_overlays={'gpu': 'gpu.yaml'}))
         # The name of a chart says nothing of its folder.
         for name in ('not/absolute', 'a b'):
-            self.assertIn('is not the name of a chart', self.refused(
+            self.assertIn('is not a name', self.refused(
                 extra_charts={'a': f'{name}@1.0.0'}))
 
     def test_all_problems_at_once(self):
@@ -262,5 +266,5 @@ class WrongTest(_Base):
             f.write('[k8s_capi]\nlock_duration = 1\n')
         conf = cfg.ConfigOpts()
         conf(['--config-file', path])
-        e = self.assertRaises(errors.UsageError, settings.Settings.of, conf)
+        e = self.assertRaises(errors.UsageError, config.Options.read, conf)
         self.assertIn('lock_duration', str(e))
