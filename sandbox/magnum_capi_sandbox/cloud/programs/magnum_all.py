@@ -55,6 +55,19 @@ def import_periodic_tasks():
     magnum.conf.CONF.clear()
 
 
+def cache_statements():
+    """Let SQLAlchemy keep the statements that it has compiled.
+
+    Magnum's JSON types do not declare whether they may be part of a cache key
+    (23.0.0, magnum/db/sqlalchemy/models.py), so that each read of a cluster or
+    template compiles its statement again. The status of clusters in progress
+    reads their templates every second.
+    """
+    from magnum.db.sqlalchemy import models
+    for json_type in (models.JSONEncodedDict, models.JSONEncodedList):
+        json_type.cache_ok = True
+
+
 def start_conductor():
     """Start the RPC server and the periodic tasks."""
     from magnum.common import rpc_service
@@ -108,6 +121,7 @@ def main():
     sqlite.immediate_transactions()
     import_periodic_tasks()
     from magnum.wsgi import api
+    cache_statements()
     start_conductor()
     if green:
         serve_green(api.application, address, int(port), int(threads))
