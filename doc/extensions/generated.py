@@ -97,7 +97,41 @@ class DriverLabels(docutils.SphinxDirective):
     """The labels that the driver knows."""
 
     def run(self):
-        return self.parse_text_to_nodes(labels.documentation())
+        rows = [('Label', 'Accepted', 'Default', 'Set in', 'Meaning',
+                 'magnum-capi-helm 1.4', 'magnum-cluster-api 0.38')]
+        for name, field in labels.REGISTRY.items():
+            label = field.metadata
+            rows.append((
+                f'``{name}``', label['kind'].form, self._shown(field.default),
+                label['scope'].value, label['text'], label['helm'] or '',
+                label['capi'] or ''))
+        return self.parse_text_to_nodes(_table(rows))
+
+    @staticmethod
+    def _shown(default):
+        """A default as a user writes it."""
+        if default in (None, ()):
+            return '(none)'
+        return str(default).lower() if isinstance(default, bool) else default
+
+
+class RefusedLabels(docutils.SphinxDirective):
+    """Labels of another driver that are refused, and what to do instead."""
+
+    def run(self):
+        return self.parse_text_to_nodes(_table([
+            ('Label', 'Instead'), *(
+                (f'``{name}``', f'{instead[0].upper()}{instead[1:]}.')
+                for name, instead in sorted(labels.REFUSED.items()))]))
+
+
+def _table(rows):
+    """A list-table of reStructuredText with a header."""
+    lines = ['.. list-table::', '   :header-rows: 1', '']
+    for row in rows:
+        lines += [f'   {"* -" if n == 0 else "  -"} {cell}'.rstrip()
+                  for n, cell in enumerate(row)]
+    return '\n'.join(lines)
 
 
 class Scorecard(docutils.SphinxDirective):
@@ -116,6 +150,7 @@ def setup(app):
     app.add_directive('floors', Floors)
     app.add_directive('rooms', Rooms)
     app.add_directive('driver-labels', DriverLabels)
+    app.add_directive('driver-refused-labels', RefusedLabels)
     app.add_directive('magnum-capi', Commands)
     app.add_directive('sequence', Sequence)
     app.add_directive('scorecard', Scorecard)

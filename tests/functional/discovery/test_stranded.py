@@ -15,7 +15,7 @@ import uuid
 import testtools
 
 import magnum_capi
-from magnum_capi.driver.desired import other_drivers
+from magnum_capi.driver.desired import labels
 from magnum_capi import progress
 from magnum_capi_sandbox.cloud import environment
 from magnum_capi_sandbox import releases
@@ -91,4 +91,5 @@ class LabelsTest(testtools.TestCase):
              'print(*driver._REGISTERED_LABEL_NAMES)'],
             capture_output=True, text=True, timeout=120, check=True)
         self.assertEqual(set(ended.stdout.split()),
-                         set(other_drivers.HELM))
+                         {name for name, field in labels.REGISTRY.items()
+                          if field.metadata['helm']})

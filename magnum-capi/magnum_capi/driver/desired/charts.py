@@ -12,7 +12,7 @@ import dataclasses
 import typing
 
 from magnum_capi.driver.desired import kubeadm
-from magnum_capi.driver.desired import label_registry
+from magnum_capi.driver.desired import labels as label_rules
 from magnum_capi.driver.desired import spec as spec_model
 from magnum_capi.driver.desired import versions
 
@@ -109,7 +109,7 @@ def features(name: str, version: str | None = None) -> Features:
     return Features(**found)
 
 
-def refusals(labels: label_registry.Labels,
+def refusals(labels: label_rules.Labels,
              chart: Features) -> tuple[str, ...]:
     """What labels request but a chart does not support."""
     found = []
@@ -139,7 +139,7 @@ def refusals(labels: label_registry.Labels,
     return tuple(found)
 
 
-def unfit(chart: Features, labels: label_registry.Labels, kubernetes: str,
+def unfit(chart: Features, labels: label_rules.Labels, kubernetes: str,
           creating: bool) -> tuple[str, ...]:
     """Why a control plane of this chart would never be ready.
 

@@ -8,7 +8,7 @@ kubelets, names in its certificate, the audit log.
 
 import typing
 
-from magnum_capi.driver.desired import label_registry
+from magnum_capi.driver.desired import labels as label_rules
 
 _Values: typing.TypeAlias = dict[str, typing.Any]
 
@@ -33,7 +33,7 @@ LABELS = ('api_server_cert_sans', 'api_server_tls_cipher_suites',
           'container_infra_prefix')
 
 
-def control_plane(labels: label_registry.Labels) -> _Values:
+def control_plane(labels: label_rules.Labels) -> _Values:
     """kubeadmConfigSpec of the control plane; may be empty."""
     arguments: _Values = {}
     if labels.api_server_tls_cipher_suites:
@@ -77,12 +77,12 @@ def control_plane(labels: label_registry.Labels) -> _Values:
     return result
 
 
-def nodes(labels: label_registry.Labels) -> _Values:
+def nodes(labels: label_rules.Labels) -> _Values:
     """kubeadmConfigSpec of all node groups; may be empty."""
     return {'joinConfiguration': kubelet for kubelet in _kubelet(labels)}
 
 
-def _kubelet(labels: label_registry.Labels) -> typing.Iterator[_Values]:
+def _kubelet(labels: label_rules.Labels) -> typing.Iterator[_Values]:
     arguments = dict(labels.kubelet_extra_args)
     if labels.kubelet_tls_cipher_suites:
         arguments['tls-cipher-suites'] = ','.join(

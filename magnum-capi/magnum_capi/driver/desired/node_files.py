@@ -12,7 +12,7 @@ import dataclasses
 import hashlib
 import typing
 
-from magnum_capi.driver.desired import label_registry
+from magnum_capi.driver.desired import labels as label_rules
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import spec as spec_model
 
@@ -50,7 +50,7 @@ class ProxyFile:
 
 
 def proxies(spec: spec_model.ClusterSpec,
-            labels: label_registry.Labels) -> ProxyFile | None:
+            labels: label_rules.Labels) -> ProxyFile | None:
     """The file for the proxies of a cluster; None: it has none.
 
     The template's proxies are only used to pull container images; pods have
@@ -76,16 +76,16 @@ def proxies(spec: spec_model.ClusterSpec,
         spec.release, digest(content, spec.release)) if hidden else None)
 
 
-def _domain(labels: label_registry.Labels) -> typing.Iterator[str]:
+def _domain(labels: label_rules.Labels) -> typing.Iterator[str]:
     if labels.dns_cluster_domain:
         yield f'.{labels.dns_cluster_domain}'
 
 
 def cluster_networks(spec: spec_model.ClusterSpec,
-                     labels: label_registry.Labels) -> tuple[str, str]:
+                     labels: label_rules.Labels) -> tuple[str, str]:
     """Networks of the pods and of Services."""
     pods, services = CLUSTER_NETWORKS
-    return (spec_model.pods(spec, labels) or pods,
+    return (label_rules.pods(spec, labels) or pods,
             labels.service_cluster_ip_range or services)
 
 

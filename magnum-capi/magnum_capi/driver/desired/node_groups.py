@@ -9,8 +9,8 @@ require more, and a node that never joins cannot report a problem.
 import re
 import typing
 
-from magnum_capi.driver.desired import label_registry
 from magnum_capi.driver.desired import label_types
+from magnum_capi.driver.desired import labels as label_rules
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import spec as spec_model
 from magnum_capi.driver.desired import upgrade
@@ -23,7 +23,7 @@ EFFECTS = ('NoSchedule', 'PreferNoSchedule', 'NoExecute')
 OWN_PREFIXES = ('capi.stackhpc.com', names.PREFIX.rstrip('/'))
 
 
-def bounds(group: spec_model.NodeGroupSpec, labels: label_registry.Labels,
+def bounds(group: spec_model.NodeGroupSpec, labels: label_rules.Labels,
            scale_from_zero: bool) -> tuple[int, int] | None:
     """Bounds of the autoscaler, or None when the size of a group is fixed.
 
@@ -81,7 +81,7 @@ def is_default_worker(group: spec_model.NodeGroupSpec) -> bool:
     return group.is_default and group.role != 'master'
 
 
-def problems(group: spec_model.NodeGroupSpec, labels: label_registry.Labels,
+def problems(group: spec_model.NodeGroupSpec, labels: label_rules.Labels,
              version: versions.Version, joins: bool,
              scale_from_zero: bool) -> typing.Iterator[str]:
     """Problems of a node group: texts that begin with its name.
@@ -96,7 +96,7 @@ def problems(group: spec_model.NodeGroupSpec, labels: label_registry.Labels,
         yield f'node group {group.name!r}: {text}'
 
 
-def _counts(group: spec_model.NodeGroupSpec, labels: label_registry.Labels,
+def _counts(group: spec_model.NodeGroupSpec, labels: label_rules.Labels,
             scale_from_zero: bool) -> typing.Iterator[str]:
     limits = bounds(group, labels, scale_from_zero)
     if group.count < 0:

@@ -10,7 +10,6 @@ Python. ``gather`` makes these from Magnum's rows, ``validation`` checks them,
 import dataclasses
 import typing
 
-from magnum_capi.driver.desired import label_registry
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import versions
 from magnum_capi import errors
@@ -199,29 +198,3 @@ def image(image_id: str,
     if problems:
         raise InvalidSpec(problems)
     return Image(image_id, **found)
-
-
-def floating_ip(spec: ClusterSpec, labels: label_registry.Labels) -> bool:
-    """Whether the API server gets a floating IP, as Magnum reads it.
-
-    The label master_lb_floating_ip_enabled wins over floating_ip_enabled
-    (drivers/common/k8s_monitor.py).
-    """
-    if labels.master_lb_floating_ip_enabled is None:
-        return spec.floating_ip_enabled
-    return labels.master_lb_floating_ip_enabled
-
-
-def pods(spec: ClusterSpec, labels: label_registry.Labels) -> str | None:
-    """Network of the pods; None: the chart's default."""
-    if spec.network_driver == 'cilium':
-        return labels.cilium_ipv4pool
-    return labels.calico_ipv4pool
-
-
-def root_volume(spec: ClusterSpec, labels: label_registry.Labels
-                ) -> tuple[int, str | None]:
-    """Size in GiB, 0 for the flavor's disk, and type of root volumes."""
-    size = labels.boot_volume_size
-    return (spec.volumes.boot_size if size is None else size,
-            labels.boot_volume_type or spec.volumes.boot_type or None)

@@ -177,14 +177,14 @@ def _api_server(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
         yield ('label api_master_lb_allowed_cidrs: load balancers of the '
                'provider ovn (octavia_provider) let everybody pass')
     if (labels.api_server_floating_ip
-            and not spec_model.floating_ip(spec, labels)):
+            and not label_rules.floating_ip(spec, labels)):
         yield ('label api_server_floating_ip: the API server of this cluster '
                'gets no floating IP (master_lb_floating_ip_enabled)')
 
 
 def _root_volume(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
                  where: str) -> typing.Iterator[str]:
-    size, _type = spec_model.root_volume(spec, labels)
+    size, _type = label_rules.root_volume(spec, labels)
     if 'boot_volume_type' in labels.given and not size:
         yield (f'{where}label boot_volume_type: it has no effect without '
                'boot_volume_size')

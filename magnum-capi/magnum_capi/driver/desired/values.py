@@ -134,7 +134,7 @@ def _api_server(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
         # default: without a load balancer the API server is one node, which
         # upgrades replace.
         'enableLoadBalancer': True,
-        'associateFloatingIP': spec_model.floating_ip(spec, labels),
+        'associateFloatingIP': label_rules.floating_ip(spec, labels),
         'loadBalancerProvider': labels.octavia_provider}
     if labels.api_master_lb_allowed_cidrs:
         # A cluster that blocks the management cluster is never ready.
@@ -162,7 +162,7 @@ def _oidc(labels: label_rules.Labels) -> _Values:
 def _kube_network(spec: spec_model.ClusterSpec,
                   labels: label_rules.Labels) -> _Values:
     result: _Values = {}
-    pods = spec_model.pods(spec, labels)
+    pods = label_rules.pods(spec, labels)
     if pods:
         result['pods'] = {'cidrBlocks': [pods]}
     if labels.service_cluster_ip_range:
@@ -247,7 +247,7 @@ def _node_group(spec: spec_model.ClusterSpec,
 
 def _disk(spec: spec_model.ClusterSpec,
           labels: label_rules.Labels) -> _Values:
-    size, volume_type = spec_model.root_volume(spec, labels)
+    size, volume_type = label_rules.root_volume(spec, labels)
     if not size:
         return {}
     disk: _Values = {'diskSize': size}

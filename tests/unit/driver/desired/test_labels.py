@@ -2,7 +2,6 @@
 
 """Labels are read strictly, and merged as Magnum merges them."""
 
-import docutils.core
 import hypothesis
 from hypothesis import strategies
 import testtools
@@ -10,7 +9,6 @@ import yaml
 
 from magnum_capi.driver.desired import label_types
 from magnum_capi.driver.desired import labels
-from magnum_capi.driver.desired import other_drivers
 from magnum_capi.driver.desired import spec
 from magnum_capi import errors
 from tests.unit.driver import objects
@@ -77,10 +75,10 @@ class TestParse(LabelsCase):
         self.assertRefused('boot_volum_size', '3', 'boot_volume_size')
 
     def test_a_label_of_another_driver_is_refused_with_what_to_do(self):
-        self.assertEqual(13, len(other_drivers.REFUSED))
-        for name in other_drivers.REFUSED:
+        self.assertEqual(13, len(labels.REFUSED))
+        for name in labels.REFUSED:
             self.assertRefused(name, 'x', 'magnum-cluster-api has it',
-                               other_drivers.REFUSED[name])
+                               labels.REFUSED[name])
 
     def test_hosts_are_names_or_addresses(self):
         read = labels.parse({'api_server_cert_sans': (
@@ -434,51 +432,7 @@ class TestNodeGroup(testtools.TestCase):
         self.assertEqual(labels.parse(cluster), self.read(cluster, cluster))
 
 
-class TestDocumentation(testtools.TestCase):
-
-    def test_its_examples_of_merging_are_true(self):
-        self.assertIn('``b=3`` with merge_labels', labels.documentation())
-        self.assertEqual(
-            {'kube_tag': 'v1.35.0'},
-            labels.merged({'kube_tag': 'v1.34.2'}, {'kube_tag': 'v1.35.0'}))
-
-    def test_every_label_is_in_it(self):
-        text = labels.documentation()
-
-        for name in labels.REGISTRY:
-            self.assertIn(f'``{name}``', text)
-
-    def test_defaults_are_what_one_would_write(self):
-        rows = self.tables()[0][1:]
-        self.assertEqual(list(labels.REGISTRY), [row[0] for row in rows])
-        for name, _accepted, shown, *_ in rows:
-            default = labels.REGISTRY[name].default
-            if shown == '(none)':
-                self.assertIn(default, (None, ()), name)
-            else:
-                kind = labels.REGISTRY[name].metadata['kind']
-                self.assertEqual(default, kind.read(shown), name)
-
-    def test_it_has_tables_of_labels_and_of_those_that_are_refused(self):
-        first, second, *_ = self.tables()
-        self.assertEqual(len(labels.REGISTRY) + 1, len(first))
-        self.assertEqual(len(other_drivers.REFUSED) + 1, len(second))
-        self.assertEqual({7}, {len(row) for row in first})
-
-    def tables(self):
-        """Texts of its cells, by row and table."""
-        tree = docutils.core.publish_doctree(
-            labels.documentation(), settings_overrides={
-                'halt_level': 2, 'report_level': 5})
-        return [
-            [[cell.astext() for cell in row.children]
-             for row in table.findall() if row.tagname == 'row']
-            for table in tree.findall() if table.tagname == 'table']
-
-    def test_every_label_of_another_driver_is_there_or_refused(self):
-        for theirs in (other_drivers.HELM, other_drivers.CLUSTER_API):
-            self.assertEqual(set(), set(theirs) - set(labels.REGISTRY))
-            self.assertEqual(set(), set(theirs) & set(other_drivers.REFUSED))
+class TestTable(testtools.TestCase):
 
     def test_names_are_those_of_magnum_and_of_the_other_driver(self):
         """Templates can move: the labels of magnum-capi-helm 1.4.0."""
@@ -497,7 +451,12 @@ class TestDocumentation(testtools.TestCase):
             octavia_lb_algorithm octavia_lb_healthcheck octavia_provider
             '''.split())
 
-        self.assertEqual(theirs, set(other_drivers.HELM))
+        self.assertEqual(theirs, {
+            name for name, field in labels.REGISTRY.items()
+            if field.metadata['helm']})
+
+    def test_labels_that_are_refused_are_no_labels(self):
+        self.assertEqual(set(), set(labels.REFUSED) & set(labels.REGISTRY))
 
     def test_defaults_are_values_that_a_label_can_have(self):
         for name, field in labels.REGISTRY.items():

@@ -234,7 +234,7 @@ class TestApiServer(ValidationCase):
         for enabled, label, wanted in (
                 (True, None, True), (False, None, False),
                 (False, True, True), (True, False, False)):
-            self.assertIs(wanted, spec_model.floating_ip(
+            self.assertIs(wanted, labels.floating_ip(
                 dataclasses.replace(SPEC, floating_ip_enabled=enabled),
                 labels.Labels(master_lb_floating_ip_enabled=label)))
 
