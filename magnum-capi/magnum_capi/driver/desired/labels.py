@@ -350,6 +350,8 @@ _CHART = ('it is part of the chart, which determines its version; choose '
 _DOMAIN = ('no chart passes on hints to the scheduler of Nova; '
            'control_plane_availability_zones and availability_zone spread '
            'nodes over zones, server_group_policies over hosts')
+_BALANCER = ('no chart passes it on to the load balancer of the API server; '
+             'octavia_provider chooses its provider')
 
 #: Labels of magnum-cluster-api that are refused, and what to do instead.
 REFUSED = types.MappingProxyType({
@@ -363,6 +365,8 @@ REFUSED = types.MappingProxyType({
                           'boot_volume_size and boot_volume_type make the '
                           'root volume larger',
     'different_failure_domain': _DOMAIN,
+    'api_server_lb_availability_zone': _BALANCER,
+    'api_server_lb_flavor': _BALANCER,
 })
 
 

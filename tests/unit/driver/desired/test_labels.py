@@ -75,7 +75,7 @@ class TestParse(LabelsCase):
         self.assertRefused('boot_volum_size', '3', 'boot_volume_size')
 
     def test_a_label_of_another_driver_is_refused_with_what_to_do(self):
-        self.assertEqual(13, len(labels.REFUSED))
+        self.assertEqual(15, len(labels.REFUSED))
         for name in labels.REFUSED:
             self.assertRefused(name, 'x', 'magnum-cluster-api has it',
                                labels.REFUSED[name])
