@@ -26,7 +26,8 @@ Sets everything up and runs these stages, in this order:
 This one takes longer and only runs when it is named:
 
   system      whole sandboxes: faults while they start, other users, secrets,
-              OpenStack as infrastructure, drivers installed and changed
+              OpenStack as infrastructure, drivers installed and changed; the
+              filter behind each server, restored management clusters
 
   --only STAGE   run only this stage; may be repeated
 

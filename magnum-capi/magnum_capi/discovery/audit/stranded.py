@@ -3,7 +3,7 @@
 
 Magnum 22.0.0 ships the Heat driver k8s_fedora_coreos_v1, 23.0.0 ships none.
 How the API and conductor of 23.0.0 treat what is left was measured in
-tests/functional/discovery/test_stranded.py.
+tests/system/discovery/test_stranded.py.
 """
 
 import collections.abc

@@ -18,7 +18,7 @@ from magnum_capi import waiting
 from magnum_capi_sandbox import rest
 from tests.functional import boxes
 from tests.functional.discovery import servers
-from tests.functional.discovery import spellings
+from tests.system.discovery import spellings
 
 OFF = 'k8s_capi_disabled_v1'
 HELM = 'k8s_capi_helm_v1'
