@@ -78,7 +78,9 @@ class RememberTest(operations.BaseOperationsTest):
             nodegroup=operations.WORKERS)
         after = self.waiter.until_updated(cluster['uuid'], before, workers)
 
-        self.assertEqual(cluster['coe_version'], after['coe_version'])
+        self.assertEqual(
+            cluster['coe_version'], after['coe_version'],
+            'A resize has changed the version of Kubernetes')
         self.assert_usable(after, CONF.magnum_capi.master_count, workers)
 
 
