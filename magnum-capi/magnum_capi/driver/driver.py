@@ -59,27 +59,27 @@ class Driver(driver.Driver):
 
     def create_cluster(self, context: typing.Any, cluster: typing.Any,
                        cluster_create_timeout: int | None) -> None:
-        with _told():
+        with _translated_errors():
             self._operations(context, cluster).create(cluster_create_timeout)
 
     def update_cluster(self, context: typing.Any, cluster: typing.Any,
                        scale_manager: typing.Any = None,
                        rollback: bool = False) -> None:
         # This changes only the size of the default worker group.
-        with _told():
+        with _translated_errors():
             self._operations(context, cluster).change(
                 group=cluster.default_ng_worker, resize=True)
 
     def delete_cluster(self, context: typing.Any,
                        cluster: typing.Any) -> None:
-        with _told():
+        with _translated_errors():
             self._operations(context, cluster).delete()
 
     def resize_cluster(self, context: typing.Any, cluster: typing.Any,
                        resize_manager: typing.Any, node_count: int,
                        nodes_to_remove: list[str] | None,
                        nodegroup: typing.Any = None) -> None:
-        with _told():
+        with _translated_errors():
             self._operations(context, cluster).change(
                 group=nodegroup or cluster.default_ng_worker, resize=True,
                 remove=tuple(nodes_to_remove or ()))
@@ -90,7 +90,7 @@ class Driver(driver.Driver):
                         scale_manager: typing.Any = None,
                         rollback: bool = False) -> None:
         # Magnum passes rollback in the place of scale_manager.
-        with _told():
+        with _translated_errors():
             upgrading.Upgrade(
                 self._runtime(), self._store(context, cluster), cluster,
                 cluster_template, nodegroup or cluster.default_ng_worker,
@@ -98,25 +98,25 @@ class Driver(driver.Driver):
 
     def create_nodegroup(self, context: typing.Any, cluster: typing.Any,
                          nodegroup: typing.Any) -> None:
-        with _told():
+        with _translated_errors():
             self._operations(context, cluster).change(
                 nodegroup, group=nodegroup)
 
     def update_nodegroup(self, context: typing.Any, cluster: typing.Any,
                          nodegroup: typing.Any) -> None:
-        with _told():
+        with _translated_errors():
             self._operations(context, cluster).change(
                 nodegroup, group=nodegroup)
 
     def delete_nodegroup(self, context: typing.Any, cluster: typing.Any,
                          nodegroup: typing.Any) -> None:
         # The row goes when the machines are gone; see ``status_check``.
-        with _told():
+        with _translated_errors():
             self._operations(context, cluster).change(nodegroup)
 
     def rotate_credential(self, context: typing.Any,
                           cluster: typing.Any) -> None:
-        with _told():
+        with _translated_errors():
             self._operations(context, cluster).rotate(context.user_id)
 
     def rotate_ca_certificate(self, context: typing.Any,
@@ -191,14 +191,20 @@ _options_of_polls = functools.cache(_read_options)
 
 
 @contextlib.contextmanager
-def _told() -> collections.abc.Iterator[None]:
-    """Translate errors: their text becomes status_reason."""
+def _translated_errors() -> collections.abc.Iterator[None]:
+    """Raise Magnum's errors: their text becomes status_reason.
+
+    The conductor answers some requests at once, such as the rotation of a
+    credential: then Magnum's API answers with the error's code.
+    """
     try:
         yield
     except failures.NotViable as e:
         raise exception.NotSupported(_plain(
             f'The upgrade is not possible: {failures.owner_message(e)}'
         )) from None
+    except failures.Busy as e:
+        raise exception.Conflict(_plain(failures.owner_message(e))) from None
     except errors.MagnumCapiError as e:
         raise exception.MagnumException(
             _plain(failures.owner_message(e))) from None

@@ -39,6 +39,10 @@ class Failed(errors.MagnumCapiError):
     """An operation failed; its text is for the owner of the cluster."""
 
 
+class Busy(Failed):
+    """Refused because another operation on the cluster has not ended."""
+
+
 class NotViable(Failed):
     """Refused before anything was changed."""
 

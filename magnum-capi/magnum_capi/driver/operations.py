@@ -25,6 +25,7 @@ from magnum_capi.driver.observed import conditions
 from magnum_capi.driver.observed import removal
 from magnum_capi.driver import reconcile
 from magnum_capi import errors
+from magnum_capi.kube import lock as lock_module
 
 LOG = logging.getLogger(__name__)
 
@@ -281,7 +282,9 @@ class Operations:
             if create:
                 self._fail_groups(reason)
             cluster.status_reason = reason
-            raise failures.Failed(reason) from None
+            failed = (failures.Busy if isinstance(e, lock_module.LockBusy)
+                      else failures.Failed)
+            raise failed(reason) from None
 
     def _later(self, error: Exception, create: bool, delete: bool) -> None:
         cluster = self._cluster

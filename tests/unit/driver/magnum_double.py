@@ -62,6 +62,11 @@ class NotSupported(MagnumException):
     code = 400
 
 
+class Conflict(MagnumException):
+    message = 'Conflict.'
+    code = 409
+
+
 class MasterNGSizeInvalid(MagnumException):
     message = 'master nodegroup size of %(requested_size)s is invalid.'
     code = 400
@@ -230,7 +235,7 @@ class Magnum(fixtures.Fixture):
             'magnum.common.exception': {
                 one.__name__: one for one in (
                     MagnumException, ClusterNotFound, NodeGroupNotFound,
-                    ClusterTemplateNotFound, NotSupported,
+                    ClusterTemplateNotFound, NotSupported, Conflict,
                     MasterNGSizeInvalid, CertificateStorageException)},
             'magnum.common.utils': {'get_openstack_ca': self._ca},
             'magnum.common.x509': {},

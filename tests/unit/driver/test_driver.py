@@ -11,6 +11,7 @@ from unittest import mock
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.keys import rotation
+from magnum_capi.driver import reconcile
 from tests.unit.driver import base
 from tests.unit.driver import magnum_double
 from tests.unit.driver import small_world
@@ -177,6 +178,17 @@ class LifeTest(DriverTestCase):
 
         self.assertEqual('u2', self.w.cluster.user_id)
         self.assertEqual(1, len(set(self.w.cloud.credentials) - before))
+
+    def test_rotation_while_another_operation_runs_is_a_conflict(self):
+        self.create()
+        reconciler = reconcile.Reconciler(
+            self.w.runtime, self.w.store, self.row())
+        with reconciler.held(0):
+            e = self.assertRaises(magnum_double.Conflict, self.call,
+                                  'rotate_credential')
+
+        self.assertIn('has not ended', str(e))
+        self.assertEqual(409, e.kwargs['code'])
 
     def test_delete(self):
         self.create()
