@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
+"""Mutation testing: which changes of the code the unit tests do not see.
 
-"""Mutation testing of discovery and driver: what the unit tests do not see.
-
-``python -m tests.mutation`` changes one operator, number, condition, loop,
-handler or decorator at a time, as cosmic-ray's operators do, and runs the
-tests that reach the changed lines. A mutant that no test fails of has
-survived. Nothing is changed on disk, so that a test that compares the text of
-a source sees no mutant.
+cosmic-ray makes the mutants and keeps their results in its session, a
+database. Ours are the rooms (:mod:`.rooms`), the tests that a mutant is tried
+with (:mod:`.selection`), and the process in which they run
+(:mod:`.session` starts it, :mod:`.trial` is what happens in it).
 """

@@ -1,73 +1,61 @@
 # SPDX-License-Identifier: Apache-2.0
 
-
-"""What can be mutated, which tests count for it, what score is asked for."""
+"""What can be mutated, and the tests that have to see it."""
 
 import dataclasses
 import pathlib
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 
-PACKAGE = 'magnum_capi'
-
-#: Where it lies.
-FOLDER = f'magnum-capi/{PACKAGE}'
-
 
 @dataclasses.dataclass(frozen=True)
 class Room:
-    """A part of the package.
+    """Packages and their tests.
 
-    :param folders: below the package.
-    :param tests: folders and modules below ``tests/unit``.
-    :param score: percent of mutants that have to be killed.
-    :param floor: the same, of the lower end of the interval of a sample.
+    :param sources: folders and files below the top of the repository.
+    :param tests: the same; patterns, too.
     """
 
-    name: str
-    folders: tuple[str, ...]
+    sources: tuple[str, ...]
     tests: tuple[str, ...]
-    score: float
-    floor: float
+
+    def files(self) -> list[str]:
+        """The modules of the sources, below the top."""
+        return _below(self.sources)
+
+    def modules(self) -> list[str]:
+        """Names of the modules of tests."""
+        return [module(path) for path in _below(self.tests, 'test_*.py')]
 
 
-ROOMS = {room.name: room for room in (
-    Room('discovery', ('discovery',), (
-        'discovery', 'workspace', 'cli/test_discovery.py',
-        'package_tests/test_discovery.py'), 97, 94),
-    Room('driver', ('driver', 'kube'), (
-        'driver', 'kube', 'cli/test_driver.py'), 90, 86),
-)}
+ROOMS = {
+    'driver': Room(('magnum-capi/magnum_capi/driver',), (
+        'tests/unit/driver',)),
+    'kube': Room(('magnum-capi/magnum_capi/kube',), (
+        'tests/unit/kube', 'tests/unit/driver')),
+    'discovery': Room(('magnum-capi/magnum_capi/discovery',), (
+        'tests/unit/discovery', 'tests/unit/cli/test_discovery.py',
+        'tests/unit/package_tests/test_discovery.py')),
+    'redact': Room(('magnum_capi_tempest/redact',), (
+        'tests/unit/redact', 'tests/unit/test_redact.py',
+        'tests/unit/workspace/test_redacting.py')),
+    'leaks': Room(('magnum_capi_tempest/leaks',), (
+        'tests/unit/leaks', 'tests/unit/cli/test_leaks*.py')),
+    'conformance-results': Room(('magnum_capi_tempest/conformance/results',), (
+        'tests/unit/conformance', 'tests/unit/cli/test_conformance*.py')),
+    'suite-helpers': Room(('magnum_capi_tempest/tests/common',), (
+        'tests/unit/package_tests',)),
+}
 
 
-def room_of(part: str) -> Room:
-    """The room of a folder or file, as ``driver/desired``.
-
-    :raises KeyError: there is none.
-    """
-    folder = part.partition('/')[0]
-    for room in ROOMS.values():
-        if folder in room.folders:
-            return room
-    raise KeyError(folder)
+def module(path: str) -> str:
+    """Name of the module of a file below the top."""
+    parts = pathlib.PurePath(path).with_suffix('').parts
+    return '.'.join(parts).removeprefix('magnum-capi.').removesuffix(
+        '.__init__')
 
 
-def files(part: str) -> list[str]:
-    """Paths of the sources of a part, below the package, sorted.
-
-    :param part: name of a room, else a folder or file below the package.
-    :returns: empty when there is no such part.
-    """
-    package = TOP / FOLDER
-    room = ROOMS.get(part)
-    found = set()
-    for path in [package / name for name in (
-            room.folders if room else [part])]:
-        found |= {path} if path.suffix == '.py' else {*path.rglob('*.py')}
-    return sorted(str(p.relative_to(package)) for p in found if p.exists())
-
-
-def module(file: str) -> str:
-    """Name of the module of a file, as :func:`files` has it."""
-    parts = pathlib.PurePath(file).with_suffix('').parts
-    return '.'.join((PACKAGE, *parts)).removesuffix('.__init__')
+def _below(patterns, names='*.py'):
+    found = {path for pattern in patterns for match in TOP.glob(pattern)
+             for path in (match.rglob(names) if match.is_dir() else [match])}
+    return sorted(str(path.relative_to(TOP)) for path in found)

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""These need cosmic-ray, which only ``tox -e mutation`` installs."""
+
+import io
+import json
+import pathlib
+
+import fixtures
+import testtools
+
+from tests.mutation import rooms
+from tests.unit.mutation import adding
+
+try:
+    from tests.mutation import __main__ as command
+    from tests.mutation import report
+    from tests.mutation import running
+    from tests.mutation import session
+except ModuleNotFoundError as e:
+    if e.name != 'cosmic_ray':
+        raise
+    session = None
+
+
+@testtools.skipIf(session is None, 'cosmic-ray is not installed')
+class SessionTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.adding = self.useFixture(adding.Adding())
+        self.results = self.adding.top / 'results'
+        self.useFixture(fixtures.MockPatchObject(
+            rooms, 'ROOMS', {'adding': self.adding.room}))
+        self.said = io.StringIO()
+        self.useFixture(fixtures.MonkeyPatch('sys.stdout', self.said))
+
+    def mutation(self, *words):
+        """Exit code, and the mutants by what they are."""
+        code = command.main(['adding', '--jobs', '1',
+                             '--results', str(self.results), *words])
+        found = json.loads((self.results / 'adding.json').read_text())
+        return code, {(one['operator'].rpartition('_')[2], one['after']): one
+                      for one in found['mutants']}
+
+    def test_mutants_and_every_test_that_kills_them(self):
+        code, found = self.mutation('--all-killers')
+
+        self.assertEqual(0, code)
+        self.assertEqual(
+            {adding.SUM, adding.MORE},
+            set(found['Sub', 'return one - other']['killers']))
+        # 1 | 2 is 1 + 2, and 2 | 3 is not 2 + 3.
+        self.assertEqual([adding.MORE], list(
+            found['BitOr', 'return one | other']['killers']))
+        self.assertEqual({'killed'},
+                         {one['outcome'] for one in found.values()})
+
+    def test_a_run_that_was_ended_goes_on(self):
+        run, times = running.Processes.run, []
+
+        def ends(*args):
+            times.append(args)
+            if len(times) == 3:
+                raise KeyboardInterrupt
+            return run(*args)
+
+        with fixtures.MockPatchObject(running.Processes, 'run', ends):
+            self.assertRaises(KeyboardInterrupt, self.mutation)
+        before = self.said.getvalue().splitlines()
+        _code, found = self.mutation()
+
+        lines = [line for line in self.said.getvalue().splitlines()
+                 if line.startswith('killed')]
+        self.assertIn(lines[0], before)
+        self.assertTrue(2 <= len(before) < len(found), before)
+        # Each was tried to its end once.
+        self.assertEqual(len(found), len(lines))
+        self.assertEqual((0, found), self.mutation())
+
+    def test_a_sample_is_a_part_of_a_larger_one(self):
+        _code, few = self.mutation('--sample', '3')
+        _code, more = self.mutation('--sample', '5')
+
+        self.assertEqual((3, 5), (len(few), len(more)))
+        self.assertEqual(set(few), set(few) & set(more))
+
+    def test_what_is_called_equivalent_and_is_not(self):
+        for after, code in (('one - other', 1), ('one ~ other', 0)):
+            with fixtures.MockPatchObject(report, 'equivalents', lambda: {
+                    'rules': [], 'mutants': {adding.FILE: [[
+                        'return one + other', f'return {after}', 'so']]}}):
+                self.assertEqual(code, self.mutation()[0])
+
+    def test_a_test_that_fails_without_a_mutant(self):
+        with fixtures.MockPatchObject(
+                session.Session, 'alarms', lambda self, tests: ['a test']):
+            self.assertEqual(1, self.mutation()[0])
+
+    def test_changes_that_are_none(self):
+        for changed, new in (('def f(a: int | None): return a - 1', True),
+                             ('def f(a: int - None): return a + 1', False),
+                             ('def f(a): return a + / 1', False)):
+            self.assertEqual(new, session.is_new(
+                'def f(a: int | None): return a + 1', changed))
+
+    def test_the_table_of_equivalents(self):
+        self.assertTrue(report.equivalents())
+        path = pathlib.Path(self.adding.top, 'bad.toml')
+        path.write_text('rules = [["a", " "]]\n[mutants]\n')
+        self.assertRaises(ValueError, report.equivalents, path)
