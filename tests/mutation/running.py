@@ -13,9 +13,9 @@ import time
 
 from magnum_capi import errors
 from magnum_capi import waiting
-from magnum_capi_tempest import proc
 from magnum_capi_tempest import runmarks
 from tests.mutation import trial
+from tests import sessions
 
 #: Seconds for a test, and how often as long as without a mutant.
 SECONDS, TIMES = 15, 10
@@ -106,8 +106,9 @@ class Processes:
                 process.kill()
                 process.join()
                 waiting.wait_for(
-                    lambda: members(process.pid), done=lambda left: not left,
-                    timeout=30, what='what tests have started to end')
+                    lambda: sessions.members(process.pid),
+                    done=lambda left: not left, timeout=30,
+                    what='what tests have started to end')
                 runmarks.sweep(pathlib.Path(scratch))
             if self._stopped.is_set():
                 raise errors.MagnumCapiError('The run was interrupted')
@@ -118,7 +119,8 @@ class Processes:
 
 def _number(session, folder):
     """How many processes a process has started, and itself."""
-    return len({*members(session), *runmarks.marked(pathlib.Path(folder))})
+    return len({*sessions.members(session),
+                *runmarks.marked(pathlib.Path(folder))})
 
 
 def read(scratch):
@@ -128,14 +130,4 @@ def read(scratch):
     for line in path.read_text('utf-8').splitlines() if path.exists() else ():
         sign, seconds, test = line.split(' ', 2)
         found[test] = sign, float(seconds)
-    return found
-
-
-def members(session: int) -> list[int]:
-    """The processes of a session that have not ended."""
-    found = []
-    for entry in os.listdir('/proc'):
-        with contextlib.suppress(ValueError, ProcessLookupError):
-            if os.getsid(int(entry)) == session and not proc.ended(int(entry)):
-                found.append(int(entry))
     return found

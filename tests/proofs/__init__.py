@@ -2,40 +2,39 @@
 
 """Long-running proofs that tests and drivers do what we claim.
 
-``python -m tests.proofs --list`` lists them, ``python -m tests.proofs NAME``
-runs one. Each has a folder with its cases and a module ``proof``, which runs
-and judges a case (:mod:`tests.proofs.proof`). Everything else is shared:
-``__main__`` (options, selection, exit codes), ``runner`` (timeouts and
-cleanup), ``records`` (observations with their time and commit) and ``tables``
-(output on terminals and in the documentation).
+``python -m tests.proofs NAME`` runs one. Each has a folder with a module of
+tests, whose scenarios are its cases; stestr runs and records them. Shared are
+the command, which takes everything down at the end (``__main__``), the base of
+the tests (:mod:`.case`), and their sandboxes (:mod:`.boxes`).
 """
 
+import os
 import pathlib
 import signal
 import sys
 
-
-def add_results(parser, kept, judged):
-    """Add the options to keep the results of a run, and to read kept ones.
-
-    :param kept: the content of the folder, for ``--help``.
-    :param judged: what is done with it instead of a run, for ``--help``.
-    """
-    parser.add_argument('--results', type=pathlib.Path, metavar='DIR',
-                        help=f'keep {kept}')
-    parser.add_argument('--from-results', action='store_true',
-                        help=f'run nothing, {judged}')
+#: Prefix of the environment variables of proofs.
+PREFIX = 'MAGNUM_CAPI_PROOF_'
 
 
-def parse(parser, words, reads):
-    """Parse a command line with the options of :func:`add_results`.
+def setting(name: str, default: str = '') -> str:
+    """The value of an environment variable, without its prefix."""
+    return os.environ.get(f'{PREFIX}{name}', default)
 
-    :param reads: another option that needs ``--results``.
-    """
-    args = parser.parse_args(words)
-    if (args.from_results or getattr(args, reads)) and not args.results:
-        parser.error(f'--from-results and --{reads} need --results')
-    return args
+
+def folder() -> pathlib.Path:
+    """The folder for sandboxes and programs, which goes at the end."""
+    return pathlib.Path(os.environ[f'{PREFIX}FOLDER'])
+
+
+def results() -> pathlib.Path:
+    """The folder for what stays."""
+    return pathlib.Path(os.environ[f'{PREFIX}RESULTS'])
+
+
+def mark() -> pathlib.Path:
+    """Value of runmarks.MARK for programs that end with the run."""
+    return folder() / 'programs'
 
 
 def take_down_at_the_end():

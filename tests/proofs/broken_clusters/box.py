@@ -5,6 +5,7 @@
 
 import contextlib
 import json
+import pathlib
 import secrets
 
 import docker
@@ -17,6 +18,7 @@ from magnum_capi_tempest.conformance.run import kubeconfigs
 from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import resources
+from tests import proofs
 from tests.proofs import boxes
 from tests.proofs.broken_clusters import breaks
 
@@ -25,16 +27,15 @@ MADE, GONE = 900, 600
 
 
 class Box(boxes.Box):
-    """One sandbox; a context manager.
+    """A sandbox, with the image archives of the folder ``IMAGES``."""
 
-    :param work: proof.Work.
-    """
-
-    def __init__(self, work):
+    def __init__(self, port_base):
+        images = proofs.setting('IMAGES')
         super().__init__(
-            work, nodes='docker', images=work.args.images,
+            port_base, nodes='docker',
+            images=pathlib.Path(images) if images else None,
             install=(str(resources.find('drivers/k8s_capi_v1')),))
-        self._driver = work.args.driver
+        self._driver = proofs.setting('DRIVER', 'k8s_capi_v1')
 
     def prepare(self):
         """Look up the ids of images and networks."""

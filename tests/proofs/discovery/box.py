@@ -29,7 +29,6 @@ _DISTRO = 'nameless'
 class Box(boxes.Box):
     """A sandbox with drivers that clash; a context manager.
 
-    :param work: proof.Work.
     :param name: of the part, and of its folder.
     :param with_filter: whether Magnum's API has the discovery filter.
     :param broken: also install the driver that cannot be loaded.
@@ -37,8 +36,8 @@ class Box(boxes.Box):
     :param patched: the newest with the patches of upstream/magnum.
     """
 
-    def __init__(self, work, name, *, with_filter, broken=False, magnum=None,
-                 patched=False):
+    def __init__(self, port_base, name, *, with_filter, broken=False,
+                 magnum=None, patched=False):
         self.name = name
         self.with_filter = with_filter
         self.broken = broken
@@ -52,7 +51,7 @@ class Box(boxes.Box):
             magnum = magnum_wheel.PATCHED
             conf = (pathlib.Path(__file__).with_name('patched.conf'),)
         super().__init__(
-            work, name, clash=True, discovery_filter=with_filter,
+            port_base, name, clash=True, discovery_filter=with_filter,
             magnum=magnum, magnum_conf=conf, install=install)
 
     def prepare(self):

@@ -116,18 +116,6 @@ def _why(test):
     return ' '.join(test.reason.split())[:300]
 
 
-def table(tests, *runs):
-    """Rows (deviation, test, its status in each run), sorted.
-
-    :param tests: Expected ones; those without a deviation are left out.
-    :param runs: statuses by the names of tests.
-    """
-    return sorted(
-        (test.label, test.name, *(run.get(test.name, 'did not run')
-                                  for run in runs))
-        for test in tests if test.deviations)
-
-
 #: Code and subject of the finding of the audit for each uncured test.
 FINDINGS = {
     'MagnumDistroTest.test_it_is_enough':

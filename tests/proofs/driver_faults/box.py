@@ -20,6 +20,7 @@ from magnum_capi_sandbox.cloud import services
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import resources
 from magnum_capi_tempest import toolchain
+from tests import proofs
 from tests.proofs import boxes
 from tests.proofs.driver_faults import proxy as proxies
 
@@ -33,24 +34,19 @@ SECOND = 'magnum-conductor-2'
 
 
 class Box(boxes.Box):
-    """One sandbox with the driver; a context manager.
+    """One sandbox with the driver, of the profile ``PROFILE``."""
 
-    :param work: proof.Work.
-    """
-
-    def __init__(self, work):
-        self.folder = work.folder
+    def __init__(self, port_base):
+        super().__init__(
+            port_base, profile=profile(),
+            install=(str(resources.find('drivers/k8s_capi_v1')),))
         self.helm = self.folder / 'bin' / 'helm'
         self.proxy = None
-        super().__init__(
-            work, profile=work.args.profile,
-            install=(str(resources.find('drivers/k8s_capi_v1')),))
 
-    def __exit__(self, *exc_info):
+    def close(self):
         if self.proxy is not None:
             self.proxy.__exit__()
         kill(self.helms())
-        super().__exit__()
 
     def prepare(self):
         """Make Magnum use the proxy and our link to helm."""
@@ -186,6 +182,11 @@ class _Full:
     """The attributes of profiles.Profile that services.magnum needs."""
 
     broker = True
+
+
+def profile() -> str:
+    """Of the sandbox."""
+    return proofs.setting('PROFILE', 'full')
 
 
 def kill(victims):

@@ -158,9 +158,3 @@ def plain(text) -> str:
     # (magnum/api/hooks.py, NoExceptionTracebackHook).
     return tables.plain(
         text.partition('Traceback (most recent call last)')[0])
-
-
-def load(item) -> Row:
-    """The row of what dataclasses.asdict made of it, by way of JSON."""
-    return Row(**{key: tuple(value) if isinstance(value, list) else value
-                  for key, value in item.items()})

@@ -31,16 +31,13 @@ def clock(folder) -> dict[str, str]:
 
 
 class Box(box_module.Box):
-    """A driver_faults.Box with three conductors.
-
-    :param work: proof.Work.
-    """
+    """A driver_faults.Box with three conductors."""
 
     conductors = (box_module.CONDUCTOR, box_module.SECOND,
                   'magnum-conductor-3')
 
-    def __init__(self, work):
-        super().__init__(work)
+    def __init__(self, port_base):
+        super().__init__(port_base)
         self._repair = threading.Lock()
 
     def prepare(self):

@@ -15,33 +15,33 @@ from magnum_capi_tempest.report import subunit
 from magnum_capi_tempest import resources
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest.scorecard import suite
+from tests import proofs
 from tests.proofs import boxes
-from tests.proofs import proof
 from tests.proofs.suite_defects import tables
 
 #: Drivers without defects, and the options of [magnum_capi] for them.
 HEALTHY = (tables.OWN, tables.CLASHES_WITH)
+
+#: The source under test.
+_TOP = pathlib.Path(__file__).resolve().parents[3]
 
 #: Seconds for the test of a defect: several times its own timeouts.
 LIMIT = 600
 
 
 class Box(boxes.Box):
-    """A sandbox with all drivers; a context manager.
+    """A sandbox with all drivers.
 
-    :param work: proof.Work.
+    Waits ``PATIENCE`` times as long, on a machine that is busy.
     """
 
-    def __init__(self, work, infrastructure):
-        super().__init__(work, infrastructure=infrastructure, install=(
-            str(resources.find('drivers/k8s_capi_v1')),
-            str(proof.TOP / 'tests' / 'defects')))
-        self._patience = work.args.patience
-        self._mark = work.mark
-        #: The chosen defects.
-        self.defects = tuple(
-            case.data for case in work.chosen if not case.control
-        ) or tables.of(infrastructure)
+    def __init__(self, port_base, infrastructure):
+        super().__init__(
+            port_base, infrastructure=infrastructure, install=(
+                str(resources.find('drivers/k8s_capi_v1')),
+                str(_TOP / 'tests' / 'defects')))
+        self._patience = float(proofs.setting('PATIENCE', '1'))
+        self.defects = tables.of(infrastructure)
 
     def try_defect(self, defect):
         """Run the test of a defect with its driver; result in :func:`stream`.
@@ -63,7 +63,7 @@ class Box(boxes.Box):
                 [sys.executable, '-W', 'ignore', '-m', 'subunit.run',
                  defect.id], cwd=folder, spool=folder,
                 timeout=LIMIT * self._patience, binary=True, env={
-                    **_environment(), runmarks.MARK: str(self._mark),
+                    **_environment(), runmarks.MARK: str(proofs.mark()),
                     'TMPDIR': str(self.sandbox.directory / 'tmp'),
                     'TEMPEST_CONFIG_DIR': str(workspace / etc)})
         finally:

@@ -5,6 +5,7 @@ import testtools
 
 from magnum_capi_tempest import proc
 from tests.mutation import running
+from tests import sessions
 from tests.unit.mutation import adding
 
 TESTS = {adding.SUM: 0.1, adding.MORE: 0.1, adding.NOTHING: 0.1}
@@ -87,4 +88,4 @@ class RunTest(testtools.TestCase):
             f'    open({str(path)!r}, "w").write(str(os.getsid(0)))\n'
             '    while one == other: os.fork() or time.sleep(600)\n'
             '    return one + other'))
-        self.assertEqual([], running.members(int(path.read_text())))
+        self.assertEqual([], sessions.members(int(path.read_text())))

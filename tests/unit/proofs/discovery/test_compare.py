@@ -113,18 +113,6 @@ class DifferencesTest(testtools.TestCase):
             ended('T.uncured', model.FAILED)))
 
 
-class TableTest(testtools.TestCase):
-
-    def test_rows(self):
-        self.assertEqual(
-            [('d1', 'T.cured', 'passed', 'failed'),
-             ('d7', 'T.uncured', 'failed', 'did not run')],
-            compare.table(
-                [UNCURED, PLAIN, CURED],
-                {'T.cured': model.PASSED, 'T.uncured': model.FAILED},
-                {'T.cured': model.FAILED}))
-
-
 class FindingsTest(testtools.TestCase):
 
     def setUp(self):

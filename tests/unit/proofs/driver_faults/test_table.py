@@ -2,7 +2,6 @@
 
 
 import dataclasses
-import json
 
 import testtools
 
@@ -82,11 +81,6 @@ class RowTest(testtools.TestCase):
     def test_untruth(self):
         self.assertEqual(('untrue: COMPLETE',),
                          self.problems(untrue=('COMPLETE',)))
-
-    def test_survives_json(self):
-        row = dataclasses.replace(ROW, cure=('delete', True), left=('x',))
-        self.assertEqual(row, table.load(
-            json.loads(json.dumps(dataclasses.asdict(row)))))
 
 
 class TextTest(testtools.TestCase):

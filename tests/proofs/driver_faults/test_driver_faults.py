@@ -2,9 +2,12 @@
 
 """Faults for the driver, one after the other in one sandbox."""
 
-import dataclasses
 import functools
 
+import testscenarios
+
+from tests.proofs import boxes
+from tests.proofs import case
 from tests.proofs.driver_faults import api_faults
 from tests.proofs.driver_faults import box as box_module
 from tests.proofs.driver_faults import cloud_faults
@@ -12,7 +15,8 @@ from tests.proofs.driver_faults import helm_faults
 from tests.proofs.driver_faults import kills
 from tests.proofs.driver_faults import races
 from tests.proofs.driver_faults import table
-from tests.proofs import proof
+
+load_tests = testscenarios.load_tests_apply_scenarios
 
 #: Functions of a box.Box and the name of their case; each yields table.Row.
 FAULTS = {
@@ -37,37 +41,19 @@ FAULTS = {
 FULL = ('create-kills', 'upgrade-kills', 'delete-kills', 'two-conductors')
 
 
-class DriverFaults(proof.Proof):
-    name = 'driver-faults'
-    summary = ('Put the driver k8s_capi_v1 through faults, and show that '
-               'nothing is lost and nothing leaks.')
-    columns = table.COLUMNS
-    key = columns[:2]
-    compared = ('How it ended', 'Left', 'Verdict')
-    docs = proof.DOCS / 'driver-faults.csv'
-    docs_cases = proof.DOCS / 'driver-faults-parts.csv'
+class FaultTest(case.ProofTest):
+    """Nothing is lost and nothing leaks by a fault."""
+
     port_base = 31000
+    columns = table.COLUMNS
+    scenarios = [(name, {'name': name, 'function': function})
+                 for name, function in FAULTS.items()]
 
-    def add_options(self, parser):
-        parser.add_argument('--profile', choices=('full', 'embedded'),
-                            default='full')
+    def open(self):
+        if self.name in FULL and box_module.profile() != 'full':
+            self.skipTest('It needs the profile full')
+        return boxes.shared(box_module.Box, self.port_base)
 
-    def cases(self, args):
-        return [proof.Case(
-            name, data=function, needs='the profile full'
-            if name in FULL and args.profile != 'full' else '')
-            for name, function in FAULTS.items()]
-
-    def open(self, work):
-        return box_module.Box(work)
-
-    def run(self, box, case):
-        for row in case.data(box, case.name):
-            yield dataclasses.asdict(row)
-
-    def judge(self, case, seen, results):
-        row = table.load(seen)
-        return proof.Row(row.kept, row.as_text(), row.cells())
-
-
-PROOF = DriverFaults()
+    def test_it_is_survived(self):
+        for row in self.function(self.box, self.name):
+            self.judge(row.kept, row.as_text(), row.cells())
