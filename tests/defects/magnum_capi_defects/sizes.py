@@ -124,9 +124,10 @@ class RowsOverwritten(taps.Tapped):
     _began = {}
 
     def resize_cluster(self, context, cluster, *args, **kwargs):
-        super().resize_cluster(context, cluster, *args, **kwargs)
+        # Before the driver waits: later requests change the rows then.
         self._began.setdefault(cluster.uuid, {
             group.uuid: group.node_count for group in cluster.nodegroups})
+        super().resize_cluster(context, cluster, *args, **kwargs)
 
     def update_cluster_status(self, context, cluster, use_admin_ctx=False):
         began = self._began.get(cluster.uuid, {})
