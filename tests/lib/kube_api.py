@@ -147,6 +147,9 @@ class KubeApi(api_server.ApiServer):
             if not metadata.get('deletionTimestamp'):
                 self.version += 1
                 metadata['deletionTimestamp'] = self.timestamp()
+                if 'generation' in metadata:
+                    # apiserver, pkg/registry/rest/delete.go, BeforeDelete.
+                    metadata['generation'] += 1
                 metadata['resourceVersion'] = str(self.version)
             return
         gone = self.objects[path]
