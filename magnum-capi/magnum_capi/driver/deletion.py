@@ -12,9 +12,8 @@ from magnum_capi.driver.cloud import loadbalancers
 from magnum_capi.driver.cloud import server_groups
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver.cloud import volumes
-from magnum_capi.driver.desired import labels as label_rules
+from magnum_capi.driver.desired import kept as kept_module
 from magnum_capi.driver.desired import names
-from magnum_capi.driver.desired import spec
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm
 from magnum_capi.driver.keys import state as state_module
@@ -110,7 +109,8 @@ class Deletion:
             # machine and that of the Cluster.
             kinds['load balancers'] = loadbalancers.delete
             kinds['security groups'] = volumes.delete_security_groups
-        if options.delete_volumes and self._reclaims(state):
+        if (options.delete_volumes and state.kept
+                and kept_module.reclaims_volumes(state.kept.values)):
             kinds['volumes'] = volumes.delete
         waits = []
         for what, delete in kinds.items():
@@ -128,16 +128,6 @@ class Deletion:
             row.status_reason = f'Waiting for {"; ".join(waits)}'
             reconciler.store.save(row)
         return not waits
-
-    def _reclaims(self, state: state_module.State) -> bool:
-        """Whether to delete the cluster's volumes with their claims."""
-        rows = self._reconciler.rows().pinned(state.pins)
-        try:
-            read = label_rules.parse(label_rules.merged(
-                rows.cluster.labels, rows.template.labels), rows.policy)
-        except spec.InvalidSpec:
-            return False
-        return read.csi_cinder_reclaim_policy == 'Delete'
 
     def finish(self, state: state_module.State) -> bool:
         """Clean up Keystone and Nova, then the record, then the row.

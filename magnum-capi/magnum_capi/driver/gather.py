@@ -21,12 +21,11 @@ from magnum_capi.driver.cloud import openstack
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver import config
 from magnum_capi.driver.desired import attributes
-from magnum_capi.driver.desired import carried
 from magnum_capi.driver.desired import charts
+from magnum_capi.driver.desired import kept as kept_module
 from magnum_capi.driver.desired import labels as label_rules
 from magnum_capi.driver.desired import node_files
 from magnum_capi.driver.desired import node_groups
-from magnum_capi.driver.desired import pins as pins_module
 from magnum_capi.driver.desired import placement
 from magnum_capi.driver.desired import registries as registries_module
 from magnum_capi.driver.desired import rows as rows_module
@@ -43,8 +42,6 @@ _SHARES = 'shared-file-system'
 #: No node group waits for its turn in an upgrade.
 _NOBODY: rows_module.Held = types.MappingProxyType({})
 
-_Found = typing.TypeVar('_Found')
-
 _Overlay: typing.TypeAlias = tuple[str, dict[str, typing.Any]]
 
 
@@ -52,31 +49,45 @@ _Overlay: typing.TypeAlias = tuple[str, dict[str, typing.Any]]
 class Plan:
     """What is handed to Helm.
 
-    :param digest: see rows.Rows.digest.
-    :param addons: whether the chart deploys any.
-    :param pins: what it is made of, to be recorded before it is applied.
-    :param registries: its Secret must exist first. The data is empty when
-        the Secret was already written with what is pinned.
+    :param kept: chart and values, to be recorded before they are applied.
+    :param registries, proxies: files of nodes that the values refer to, whose
+        Secrets must exist first. None if they were written before.
     :param capacities: annotations of MachineDeployments, by the names of
         node groups in the chart.
-    :param unplaced: server groups that must exist first; then the plan is
-        made again with their ids in ``pins``.
-    :param proxies: its Secret must exist first.
+    :param unplaced: server groups that must exist first; see
+        :meth:`placed`.
     """
 
     spec: spec_model.ClusterSpec
-    chart: config.Chart
-    values: dict[str, typing.Any]
-    digest: str
-    addons: bool
-    pins: pins_module.Pins
+    kept: kept_module.Kept
     proxies: node_files.ProxyFile | None = None
-    registries: registries_module.File = registries_module.File(
-        spec_model.Registries())
+    registries: registries_module.File | None = None
     capacities: collections.abc.Mapping[
         str, dict[str, str]] = dataclasses.field(default_factory=dict)
     unplaced: collections.abc.Mapping[
         str, placement.Wanted] = dataclasses.field(default_factory=dict)
+
+    @property
+    def values(self) -> collections.abc.Mapping[str, typing.Any]:
+        """The values, for Helm."""
+        return self.kept.values
+
+    @property
+    def chart(self) -> config.Chart:
+        """The chart, for Helm."""
+        pin = self.kept.chart
+        assert pin
+        return config.Chart(pin.name, pin.repository, pin.version)
+
+    def placed(self, ids: collections.abc.Mapping[str, str]) -> 'Plan':
+        """The plan with server groups.
+
+        :param ids: by the keys of ``unplaced``.
+        """
+        return dataclasses.replace(
+            self, unplaced={}, kept=dataclasses.replace(
+                self.kept, values=placement.placed(
+                    dict(self.kept.values), ids)))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,80 +112,127 @@ def plan(rows: rows_module.Rows, cloud: openstack.Cloud,
          joining: collections.abc.Container[str] | None = None,
          defaults: Defaults = Defaults(), batch: int | None = None,
          held: rows_module.Held = _NOBODY,
-         pins: pins_module.Pins = pins_module.Pins()) -> Plan:
+         kept: kept_module.Kept | None = None,
+         renew: bool = False) -> Plan:
     """Make the values of a cluster.
+
+    A cluster keeps its chart and values, and only sizes and node groups
+    change, unless it is upgraded.
 
     :param applied, held: see state.State.
     :param creating, joining: see validation.check.
-    :param batch: see values.values.
-    :param pins: what the cluster was made of; anything else is taken from
-        the present rows, cloud and options.
+    :param batch: see rollout.strategy.
+    :param kept: None for a new cluster.
+    :param renew: it is upgraded, perhaps to its present template.
     :raises spec.InvalidSpec: the desired state is impossible.
     :raises services.CloudError: something does not exist, or no answer.
     :raises errors.UsageError: a chart or overlay does not exist, or differs
         from the one that the cluster was made of.
     """
-    look = _Lookup(cloud, options, pins)
-    volumes = pins.volumes or _volumes(
-        _volume_types(cloud), options, defaults)
-    images = _registries(options, rows.naming.release, pins)
-    found = _describe(rows, look, volumes, applied, held,
-                      cloud.services.identity_url(
-                          options.credential_interface))
+    if kept is None or renew or kept.template != rows.template.uuid:
+        made = _made(rows, cloud, options, applied, creating, joining,
+                     defaults, batch, held, kept)
+    else:
+        made = _resized(rows, cloud, options, applied, creating, joining,
+                        defaults, batch, held, kept)
+    return dataclasses.replace(
+        made, kept=dataclasses.replace(made.kept, rows=rows.digest(
+            applied, held, kept_module.bounds(made.values))),
+        capacities=_capacities(cloud, options, made.values))
+
+
+def _made(rows: rows_module.Rows, cloud: openstack.Cloud,
+          options: config.Options, applied: frozenset[str], creating: bool,
+          joining: collections.abc.Container[str] | None,
+          defaults: Defaults, batch: int | None, held: rows_module.Held,
+          kept: kept_module.Kept | None) -> Plan:
+    """A plan for values that are computed anew; see :func:`plan`."""
+    look = _Lookup(cloud, options)
+    files = _registries(options.registries_file, rows.naming.release)
     found = dataclasses.replace(
-        found, management_cidrs=options.management_cidrs,
-        registries=images.registries)
-    default_labels = pins.labels_of(options.default_labels)
-    rules = label_rules.Policy(
-        default_labels, frozenset(options.ignored_labels))
+        _describe(rows, look, _volumes(cloud, options, defaults), applied,
+                  held, cloud.services.identity_url(
+                      options.credential_interface), kept),
+        management_cidrs=options.management_cidrs,
+        registries=files.registries)
+    rules = policy(options)
     labels = validation.check(
         found, rules, creating=creating, joining=joining,
         scale_from_zero=options.scale_from_zero)
     if labels.manila_csi_enabled and not cloud.services.has(_SHARES):
         raise spec_model.InvalidSpec([
             'label manila_csi_enabled: this cloud has no Manila'])
-    chart_pin = pins.chart or pin(choose_chart(options, labels))
-    if chart_pin.digest not in (None, _digest(chart_pin.name)):
+    chart = choose_chart(options, labels)
+    layers = overlays(options, labels.capi_helm_values)
+    features = charts.features(chart.name, chart.version)
+    unfit = charts.unfit(features, labels, found.image.kube_version, creating)
+    if unfit:
+        raise spec_model.InvalidSpec(unfit)
+    values = values_module.values(
+        found, labels, features, overlays=layers, policy=rules,
+        scale_from_zero=options.scale_from_zero)
+    if kept is not None:
+        values = kept_module.upgraded(kept.values, values)
+    return Plan(
+        found, kept_module.Kept(
+            kept_module.with_strategies(values, found, batch), pin(chart),
+            rows.template.uuid, dict(options.default_labels), look.images),
+        node_files.proxies(found, labels), files,
+        unplaced=placement.wanted(found, labels, rules, features, values)
+        if cloud.services.has('compute') else {})
+
+
+def _resized(rows: rows_module.Rows, cloud: openstack.Cloud,
+             options: config.Options, applied: frozenset[str],
+             creating: bool,
+             joining: collections.abc.Container[str] | None,
+             defaults: Defaults, batch: int | None, held: rows_module.Held,
+             kept: kept_module.Kept) -> Plan:
+    """A plan for the values that a cluster has, with the present sizes.
+
+    Only what new node groups need is looked up.
+    """
+    default_labels = (options.default_labels if kept.default_labels is None
+                      else kept.default_labels)
+    chart = kept.chart or pin(choose_chart(options, label_rules.parse(
+        label_rules.merged(rows.cluster.labels, rows.template.labels),
+        policy(options))))
+    if chart.digest not in (None, _digest(chart.name)):
         raise errors.UsageError(
             'The chart on the machines of Magnum has changed since this '
-            'cluster was made', last_seen=f'it was made of {chart_pin.name} '
-            f'with the digest {chart_pin.digest[:12]}',
+            'cluster was made', last_seen=f'it was made of {chart.name} '
+            f'with the digest {chart.digest[:12]}',
             hint='Put the chart back, or upgrade the cluster')
-    chart = config.Chart(
-        chart_pin.name, chart_pin.repository, chart_pin.version)
-    layers = (tuple(overlays(options, labels.capi_helm_values))
-              if pins.overlays is None else pins.overlays)
+    there = {group['name'] for group in kept_module.groups(kept.values)}
+    new = any(rows.naming.node_group(group.uuid) not in there
+              for group in rows.workers(applied))
+    look = _Lookup(cloud, options, kept.images)
+    found = _describe(
+        rows, look, _volumes(cloud, options, defaults) if new
+        else spec_model.Volumes(), applied, held,
+        cloud.services.identity_url(options.credential_interface), kept)
+    rules = label_rules.Policy(
+        default_labels, frozenset(options.ignored_labels))
+    labels = validation.check(
+        found, rules, creating=creating, joining=joining,
+        scale_from_zero=options.scale_from_zero)
     features = charts.features(chart.name, chart.version)
-    if pins.chart is None:
-        unfit = charts.unfit(
-            features, labels, found.image.kube_version, creating)
-        if unfit:
-            raise spec_model.InvalidSpec(unfit)
-    unplaced: dict[str, placement.Wanted] = {}
-    if pins.values is None and cloud.services.has('compute'):
-        unplaced = placement.missing(placement.wanted(
-            found, labels, rules, features, layers), pins.server_groups)
-    found = placement.with_group_ids(found, pins.server_groups)
-    computed = values_module.values(
-        found, labels, features, overlays=layers, policy=rules,
-        scale_from_zero=options.scale_from_zero, batch=batch)
-    if pins.values is not None:
-        computed = carried.carried(pins.values, computed)
-    made_of = dataclasses.replace(
-        look.found, chart=chart_pin, overlays=layers,
-        default_labels=default_labels, volumes=volumes,
-        values=pins.values, registries=images.registries,
-        server_groups=placement.decided(
-            found, unplaced, placement.NOBODY if pins.values is not None
-            else pins.server_groups))
-    return Plan(found, chart, computed, rows.digest(applied, held, made_of),
-                (computed.get('addons') or {}).get('enabled', True), made_of,
-                node_files.proxies(found, labels), images,
-                _capacities(cloud, options, computed), unplaced)
+    values = kept_module.resized(kept.values, values_module.values(
+        found, labels, features, policy=rules,
+        scale_from_zero=options.scale_from_zero), found, batch)
+    unplaced = placement.wanted(found, labels, rules, features, values)
+    return Plan(
+        found, dataclasses.replace(
+            kept, values=values, chart=chart, images=look.images,
+            default_labels=dict(default_labels)),
+        unplaced={key: group for key, group in unplaced.items()
+                  if key not in {placement.CONTROL_PLANE, *there}}
+        if cloud.services.has('compute') else {})
 
 
 def _capacities(cloud: openstack.Cloud, options: config.Options,
-                values: dict[str, typing.Any]) -> dict[str, dict[str, str]]:
+                values: collections.abc.Mapping[str, typing.Any]
+                ) -> dict[str, dict[str, str]]:
     """Capacity of the nodes of autoscaled groups, by names of groups."""
     if not options.scale_from_zero:
         return {}
@@ -193,32 +251,11 @@ def _capacities(cloud: openstack.Cloud, options: config.Options,
     return result
 
 
-def _registries(options: config.Options, release: str,
-                pins: pins_module.Pins = pins_module.Pins()
-                ) -> registries_module.File:
-    """Registries of a cluster: the pinned ones, else the operator's.
+def _registries(path: str | None, release: str) -> registries_module.File:
+    """The operator's registries.
 
-    :raises UsageError: the operator's file cannot be used.
+    :raises UsageError: the file cannot be used.
     """
-    if pins.values is not None:
-        # Values of another driver are kept as they are.
-        return registries_module.File(spec_model.Registries())
-    pinned = pins.registries
-    if pinned is not None and not pinned.secret:
-        return registries_module.File(pinned)
-    try:
-        found = _read_registries(options.registries_file, release)
-    except errors.UsageError:
-        if pinned is None:
-            raise
-        found = registries_module.File(pinned)
-    if pinned is not None and pinned != found.registries:
-        # Its Secret exists; the operator has changed the file since.
-        return registries_module.File(pinned)
-    return found
-
-
-def _read_registries(path: str | None, release: str) -> registries_module.File:
     if not path:
         return registries_module.File(spec_model.Registries())
     try:
@@ -240,9 +277,9 @@ def _unread(why: str) -> errors.UsageError:
         where='[k8s_capi]/registries_file')
 
 
-def pin(chart: config.Chart) -> pins_module.ChartPin:
+def pin(chart: config.Chart) -> kept_module.ChartPin:
     """What a cluster records of its chart."""
-    return pins_module.ChartPin(
+    return kept_module.ChartPin(
         chart.name, chart.repository, chart.version,
         _digest(chart.name) if chart.is_path else None)
 
@@ -300,34 +337,39 @@ def overlays(options: config.Options,
 
 def _describe(rows: rows_module.Rows, look: '_Lookup',
               volumes: spec_model.Volumes, applied: frozenset[str],
-              held: rows_module.Held, auth_url: str | None
-              ) -> spec_model.ClusterSpec:
-    """The cluster that the rows ask for, with ids and names looked up."""
+              held: rows_module.Held, auth_url: str | None,
+              kept: kept_module.Kept | None) -> spec_model.ClusterSpec:
+    """The cluster that the rows ask for, with ids and names looked up.
+
+    :param kept: has names of flavors and ids of networks, which do not
+        change; see kept.FIXED.
+    """
     cluster, template = rows.cluster, rows.template
     masters = rows.masters()
-    network = look.network(cluster.fixed_network)
+    networks = (kept_module.networks(kept.values) if kept else
+                _networks(rows, look))
+    flavors = kept_module.flavors(kept.values) if kept else {}
     return spec_model.ClusterSpec(
         uuid=cluster.uuid, name=cluster.name,
         project_id=cluster.project_id, user_id=cluster.user_id,
         image=look.image(template.image_id),
-        master_flavor=look.flavor(
+        master_flavor=flavors.get(kept_module.CONTROL_PLANE) or look.flavor(
             masters.flavor_id or cluster.master_flavor_id),
         master_count=masters.node_count,
         node_groups=tuple(
             rows_module.node_group(
-                group, flavor=look.flavor(group.flavor_id),
+                group, flavor=flavors.get(rows.naming.node_group(group.uuid))
+                or look.flavor(group.flavor_id),
                 image=_image(group, template, look, held),
                 held=group.uuid in held,
                 given=rows.naming.groups.get(group.uuid))
-            for group in rows.live(applied)
-            if group.role != rows_module.MASTER),
+            for group in rows.workers(applied)),
         labels=dict(cluster.labels or {}),
         template_labels=dict(template.labels or {}),
         network_driver=template.network_driver,
-        external_network_id=look.external_network(
-            template.external_network_id),
-        fixed_network_id=network,
-        fixed_subnet_id=look.subnet(cluster.fixed_subnet, network),
+        external_network_id=networks.external,
+        fixed_network_id=networks.network,
+        fixed_subnet_id=networks.subnet,
         dns_nameservers=tuple(
             text.strip() for text in
             (template.dns_nameserver or '').split(',') if text.strip()),
@@ -340,19 +382,22 @@ def _describe(rows: rows_module.Rows, look: '_Lookup',
         given=rows.naming.release)
 
 
-def _volume_types(cloud: openstack.Cloud) -> tuple[str, ...] | None:
-    """Names, None when the cloud has no block storage."""
-    if cloud.services.has('block-storage'):
-        return cloud.volume_types()
-    return None
+def _networks(rows: rows_module.Rows,
+              look: '_Lookup') -> spec_model.Networks:
+    cluster = rows.cluster
+    network = look.network(cluster.fixed_network)
+    return spec_model.Networks(
+        look.external_network(rows.template.external_network_id), network,
+        look.subnet(cluster.fixed_subnet, network))
 
 
-def _volumes(types: tuple[str, ...] | None,
-             options: config.Options,
+def _volumes(cloud: openstack.Cloud, options: config.Options,
              defaults: Defaults) -> spec_model.Volumes:
+    """Volume types are None when the cloud has no block storage."""
     zones = list(options.csi_cinder_allowed_topologies)
     return spec_model.Volumes(
-        types, options.csi_cinder_default_volume_type or None,
+        cloud.volume_types() if cloud.services.has('block-storage') else None,
+        options.csi_cinder_default_volume_type or None,
         defaults.boot_size, defaults.boot_type,
         ({'matchLabelExpressions': [{'key': _ZONE, 'values': zones}]},)
         if zones else ())
@@ -371,56 +416,49 @@ def _image(group: typing.Any, template: typing.Any, look: '_Lookup',
 
 
 class _Lookup:
-    """Looks each thing up once, and pinned ones not at all."""
+    """Looks each thing up once in the cloud.
 
-    def __init__(self, cloud: openstack.Cloud,
-                 options: config.Options,
-                 pins: pins_module.Pins) -> None:
+    :param images: known ones; see kept.Kept.
+    """
+
+    def __init__(self, cloud: openstack.Cloud, options: config.Options,
+                 images: collections.abc.Mapping[
+                     str, spec_model.Image] = types.MappingProxyType({})
+                 ) -> None:
         self._cloud = cloud
         self._options = options
-        self._pins = pins
-        #: Pins of everything that was looked up.
-        self.found = pins_module.Pins()
+        self._known = images
+        #: Those that were asked for, by reference.
+        self.images: dict[str, spec_model.Image] = {}
+        self._flavors: dict[str, str] = {}
 
     def image(self, reference: str) -> spec_model.Image:
-        return self._look('images', reference, self._image)
+        if reference not in self.images:
+            self.images[reference] = (
+                self._known.get(reference) or self._image(reference))
+        return self.images[reference]
 
     def flavor(self, reference: str | None) -> str:
         if not reference:
             raise services.NotUsable('There is no flavor for the nodes')
-        return self._look('flavors', reference, self._flavor)
+        if reference not in self._flavors:
+            self._flavors[reference] = self._cloud.usable_flavor(
+                reference, ram=self._options.minimum_flavor_ram,
+                vcpus=self._options.minimum_flavor_vcpus).name
+        return self._flavors[reference]
 
     def network(self, reference: str | None) -> str | None:
-        return reference and self._look(
-            'networks', reference, self._cloud.network)
+        return reference and self._cloud.network(reference)
 
     def external_network(self, reference: str | None) -> str | None:
-        return reference and self._look(
-            'external_networks', reference,
-            lambda name: self._cloud.network(name, external=True))
+        return reference and self._cloud.network(reference, external=True)
 
     def subnet(self, reference: str | None,
                network_id: str | None) -> str | None:
-        return reference and self._look(
-            'subnets', reference,
-            lambda name: self._cloud.subnet(name, network_id))
-
-    def _look(self, field: str, reference: str,
-              ask: collections.abc.Callable[[str], _Found]) -> _Found:
-        found: dict[str, _Found] = getattr(self.found, field)
-        if reference not in found:
-            pinned = getattr(self._pins, field)
-            found[reference] = (pinned[reference] if reference in pinned
-                                else ask(reference))
-        return found[reference]
+        return reference and self._cloud.subnet(reference, network_id)
 
     def _image(self, reference: str) -> spec_model.Image:
         found = self._cloud.image(reference)
         return spec_model.image(found.id, {
             'kube_version': found.kube_version,
             'os_distro': found.magnum_distro or found.os_distro})
-
-    def _flavor(self, reference: str) -> str:
-        return self._cloud.usable_flavor(
-            reference, ram=self._options.minimum_flavor_ram,
-            vcpus=self._options.minimum_flavor_vcpus).name

@@ -89,7 +89,7 @@ class Monitor:
             LOG.debug('Cluster %s: %s', self._cluster.uuid, e)
             return
         state = self._state(runtime, reconciler)
-        rows = reconciler.rows().pinned(state.pins)
+        rows = reconciler.rows()
         parts = () if rows.operation == 'DELETE' else _PARTS
 
         def look(kube: kube_module.Kube) -> snapshot_module.Snapshot:
@@ -99,17 +99,17 @@ class Monitor:
         snapshot = look(runtime.looks or runtime.kube)
         if runtime.looks and (
                 snapshot.cluster is None
-                or self_repair.is_needed(rows, snapshot)
+                or self_repair.is_needed(rows, state, snapshot)
                 or recovery.may_recover(rows, state)):
             # Act only on fresh data, not on cached data.
             state = reconciler.vault.state()
-            rows = reconciler.rows().pinned(state.pins)
+            rows = reconciler.rows()
             snapshot = look(runtime.kube)
         credential = self._credential(runtime, reconciler, state)
         self._note(*health.health(
             snapshot, rows.wanted(state), runtime.now(),
             refused=credential == credentials.INVALID))
-        self_repair.keep(reconciler, rows, snapshot)
+        self_repair.keep(reconciler, rows, state, snapshot)
         recovery.recover(reconciler, rows, state, snapshot)
 
     def _state(self, runtime: reconcile.Runtime,

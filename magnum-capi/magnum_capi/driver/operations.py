@@ -21,7 +21,6 @@ from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.keys import state as state_module
-from magnum_capi.driver.observed import conditions
 from magnum_capi.driver.observed import removal
 from magnum_capi.driver import reconcile
 from magnum_capi import errors
@@ -164,16 +163,8 @@ class Operations:
         return {group.uuid}
 
     def _grows(self, group: typing.Any) -> bool:
-        there = self._replicas(group)
+        there = self._reconciler.replicas(group.uuid)
         return there is None or bool(group.node_count > there)
-
-    def _replicas(self, group: typing.Any) -> int | None:
-        """Present size of a node group, None when it has no machines yet."""
-        reconciler = self._reconciler
-        found = self._runtime.kube.get(
-            'MachineDeployment', reconciler.namespace,
-            reconciler.naming.machine_deployment(group.uuid))
-        return conditions.replicas(found or {}).wanted
 
     @contextlib.contextmanager
     def _noted(self, nodes: collections.abc.Collection[str],
@@ -200,7 +191,7 @@ class Operations:
 
     def _note(self, nodes: collections.abc.Collection[str],
               group: typing.Any, resize: bool) -> None:
-        """Record which machines to remove first, and an autoscaled size.
+        """Record which machines to remove first, and the requested size.
 
         Machines are not marked here: a refused request must not touch them.
         """
@@ -213,44 +204,23 @@ class Operations:
                 found, nodes, reconciler.naming, group, state.marked))
             reconciler.unmark(set(state.marked) - set(marked))
             state = dataclasses.replace(state, marked=marked)
-        size = (None if group is None
-                else self._autoscaled(group, state, resize))
-        if size is not None:
+        if resize:
             state = dataclasses.replace(state, sizes={
-                **state.sizes, group.uuid: size})
+                **state.sizes, group.uuid: group.node_count})
+            self._write_size(group)
         if state != before:
             reconciler.vault.write_state(state)
 
-    def _autoscaled(self, group: typing.Any, state: state_module.State,
-                    resize: bool) -> int | None:
-        """The size that an autoscaled group must get; None: the one it has.
+    def _write_size(self, group: typing.Any) -> None:
+        """Write the requested size again.
 
-        This writes it to the row: ``self_repair`` may have overwritten a
-        requested size with the autoscaler's.
+        ``self_repair`` may have written the autoscaler's before the lock was
+        held.
         """
-        rows = self._reconciler.rows().pinned(state.pins)
-        for row in rows.groups:
-            bounds = rows.bounds(row) if row.uuid == group.uuid else None
-            if bounds is not None:
-                size: int | None = (group.node_count if resize
-                                    else self._bounded(group, *bounds))
-                if size is not None:
-                    row.node_count = size
-                    self._store.save(row)
-                return size
-        return None
-
-    def _bounded(self, group: typing.Any, low: int, high: int) -> int | None:
-        """The size that bounds force on a group; None: it is within them.
-
-        The autoscaler neither adds nodes to reach a minimum nor removes used
-        ones for a maximum (cluster-autoscaler, FAQ.md). Magnum compares
-        bounds with the row, which follows the autoscaler with a delay.
-        """
-        there = self._replicas(group)
-        if there is None or low <= there <= high:
-            return None
-        return min(max(there, low), high)
+        for row in self._store.groups(self._cluster):
+            if row.uuid == group.uuid and row.node_count != group.node_count:
+                row.node_count = group.node_count
+                self._store.save(row)
 
     @contextlib.contextmanager
     def _failing(self, create: bool = False, delete: bool = False,

@@ -13,7 +13,6 @@ import collections.abc
 import contextlib
 import dataclasses
 import datetime
-import functools
 import time
 import typing
 
@@ -25,11 +24,9 @@ from magnum_capi.driver.cloud import openstack
 from magnum_capi.driver.cloud import server_groups
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver import config
+from magnum_capi.driver.desired import kept as kept_module
 from magnum_capi.driver.desired import names
-from magnum_capi.driver.desired import pins as pins_module
-from magnum_capi.driver.desired import placement
 from magnum_capi.driver.desired import rows as rows_module
-from magnum_capi.driver.desired import spec as spec_model
 from magnum_capi.driver import failures
 from magnum_capi.driver import gather
 from magnum_capi.driver.helm import helm as helm_module
@@ -41,6 +38,7 @@ from magnum_capi.driver.keys import delegation
 from magnum_capi.driver.keys import rotation
 from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver.keys import vault
+from magnum_capi.driver.observed import conditions
 from magnum_capi import errors
 from magnum_capi.kube import cached_kube
 from magnum_capi.kube import kinds
@@ -248,8 +246,7 @@ class Reconciler:
             template = self.store.template(uuid)
         return rows_module.Rows(
             self.cluster, tuple(self.store.groups(self.cluster)), template,
-            gather.policy(self.runtime.options),
-            self.runtime.options.scale_from_zero, self.naming)
+            self.naming)
 
     def rotation(self) -> rotation.Rotation:
         """The application credentials of the cluster."""
@@ -276,46 +273,35 @@ class Reconciler:
                 or rows_module.is_deletion_requested(
                     self.store.groups(self.cluster)))
 
-    def plan(self, state: state_module.State, *, creating: bool,
+    def plan(self, state: state_module.State,
+             kept: kept_module.Kept | None, *, creating: bool,
              joining: collections.abc.Container[str] | None) -> gather.Plan:
         """The plan for Helm, completely checked.
 
+        :param kept: see :meth:`kept`.
         :param creating, joining: see validation.check.
         """
-        rows = self.rows()
+        return self.placed(gather.plan(
+            self.rows(), self.store.cloud, self.runtime.options,
+            applied=state.applied, batch=state.batch, held=state.held,
+            defaults=self.store.defaults(), kept=kept, creating=creating,
+            joining=joining))
 
-        def made(pins: pins_module.Pins) -> gather.Plan:
-            return gather.plan(
-                rows, self.store.cloud, self.runtime.options,
-                applied=state.applied, batch=state.batch, held=state.held,
-                defaults=self.store.defaults(), pins=pins,
-                creating=creating, joining=joining)
-        return self.with_server_groups(made, self.pins(state))
-
-    def with_server_groups(self, plan: collections.abc.Callable[
-            [pins_module.Pins], gather.Plan],
-            pins: pins_module.Pins) -> gather.Plan:
+    def placed(self, plan: gather.Plan) -> gather.Plan:
         """A plan whose server groups exist.
 
         They are made after everything else was checked. If Nova refuses one
         that was not requested (its quota is ten in a project), the plan goes
-        without it; those of removed node groups are deleted.
+        without it.
 
-        :param plan: makes the plan for the given pins.
         :raises services.CloudError: Nova refuses one that was requested.
         """
-        found = plan(pins)
-        # It is read and asks Keystone for a token only if it is needed.
-        cloud = functools.cache(self._cloud_of_project)
-        ids = dict(found.pins.server_groups or {})
-        for key in set(ids) - {placement.CONTROL_PLANE, '*'} - {
-                group.uuid for group in found.spec.node_groups}:
-            if self._drop_server_group(cloud, ids[key]):
-                del ids[key]
-        for key, group in found.unplaced.items():
+        ids = {}
+        for key, group in plan.unplaced.items():
             try:
                 ids[key] = server_groups.ensure(
-                    cloud().services, group.name, group.policy)
+                    self._cloud_of_project().services, group.name,
+                    group.policy)
             except services.CloudUnreachable:
                 raise
             except services.CloudError as e:
@@ -323,21 +309,24 @@ class Reconciler:
                     raise
                 LOG.warning('Cluster %s: its control plane is in no server '
                             'group: %s', self.cluster.uuid, e)
-                ids[key] = ''
-        if ids == found.pins.server_groups:
-            return found
-        return plan(dataclasses.replace(found.pins, server_groups=ids))
+        return plan.placed(ids)
 
-    def drop_former_server_groups(self, before: pins_module.Pins,
-                                  now: pins_module.Pins) -> None:
+    def drop_unused_server_groups(
+            self, before: kept_module.Kept | None,
+            now: kept_module.Kept) -> None:
         """Delete server groups that no new node will be in.
 
         :param now: as Helm has applied it.
         """
-        cloud = functools.cache(self._cloud_of_project)
-        for made in sorted({*(before.server_groups or {}).values()}
-                           - {*(now.server_groups or {}).values()}):
-            self._drop_server_group(cloud, made)
+        used = kept_module.server_groups(now.values)
+        if not before or kept_module.server_groups(before.values) <= used:
+            return
+        try:
+            server_groups.delete_unused(
+                self._cloud_of_project().services, self.naming, used)
+        except errors.MagnumCapiError as e:
+            LOG.warning('Cluster %s: server groups that it does not need any '
+                        'more are still there: %s', self.cluster.uuid, e)
 
     def _cloud_of_project(self) -> openstack.Cloud:
         """The cloud as a member of the cluster's project sees it.
@@ -353,32 +342,28 @@ class Reconciler:
                 return self.store.cloud_as(own)
         return self.store.cloud
 
-    def _drop_server_group(
-            self, cloud: collections.abc.Callable[[], openstack.Cloud],
-            made: str) -> bool:
-        try:
-            if made:
-                server_groups.delete_one(cloud().services, made)
-        except errors.MagnumCapiError as e:
-            LOG.warning('Cluster %s: a server group that it does not need '
-                        'any more is still there: %s', self.cluster.uuid, e)
-            return False
-        return True
+    def kept(self, state: state_module.State) -> kept_module.Kept | None:
+        """The last chart and values of the cluster, None: it is new.
 
-    def pins(self, state: state_module.State) -> pins_module.Pins:
-        """What the cluster was made of, as far as known."""
-        if state.pins is not None:
-            return state.pins
-        if not releases.revisions(
-                self.runtime.kube, self.namespace, self.release):
-            return pins_module.Pins()
+        If the memory does not have them, they are those of Helm's record.
+        """
+        if state.kept is not None:
+            return state.kept
         chart = self.runtime.options.chart
-        version = None if chart.is_path else releases.chart_version(
-            self.runtime.kube, self.namespace, self.release, chart.name)
-        return pins_module.Pins(
-            chart=pins_module.ChartPin(chart.name, chart.repository, version)
-            if version else None, server_groups=dict(placement.NOBODY),
-            registries=spec_model.Registries())
+        found = releases.deployed(
+            self.runtime.kube, self.namespace, self.release)
+        if found is None:
+            return None
+        metadata = found['chart']['metadata']
+        known = (not chart.is_path
+                 and metadata['name'] == chart.name.rpartition('/')[2])
+        return kept_module.Kept(
+            found.get('config') or {},
+            kept_module.ChartPin(
+                chart.name, chart.repository, metadata['version'])
+            if known else None,
+            # An upgrade that is in progress may not have been applied.
+            '' if state.operation else self.cluster.cluster_template_id)
 
     def reconcile(self, *, lost: bool = False,
                   joining: collections.abc.Container[str] | None = None
@@ -392,17 +377,15 @@ class Reconciler:
         """
         operation = self.rows().operation
         state = self.vault.state()
-        plan = self.plan(state, creating=operation == 'CREATE',
+        kept = self.kept(state)
+        plan = self.plan(state, kept, creating=operation == 'CREATE',
                          joining=joining)
         began = state_module.going_on if lost else state_module.begun
         self.lock.check()
         state = dataclasses.replace(
-            began(state, operation, self.runtime.now()), addons=plan.addons,
-            pins=plan.pins,
-            sizes={**self._first_sizes(state, plan), **state.sizes})
-        # The pins only name it, and cannot restore it.
-        self.vault.write_registries(plan.registries)
-        self.vault.write_state(state)
+            began(state, operation, self.runtime.now()), kept=plan.kept,
+            sizes=self._sizes(plan, state, kept))
+        self.record(plan, state)
         if operation == 'CREATE' or not credentials.in_use(state.record):
             state = self.rotation().ensure_credential(state)
             self.lock.check()
@@ -414,6 +397,7 @@ class Reconciler:
         for name in state.marked:
             self.runtime.kube.mark_for_deletion(self.namespace, name)
         self.apply(plan)
+        self.drop_unused_server_groups(kept, plan.kept)
         state = self._sized(state)
         applied = state.applied | {
             group.uuid for group in self.rows().live(state.applied)
@@ -421,6 +405,18 @@ class Reconciler:
         if applied != state.applied:
             self.vault.write_state(
                 dataclasses.replace(state, applied=applied))
+
+    def record(self, plan: gather.Plan, state: state_module.State) -> None:
+        """Write the memory of the cluster, before the plan is applied.
+
+        :param state: with ``kept`` of the plan. It names the Secrets with
+            files of nodes, and could not restore them, so they come first.
+        """
+        if plan.registries:
+            self.vault.write_registries(plan.registries)
+        if plan.proxies:
+            self.vault.write_proxies(plan.proxies)
+        self.vault.write_state(state)
 
     def replace_refused_credential(
             self, state: state_module.State) -> state_module.State:
@@ -553,30 +549,64 @@ class Reconciler:
         self.vault.write_state(state)
         return state
 
-    def _first_sizes(self, state: state_module.State,
-                     plan: gather.Plan) -> dict[str, int]:
-        """Requested sizes of autoscaled groups that do not exist yet.
+    def _sizes(self, plan: gather.Plan, state: state_module.State,
+               kept: kept_module.Kept | None) -> dict[str, int]:
+        """Sizes of autoscaled groups that the autoscaler would not reach.
 
-        Charts leave their replicas out, and Cluster API then begins with the
-        minimum (core/webhooks/admission/machinedeployment.go,
-        calculateMachineDeploymentReplicas).
+        * Sizes that users requested.
+        * The first size of a group: charts leave replicas out, and Cluster
+          API then begins with the minimum (core/webhooks/admission/
+          machinedeployment.go, calculateMachineDeploymentReplicas).
+        * The bound that a group is beyond, when bounds change: the autoscaler
+          neither adds nodes to reach a minimum nor removes used ones for a
+          maximum (cluster-autoscaler, FAQ.md).
 
-        :returns: see state.State.
+        :param state: with requested sizes of any groups.
+        :param kept: before the change.
+        :returns: by uuid; see state.State.
         """
-        rows = self.rows().pinned(plan.pins)
-        return {
-            group.uuid: group.node_count for group in rows.live(state.applied)
-            if rows.bounds(group) is not None and self.runtime.kube.get(
-                'MachineDeployment', self.namespace,
-                self.naming.machine_deployment(group.uuid)) is None}
+        before = kept_module.bounds(kept.values) if kept else {}
+        after = kept_module.bounds(plan.values)
+        sizes = {}
+        for group in plan.spec.node_groups:
+            limits = after.get(group.kube_name)
+            if limits is None:
+                continue
+            if group.uuid in state.sizes:
+                sizes[group.uuid] = state.sizes[group.uuid]
+                continue
+            if limits == before.get(group.kube_name):
+                continue
+            there = self.replicas(group.uuid)
+            if there is None:
+                sizes[group.uuid] = group.count
+            elif not limits[0] <= there <= limits[1]:
+                sizes[group.uuid] = min(max(there, limits[0]), limits[1])
+        return sizes
+
+    def replicas(self, uuid: str) -> int | None:
+        """Size of a node group in Cluster API, None: it is not there."""
+        found = self.runtime.kube.get(
+            'MachineDeployment', self.namespace,
+            self.naming.machine_deployment(uuid))
+        return conditions.replicas(found or {}).wanted
 
     def _sized(self, state: state_module.State) -> state_module.State:
-        """Set sizes that users requested for autoscaled groups, once."""
+        """Set sizes of autoscaled groups, once, and write them to the rows."""
         if not state.sizes:
             return state
-        for uuid, size in state.sizes.items():
+        if not state.sizes:
+            return state
+        for group in self.store.groups(self.cluster):
+            size = state.sizes.get(group.uuid)
+            if size is None:
+                continue
             self.runtime.kube.scale(
-                self.namespace, self.naming.machine_deployment(uuid), size)
+                self.namespace, self.naming.machine_deployment(group.uuid),
+                size)
+            if group.node_count != size:
+                group.node_count = size
+                self.store.save(group)
         state = dataclasses.replace(state, sizes={})
         self.vault.write_state(state)
         return state
@@ -691,8 +721,7 @@ class Reconciler:
     def apply(self, plan: gather.Plan) -> None:
         """Have Helm apply a plan; a stuck release is repaired first.
 
-        The files for registries already exist: the state that the caller has
-        written names them.
+        :param plan: see :meth:`record`.
         """
         runtime = self.runtime
         self.stop_if_deleting()
@@ -701,12 +730,10 @@ class Reconciler:
                            runtime.helm.dead_after):
             LOG.warning('Repaired the Helm release %s, which a dead helm '
                         'left pending', self.release)
-        if plan.proxies:
-            self.vault.write_proxies(plan.proxies)
         adopted = self._is_unrecorded()
         revision = self.run_helm(lambda helm: helm.upgrade(
             self.release, plan.chart, plan.values, self.namespace,
-            digest=plan.digest, adopted=adopted))
+            digest=plan.kept.digest, adopted=adopted))
         # Helm may run for longer than the lock lasts.
         self.lock.check()
         if adopted:

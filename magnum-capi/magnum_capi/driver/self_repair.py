@@ -8,13 +8,14 @@ rotation that was refused (since magnum 22, whose job covers that status).
 Operations hold the lock and take precedence.
 """
 
-import dataclasses
 import typing
 
 from oslo_log import log as logging
 
+from magnum_capi.driver.desired import kept as kept_module
 from magnum_capi.driver.desired import rows as rows_module
 from magnum_capi.driver import failures
+from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver.observed import conditions
 from magnum_capi.driver.observed import snapshot as snapshot_module
 from magnum_capi.driver import reconcile
@@ -29,20 +30,21 @@ ROTATION_REFUSED = ('CA rotation is not supported by this driver; the cluster '
                     'keeps its certificates')
 
 
-def sizes(rows: rows_module.Rows, snapshot: snapshot_module.Snapshot
+def sizes(rows: rows_module.Rows, state: state_module.State,
+          snapshot: snapshot_module.Snapshot
           ) -> list[tuple[typing.Any, int]]:
     """Node groups whose size the autoscaler has changed.
 
-    :param rows: pinned.
     :returns: pairs of row and number of nodes.
     """
     if rows.in_progress or rows.operation == 'DELETE':
         return []
     found = []
+    autoscaled = kept_module.bounds(state.kept.values if state.kept else {})
     for group in rows.groups:
-        deployment = snapshot.get('machine_deployments', {}).get(
-            rows.naming.node_group(group.uuid))
-        if deployment is None or rows.bounds(group) is None:
+        name = rows.naming.node_group(group.uuid)
+        deployment = snapshot.get('machine_deployments', {}).get(name)
+        if deployment is None or name not in autoscaled:
             continue
         count = conditions.replicas(deployment).wanted
         if count is not None and count != group.node_count:
@@ -60,31 +62,33 @@ def is_refused_rotation(cluster: typing.Any) -> bool:
             and ROTATION_REFUSED in (cluster.status_reason or ''))
 
 
-def is_needed(rows: rows_module.Rows,
+def is_needed(rows: rows_module.Rows, state: state_module.State,
               snapshot: snapshot_module.Snapshot) -> bool:
     """Whether a row is no longer correct."""
-    return bool(sizes(rows, snapshot)) or is_refused_rotation(rows.cluster)
+    return (bool(sizes(rows, state, snapshot))
+            or is_refused_rotation(rows.cluster))
 
 
 def keep(reconciler: reconcile.Reconciler, rows: rows_module.Rows,
+         state: state_module.State,
          snapshot: snapshot_module.Snapshot) -> None:
     """Correct the rows. Does not wait for the lock.
 
-    :param rows: as they were when ``snapshot`` was taken; pinned.
+    :param rows: as they were when ``snapshot`` was taken.
     """
-    if not is_needed(rows, snapshot):
+    if not is_needed(rows, state, snapshot):
         return
     try:
         with reconciler.held(0):
-            _keep(reconciler, dataclasses.replace(
-                reconciler.rows(), policy=rows.policy), snapshot)
+            _keep(reconciler, reconciler.rows(), state, snapshot)
     except (lock_module.LockBusy, failures.ClusterGone) as e:
         LOG.debug('Cluster %s: %s', reconciler.cluster.uuid, e)
 
 
 def _keep(reconciler: reconcile.Reconciler, rows: rows_module.Rows,
+          state: state_module.State,
           snapshot: snapshot_module.Snapshot) -> None:
-    for group, count in sizes(rows, snapshot):
+    for group, count in sizes(rows, state, snapshot):
         LOG.info('Cluster %s: node group %s is autoscaled from %s to %s',
                  rows.cluster.uuid, group.name, group.node_count, count)
         group.node_count = count

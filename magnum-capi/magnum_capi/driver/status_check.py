@@ -22,6 +22,7 @@ from oslo_log import log as logging
 
 from magnum_capi.driver import deletion
 from magnum_capi.driver.desired import goal
+from magnum_capi.driver.desired import kept as kept_module
 from magnum_capi.driver.desired import rows as rows_module
 from magnum_capi.driver import failures
 from magnum_capi.driver.keys import credentials
@@ -385,6 +386,8 @@ class StatusCheck:
             return
         LOG.info('Cluster %s: going on with %s: %s', cluster.uuid,
                  cluster.status, verdict.reason)
+        # Its values change, which the next check must know.
+        self._cache.state = None
         try:
             self._reconciler.reconcile(lost=True, joining=()
                                        if rows.operation != 'CREATE' else None)
@@ -397,7 +400,7 @@ class StatusCheck:
                 self._store.save(cluster)
         except Exception as e:
             LOG.warning('Cluster %s: cannot go on: %s', cluster.uuid, e)
-            # Reconciling may have written it: a new credential, or pins.
+            # Reconciling may have written it: a new credential, or values.
             self._read_state()
             self._fail(rows, failures.owner_message(e))
         else:
@@ -485,14 +488,16 @@ class StatusCheck:
     def _save(self, rows: rows_module.Rows, verdict: verdicts.Verdict,
               thorough: bool) -> None:
         cluster, store = self._cluster, self._store
-        pinned = rows.pinned(self._state.pins)
+        kept = self._state.kept
+        autoscaled = kept_module.bounds(kept.values if kept else {})
         for group, found in self._paired(rows, verdict):
             if found.gone and not group.is_default:
                 store.destroy(group)
                 continue
             group.status = found.status
             group.status_reason = found.reason or None
-            if pinned.bounds(group) and found.count is not None:
+            if (rows.naming.node_group(group.uuid) in autoscaled
+                    and found.count is not None):
                 group.node_count = found.count
             store.save(group)
         cluster.stack_id = self._reconciler.release

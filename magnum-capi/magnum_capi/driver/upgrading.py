@@ -11,7 +11,6 @@ retries it after transient errors.
 
 import collections.abc
 import dataclasses
-import functools
 import typing
 
 from oslo_log import log as logging
@@ -19,7 +18,7 @@ from oslo_log import log as logging
 from magnum_capi.driver.cloud import openstack
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver import deadline as deadline_module
-from magnum_capi.driver.desired import pins as pins_module
+from magnum_capi.driver.desired import kept as kept_module
 from magnum_capi.driver.desired import replacement
 from magnum_capi.driver.desired import rollout
 from magnum_capi.driver.desired import rows as rows_module
@@ -77,7 +76,7 @@ class Upgrade:
         self._deadline = deadline_module.Deadline(
             runtime.options.answer_timeout)
         self._reconciler = reconcile.Reconciler(runtime, store, cluster)
-        self._pins = pins_module.Pins()
+        self._kept: kept_module.Kept | None = None
 
     def run(self) -> None:
         """Upgrade the cluster.
@@ -116,24 +115,26 @@ class Upgrade:
         reconciler.stop_if_deleting()
         rows = reconciler.rows()
         state = reconciler.vault.state()
-        self._pins = reconciler.pins(state)
+        self._kept = reconciler.kept(state)
         self._refuse(rows, state)
         held = self._held(rows, state)
         before = [*_values(rows.groups, _GROUP_FIELDS),
                   *_values([self._cluster], _CLUSTER_FIELDS)]
         followers = self._move(rows, state)
-        def made(pins: pins_module.Pins,
-                 joining: collections.abc.Container[str]) -> gather.Plan:
+
+        def made(joining: collections.abc.Container[str]) -> gather.Plan:
+            # Magnum upgrades one node group only to the present template of
+            # its cluster, so the others must not change.
             return gather.plan(
                 dataclasses.replace(rows, template=self._template),
                 self._store.cloud, self._runtime.options,
                 applied=state.applied, joining=joining, batch=batch,
-                held=held, defaults=self._store.defaults(), pins=pins)
+                held=held, defaults=self._store.defaults(), kept=self._kept,
+                renew=not self._only)
 
         try:
-            plan = reconciler.with_server_groups(
-                lambda pins: made(pins, followers), self._kept())
-            self._refuse_replaced(plan, functools.partial(made, plan.pins))
+            plan = reconciler.placed(made(followers))
+            self._refuse_replaced(plan, made)
         except Exception as e:
             # Magnum saves this row after other errors.
             self._store.reload(self._cluster)
@@ -151,27 +152,15 @@ class Upgrade:
             self._store.save(self._group)
             begun = dataclasses.replace(state_module.begun(
                 state, 'UPDATE', self._runtime.now()), batch=batch, held=held,
-                pins=plan.pins)
-            reconciler.vault.write_registries(plan.registries)
-            reconciler.vault.write_state(begun)
+                kept=plan.kept)
+            reconciler.record(plan, begun)
             reconciler.replace_refused_credential(begun)
             reconciler.apply(plan)
-            reconciler.drop_former_server_groups(self._pins, plan.pins)
+            reconciler.drop_unused_server_groups(self._kept, plan.kept)
         except failures.ClusterGone:
             raise
         except Exception as e:
             self._failed(e, before, rows.groups, state)
-
-    def _kept(self) -> pins_module.Pins:
-        """The pins that stay.
-
-        Magnum upgrades one node group only to the present template of its
-        cluster, so the others must not move. Values of another driver have the
-        image of each group.
-        """
-        if self._only and self._pins.values is None:
-            return self._pins
-        return self._pins.kept_in_upgrade()
 
     def _viable_batch(self) -> int | None:
         try:
@@ -296,8 +285,8 @@ class Upgrade:
     def _looked_up(self, group: typing.Any, rows: rows_module.Rows) -> str:
         """Id of the image in the row of a node group."""
         reference = group.image_id or rows.template.image_id
-        if reference in self._pins.images:
-            return self._pins.images[reference].id
+        if self._kept and reference in self._kept.images:
+            return self._kept.images[reference].id
         try:
             return self._store.cloud.image(reference).id
         except services.NotThere:
@@ -326,7 +315,7 @@ class Upgrade:
             now = vault.state()
             vault.write_state(dataclasses.replace(
                 state, record=now.record, secrets=now.secrets,
-                pins=self._pins))
+                kept=self._kept))
         except failures.TRANSIENT as e:
             # Groups then wait for their turn without changing.
             LOG.warning('Cluster %s: the upgrade that failed is still noted: '

@@ -29,7 +29,8 @@ DAMAGED = {
     'entry of another type': _data(json.dumps({'record': ['x']})),
     'part of another type': _data(json.dumps({'held': []})),
     'no time': _data(json.dumps({'since': 'yesterday'})),
-    'pins of another type': _data(json.dumps({'pins': 'x'})),
+    'values of another type': _data(json.dumps({'kept': 'x'})),
+    'values that are missing': _data(json.dumps({'kept': {}})),
 }
 
 

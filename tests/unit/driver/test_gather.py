@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
+import dataclasses
 import pathlib
 
 import fixtures
@@ -10,7 +11,7 @@ import testtools
 
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver import config
-from magnum_capi.driver.desired import pins
+from magnum_capi.driver.desired import kept
 from magnum_capi.driver.desired import rows
 from magnum_capi.driver.desired import spec
 from magnum_capi.driver import gather
@@ -80,7 +81,7 @@ class PlanTest(Base):
     def test_overlay_of_the_operator_for_all(self):
         self.overlay('addons: {enabled: false}')
         self.options['default_value_overlays'] = ['small']
-        self.assertFalse(self.plan().addons)
+        self.assertFalse(kept.has_addons(self.plan().values))
 
     def test_overlay_that_nobody_allowed(self):
         self.labels(capi_helm_values='other')
@@ -142,8 +143,9 @@ class PlanTest(Base):
         self.assertIn('Kubernetes 1.34', str(e))
 
     def test_chart_of_a_running_cluster_is_not_judged(self):
+        made = self.plan().kept
         self.options = {'chart_version': '0.14.1'}
-        self.plan(pins=pins.Pins(chart=pins.ChartPin(
+        self.plan(kept=dataclasses.replace(made, chart=kept.ChartPin(
             'openstack-cluster', 'https://example.org', '0.14.1')))
 
     def test_label_kube_tag_that_differs_from_the_image(self):

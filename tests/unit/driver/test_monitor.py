@@ -5,7 +5,6 @@ import dataclasses
 import socket
 import types
 
-from magnum_capi.driver.desired import names
 from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.keys import rotation
 from magnum_capi.driver.keys import state as state_module
@@ -147,35 +146,35 @@ class MonitorTest(Base):
             self.assertEqual(kept, len(monitor._checked))
 
     def observed(self):
-        """A reconciler of the cluster, and its node groups as they are."""
+        """A reconciler of the cluster, its memory and its node groups."""
         reconciler = reconcile.Reconciler(
             self.w.runtime, self.w.store, self.w.store.row())
-        return reconciler, observer.look(
+        return reconciler, reconciler.vault.state(), observer.look(
             self.w.runtime.kube, reconciler.namespace, reconciler.release,
             ('machine_deployments',), thorough=True)
 
     def test_rows_of_who_is_gone_are_not_kept_true(self):
         self.autoscaled(3)
-        reconciler, snapshot = self.observed()
+        reconciler, state, snapshot = self.observed()
         rows = reconciler.rows()
         self.w.store.clusters.clear()
 
         # Neither raises.
-        self_repair.keep(reconciler, rows, snapshot)
+        self_repair.keep(reconciler, rows, state, snapshot)
 
         self.assertEqual(1, self.w.group().node_count)
 
     def test_busy_lock_leaves_rows_as_they_are(self):
         self.autoscaled(3)
-        reconciler, snapshot = self.observed()
+        reconciler, state, snapshot = self.observed()
         other = reconcile.Reconciler(
             self.w.runtime, self.w.store, self.w.store.row())
         with other.held(0):
-            self_repair.keep(reconciler, reconciler.rows(), snapshot)
+            self_repair.keep(reconciler, reconciler.rows(), state, snapshot)
         self.assertEqual(1, self.w.group().node_count)
         # The health of the next clusters does not wait for it.
         self.assertEqual([], self.api.clock.naps)
-        self_repair.keep(reconciler, reconciler.rows(), snapshot)
+        self_repair.keep(reconciler, reconciler.rows(), state, snapshot)
         self.assertEqual(3, self.w.group().node_count)
 
     def test_failed_deletion_is_left_to_who_holds_the_lock(self):
@@ -306,6 +305,10 @@ class MonitorTest(Base):
             min_node_count=1, max_node_count=5, labels=labels)
         self.w.store.clusters[small_world.CLUSTER]['labels'] = labels
         self.created()
+        self.scale(count)
+
+    def scale(self, count):
+        """Somebody gives the node group another size in Cluster API."""
         path = next(p for p in self.api.objects
                     if '/machinedeployments/' in p)
         self.api.objects[path]['spec']['replicas'] = count
@@ -340,16 +343,13 @@ class MonitorTest(Base):
     def test_size_of_a_cluster_whose_deletion_failed_is_left_alone(self):
         self.autoscaled(3)
         self.w.store.clusters[small_world.CLUSTER]['status'] = 'DELETE_FAILED'
-        rows = reconcile.Reconciler(
-            self.w.runtime, self.w.store, self.w.store.row()).rows()
-        deployments = {names.node_group(small_world.WORKERS): {
-            'spec': {'replicas': 3}}}
+        reconciler, state, snapshot = self.observed()
         self.assertEqual([], self_repair.sizes(
-            rows, {'machine_deployments': deployments}))
+            reconciler.rows(), state, snapshot))
 
     def test_size_of_a_group_that_is_not_autoscaled_is_the_users(self):
-        self.autoscaled(3)
-        self.w.store.node_groups[small_world.WORKERS]['labels'] = {}
+        self.created()
+        self.scale(3)
         self.poll()
         self.assertEqual(1, self.w.group().node_count)
 

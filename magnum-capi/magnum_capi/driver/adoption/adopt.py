@@ -71,7 +71,7 @@ class Outcome:
         state = self.state
         if state is None or state.adopted is None:
             return found
-        chart = state.pins and state.pins.chart
+        chart = state.kept and state.kept.chart
         found |= {
             'release': self.row.stack_id, 'revision': state.adopted.revision,
             'chart': chart and chart.name,
@@ -172,7 +172,7 @@ class Adoption:
                  found: rules.Found) -> Outcome:
         """What the next change of a cluster would also apply."""
         options, state = self._runtime.options, rules.state(found)
-        assert state.adopted and state.pins
+        assert state.adopted and state.kept
         naming = names.Naming(reconciler.release, state.adopted.groups)
         changes = rules.changes(found, state, undo=False)
         for group in found.groups:
@@ -180,11 +180,10 @@ class Adoption:
                 group.image_id = found.template.image_id
         plan = gather.plan(
             rows_module.Rows(
-                found.cluster, found.groups, found.template,
-                gather.policy(options), options.scale_from_zero, naming),
+                found.cluster, found.groups, found.template, naming),
             reconciler.store.cloud, options, applied=state.applied,
             joining=(), defaults=reconciler.store.defaults(),
-            pins=state.pins)
+            kept=state.kept)
         now, then = reconciler.applied() or [], reconciler.preview(plan)
         rollouts = replacement.rollouts(now, then)
         why = [f'its next change would replace the nodes of {one.kind} '

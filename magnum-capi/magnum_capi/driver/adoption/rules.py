@@ -7,9 +7,8 @@ import dataclasses
 import re
 import typing
 
-from magnum_capi.driver.desired import carried
+from magnum_capi.driver.desired import kept as kept_module
 from magnum_capi.driver.desired import names
-from magnum_capi.driver.desired import pins as pins_module
 from magnum_capi.driver.desired import rows as rows_module
 from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.keys import state as state_module
@@ -50,7 +49,7 @@ class Chart:
 
     name: str
     version: str
-    pin: pins_module.ChartPin | None
+    pin: kept_module.ChartPin | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -156,7 +155,7 @@ def _of_names(found: Found) -> collections.abc.Iterator[str]:
         return
     mapped = mapping(found.groups)
     values = found.release.values if found.release else {}
-    there = {group.get('name') for group in carried.groups(values)}
+    there = {group.get('name') for group in kept_module.groups(values)}
     for group in found.groups:
         if group.uuid not in mapped:
             continue
@@ -195,9 +194,9 @@ def without_autoscaler(found: Found,
     :param values: that the next change would give Helm.
     """
     release = found.release
-    scaled = {group.get('name') for group in carried.groups(
+    scaled = {group.get('name') for group in kept_module.groups(
         release.values if release else {}) if group.get('autoscale')}
-    fixed = {group['name'] for group in carried.groups(values)
+    fixed = {group['name'] for group in kept_module.groups(values)
              if not group.get('autoscale')}
     names_of = mapping(found.groups)
     return [f'its node group {group.name} is autoscaled, and would have a '
@@ -240,9 +239,9 @@ def state(found: Found) -> state_module.State:
     return state_module.State(
         applied=frozenset(group.uuid for group in found.groups
                           if not group.is_default),
-        addons=(release.values.get('addons') or {}).get('enabled', True),
         record=(entry,), secrets={entry.name: credential.secret},
-        pins=pins_module.Pins(chart=chart.pin, values=dict(release.values)),
+        kept=kept_module.Kept(
+            dict(release.values), chart.pin, found.template.uuid),
         adopted=state_module.Adopted(
             mapping(found.groups), release.revision, found.template.driver,
             images(found)))

@@ -57,11 +57,20 @@ def delete(cloud: services.Services, naming: names.Naming,
     return len(found)
 
 
-def delete_one(cloud: services.Services, made: str) -> None:
-    """Delete one by its id; it may be gone already."""
+def delete_unused(cloud: services.Services, naming: names.Naming,
+                  used: collections.abc.Container[str]) -> None:
+    """Delete those of a cluster that it does not use any more.
+
+    :param cloud: with a session for the project of the cluster.
+    :param used: ids.
+    :raises services.CloudError: see :func:`ensure`.
+    """
     compute = cloud.proxy(_SERVICE)
-    with services.asking(f'the server group {made}'):
-        compute.delete_server_group(made)
+    with services.asking('the server groups of the cluster'):
+        for group in list(_listed(compute)):
+            if (naming.has_server_group(group['name'])
+                    and group['id'] not in used):
+                compute.delete_server_group(group['id'])
 
 
 def _listed(compute: typing.Any, all_projects: bool = False

@@ -25,7 +25,7 @@ _NONE = (0, '0', '0%')
 _SURGE = {'rollingUpdate': {'maxSurge': 1, 'maxUnavailable': '0%'}}
 
 #: Nodes are only replaced when they are deleted.
-_HELD = {'type': 'OnDelete'}
+HELD = {'type': 'OnDelete'}
 
 
 def batch(size: int | None) -> int | None:
@@ -62,7 +62,7 @@ def strategy(defaults: typing.Mapping[str, typing.Any], size: int | None,
     if there.get('type', _ROLLING) != _ROLLING:
         return {}
     if group.held:
-        return {'rolloutStrategy': dict(_HELD)}
+        return {'rolloutStrategy': dict(HELD)}
     rolling = there.get('rollingUpdate') or {}
     told = 'maxSurge' in rolling or 'maxUnavailable' in rolling
     if group.count == 1 and not told:

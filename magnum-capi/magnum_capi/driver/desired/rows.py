@@ -15,23 +15,18 @@ import types
 import typing
 
 from magnum_capi.driver.desired import goal
-from magnum_capi.driver.desired import labels as label_rules
+from magnum_capi.driver.desired import kept as kept_module
 from magnum_capi.driver.desired import names
-from magnum_capi.driver.desired import node_groups
-from magnum_capi.driver.desired import pins as pins_module
 from magnum_capi.driver.desired import spec
 
 MASTER = goal.MASTER
 
-_TEMPLATE_FIELDS = (
-    'uuid', 'image_id', 'external_network_id', 'dns_nameserver',
-    'network_driver', 'http_proxy', 'https_proxy', 'no_proxy', 'labels')
-_CLUSTER_FIELDS = (
-    'labels', 'keypair', 'fixed_network', 'fixed_subnet',
-    'floating_ip_enabled')
 _GROUP_FIELDS = (
     'uuid', 'role', 'flavor_id', 'image_id', 'labels', 'min_node_count',
     'max_node_count', 'node_labels', 'node_taints')
+
+#: Digest of values that are not computed yet.
+_UNKNOWN = 'unknown'
 
 
 #: Image id and Kubernetes version by a node group's uuid; see state.State.
@@ -54,12 +49,8 @@ class State(typing.Protocol):
         """Uuids of node groups."""
 
     @property
-    def addons(self) -> bool:
-        """Whether the chart deploys any."""
-
-    @property
-    def pins(self) -> pins_module.Pins | None:
-        """What the cluster was made of."""
+    def kept(self) -> kept_module.Kept | None:
+        """The last values of the cluster."""
 
     @property
     def failing(self) -> typing.Mapping[str, datetime.datetime]:
@@ -84,8 +75,6 @@ class Rows:
 
     :param cluster, template: Magnum's objects, or similar ones.
     :param groups: all node groups.
-    :param policy: the operator's.
-    :param scale_from_zero: see node_groups.bounds.
     :param given: names of a cluster that another driver created; None: those
         of this driver.
     """
@@ -93,8 +82,6 @@ class Rows:
     cluster: typing.Any
     groups: tuple[typing.Any, ...]
     template: typing.Any
-    policy: label_rules.Policy = label_rules.Policy()
-    scale_from_zero: bool = False
     given: names.Naming | None = None
 
     @property
@@ -114,16 +101,6 @@ class Rows:
     def in_progress(self) -> bool:
         return str(self.cluster.status or '').endswith('_IN_PROGRESS')
 
-    def pinned(self, pins: pins_module.Pins | None) -> 'Rows':
-        """These rows, with the default labels that the cluster was made of.
-
-        :param pins: None, or without default labels: those of now count.
-        """
-        if pins is None or pins.default_labels is None:
-            return self
-        return dataclasses.replace(self, policy=dataclasses.replace(
-            self.policy, defaults=pins.default_labels))
-
     def live(self, applied: frozenset[str] = frozenset()
              ) -> tuple[typing.Any, ...]:
         """The desired node groups.
@@ -138,6 +115,11 @@ class Rows:
             if not (group.status or '').startswith('DELETE_')
             and not _stillborn(group, applied))
 
+    def workers(self, applied: frozenset[str]) -> tuple[typing.Any, ...]:
+        """The desired node groups without the control plane; see live."""
+        return tuple(group for group in self.live(applied)
+                     if group.role != MASTER)
+
     def masters(self) -> typing.Any:
         """The row of the control plane, None when there is none."""
         found = [g for g in self.groups if g.role == MASTER]
@@ -145,52 +127,41 @@ class Rows:
 
     def digest(self, applied: frozenset[str] = frozenset(),
                held: Held = types.MappingProxyType({}),
-               pins: pins_module.Pins | None = None) -> str:
-        """Digest of the desired state, 32 hexadecimal digits, for a release.
+               autoscaled: typing.Container[str] = ()) -> str:
+        """Digest of what the rows ask for, 32 hexadecimal digits.
 
-        It is made from rows, not from a chart's values, so that the periodic
-        status needs neither Glance nor Nova. Sizes of autoscaled groups are
-        not included, because the autoscaler changes them.
+        The uuid stands for the template: Magnum only allows changes of its
+        name, tags and visibility (magnum 23.0.0, magnum/db/sqlalchemy/api.py,
+        update_cluster_template).
 
         :param applied, held: see state.State.
-        :param pins: source of the chart and its values, which an upgrade to
-            the same template may change.
+        :param autoscaled: names in the chart of groups whose sizes are not
+            included, because the autoscaler changes them.
         """
-        pinned, groups = self.pinned(pins), []
+        groups = []
         for group in sorted(self.live(applied), key=lambda g: g.uuid):
             facts = {f: getattr(group, f, None) for f in _GROUP_FIELDS}
-            if pinned.bounds(group) is None:
+            if self.naming.node_group(group.uuid) not in autoscaled:
                 facts['node_count'] = group.node_count
             if group.uuid in held:
                 facts['held'] = held[group.uuid]
             groups.append(facts)
-        text = json.dumps({
-            'template': {f: getattr(self.template, f, None)
-                         for f in _TEMPLATE_FIELDS},
-            'cluster': {f: getattr(self.cluster, f, None)
-                        for f in _CLUSTER_FIELDS},
-            'groups': groups,
-            **({'pins': pins.digest} if pins and pins.digest else {})},
+        text = json.dumps(
+            {'template': self.template.uuid, 'groups': groups},
             sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
-    def bounds(self, group: typing.Any) -> tuple[int, int] | None:
-        """Bounds of the autoscaler, None when the size is fixed.
+    def desired_digest(self, state: State) -> str:
+        """Digest of the release that the rows ask for; see kept.Kept.digest.
 
-        Call this on :meth:`pinned` rows.
+        A request may have been lost before its values were recorded: then no
+        release has this digest.
         """
-        if group.role == MASTER:
-            return None
-        cluster = dict(self.cluster.labels or {})
-        try:
-            read = label_rules.parse(label_rules.merged(
-                cluster, self.template.labels), self.policy)
-            own = label_rules.node_group(
-                read, group.labels, cluster, self.policy)
-        except spec.InvalidSpec:
-            return None
-        return node_groups.bounds(
-            node_group(group), own, scale_from_zero=self.scale_from_zero)
+        kept = state.kept
+        if kept is not None and kept.rows == self.digest(
+                state.applied, state.held, kept_module.bounds(kept.values)):
+            return kept.digest
+        return _UNKNOWN
 
     def limit(self, minutes: float) -> float:
         """Limit for the operation without progress: goal.DesiredCluster."""
@@ -204,7 +175,9 @@ class Rows:
 
         :param patience, limit: see goal.DesiredCluster.
         """
-        cluster, pinned = self.cluster, self.pinned(state.pins)
+        cluster = self.cluster
+        values = state.kept.values if state.kept else {}
+        autoscaled = kept_module.bounds(values)
         deleting = self.operation == 'DELETE'
         status = cluster.status
         if deleting and not (status or '').startswith('DELETE_'):
@@ -214,7 +187,7 @@ class Rows:
         return goal.DesiredCluster(
             name=self.naming.release, status=status,
             groups=tuple(
-                pinned._group(group, state) for group in self.groups
+                self._group(group, state, autoscaled) for group in self.groups
                 if deleting or not _stillborn(group, state.applied)),
             since=state.since if same else None,
             timeout=(cluster.create_timeout if self.operation == 'CREATE'
@@ -223,17 +196,18 @@ class Rows:
             patience=patience,
             failing=dict(state.failing) if same else {},
             progress=state.progress if same else None,
-            addons=state.addons,
-            digest=None if deleting else self.digest(
-                state.applied, state.held, state.pins))
+            addons=kept_module.has_addons(values),
+            digest=None if deleting else self.desired_digest(state))
 
-    def _group(self, group: typing.Any, state: State) -> goal.DesiredGroup:
+    def _group(self, group: typing.Any, state: State,
+               autoscaled: typing.Container[str]) -> goal.DesiredGroup:
         asked = state.sizes.get(group.uuid)
+        key = self.naming.node_group(group.uuid)
         return goal.DesiredGroup(
-            key=self.naming.node_group(group.uuid), name=group.name,
+            key=key, name=group.name,
             role=group.role, status=group.status or 'UPDATE_COMPLETE',
             count=group.node_count if asked is None else asked,
-            autoscaled=asked is None and self.bounds(group) is not None,
+            autoscaled=asked is None and key in autoscaled,
             held=group.uuid in state.held)
 
 

@@ -36,6 +36,15 @@ class Image:
 
 
 @dataclasses.dataclass(frozen=True)
+class Networks:
+    """Ids of the networks of a cluster; None: not chosen by its owner."""
+
+    external: str | None = None
+    network: str | None = None
+    subnet: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
 class Volumes:
     """What the cloud's block storage offers.
 
@@ -92,7 +101,6 @@ class NodeGroupSpec:
     :param labels: of the group, as Magnum has them.
     :param node_labels: for its nodes in Kubernetes.
     :param node_taints: with key, effect and perhaps value.
-    :param server_group: id of Nova's.
     :param held: it keeps its nodes until its turn in an upgrade; ``image`` is
         then the one that they were made of.
     :param given: name in the chart's values, if another driver chose it.
@@ -114,7 +122,6 @@ class NodeGroupSpec:
     is_default: bool = False
     held: bool = False
     given: str | None = None
-    server_group: str | None = None
 
     @property
     def kube_name(self) -> str:
@@ -135,7 +142,6 @@ class ClusterSpec:
     :param floating_ip_enabled: whether the API server gets a floating IP,
         unless a label says otherwise.
     :param auth_url: of Keystone, for keystone_auth_enabled.
-    :param server_group: id of Nova's, for the control plane.
     :param management_cidrs: from which the management cluster connects.
     :param attributes: see attributes.given.
     :param given: name of the release, if another driver chose it.
@@ -164,7 +170,6 @@ class ClusterSpec:
     registries: Registries = Registries()
     volumes: Volumes = Volumes()
     auth_url: str | None = None
-    server_group: str | None = None
     management_cidrs: tuple[str, ...] = ()
     attributes: typing.Mapping[str, typing.Any] = dataclasses.field(
         default_factory=dict)

@@ -21,7 +21,6 @@ from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import node_files
 from magnum_capi.driver.desired import node_groups
 from magnum_capi.driver.desired import registries
-from magnum_capi.driver.desired import rollout
 from magnum_capi.driver.desired import spec as spec_model
 from magnum_capi.driver.desired import versions
 from magnum_capi import errors
@@ -53,8 +52,7 @@ def values(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
            chart: charts.Features, *, overlays: typing.Iterable[
                tuple[str, typing.Mapping[str, typing.Any]]] = (),
            policy: label_rules.Policy = label_rules.Policy(),
-           scale_from_zero: bool = False,
-           batch: int | None = None) -> _Values:
+           scale_from_zero: bool = False) -> _Values:
     """Helm values of a cluster.
 
     :param spec: checked by ``validation``.
@@ -62,7 +60,6 @@ def values(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
     :param overlays: pairs of name and mapping, from the operator's
         allow-list, merged over the rest in this order; see ``merging``.
     :param policy: the operator's, for the labels of node groups.
-    :param batch: nodes of a group that are replaced at once, see rollout.
     :raises spec.InvalidSpec: labels request what the chart does not support,
         or the default volume type does not exist.
     :raises errors.UsageError: an overlay changes a value in PROTECTED, or
@@ -121,9 +118,6 @@ def values(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
             result[part]['kubeadmConfigSpec'] = told
     for name, overlay in overlays:
         result = _overlaid(result, name, overlay)
-    for group, asked in zip(result['nodeGroups'], spec.node_groups):
-        group |= rollout.strategy(
-            result.get('nodeGroupDefaults') or {}, batch, asked)
     return result
 
 
@@ -198,8 +192,6 @@ def _control_plane(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
         'machineCount': spec.master_count,
         'healthCheck': {'enabled': labels.auto_healing_enabled},
         **_disk(spec, labels)}
-    if spec.server_group:
-        result['serverGroupId'] = spec.server_group
     if chart.expiry and labels.certificates_expiry_days:
         result['certificatesExpiryDays'] = labels.certificates_expiry_days
     if labels.extra_network_control_plane:
@@ -226,8 +218,6 @@ def _node_group(spec: spec_model.ClusterSpec,
     if group.image:
         result |= {'machineImageId': group.image.id, 'kubernetesVersion': str(
             versions.parse(group.image.kube_version))}
-    if group.server_group:
-        result['serverGroupId'] = group.server_group
     if labels.availability_zone:
         result['failureDomain'] = labels.availability_zone
     bounds = node_groups.bounds(

@@ -102,20 +102,6 @@ def state(kube: kube_module.Kube, namespace: str,
         description=helm_errors.recorded(info.get('description') or ''))
 
 
-def chart_version(kube: kube_module.Kube, namespace: str, release: str,
-                  chart: str) -> str | None:
-    """Version of the chart that a release was made from.
-
-    :param chart: name of the chart.
-    :returns: None when nothing is deployed, or another chart is.
-    """
-    found = deployed(kube, namespace, release)
-    if found is None:
-        return None
-    metadata = found['chart']['metadata']
-    return metadata['version'] if metadata.get('name') == chart else None
-
-
 def applied(kube: kube_module.Kube, namespace: str,
             release: str) -> str | None:
     """Manifests of a release as Helm applied them, YAML text.

@@ -6,8 +6,8 @@
 It is one Secret in the management cluster, written atomically: the record of
 application credentials with their secrets (see ``credentials``), when the
 present operation began (Magnum's updated_at changes with every save), what was
-observed of it, which node groups were ever handed to Helm, and what the
-cluster was made of. So every conductor knows what another one observed. Times
+observed of it, which node groups were ever handed to Helm, and the last values
+of the cluster. So every conductor knows what another one observed. Times
 are by the management cluster's clock.
 """
 
@@ -17,7 +17,7 @@ import json
 import typing
 
 from magnum_capi.driver.desired import goal
-from magnum_capi.driver.desired import pins as pins_module
+from magnum_capi.driver.desired import kept as kept_module
 from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.observed import progress as progress_module
 from magnum_capi import errors
@@ -75,11 +75,10 @@ class State:
     :param since: when it began, aware datetime.
     :param applied: uuids of non-default node groups that were handed to Helm.
         One that failed before that has left nothing behind.
-    :param addons: whether the chart deploys any.
     :param secrets: of the credentials, by name.
     :param batch: nodes of a group that the present upgrade replaces at once,
         None: the chart's default.
-    :param pins: what the cluster was made of; None: it is not created yet, or
+    :param kept: its last chart and values; None: it is not created yet, or
         the memory was lost.
     :param failing: what is seen to fail in the operation, and since when;
         see ``verdicts.Verdict.failing``.
@@ -89,9 +88,9 @@ class State:
     :param marked: names of the Machines that a user named for removal; they
         are marked when Helm is run, and the mark is removed at the end from
         those that still exist.
-    :param sizes: of autoscaled node groups, by uuid, that users requested, the
-        first one included, and that are not set yet: charts leave them to the
-        autoscaler.
+    :param sizes: of node groups, by uuid, that were requested, the first one
+        included, and that are not set yet: charts leave those of autoscaled
+        groups to the autoscaler.
     :param held: pairs of image id and Kubernetes version that node groups keep
         until their turn in an upgrade, by uuid. This survives a failed
         operation, so that the next one continues in order.
@@ -101,12 +100,11 @@ class State:
     operation: str = ''
     since: datetime.datetime | None = None
     applied: frozenset[str] = frozenset()
-    addons: bool = True
     record: credentials.Record = ()
     secrets: typing.Mapping[str, str] = dataclasses.field(
         default_factory=dict, repr=False)
     batch: int | None = None
-    pins: pins_module.Pins | None = None
+    kept: kept_module.Kept | None = None
     failing: typing.Mapping[str, datetime.datetime] = dataclasses.field(
         default_factory=dict)
     progress: goal.Progress | None = None
@@ -173,9 +171,8 @@ def dump(state: State) -> str:
         'operation': state.operation,
         'since': _text(state.since),
         'applied': sorted(state.applied),
-        'addons': state.addons,
         'batch': state.batch,
-        'pins': state.pins and pins_module.dump(state.pins),
+        'kept': kept_module.dump(state.kept),
         'failing': {key: _text(since)
                     for key, since in state.failing.items()},
         'progress': state.progress and {
@@ -207,10 +204,9 @@ def load(text: str) -> State:
         for entry in found.get('record', ()))
     return State(found.get('operation', ''), _time(found.get('since')),
                  frozenset(found.get('applied', ())),
-                 bool(found.get('addons', True)), record,
+                 record,
                  dict(found.get('secrets', {})), found.get('batch'),
-                 pins_module.load(found['pins']) if found.get('pins')
-                 else None,
+                 kept_module.load(found.get('kept')),
                  {key: datetime.datetime.fromisoformat(since)
                   for key, since in found.get('failing', {}).items()},
                  _progress(found.get('progress')), found.get('failed', ''),

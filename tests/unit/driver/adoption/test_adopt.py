@@ -20,7 +20,7 @@ from magnum_capi.driver import failures
 from magnum_capi.driver.keys import rotation
 from magnum_capi.driver.keys import vault
 from magnum_capi import errors
-from tests.unit.driver.operations import test_pins
+from tests.unit.driver.operations import test_kept
 from tests.unit.driver import small_world
 
 STACK = 'first-1-a2b3c4d5e6f7'
@@ -37,7 +37,7 @@ VALUES = {
                     'machineCount': 1}]}
 
 
-class Base(test_pins.Base):
+class Base(test_kept.Base):
     """A cluster of magnum-capi-helm 1.3."""
 
     def setUp(self):

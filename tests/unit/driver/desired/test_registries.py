@@ -11,7 +11,6 @@ import fixtures
 import testtools
 import tomllib
 
-from magnum_capi.driver.desired import pins
 from magnum_capi.driver.desired import registries
 from magnum_capi.driver.desired import spec
 
@@ -155,23 +154,3 @@ class KubeadmTest(testtools.TestCase):
                          told['preKubeadmCommands'][-1])
         self.assertEqual(2, len(told['preKubeadmCommands']))
         self.assertEqual(1, len(told['files']))
-
-
-class PinsTest(testtools.TestCase):
-
-    def test_they_are_read_as_they_were_written(self):
-        made = pins.Pins(registries=read().registries)
-        found = json.loads(json.dumps(pins.dump(made)))
-        self.assertEqual(made.registries, pins.load(found).registries)
-
-    def test_digest_of_clusters_without_any_stays(self):
-        """Else conductors would apply every cluster anew."""
-        chart = pins.ChartPin('c')
-        for known in (None, spec.Registries()):
-            self.assertEqual(
-                pins.Pins(chart=chart, overlays=()).digest,
-                pins.Pins(chart=chart, overlays=(), registries=known).digest)
-        self.assertNotEqual(
-            pins.Pins(chart=chart, overlays=()).digest, pins.Pins(
-                chart=chart, overlays=(),
-                registries=read().registries).digest)

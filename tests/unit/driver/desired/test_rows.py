@@ -7,8 +7,8 @@ import types
 import testtools
 
 from magnum_capi.driver.desired import goal
+from magnum_capi.driver.desired import kept as kept_module
 from magnum_capi.driver.desired import names
-from magnum_capi.driver.desired import pins
 from magnum_capi.driver.desired import rows
 from magnum_capi.driver.desired import spec
 from magnum_capi.driver.keys import credentials
@@ -25,21 +25,20 @@ class StateTest(testtools.TestCase):
     def test_comes_back_as_it_was(self):
         entry = credentials.Entry('n', 'u', credentials.APPLIED, 'i',
                                   objects.NOW, True)
-        kept = state.State('UPDATE', objects.NOW, frozenset(('g',)), False,
-                           (entry,), {'n': 'secret'}, 2, pins.Pins(
-                               pins.ChartPin('c', None, '1.0.0'),
-                               (('gpu', {'a': [1]}),), {'l': 'true'},
-                               spec.Volumes(('ssd',), 'ssd', 7, None, (
-                                   {'matchLabelExpressions': []},)),
+        kept = state.State('UPDATE', objects.NOW, frozenset(('g',)),
+                           (entry,), {'n': 'secret'}, 2, kept_module.Kept(
+                               {'a': [1], 'nodeGroups': [{'name': 'g'}]},
+                               kept_module.ChartPin('c', None, '1.0.0'), 't',
+                               {'l': 'true'},
                                {'u': spec.Image('i', 'v1.34.2', 'ubuntu')},
-                               {'m1': 'm1'}, {'private': 'n'}),
+                               'd'),
                            {'machines/m': objects.NOW}, goal.Progress(
                                objects.NOW, objects.ago(hours=1),
                                {'groups/g': ('7', 3)}), 'because',
                            ('m1',), {'g': 3}, {'g': ('image', '1.34.2')})
         found = state.load(state.dump(kept))
         self.assertEqual(kept, found)
-        self.assertEqual(kept.pins.digest, found.pins.digest)
+        self.assertEqual(kept.kept.digest, found.kept.digest)
 
     def test_fields_of_another_version_are_left_out(self):
         text = ('{"record": [{"name": "n", "user_id": "u", "colour": "red"}],'
@@ -73,10 +72,10 @@ class RowsTest(testtools.TestCase):
         return rows.Rows(cluster, self.store.groups(cluster),
                          self.store.template(small_world.TEMPLATE))
 
-    def changed(self, table, uuid, **fields):
-        before = self.rows().digest()
+    def changed(self, table, uuid, autoscaled=(), **fields):
+        before = self.rows().digest(autoscaled=autoscaled)
         table[uuid].update(fields)
-        return before != self.rows().digest()
+        return before != self.rows().digest(autoscaled=autoscaled)
 
     def test_deletion_is_known_by_the_control_planes_row(self):
         self.store.clusters[small_world.CLUSTER]['status'] = (
@@ -105,18 +104,14 @@ class RowsTest(testtools.TestCase):
         self.assertFalse(self.changed(
             self.store.node_groups, small_world.WORKERS, status='X'))
 
-    def autoscaled(self):
-        labels = {'auto_scaling_enabled': 'true'}
-        self.store.clusters[small_world.CLUSTER]['labels'] = labels
-        self.store.node_groups[small_world.WORKERS].update(
-            labels=labels, max_node_count=5, min_node_count=1)
-
     def test_size_is_the_autoscalers(self):
-        self.autoscaled()
+        autoscaled = {names.node_group(small_world.WORKERS)}
         self.assertFalse(self.changed(
-            self.store.node_groups, small_world.WORKERS, node_count=4))
+            self.store.node_groups, small_world.WORKERS, autoscaled,
+            node_count=4))
         self.assertTrue(self.changed(
-            self.store.node_groups, small_world.WORKERS, max_node_count=6))
+            self.store.node_groups, small_world.WORKERS, autoscaled,
+            max_node_count=6))
 
     def test_group_that_waits_for_its_turn_is_another_request(self):
         held = {small_world.WORKERS: ('image', '1.34.2')}
@@ -130,21 +125,21 @@ class RowsTest(testtools.TestCase):
             group.held for group in self.rows().wanted(
                 state.State(held=held)).groups])
 
-    def test_what_it_is_made_of_is_part_of_the_request(self):
-        # An operator moves a cluster without a change of its rows.
-        made_of = pins.Pins(pins.ChartPin('c', None, '1.0.0'), overlays=())
-        other = dataclasses.replace(
-            made_of, chart=pins.ChartPin('c', None, '1.0.1'))
-        digests = [self.rows().digest(pins=one)
-                   for one in (None, made_of, other)]
-        self.assertEqual(3, len(set(digests)))
-        self.assertEqual(digests[1], self.rows().wanted(
-            state.State(pins=made_of)).digest)
+    def test_release_has_the_values_that_were_recorded(self):
+        kept = kept_module.Kept({'nodeGroups': []},
+                                rows=self.rows().digest())
+        wanted = self.rows().wanted(state.State(kept=kept))
+        self.assertEqual(kept.digest, wanted.digest)
 
-    def test_what_nobody_remembers_is_not(self):
-        # A Helm release tells the chart at most.
-        self.assertEqual(self.rows().digest(), self.rows().digest(
-            pins=pins.Pins(pins.ChartPin('c', None, '1.0.0'))))
+    def test_no_release_has_what_was_not_recorded(self):
+        kept = kept_module.Kept({'nodeGroups': []},
+                                rows=self.rows().digest())
+        for lost in (state.State(), state.State(
+                kept=dataclasses.replace(kept, rows='other'))):
+            self.assertNotEqual(kept.digest, self.rows().wanted(lost).digest)
+        self.store.node_groups[small_world.WORKERS]['node_count'] = 7
+        self.assertNotEqual(kept.digest, self.rows().wanted(
+            state.State(kept=kept)).digest)
 
     def test_group_that_never_was_is_not_waited_for(self):
         self.store.add_group(status='CREATE_FAILED')
@@ -176,26 +171,15 @@ class RowsTest(testtools.TestCase):
                 self.assertEqual(small_world.MASTERS, found.masters().uuid)
         self.assertIsNone(dataclasses.replace(found, groups=()).masters())
 
-    def test_autoscaler_has_a_say_of_workers_only(self):
-        self.autoscaled()
-        for role, expected in (('worker', True), ('gpu', True),
-                               ('master', False)):
-            self.store.node_groups[small_world.WORKERS]['role'] = role
-            found = self.rows()
-            bounds = found.bounds(self.store.row(small_world.WORKERS))
-            self.assertEqual(expected, bounds is not None, role)
-        self.store.clusters[small_world.CLUSTER]['labels'] = {
-            'auto_scaling_enabled': 'perhaps'}
-        self.store.node_groups[small_world.WORKERS]['role'] = 'worker'
-        self.assertIsNone(self.rows().bounds(
-            self.store.row(small_world.WORKERS)))
-
     def test_resize_of_an_autoscaled_group_waits_for_its_size(self):
-        self.autoscaled()
+        kept = kept_module.Kept({'nodeGroups': [{
+            'name': names.node_group(small_world.WORKERS),
+            'autoscale': True}]})
         for sizes, expected in (({}, (1, True)),
                                 ({small_world.WORKERS: 4}, (4, False)),
                                 ({small_world.WORKERS: 0}, (0, False))):
-            found = self.rows().wanted(state.State(sizes=sizes)).groups[1]
+            found = self.rows().wanted(
+                state.State(sizes=sizes, kept=kept)).groups[1]
             self.assertEqual(expected, (found.count, found.autoscaled))
 
     def test_deletion_that_failed_stays_so(self):

@@ -8,6 +8,7 @@ import json
 import testtools
 
 from magnum_capi.driver.desired import charts
+from magnum_capi.driver.desired import kept
 from magnum_capi.driver.desired import labels
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import node_files
@@ -802,8 +803,9 @@ class TestOverlays(testtools.TestCase):
             'rolloutStrategy': {'rollingUpdate': rolling}}}
         spec = dataclasses.replace(SPEC, labels={})
 
-        result = values.values(spec, labels.parse({}), CHART,
-                               overlays=[('surge', overlay)], batch=4)
+        result = kept.with_strategies(values.values(
+            spec, labels.parse({}), CHART, overlays=[('surge', overlay)]),
+            spec, batch=4)
 
         self.assertEqual({'rollingUpdate': {'maxSurge': 4}},
                          result['nodeGroups'][0]['rolloutStrategy'])

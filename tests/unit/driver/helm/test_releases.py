@@ -84,16 +84,6 @@ class ReleasesTest(testtools.TestCase):
                 releases._record(self.kube, 'n', revision))
         self.assertFalse(update())
 
-    def test_version_of_the_chart(self):
-        def version(chart):
-            return releases.chart_version(self.kube, 'n', 'c1', chart)
-
-        self.assertIsNone(version('b'))
-        self.content(1, 'deployed', chart={
-            'metadata': {'name': 'b', 'version': '0.27.0'}})
-        self.assertEqual(['0.27.0', None, None],
-                         [version(chart) for chart in 'bac'])
-
     def left(self):
         return [r.number for r in releases.revisions(self.kube, 'n', 'c1')]
 

@@ -56,7 +56,8 @@ class NamedNodesTest(base.TestCase):
 
     def test_resize_that_is_refused_marks_none(self):
         # A later, smaller size would have taken that node.
-        self.w.store.node_groups[small_world.WORKERS]['flavor_id'] = 'tiny'
+        self.w.store.node_groups[small_world.WORKERS]['node_labels'] = {
+            'not a key': ''}
 
         self.assertRaises(failures.Failed, self.resize, 2,
                           remove=('node-m2',))

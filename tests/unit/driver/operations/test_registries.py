@@ -11,7 +11,7 @@ import yaml
 
 from magnum_capi.driver import failures
 from tests.unit.driver.desired import test_registries
-from tests.unit.driver.operations import test_pins
+from tests.unit.driver.operations import test_kept
 from tests.unit.driver import small_world
 
 _SECRETS = f'/api/v1/namespaces/{small_world.NAMESPACE}/secrets/'
@@ -20,7 +20,7 @@ TOLD = {**test_registries.TOLD, 'r.example.org:5000': {
     'ca': test_registries.PEM, 'username': 'puller', 'password': PASSWORD}}
 
 
-class RegistriesTest(test_pins.Base):
+class RegistriesTest(test_kept.Base):
 
     def setUp(self):
         super().setUp()
@@ -28,7 +28,7 @@ class RegistriesTest(test_pins.Base):
             fixtures.TempDir()).path) / 'registries.yaml'
         self.path.touch(mode=0o640)
         self.tell(TOLD)
-        self.configure(chart=test_pins.OLD, registries_file=str(self.path))
+        self.configure(chart=test_kept.OLD, registries_file=str(self.path))
 
     def tell(self, told):
         self.path.write_text(yaml.safe_dump(told))
@@ -131,6 +131,6 @@ class RegistriesTest(test_pins.Base):
             self.assertIn(words, self.refused())
 
     def test_chart_without_a_value_for_them(self):
-        self.configure(chart=test_pins.config.Chart(
+        self.configure(chart=test_kept.config.Chart(
             '/charts/sandbox-cluster'))
         self.assertIn('registries_file', self.refused())

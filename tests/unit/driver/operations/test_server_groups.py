@@ -7,17 +7,17 @@ from openstack import exceptions as sdk_exceptions
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver import failures
 from magnum_capi.driver.keys import rotation
-from tests.unit.driver.operations import test_pins
+from tests.unit.driver.operations import test_kept
 from tests.unit.driver import small_world
 
 PLANE = f'{small_world.RELEASE}-control-plane'
 
 
-class ServerGroupsBase(test_pins.Base):
+class ServerGroupsBase(test_kept.Base):
 
     def setUp(self):
         super().setUp()
-        self.configure(chart=test_pins.OLD)
+        self.configure(chart=test_kept.OLD)
         self.w.cloud.catalog.add('compute')
 
     def labels(self, policy, where=small_world.CLUSTER):

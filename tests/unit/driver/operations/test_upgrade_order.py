@@ -287,7 +287,7 @@ class UpgradeOrderTest(base.TestCase):
             self.vault().state(), failing={'machines/m': objects.NOW},
             progress=goal.Progress(objects.ago(hours=1), objects.NOW, {}))
         self.vault().write_state(began)
-        self.assertTrue(began.pins and began.secrets)
+        self.assertTrue(began.kept and began.secrets)
 
         reconcile.Reconciler(
             self.w.runtime, self.w.store, self.w.store.row()
@@ -318,8 +318,9 @@ class UpgradeOrderTest(base.TestCase):
 
         self.assertEqual('UPDATE_FAILED', self.w.cluster.status)
         after = self.vault().state()
-        self.assertEqual((began.pins, began.record, began.secrets),
-                         (after.pins, after.record, after.secrets))
+        self.assertEqual((began.record, began.secrets),
+                         (after.record, after.secrets))
+        self.assertEqual(began.kept.template, after.kept.template)
         # Its turn has come all the same; only who is behind it waits.
         self.assertEqual({small_world.OTHERS}, set(after.held))
 
@@ -329,7 +330,7 @@ class UpgradeOrderTest(base.TestCase):
             if '/openstackmachinetemplates/' in path:
                 obj['spec']['template']['spec'].pop('image', None)
 
-    def test_image_that_templates_do_not_tell_is_the_pinned_one(self):
+    def test_image_that_templates_do_not_tell_is_the_known_one(self):
         self.without_image()
         del self.w.cloud.images['ubuntu-34']
         self.upgrade()
@@ -338,7 +339,7 @@ class UpgradeOrderTest(base.TestCase):
 
     def test_image_that_machines_are_made_of_needs_no_other_witness(self):
         self.vault().write_state(
-            dataclasses.replace(self.vault().state(), pins=None))
+            dataclasses.replace(self.vault().state(), kept=None))
         del self.w.cloud.images['ubuntu-34']
         self.upgrade()
 
@@ -363,7 +364,7 @@ class UpgradeOrderTest(base.TestCase):
         self.without_image()
         del self.w.cloud.images['ubuntu-34']
         self.vault().write_state(
-            dataclasses.replace(self.vault().state(), pins=None))
+            dataclasses.replace(self.vault().state(), kept=None))
 
         e = self.assertRaises(failures.NotViable, self.upgrade)
 

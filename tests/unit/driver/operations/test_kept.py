@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""A cluster remembers what it was made of; only an upgrade moves it."""
+"""A cluster keeps its chart and values; only an upgrade renews them."""
 
 import base64
 import dataclasses
@@ -189,6 +189,16 @@ class UpgradeTest(Base):
             'manila_csi_share_protocol': 'CEPHFS',
             'manila_csi_share_network_id': uuidutils.generate_uuid()})
 
+    def test_labels_of_the_new_template_change_no_network(self):
+        self.created()
+        self.w.store.templates[small_world.NEWER]['labels'] = {
+            'fixed_subnet_cidr': '10.9.0.0/24', 'octavia_provider': 'ovn',
+            'service_cluster_ip_range': '10.8.0.0/16'}
+        first = self.fixed()
+        self.upgrade()
+        self.assertEqual(first, self.fixed())
+        self.assertNotIn('kubeNetwork', self.applied()[1])
+
     def test_shares_can_come_later(self):
         self.w.cloud.catalog.add('shared-file-system')
         self.created()
@@ -299,15 +309,15 @@ class LostMemoryTest(Base):
 
     def test_chart_is_the_one_of_its_helm_release(self):
         self.created()
-        self.forget_pins()
-        self.w.helm.record(1, None, chart=OLD)
+        self.forget_values()
+        self.w.helm.record(1, None, chart=OLD, values=self.applied()[1])
         self.configure(chart=NEW)
         self.resize(2)
         self.assertEqual(OLD, self.applied()[0])
 
     def test_resumed_request_that_fails_keeps_what_it_wrote(self):
         self.created()
-        self.forget_pins()
+        self.forget_values()
         url = self.w.cloud.identity_url
 
         def unreachable(interface):
@@ -322,7 +332,7 @@ class LostMemoryTest(Base):
         self.look(2)
 
         self.assertEqual('UPDATE_FAILED', self.w.cluster.status)
-        self.assertIsNotNone(self.state()['pins'])
+        self.assertIsNotNone(self.state()['kept'])
 
     def state(self):
         data = self.api.objects[
@@ -330,11 +340,12 @@ class LostMemoryTest(Base):
             f'{small_world.RELEASE}-magnum']['data']
         return json.loads(base64.b64decode(data['state.json']))
 
-    def forget_pins(self):
+    def forget_values(self):
         path = (f'/api/v1/namespaces/{small_world.NAMESPACE}/secrets/'
                 f'{small_world.RELEASE}-magnum')
         data = self.api.objects[path]['data']
         state = json.loads(base64.b64decode(data['state.json']))
-        state.pop('pins', None)
+        # An earlier release wrote what it made the values from.
+        state['pins'] = {'chart': state.pop('kept')['chart']}
         data['state.json'] = base64.b64encode(
             json.dumps(state).encode()).decode()

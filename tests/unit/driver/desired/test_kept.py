@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+
+import copy
+import dataclasses
+
+import testtools
+
+from magnum_capi.driver.desired import kept
+from magnum_capi.driver.desired import spec
+from tests.unit.driver.desired import test_values
+
+GROUP = dataclasses.replace(test_values.GROUP, given='workers', count=5)
+
+FOUND = {
+    'machineImageId': 'old', 'kubernetesVersion': '1.34.2',
+    'etcd': {'blockDevice': {'size': 7}},
+    'clusterAnnotations': {'theirs': 'a', 'ours': 'old'},
+    'controlPlane': {'machineFlavor': 'm1', 'machineCount': 1},
+    'nodeGroups': [{'name': 'workers', 'machineFlavor': 'm1',
+                    'machineCount': 2},
+                   {'name': 'gone', 'machineFlavor': 'm1',
+                    'machineCount': 1}]}
+
+
+def computed(*groups, **changes):
+    return {'machineImageId': 'old', 'kubernetesVersion': 'v1.34.2',
+            'osDistro': 'ubuntu', 'clusterAnnotations': {'ours': 'new'},
+            'controlPlane': {'machineFlavor': 'm2', 'machineCount': 3},
+            'nodeGroups': list(groups), **changes}
+
+
+def cluster(*groups):
+    return dataclasses.replace(test_values.SPEC, node_groups=groups)
+
+
+def resized(*groups, found=FOUND, specs=None, batch=None):
+    specs = [dataclasses.replace(GROUP, given=group['name'])
+             for group in groups] if specs is None else specs
+    return kept.resized(found, computed(*groups), cluster(*specs), batch)
+
+
+class ResizedTest(testtools.TestCase):
+
+    def test_what_users_do_not_change_stays(self):
+        found = resized()
+        self.assertEqual(('old', FOUND['etcd'], 'm1'), (
+            found['machineImageId'], found['etcd'],
+            found['controlPlane']['machineFlavor']))
+        self.assertNotIn('osDistro', found)
+
+    def test_sizes_are_those_of_now(self):
+        found = resized({
+            'name': 'workers', 'machineFlavor': 'm2', 'machineCount': 5,
+            'nodeLabels': {'a': 'b'}})
+        self.assertEqual(3, found['controlPlane']['machineCount'])
+        self.assertEqual([{'name': 'workers', 'machineFlavor': 'm1',
+                           'machineCount': 5}], found['nodeGroups'])
+
+    def test_names_of_node_groups_are_those_of_now(self):
+        self.assertEqual({'theirs': 'a', 'ours': 'new'},
+                         resized()['clusterAnnotations'])
+
+    def test_bounds_come_and_go(self):
+        bounds = {'autoscale': True, 'machineCountMin': 1,
+                  'machineCountMax': 4}
+        found = resized({'name': 'workers', 'machineCount': 2, **bounds})
+        group = found['nodeGroups'][0]
+        self.assertEqual(bounds, {key: group[key] for key in bounds})
+        self.assertEqual({'workers': (1, 4)}, kept.bounds(found))
+        back = resized({'name': 'workers', 'machineCount': 2}, found=found)
+        self.assertEqual({'name', 'machineFlavor', 'machineCount'},
+                         set(back['nodeGroups'][0]))
+
+    def test_new_group_is_what_its_row_makes_of_it(self):
+        new = {'name': 'g1', 'machineFlavor': 'm2', 'nodeLabels': {'a': 'b'}}
+        self.assertEqual([new], resized(new)['nodeGroups'])
+
+    def test_image_of_the_same_version_in_another_form_changes_nothing(self):
+        own = {'name': 'workers', 'machineCount': 2}
+        found = {**FOUND, 'nodeGroups': [
+            {**own, 'machineImageId': 'old', 'kubernetesVersion': '1.34.2'}]}
+        self.assertEqual(found['nodeGroups'],
+                         resized(own, found=found)['nodeGroups'])
+
+    def test_image_of_a_group_can_change(self):
+        own = {'name': 'workers', 'machineCount': 2}
+        other = {'machineImageId': 'i', 'kubernetesVersion': '1.34.1'}
+        found = resized({**own, **other})
+        self.assertEqual(other, {
+            key: found['nodeGroups'][0][key] for key in other})
+        back = resized(own, found=found)['nodeGroups'][0]
+        self.assertNotIn('machineImageId', back)
+        self.assertNotIn('kubernetesVersion', back)
+
+    def test_nothing_given_is_changed(self):
+        before = copy.deepcopy(FOUND)
+        resized({'name': 'workers', 'machineCount': 9}, batch=2)
+        self.assertEqual(before, FOUND)
+
+
+class StrategyTest(testtools.TestCase):
+
+    def strategy(self, group, before=None, batch=None):
+        own = {'name': group.kube_name, 'machineCount': group.count}
+        found = {**FOUND, 'nodeGroups': [
+            {**own, **({'rolloutStrategy': before} if before else {})}]}
+        return resized(own, found=found, specs=[group], batch=batch)[
+            'nodeGroups'][0].get('rolloutStrategy')
+
+    def test_batch_ends_with_its_upgrade(self):
+        group = dataclasses.replace(GROUP, given=None)
+        batch = self.strategy(group, batch=3)
+        self.assertEqual({'rollingUpdate': {'maxUnavailable': 3}}, batch)
+        self.assertIsNone(self.strategy(group, before=batch))
+
+    def test_group_of_another_driver_keeps_its_own(self):
+        theirs = {'rollingUpdate': {'maxSurge': 2}}
+        self.assertEqual(theirs, self.strategy(GROUP, before=theirs))
+
+    def test_group_of_another_driver_waits_for_its_turn(self):
+        held = self.strategy(dataclasses.replace(GROUP, held=True))
+        self.assertEqual({'type': 'OnDelete'}, held)
+        self.assertIsNone(self.strategy(GROUP, before=held))
+
+
+class UpgradedTest(testtools.TestCase):
+
+    def test_it_is_computed_anew(self):
+        found = kept.upgraded(FOUND, computed({'name': 'workers'}))
+        self.assertEqual(('v1.34.2', 'ubuntu'), (
+            found['kubernetesVersion'], found['osDistro']))
+        self.assertNotIn('etcd', found)
+
+    def test_what_no_cluster_can_change_stays(self):
+        for path in kept.FIXED:
+            *parents, key = path.split('.')
+            one = {key: 'old'}
+            for parent in reversed(parents):
+                one = {parent: one}
+            new = computed()
+            kept.put(new, path, 'new')
+            self.assertEqual('old', kept.get(kept.upgraded(one, new), path))
+            # Nor does it come or go.
+            self.assertEqual(
+                'old', kept.get(kept.upgraded(one, computed()), path))
+            self.assertEqual(computed(), kept.upgraded({}, new), path)
+
+    def test_storage_class_that_exists_stays(self):
+        def cinder(default, *others):
+            return {'openstack': {'csiCinder': {
+                'enabled': True, 'defaultStorageClass': default,
+                'additionalStorageClasses': list(others)}}}
+        old = {'name': 'ssd', 'reclaimPolicy': 'Delete', 'fstype': 'xfs'}
+        new = {'reclaimPolicy': 'Retain', 'allowVolumeExpansion': True}
+        found = kept.upgraded({'addons': cinder(old)}, computed(
+            addons=cinder({**new, 'name': 'hdd'}, {**new, 'name': 'ssd'})))
+        self.assertEqual(cinder(
+            {**new, 'name': 'hdd'},
+            {**old, 'allowVolumeExpansion': True}), found['addons'])
+        self.assertFalse(kept.reclaims_volumes(found))
+
+    def test_storage_class_that_did_not_exist_is_new(self):
+        addons = {'openstack': {'csiCinder': {
+            'enabled': True, 'defaultStorageClass': {'fstype': 'xfs'}}}}
+        found = kept.upgraded(
+            {'addons': {'openstack': {'csiCinder': {'enabled': False}}}},
+            computed(addons=addons))
+        self.assertEqual(addons, found['addons'])
+
+
+class KeptTest(testtools.TestCase):
+
+    def test_comes_back_as_it_was(self):
+        made = kept.Kept(FOUND, kept.ChartPin('c', None, '1.0.0'), 't', {
+            'l': 'true'}, {'u': spec.Image('i', 'v1.34.2', 'ubuntu')}, 'd')
+        self.assertEqual(made, kept.load(kept.dump(made)))
+        self.assertIsNone(kept.load(kept.dump(None)))
+
+    def test_fields_of_another_version_are_left_out(self):
+        found = {**kept.dump(kept.Kept(FOUND, kept.ChartPin('c'))),
+                 'colour': 'red'}
+        found['chart']['colour'] = 'red'
+        self.assertEqual(kept.Kept(FOUND, kept.ChartPin('c')),
+                         kept.load(found))
+
+    def test_digest_is_of_chart_and_values(self):
+        one = kept.Kept(FOUND, kept.ChartPin('c', None, '1.0.0'))
+        others = [dataclasses.replace(one, chart=kept.ChartPin(
+            'c', None, '1.0.1')), dataclasses.replace(one, values=resized())]
+        self.assertEqual(3, len({found.digest for found in (one, *others)}))
+        self.assertEqual(one.digest, dataclasses.replace(
+            one, rows='d', template='t').digest)
+
+    def test_digest_has_no_size_that_the_autoscaler_changes(self):
+        def digest(count, **more):
+            return kept.Kept({'nodeGroups': [
+                {'name': 'g', 'machineCount': count, **more}]}).digest
+        self.assertNotEqual(digest(1), digest(2))
+        self.assertEqual(digest(1, autoscale=True), digest(2, autoscale=True))
+
+    def test_ids_of_server_groups(self):
+        self.assertEqual({'a', 'b'}, kept.server_groups({
+            'controlPlane': {'serverGroupId': 'a'}, 'nodeGroups': [
+                {'name': 'g', 'serverGroupId': 'b'}, {'name': 'h'}]}))
+
+    def test_ids_of_networks_but_no_names(self):
+        self.assertEqual(spec.Networks('e', 'n', None), kept.networks({
+            'clusterNetworking': {'externalNetworkId': 'e', 'internalNetwork':
+                                  {'networkFilter': {'id': 'n'},
+                                   'subnetFilter': {'name': 's'}}}}))
+        self.assertEqual(spec.Networks(), kept.networks({}))
