@@ -18,8 +18,10 @@ import testtools
 import yaml
 
 from magnum_capi.driver.desired import charts
+from magnum_capi.driver.desired import kept
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import node_files
+from magnum_capi.driver.desired import placement
 from magnum_capi.driver.desired import registries
 from magnum_capi.driver.desired import spec as spec_model
 from magnum_capi.driver.desired import validation
@@ -99,10 +101,10 @@ class ChartCase(testtools.TestCase):
     def chart_path(self):
         raise NotImplementedError
 
-    def values(self, spec, **kwargs):
-        return values.values(
+    def values(self, spec, batch=None, **kwargs):
+        return kept.with_strategies(values.values(
             spec, validation.check(spec, creating=True),
-            charts.features(self.chart_path()), **kwargs)
+            charts.features(self.chart_path()), **kwargs), spec, batch)
 
     def documents(self, spec):
         """Objects of a spec, or of values."""
@@ -227,11 +229,10 @@ class Promises:
                          labels['capi.stackhpc.com/node-group'])
 
     def test_server_groups_arrive(self):
-        spec = dataclasses.replace(
-            SMALL, server_group=NETWORK, node_groups=tuple(
-                dataclasses.replace(group, server_group=OTHER_IMAGE.id)
-                for group in SMALL.node_groups))
-        objects = self.render(spec)
+        group, = SMALL.node_groups
+        objects = self.render(placement.placed(self.values(SMALL), {
+            placement.CONTROL_PLANE: NETWORK,
+            group.kube_name: OTHER_IMAGE.id}))
         worker = self.template(
             objects, self.deployment(objects, WORKER), 'infrastructure')
 
