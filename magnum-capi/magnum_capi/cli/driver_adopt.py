@@ -31,8 +31,8 @@ class Adopt(base.Command):
     """Adopt clusters that magnum-capi-helm created.
 
     Without --apply it only shows, for each cluster, what this driver would
-    record about it, and what else its next change would apply. Clusters whose
-    nodes that change would replace are refused.
+    record about it. A cluster keeps its chart and values until it is upgraded;
+    one whose nodes another change would replace is refused.
 
     With --apply the driver of their template is changed to k8s_capi_v1, for
     all of its clusters at once, and what the driver must know about each is
@@ -139,7 +139,4 @@ def _lines(facts: collections.abc.Mapping[str, typing.Any]
         yield f'  node group {uuid}: {name}'
     for change in facts['changes']:
         yield f'  change: {change}'
-    if 'difference' in facts:
-        yield '  machines: none is replaced, now or by the next resize'
-        yield facts['difference'] or '  (Helm renders the same)'
     yield ''

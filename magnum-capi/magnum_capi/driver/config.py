@@ -290,11 +290,9 @@ class Options:
         'up to 100 MiB and a processor for about a second.')
     answer_timeout: float = _option(
         types.Float(min=1), None,
-        'Seconds within which an upgrade request is answered. Magnum waits at '
-        'most [DEFAULT]/rpc_response_timeout; after that its API answers 500 '
-        'although the upgrade continues. A request that cannot be checked in '
-        'time is refused; once checked, it continues in the background. '
-        'Empty: five sixths of that option.')
+        'Seconds within which an upgrade request is checked; otherwise it is '
+        'refused. Magnum waits at most [DEFAULT]/rpc_response_timeout; after '
+        'that its API has answered 500. Empty: five sixths of that option.')
     helm_history: int = _option(
         types.Integer(min=2), 10,
         'Number of revisions that helm keeps of a release.')

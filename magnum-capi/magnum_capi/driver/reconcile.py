@@ -347,6 +347,10 @@ class Reconciler:
 
         If the memory does not have them, they are those of Helm's record.
         """
+        former = state.former
+        if former and former.kept.template == self.cluster.cluster_template_id:
+            # An upgrade was recorded here, and then not in Magnum.
+            return former.kept
         if state.kept is not None:
             return state.kept
         chart = self.runtime.options.chart
@@ -397,14 +401,15 @@ class Reconciler:
         for name in state.marked:
             self.runtime.kube.mark_for_deletion(self.namespace, name)
         self.apply(plan)
-        self.drop_unused_server_groups(kept, plan.kept)
-        state = self._sized(state)
-        applied = state.applied | {
-            group.uuid for group in self.rows().live(state.applied)
-            if not group.is_default}
-        if applied != state.applied:
-            self.vault.write_state(
-                dataclasses.replace(state, applied=applied))
+        self.drop_unused_server_groups(
+            state.former.kept if state.former else kept, plan.kept)
+        self._scale(state.sizes)
+        done = dataclasses.replace(
+            state, sizes={}, former=None, applied=state.applied | {
+                group.uuid for group in self.rows().live(state.applied)
+                if not group.is_default})
+        if done != state:
+            self.vault.write_state(done)
 
     def record(self, plan: gather.Plan, state: state_module.State) -> None:
         """Write the memory of the cluster, before the plan is applied.
@@ -591,14 +596,13 @@ class Reconciler:
             self.naming.machine_deployment(uuid))
         return conditions.replicas(found or {}).wanted
 
-    def _sized(self, state: state_module.State) -> state_module.State:
-        """Set sizes of autoscaled groups, once, and write them to the rows."""
-        if not state.sizes:
-            return state
-        if not state.sizes:
-            return state
-        for group in self.store.groups(self.cluster):
-            size = state.sizes.get(group.uuid)
+    def _scale(self, sizes: collections.abc.Mapping[str, int]) -> None:
+        """Set sizes of autoscaled groups, and write them to the rows.
+
+        :param sizes: by uuid.
+        """
+        for group in self.store.groups(self.cluster) if sizes else ():
+            size = sizes.get(group.uuid)
             if size is None:
                 continue
             self.runtime.kube.scale(
@@ -607,9 +611,6 @@ class Reconciler:
             if group.node_count != size:
                 group.node_count = size
                 self.store.save(group)
-        state = dataclasses.replace(state, sizes={})
-        self.vault.write_state(state)
-        return state
 
     @contextlib.contextmanager
     def dropping_marks_on_failure(self) -> collections.abc.Iterator[None]:

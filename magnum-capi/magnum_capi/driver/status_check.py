@@ -35,6 +35,7 @@ from magnum_capi.driver.observed import status
 from magnum_capi.driver.observed import verdicts
 from magnum_capi.driver import observer
 from magnum_capi.driver import reconcile
+from magnum_capi.driver import upgrading
 from magnum_capi import errors
 from magnum_capi.kube import kube as kube_module
 from magnum_capi.kube import lock as lock_module
@@ -178,6 +179,8 @@ class StatusCheck:
         busy = observer.is_busy(snapshot.cluster)
         thorough = self._cache.attention.next(
             snapshot.cluster, rows.operation == 'DELETE' or not busy)
+        # An upgrade is recorded and waits for its first look.
+        thorough |= self._state.former is not None
         # A short look must not end an operation.
         wanted = self._wanted(rows)
         thorough |= bool(status.overdue(wanted, self._runtime.now()))
@@ -402,6 +405,10 @@ class StatusCheck:
             LOG.warning('Cluster %s: cannot go on: %s', cluster.uuid, e)
             # Reconciling may have written it: a new credential, or values.
             self._read_state()
+            if self._state.former:
+                rows = self._rows()
+                self._keep(upgrading.undo(
+                    self._reconciler, rows, self._state))
             self._fail(rows, failures.owner_message(e))
         else:
             if not cluster.stack_id:

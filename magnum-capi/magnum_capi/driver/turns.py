@@ -5,7 +5,6 @@
 import collections.abc
 import typing
 
-from magnum_capi.driver.desired import replacement
 from magnum_capi.driver.observed import conditions
 from magnum_capi.driver.observed import machines
 from magnum_capi.driver import observer
@@ -43,16 +42,3 @@ def current_images(reconciler: reconcile.Reconciler,
         held[group.uuid] = (image_id or image_of(group),
                             made_of.get('version', '').removeprefix('v'))
     return held
-
-
-def replaced(reconciler: reconcile.Reconciler,
-             groups: collections.abc.Iterable[typing.Any],
-             rollouts: collections.abc.Iterable[replacement.Rollout]
-             ) -> set[str]:
-    """Uuids of the node groups whose nodes are replaced.
-
-    :param groups: rows, or those of a spec.
-    """
-    names = {one.name for one in rollouts if one.replaced}
-    return {group.uuid for group in groups
-            if reconciler.naming.machine_deployment(group.uuid) in names}

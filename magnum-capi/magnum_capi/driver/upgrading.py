@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""Upgrade of a cluster to another template: checked, recorded, applied.
+"""Upgrade of a cluster to another template: checked, then recorded.
 
 Magnum waits for the answer, and a refusal must not have changed anything, so
-all checks come first. Magnum's patience is limited: work that is not finished
-in time continues in the background (``deadline``), and the periodic status
-retries it after transient errors.
+all checks come first. Then the new values and rows are recorded, and the
+periodic status applies them like those of a request that was lost. An upgrade
+that Helm refuses is undone.
 """
 
 import collections.abc
@@ -17,7 +17,6 @@ from oslo_log import log as logging
 
 from magnum_capi.driver.cloud import openstack
 from magnum_capi.driver.cloud import services
-from magnum_capi.driver import deadline as deadline_module
 from magnum_capi.driver.desired import kept as kept_module
 from magnum_capi.driver.desired import replacement
 from magnum_capi.driver.desired import rollout
@@ -42,16 +41,6 @@ _TEMPLATE_FIELDS = (
     'coe', 'server_type', 'cluster_distro', 'network_driver',
     'external_network_id', 'fixed_network', 'fixed_subnet', 'tls_disabled')
 
-#: What an upgrade changes in Magnum's rows before Helm is run.
-_CLUSTER_FIELDS = ('cluster_template_id', 'labels', 'coe_version')
-_GROUP_FIELDS = ('image_id', 'status', 'status_reason', 'labels')
-
-#: Rows of Magnum, their fields and values.
-_Values: typing.TypeAlias = list[tuple[typing.Any, str, typing.Any]]
-
-#: Magnum's rows of node groups.
-_Groups: typing.TypeAlias = collections.abc.Iterable[typing.Any]
-
 
 class Upgrade:
     """One upgrade.
@@ -73,43 +62,30 @@ class Upgrade:
         self._group = group
         self._only = None if group.is_default else group.uuid
         self._batch = batch
-        self._deadline = deadline_module.Deadline(
-            runtime.options.answer_timeout)
+        self._began = runtime.clock.monotonic()
         self._reconciler = reconcile.Reconciler(runtime, store, cluster)
         self._kept: kept_module.Kept | None = None
 
     def run(self) -> None:
-        """Upgrade the cluster.
+        """Record the upgrade.
 
         :raises failures.NotViable: refused, nothing was changed.
-        :raises failures.Failed: it failed, everything is as before.
         """
         try:
-            if not self._deadline.run(self._locked):
-                LOG.info('Cluster %s: its upgrade continues after the answer',
-                         self._cluster.uuid)
-        except failures.Failed:
+            with self._reconciler.held(min(
+                    LOCK_TIMEOUT, self._runtime.options.lock_timeout)):
+                self._record()
+        except failures.NotViable:
             raise
         except failures.ClusterGone as e:
             # For any other error Magnum would save UPDATE_FAILED.
             raise failures.NotViable(failures.owner_message(e)) from None
-        except deadline_module.TooLate as e:
-            raise failures.NotViable(
-                f'it could not be checked in {e.elapsed:.0f} s, because the '
-                'cloud or the management cluster is slow now; nothing was '
-                'changed') from None
         except errors.MagnumCapiError as e:
-            # A transient error before anything was changed.
             raise failures.NotViable(
                 f'it cannot be checked now: {failures.owner_message(e)}'
             ) from None
 
-    def _locked(self) -> None:
-        with self._reconciler.held(min(LOCK_TIMEOUT,
-                                       self._runtime.options.lock_timeout)):
-            self._checked()
-
-    def _checked(self) -> None:
+    def _record(self) -> None:
         reconciler = self._reconciler
         batch = self._viable_batch()
         reconciler.stop_if_deleting()
@@ -118,10 +94,38 @@ class Upgrade:
         self._kept = reconciler.kept(state)
         self._refuse(rows, state)
         held = self._held(rows, state)
-        before = [*_values(rows.groups, _GROUP_FIELDS),
-                  *_values([self._cluster], _CLUSTER_FIELDS)]
+        images = {group.uuid: group.image_id for group in rows.groups}
         followers = self._move(rows, state)
+        try:
+            plan = self._planned(rows, state, held, batch, followers)
+            state = reconciler.replace_refused_credential(state)
+            self._refuse_late()
+            if reconciler.is_deleting():
+                raise failures.ClusterGone('The cluster is being deleted')
+        except Exception as e:
+            # Magnum saves this row after other errors.
+            self._store.reload(self._cluster)
+            if not isinstance(e, errors.MagnumCapiError):
+                raise
+            raise failures.NotViable(failures.owner_message(e)) from None
+        former = (state_module.Former(self._kept, images, state.held)
+                  if self._kept else None)
+        reconciler.record(plan, dataclasses.replace(
+            state_module.begun(state, 'UPDATE', self._runtime.now()),
+            batch=batch, held=held, kept=plan.kept, former=former))
+        for row in (*rows.groups, self._cluster):
+            self._store.save(row)
+        # Otherwise Magnum would save this later, when it may be wrong.
+        self._group.status = 'UPDATE_IN_PROGRESS'
+        self._store.save(self._group)
 
+    def _planned(self, rows: rows_module.Rows, state: state_module.State,
+                 held: rows_module.Held, batch: int | None,
+                 followers: collections.abc.Container[str]) -> gather.Plan:
+        """The plan of the upgrade, completely checked.
+
+        :param followers: uuids of the node groups that are upgraded.
+        """
         def made(joining: collections.abc.Container[str]) -> gather.Plan:
             # Magnum upgrades one node group only to the present template of
             # its cluster, so the others must not change.
@@ -131,74 +135,23 @@ class Upgrade:
                 applied=state.applied, joining=joining, batch=batch,
                 held=held, defaults=self._store.defaults(), kept=self._kept,
                 renew=not self._only)
+        plan = self._reconciler.placed(made(followers))
+        self._refuse_replaced(plan, made)
+        return plan
 
-        try:
-            plan = reconciler.placed(made(followers))
-            self._refuse_replaced(plan, made)
-        except Exception as e:
-            # Magnum saves this row after other errors.
-            self._store.reload(self._cluster)
-            if not isinstance(e, errors.MagnumCapiError):
-                raise
-            raise failures.NotViable(failures.owner_message(e)) from None
-        self._deadline.commit()
-        try:
-            if reconciler.is_deleting():
-                raise failures.ClusterGone('The cluster is being deleted')
-            for row in (*rows.groups, self._cluster):
-                self._store.save(row)
-            # Otherwise Magnum would save this later, when it may be wrong.
-            self._group.status = 'UPDATE_IN_PROGRESS'
-            self._store.save(self._group)
-            begun = dataclasses.replace(state_module.begun(
-                state, 'UPDATE', self._runtime.now()), batch=batch, held=held,
-                kept=plan.kept)
-            reconciler.record(plan, begun)
-            reconciler.replace_refused_credential(begun)
-            reconciler.apply(plan)
-            reconciler.drop_unused_server_groups(self._kept, plan.kept)
-        except failures.ClusterGone:
-            raise
-        except Exception as e:
-            self._failed(e, before, rows.groups, state)
+    def _refuse_late(self) -> None:
+        """Magnum's API has answered its user by now, with an error."""
+        elapsed = self._runtime.clock.monotonic() - self._began
+        if elapsed > self._runtime.options.answer_timeout:
+            raise failures.NotViable(
+                f'it took {elapsed:.0f} s to check it, because the cloud or '
+                'the management cluster is slow now; nothing was changed')
 
     def _viable_batch(self) -> int | None:
         try:
             return rollout.batch(self._batch)
         except errors.UsageError as e:
             raise failures.NotViable(failures.owner_message(e)) from None
-
-    def _failed(self, e: Exception, before: _Values, groups: _Groups,
-                state: state_module.State) -> None:
-        """Handle a failure after rows were changed."""
-        awaited = self._deadline.keep()
-        if isinstance(e, failures.TRANSIENT):
-            self._later(e, awaited)
-        elif awaited:
-            self._restore(before, groups, state)
-            raise failures.Failed(failures.owner_message(e)) from e
-        else:
-            self._fail(failures.owner_message(e), before, groups, state)
-
-    def _later(self, e: Exception, awaited: bool) -> None:
-        LOG.info('Cluster %s: its upgrade will be tried again: %s',
-                 self._cluster.uuid, e)
-        if awaited:
-            self._cluster.status_reason = (
-                f'Will be tried again: {failures.owner_message(e)}')
-            self._store.save(self._cluster)
-
-    def _fail(self, reason: str, before: _Values, groups: _Groups,
-              state: state_module.State) -> None:
-        """Do what Magnum does after a failure, which it cannot see here."""
-        self._reconciler.stop_if_deleting()
-        self._restore(before, groups, state)
-        for row in (*(group for group in groups
-                      if group.uuid == self._group.uuid), self._cluster):
-            row.status, row.status_reason = 'UPDATE_FAILED', reason
-            self._store.save(row)
-        LOG.warning('Cluster %s: its upgrade failed: %s',
-                    self._cluster.uuid, reason)
 
     def _refuse(self, rows: rows_module.Rows,
                 state: state_module.State) -> None:
@@ -240,8 +193,12 @@ class Upgrade:
             made(own)
         except spec.InvalidSpec:
             reconciler = self._reconciler
-            made(turns.replaced(reconciler, groups, replacement.rollouts(
-                reconciler.applied() or (), reconciler.preview(plan))))
+            replaced = replacement.replaced(
+                reconciler.applied() or (), reconciler.preview(plan))
+            made({group.uuid for group in groups if (
+                replacement.NODE_GROUP,
+                reconciler.naming.machine_deployment(group.uuid)
+            ) in replaced and not group.held})
 
     def _move(self, rows: rows_module.Rows,
               state: state_module.State) -> set[str]:
@@ -295,36 +252,31 @@ class Upgrade:
                 f'comes, but the image {reference} no longer exists'
             ) from None
 
-    def _restore(self, before: _Values, groups: _Groups,
-                 state: state_module.State) -> None:
-        """Undo what was changed before Helm accepted the upgrade.
 
-        After that nothing is restored: Cluster API continues, and a control
-        plane cannot be downgraded. The cluster's status is set by the caller
-        of the driver.
-        """
-        for row, field, value in before:
-            if getattr(row, field) != value:
-                setattr(row, field, value)
-        # The template changes back last, when the node groups match it.
-        for row in (*groups, self._cluster):
-            self._store.save(row)
-        vault = self._reconciler.vault
-        try:
-            # A credential that was made in the meantime stays.
-            now = vault.state()
-            vault.write_state(dataclasses.replace(
-                state, record=now.record, secrets=now.secrets,
-                kept=self._kept))
-        except failures.TRANSIENT as e:
-            # Groups then wait for their turn without changing.
-            LOG.warning('Cluster %s: the upgrade that failed is still noted: '
-                        '%s', self._cluster.uuid, e)
+def undo(reconciler: reconcile.Reconciler, rows: rows_module.Rows,
+         state: state_module.State) -> state_module.State:
+    """Undo an upgrade that Helm has refused.
 
+    Once Helm has accepted one, nothing is undone: Cluster API continues, and
+    a control plane cannot be downgraded.
 
-def _values(rows: _Groups, fields: tuple[str, ...]) -> _Values:
-    return [(row, field, getattr(row, field))
-            for row in rows for field in fields]
+    :param rows: the present ones, which are changed and saved.
+    :param state: with ``former``.
+    :returns: as written to the Secret.
+    """
+    former = state.former
+    assert former
+    state = dataclasses.replace(
+        state, kept=former.kept, held=former.held, batch=None, former=None)
+    reconciler.lock.check()
+    for group in rows.groups:
+        group.image_id = former.images.get(group.uuid, group.image_id)
+        reconciler.store.save(group)
+    # The template changes back when the node groups match it.
+    rows.cluster.cluster_template_id = former.kept.template
+    reconciler.store.save(rows.cluster)
+    reconciler.vault.write_state(state)
+    return state
 
 
 def _template(store: reconcile.Store, row: typing.Any) -> rules.Template:

@@ -74,7 +74,8 @@ CREATE = (
 
 UPGRADE = (
     LOCK,
-    Step('rows are written, the operation is not noted', _STATE),
+    Step('before it notes the operation', _STATE),
+    Step('operation is noted, rows are not written', _STATE, _ANSWER),
     Step('helm begins', f'POST .*/{_REVISION}', helm=True),
     Step('helm has noted its revision', f'POST .*/{_REVISION}', _ANSWER,
          helm=True),

@@ -174,6 +174,7 @@ class VersionTest(Base):
             self.life.runtime, self.life.store, self.life.store.row(),
             self.life.store.template(small_world.NEWER),
             self.life.store.row(small_world.WORKERS)).run()
+        # It also applies the upgrade.
         self.resize(2)
 
         self.assertEqual(2, self.replicas())

@@ -14,7 +14,6 @@ import dataclasses
 import functools
 import typing
 
-from magnum_capi.driver.adoption import difference
 from magnum_capi.driver.adoption import look
 from magnum_capi.driver.adoption import rules
 from magnum_capi.driver.desired import names
@@ -50,8 +49,6 @@ class Outcome:
     :param why: one line each.
     :param state: the memory that is written, or removed.
     :param changes: one line each.
-    :param difference: between what Helm has applied and what this driver's
-        next change of it would render, if sizes stay; None: not computed.
     """
 
     row: typing.Any
@@ -59,7 +56,6 @@ class Outcome:
     why: tuple[str, ...] = ()
     state: state_module.State | None = None
     changes: tuple[str, ...] = ()
-    difference: str | None = None
 
     @property
     def facts(self) -> dict[str, typing.Any]:
@@ -79,8 +75,6 @@ class Outcome:
             'node_groups': dict(state.adopted.groups),
             'credential': [entry.name for entry in state.record],
             'changes': list(self.changes)}
-        if self.difference is not None:
-            found['difference'] = self.difference
         return found
 
 
@@ -170,7 +164,7 @@ class Adoption:
 
     def _preview(self, reconciler: reconcile.Reconciler,
                  found: rules.Found) -> Outcome:
-        """What the next change of a cluster would also apply."""
+        """Whether the next change of a cluster would replace its nodes."""
         options, state = self._runtime.options, rules.state(found)
         assert state.adopted and state.kept
         naming = names.Naming(reconciler.release, state.adopted.groups)
@@ -184,17 +178,16 @@ class Adoption:
             reconciler.store.cloud, options, applied=state.applied,
             joining=(), defaults=reconciler.store.defaults(),
             kept=state.kept)
-        now, then = reconciler.applied() or [], reconciler.preview(plan)
-        rollouts = replacement.rollouts(now, then)
-        why = [f'its next change would replace the nodes of {one.kind} '
-               f'{one.name}: {"; ".join(one.reasons)}'
-               for one in rollouts if one.replaced]
+        replaced = replacement.replaced(
+            reconciler.applied() or [], reconciler.preview(plan))
+        why = [f'its next change would replace the nodes of {kind} {name}: '
+               f'this driver renders {", ".join(texts)}'
+               for (kind, name), texts in replaced.items()]
         why += rules.without_autoscaler(found, plan.values)
         if why:
             return Outcome(found.cluster, REFUSED, tuple(why))
         return Outcome(
-            found.cluster, ADOPTED, state=state, changes=changes,
-            difference=difference.difference(now, then))
+            found.cluster, ADOPTED, state=state, changes=changes)
 
     def _outcome(self, row: typing.Any, kind: str,
                  judge: collections.abc.Callable[[], Outcome]) -> Outcome:

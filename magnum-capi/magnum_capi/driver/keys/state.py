@@ -68,6 +68,22 @@ class Adopted:
 
 
 @dataclasses.dataclass(frozen=True)
+class Former:
+    """What a cluster had before an upgrade that is not applied yet.
+
+    :param kept: chart and values.
+    :param images: image ids in rows of node groups, by uuid.
+    :param held: see State.
+    """
+
+    kept: kept_module.Kept
+    images: typing.Mapping[str, str | None] = dataclasses.field(
+        default_factory=dict)
+    held: typing.Mapping[str, tuple[str, str]] = dataclasses.field(
+        default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True)
 class State:
     """The memory of a cluster.
 
@@ -95,6 +111,7 @@ class State:
         until their turn in an upgrade, by uuid. This survives a failed
         operation, so that the next one continues in order.
     :param adopted: None: this driver created the cluster.
+    :param former: None: no upgrade waits to be applied.
     """
 
     operation: str = ''
@@ -114,6 +131,7 @@ class State:
     held: typing.Mapping[str, tuple[str, str]] = dataclasses.field(
         default_factory=dict)
     adopted: Adopted | None = None
+    former: Former | None = None
 
 
 def name(release: str) -> str:
@@ -182,8 +200,9 @@ def dump(state: State) -> str:
         'failed': state.failed,
         'marked': list(state.marked),
         'sizes': dict(state.sizes),
-        'held': {uuid: list(pair) for uuid, pair in state.held.items()},
+        'held': dict(state.held),
         'adopted': state.adopted and dataclasses.asdict(state.adopted),
+        'former': state.former and dataclasses.asdict(state.former),
         'record': [{**dataclasses.asdict(entry),
                     'applied_at': _text(entry.applied_at)}
                    for entry in state.record],
@@ -211,9 +230,20 @@ def load(text: str) -> State:
                   for key, since in found.get('failing', {}).items()},
                  _progress(found.get('progress')), found.get('failed', ''),
                  tuple(found.get('marked', ())), dict(found.get('sizes', {})),
-                 {uuid: tuple(pair)
-                  for uuid, pair in found.get('held', {}).items()},
-                 _adopted(found.get('adopted')))
+                 _held(found), _adopted(found.get('adopted')),
+                 _former(found.get('former')))
+
+
+def _held(found: typing.Mapping[str, typing.Any]
+          ) -> dict[str, tuple[str, str]]:
+    return {uuid: (image, version)
+            for uuid, (image, version) in found.get('held', {}).items()}
+
+
+def _former(found: typing.Mapping[str, typing.Any] | None) -> Former | None:
+    kept = kept_module.load(found['kept']) if found else None
+    return None if not (found and kept) else Former(
+        kept, dict(found['images']), _held(found))
 
 
 def _adopted(found: typing.Mapping[str, typing.Any] | None

@@ -153,7 +153,7 @@ class GroupBehindTest(base.TestCase):
             self.w.runtime, self.w.store, self.w.store.row(),
             self.w.store.template(small_world.NEWER),
             self.w.store.row(small_world.WORKERS)).run()
-        self.look(3)
+        self.look(4)
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
 
     def test_it_can_lose_nodes(self):

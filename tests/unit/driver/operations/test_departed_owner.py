@@ -126,11 +126,12 @@ class DepartedOwnerTest(base.TestCase):
         def refuse():
             raise helm_errors.ChartRefused('no', reason='too many')
         self.w.helm.before = refuse
-        self.assertRaises(
-            failures.Failed, upgrading.Upgrade(
-                self.w.runtime, self.w.store, self.w.store.row(),
-                self.w.store.template(small_world.NEWER),
-                self.w.store.row(small_world.WORKERS)).run)
+        upgrading.Upgrade(
+            self.w.runtime, self.w.store, self.w.store.row(),
+            self.w.store.template(small_world.NEWER),
+            self.w.store.row(small_world.WORKERS)).run()
+        self.look()
+        self.assertEqual('UPDATE_FAILED', self.w.cluster.status)
         self.assert_works_for('u2')
         state = reconcile.Reconciler(
             self.w.runtime, self.w.store, self.w.store.row()).vault.state()

@@ -42,6 +42,7 @@ class Base(base.TestCase):
             self.w.runtime, self.w.store, self.w.store.row(),
             self.w.store.template(small_world.NEWER),
             self.w.store.row(small_world.WORKERS)).run()
+        self.look()
         # The control plane is ready at once, so that it is their turn.
         self.look()
         self.replaced(0)

@@ -2,11 +2,8 @@
 
 """Upgrades by another template."""
 
-import copy
 import dataclasses
 import pathlib
-import re
-import threading
 
 import fixtures
 
@@ -18,17 +15,22 @@ from magnum_capi.driver import reconcile
 from magnum_capi.driver import upgrading
 from magnum_capi.kube import lock
 from tests.unit.driver import base
-from tests.unit.driver import gate
 from tests.unit.driver import small_world
 
 
 class UpgradeTest(base.TestCase):
 
-    def upgrade(self, template=small_world.NEWER, **kwargs):
+    def record(self, template=small_world.NEWER, **kwargs):
+        """Request an upgrade, which the status applies."""
         upgrading.Upgrade(
             self.w.runtime, self.w.store, self.w.store.row(),
             self.w.store.template(template),
             self.w.store.row(small_world.WORKERS), **kwargs).run()
+
+    def upgrade(self, **kwargs):
+        """Request an upgrade, and have the status apply it."""
+        self.record(**kwargs)
+        self.look()
 
     def test_version_and_images_change(self):
         self.created()
@@ -155,21 +157,44 @@ class UpgradeTest(base.TestCase):
         self.assertRaises(failures.NotViable, self.upgrade)
         self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
 
-    def test_failure_restores_template_and_groups(self):
-        # B.4.6
-        self.created()
-
+    def refused(self):
+        """Helm refuses the upgrade when the status applies it."""
         def refuse():
             raise helm_errors.ChartRefused('no', reason='too many')
         self.w.helm.before = refuse
-        before = copy.deepcopy(self.w.store.node_groups)
-        e = self.assertRaises(failures.Failed, self.upgrade)
-        self.assertEqual('too many', str(e))
-        self.assertEqual(small_world.TEMPLATE,
-                         self.w.cluster.cluster_template_id)
-        self.assertEqual('ubuntu-34', self.w.group().image_id)
-        self.assertEqual('CREATE_COMPLETE', self.w.group().status)
-        self.assertEqual(before, self.w.store.node_groups)
+        self.record()
+        self.look()
+
+    def test_failure_restores_template_and_groups(self):
+        # B.4.6
+        self.created()
+        self.w.store.add_group(image_id='special', status='CREATE_COMPLETE')
+        self.w.cloud.images['special'] = ('v1.34.2', 'ubuntu')
+        self.refused()
+        self.assertEqual(('UPDATE_FAILED', 'too many',
+                          small_world.TEMPLATE), (
+            self.w.cluster.status, self.w.cluster.status_reason,
+            self.w.cluster.cluster_template_id))
+        self.assertEqual(['ubuntu-34', 'ubuntu-34', 'special'], [
+            self.w.group(uuid).image_id for uuid in (
+                small_world.MASTERS, small_world.WORKERS,
+                small_world.OTHERS)])
+        self.assertEqual(['UPDATE_FAILED', 'UPDATE_FAILED',
+                          'CREATE_COMPLETE'], [
+            self.w.group(uuid).status for uuid in (
+                small_world.MASTERS, small_world.WORKERS,
+                small_world.OTHERS)])
+
+    def test_cluster_whose_upgrade_was_refused_can_be_resized(self):
+        self.created()
+        before = self.w.helm.upgrades[-1]
+        self.refused()
+        self.w.helm.before = lambda: None
+        self.resize(5)
+        self.look(2)
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+        before['nodeGroups'][0]['machineCount'] = 5
+        self.assertEqual(before, self.w.helm.upgrades[-1])
 
     def test_failure_restores_only_what_was_changed(self):
         self.created()
@@ -178,23 +203,38 @@ class UpgradeTest(base.TestCase):
             # Another request, in the meantime.
             self.w.store.clusters[small_world.CLUSTER]['labels'] = {'a': 'b'}
             raise helm_errors.ChartRefused('no', reason='too many')
+        self.record()
         self.w.helm.before = refuse
-        self.assertRaises(failures.Failed, self.upgrade)
+        self.look()
         self.assertEqual({'a': 'b'}, self.w.cluster.labels)
 
-    def test_failure_is_told_although_the_memory_cannot_be_written(self):
+    def test_upgrade_that_helm_has_accepted_is_not_undone(self):
         self.created()
+        self.upgrade()
 
         def refuse():
-            self.api.fault_path = re.compile('.*/secrets/.*-magnum')
-            self.api.faults = [(503, {}, {})] * 99
             raise helm_errors.ChartRefused('no', reason='too many')
         self.w.helm.before = refuse
-        e = self.assertRaises(failures.Failed, self.upgrade)
-        self.assertEqual('too many', str(e))
-        self.assertEqual(('ubuntu-34', small_world.TEMPLATE), (
-            self.w.group().image_id, self.w.cluster.cluster_template_id))
-        self.assertIn('is still noted', self.logger.output)
+        self.look(2)
+        self.assertEqual(('UPDATE_FAILED', small_world.NEWER), (
+            self.w.cluster.status, self.w.cluster.cluster_template_id))
+
+    def test_database_that_fails_leaves_the_cluster_as_it_was(self):
+        self.created()
+        before = self.w.helm.upgrades[-1]
+        save = self.w.store.save
+
+        def fail(row):
+            raise RuntimeError('no database')
+        self.w.store.save = fail
+        self.assertRaises(RuntimeError, self.record)
+        self.w.store.save = save
+        self.resize(5)
+        self.look(4)
+        self.assertEqual(('UPDATE_COMPLETE', 'v1.34.2'), (
+            self.w.cluster.status, self.w.cluster.coe_version))
+        self.assertEqual(before['kubernetesVersion'],
+                         self.w.helm.upgrades[-1]['kubernetesVersion'])
 
     def test_label_that_contradicts_the_image_is_refused(self):
         self.created()
@@ -248,45 +288,18 @@ class UpgradeTest(base.TestCase):
         self.assertIn('max_batch_size is 0', str(e))
         self.assertEqual(before, self.w.store.clusters[small_world.CLUSTER])
 
-    def slow(self):
-        """Let helm or Glance take longer than somebody waits for it."""
-        self.gate = self.useFixture(gate.Gate())
-        return self.gate.stand
-
-    def end(self):
-        """Open the gate and wait for what works behind an answer."""
-        self.gate.open()
-        for thread in threading.enumerate():
-            if thread.name == 'magnum-capi-upgrade':
-                thread.join(gate.PATIENCE)
-
-    def test_slow_helm_goes_on_behind_the_answer(self):
+    def test_request_is_answered_before_helm_is_run(self):
         self.created()
-        self.w.helm.before = self.slow()
-        self.upgrade()
-        self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
-        self.assertIn('continues after the answer', self.logger.output)
-        # It has the lock, so that nobody else runs a helm.
-        self.look()
-        self.assertEqual(1, len(self.w.helm.upgrades))
-        self.end()
+        self.record()
+        self.assertEqual(('UPDATE_IN_PROGRESS', small_world.NEWER, 1), (
+            self.w.cluster.status, self.w.cluster.cluster_template_id,
+            len(self.w.helm.upgrades)))
         self.look(3)
         self.assertEqual(('UPDATE_COMPLETE', 'v1.35.0', 3), (
             self.w.cluster.status, self.w.cluster.coe_version,
             len(self.w.helm.upgrades)))
 
-    def upgrade_failing_slowly(self, error):
-        """Helm fails when nobody waits for the upgrade any more."""
-        self.created()
-        wait = self.slow()
-
-        def refuse():
-            wait()
-            raise error
-        self.w.helm.before = refuse
-        self.upgrade()
-
-    def test_what_passes_is_told_to_who_waits(self):
+    def test_transient_error_is_shown_and_retried(self):
         self.created()
 
         def fail():
@@ -296,53 +309,18 @@ class UpgradeTest(base.TestCase):
         self.assertEqual(
             ('UPDATE_IN_PROGRESS', 'Will be tried again: no answer'),
             (self.w.cluster.status, self.w.cluster.status_reason))
-
-    def test_what_passes_behind_the_answer_writes_nothing_over_others(self):
-        self.upgrade_failing_slowly(
-            helm_errors.HelmUnreachable('no', reason='no answer'))
-        self.w.store.clusters[small_world.CLUSTER][
-            'status_reason'] = 'of somebody else'
-        self.end()
-        self.assertEqual('of somebody else', self.w.cluster.status_reason)
-
-    def test_log_tells_of_no_upgrade_that_was_answered_in_time(self):
-        self.created()
-        self.upgrade()
-        self.assertNotIn('behind the answer', self.logger.output)
-
-    def test_failure_behind_the_answer_restores_and_is_told(self):
-        self.w.store.add_group()
-        self.upgrade_failing_slowly(
-            helm_errors.ChartRefused('no', reason='too many'))
-        self.end()
-        for row in (self.w.cluster, self.w.group()):
-            self.assertEqual(('UPDATE_FAILED', 'too many'),
-                             (row.status, row.status_reason))
-        # Magnum names only the one that it asked for.
-        for uuid in (small_world.MASTERS, small_world.OTHERS):
-            other = self.w.group(uuid)
-            self.assertEqual(('CREATE_COMPLETE', None),
-                             (other.status, other.status_reason))
-        self.assertEqual(small_world.TEMPLATE,
-                         self.w.cluster.cluster_template_id)
-        self.assertEqual('ubuntu-34', self.w.group().image_id)
-
-    def test_what_passes_behind_the_answer_is_left_to_the_status(self):
-        self.upgrade_failing_slowly(
-            helm_errors.HelmUnreachable('no', reason='no answer'))
-        self.end()
         self.w.helm.before = lambda: None
         self.look(3)
         self.assertEqual(('UPDATE_COMPLETE', 'v1.35.0'), (
             self.w.cluster.status, self.w.cluster.coe_version))
 
-    def test_failure_behind_the_answer_does_not_end_a_deletion(self):
-        self.upgrade_failing_slowly(
-            helm_errors.ChartRefused('no', reason='too many'))
-        self.w.store.clusters[small_world.CLUSTER]['status'] = (
-            'DELETE_IN_PROGRESS')
-        self.end()
-        self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
+    def test_deletion_that_follows_wins(self):
+        self.created()
+        self.record()
+        self.operations().delete()
+        self.look(3)
+        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
+        self.assertEqual(1, len(self.w.helm.upgrades))
 
     def test_lock_that_is_busy_is_a_refusal_that_changes_nothing(self):
         self.created()
@@ -374,7 +352,7 @@ class UpgradeTest(base.TestCase):
         for table in (self.w.store.clusters, self.w.store.node_groups):
             for row in table.values():
                 row['status_reason'] = 'of before'
-        self.upgrade()
+        self.record()
         self.assertEqual(
             [('UPDATE_IN_PROGRESS', None)] * 3,
             [(row.status, row.status_reason) for row in (
@@ -384,16 +362,17 @@ class UpgradeTest(base.TestCase):
     def test_slow_glance_is_a_refusal_that_changes_nothing(self):
         self.created()
         before = dict(self.w.store.clusters[small_world.CLUSTER])
-        wait, image = self.slow(), self.w.cloud.image
+        clock, image = self.api.clock, self.w.cloud.image
+        self.w.runtime = dataclasses.replace(self.w.runtime, clock=clock)
 
         def slow_image(reference):
-            wait()
+            clock.sleep(30)
             return image(reference)
         self.w.cloud.image = slow_image
-        e = self.assertRaises(failures.NotViable, self.upgrade)
+        e = self.assertRaises(failures.NotViable, self.record)
         self.assertIn('nothing was changed', str(e))
-        self.end()
         self.assertEqual(before, self.w.store.clusters[small_world.CLUSTER])
+        self.look()
         self.assertEqual(1, len(self.w.helm.upgrades))
 
     def test_image_that_cannot_be_used_is_refused_and_says_why(self):
