@@ -140,8 +140,10 @@ class Driver(driver.Driver):
                     cluster: typing.Any) -> monitor.Monitor | None:
         try:
             admin = contexts.make_admin_context(all_tenants=True)
+            options = _options_of_polls()
             return monitor.Monitor(
-                self._runtime, self._store(admin, cluster), cluster)
+                functools.partial(self._runtime, options),
+                store.Store(admin, options, cluster.project_id), cluster)
         except errors.MagnumCapiError as e:
             LOG.error('Cluster %s: no health: %s', cluster.uuid, e)
             return None
@@ -184,7 +186,7 @@ def _read_options() -> config.Options:
     return config.Options.read(magnum.conf.CONF)
 
 
-#: Cached, because this runs every ten seconds for every cluster, and reading
+#: Cached, because polls are for every cluster every ten seconds, and reading
 #: all options takes as long as a request to Kubernetes. Options do not change
 #: while a conductor runs.
 _options_of_polls = functools.cache(_read_options)

@@ -385,7 +385,8 @@ def _describe(rows: rows_module.Rows, look: '_Lookup',
 def _networks(rows: rows_module.Rows,
               look: '_Lookup') -> spec_model.Networks:
     cluster = rows.cluster
-    network = look.network(cluster.fixed_network)
+    network = look.network(cluster.fixed_network,
+                           with_subnets=not cluster.fixed_subnet)
     return spec_model.Networks(
         look.external_network(rows.template.external_network_id), network,
         look.subnet(cluster.fixed_subnet, network))
@@ -447,8 +448,15 @@ class _Lookup:
                 vcpus=self._options.minimum_flavor_vcpus).name
         return self._flavors[reference]
 
-    def network(self, reference: str | None) -> str | None:
-        return reference and self._cloud.network(reference)
+    def network(self, reference: str | None,
+                with_subnets: bool) -> str | None:
+        """Id of a network.
+
+        :param with_subnets: nodes may be in any of its subnets.
+        """
+        look = (self._cloud.nodes_network if with_subnets
+                else self._cloud.network)
+        return reference and look(reference)
 
     def external_network(self, reference: str | None) -> str | None:
         return reference and self._cloud.network(reference, external=True)

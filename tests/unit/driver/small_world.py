@@ -256,6 +256,8 @@ class Cloud:
                 f'Several networks are called {reference}')
         return found[0]
 
+    nodes_network = network
+
     def subnet(self, reference, network_id=None):
         return None
 

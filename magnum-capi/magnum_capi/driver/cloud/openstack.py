@@ -125,11 +125,29 @@ class Cloud:
                 f'{"no" if external else "an"} external network')
         return str(found.id)
 
+    def nodes_network(self, reference: str) -> str:
+        """Return the id of a network for nodes, by its id or name.
+
+        Charts make pods and Services of IPv4, which need nodes with IPv4.
+
+        :raises services.NotUsable: it has no subnet of IPv4.
+        """
+        found = self._find('network', 'network', reference)
+        with services.asking(f'the subnets of the network {reference}'):
+            subnets = list(self._services.proxy('network').subnets(
+                network_id=found.id))
+        if not any(subnet.ip_version == 4 for subnet in subnets):
+            raise services.NotUsable(
+                f'The network {reference} has no subnet of IPv4; clusters '
+                'need one')
+        return str(found.id)
+
     def subnet(self, reference: str | None,
                network_id: str | None = None) -> str | None:
         """Return the id of a subnet, by its id or name, None for None.
 
         :param network_id: that it must belong to; None: any.
+        :raises services.NotUsable: it does not, or is not one of IPv4.
         """
         if not reference:
             return None
@@ -139,6 +157,9 @@ class Cloud:
         if network_id and found.network_id != network_id:
             raise services.NotUsable(
                 f'The subnet {reference} is not in the network {network_id}')
+        if found.ip_version == 6:
+            raise services.NotUsable(
+                f'The subnet {reference} is one of IPv6; clusters need IPv4')
         return str(found.id)
 
     def volume_types(self) -> tuple[str, ...]:

@@ -263,14 +263,18 @@ class Address:
 
 
 class Cidr:
-    """One network."""
+    """A network of nodes, pods or Services."""
 
     form = 'a network like 10.0.0.0/24'
 
     def read(self, text: str) -> str:
         if '/' not in text:
             raise ValueError
-        return str(_network(text))
+        found = _network(text)
+        if found.version == 6:
+            raise ValueError(f'{text!r} is a network of IPv6; clusters have '
+                             'networks of IPv4')
+        return str(found)
 
 
 class Cidrs:

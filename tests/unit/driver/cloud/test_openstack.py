@@ -124,6 +124,27 @@ class NetworkTest(_Base):
         self.serve('GET', '/networks', {'networks': []})
         self.assertRaises(services.NotThere, self.cloud.network, 'n1')
 
+    def test_subnet_of_ipv6(self):
+        self.serve('GET', '/subnets/s6', {'subnet': {
+            'id': 's6', 'network_id': 'n2', 'ip_version': 6}})
+        e = self.assertRaises(services.NotUsable, self.cloud.subnet, 's6')
+        self.assertEqual('The subnet s6 is one of IPv6; clusters need IPv4',
+                         str(e))
+
+    def test_network_without_a_subnet_of_ipv4(self):
+        self.serve('GET', '/networks/n2', {'network': {'id': 'n2'}})
+        for versions, usable in (((4,), True), ((4, 6), True),
+                                 ((6,), False), ((), False)):
+            self.serve('GET', '/subnets', {'subnets': [
+                {'id': f's{one}', 'ip_version': one} for one in versions]})
+            if usable:
+                self.assertEqual('n2', self.cloud.nodes_network('n2'))
+            else:
+                e = self.assertRaises(services.NotUsable,
+                                      self.cloud.nodes_network, 'n2')
+                self.assertEqual('The network n2 has no subnet of IPv4; '
+                                 'clusters need one', str(e))
+
     def test_subnet_of_another_network(self):
         self.serve('GET', '/subnets/s1', {'subnet': {
             'id': 's1', 'name': 'sub', 'network_id': 'n2',

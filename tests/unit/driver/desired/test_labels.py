@@ -195,6 +195,7 @@ class TestParse(LabelsCase):
 
     def test_a_network_has_a_length(self):
         self.assertRefused('fixed_subnet_cidr', '10.0.0.0')
+        self.assertRefused('service_cluster_ip_range', 'fd00::/108', 'IPv6')
         self.assertEqual('10.1.0.0/16', labels.parse(
             {'fixed_subnet_cidr': '10.1.0.0/16'}).fixed_subnet_cidr)
 
