@@ -207,10 +207,11 @@ def _resized(rows: rows_module.Rows, cloud: openstack.Cloud,
     new = any(rows.naming.node_group(group.uuid) not in there
               for group in rows.workers(applied))
     look = _Lookup(cloud, options, kept.images)
-    found = _describe(
+    found = dataclasses.replace(_describe(
         rows, look, _volumes(cloud, options, defaults) if new
         else spec_model.Volumes(), applied, held,
-        cloud.services.identity_url(options.credential_interface), kept)
+        cloud.services.identity_url(options.credential_interface), kept),
+        management_cidrs=options.management_cidrs)
     rules = label_rules.Policy(
         default_labels, frozenset(options.ignored_labels))
     labels = validation.check(

@@ -26,6 +26,10 @@ CONTROL_PLANE = names.CONTROL_PLANE
 _Values: typing.TypeAlias = dict[str, typing.Any]
 _AnyValues: typing.TypeAlias = typing.Mapping[str, typing.Any]
 
+#: Value of apiServer with the networks that may use it; charts before 0.24
+#: have the first name.
+ALLOWED_CIDRS = ('allowedCidrs', 'allowedCIDRs')
+
 #: Values of a node group that users change.
 _SIZES = ('machineCount', 'autoscale', 'machineCountMin', 'machineCountMax')
 
@@ -168,6 +172,10 @@ def resized(found: _AnyValues, computed: _AnyValues,
     result = copy.deepcopy(dict(found))
     plane = result.setdefault('controlPlane', {})
     plane['machineCount'] = computed['controlPlane']['machineCount']
+    api = result.get('apiServer') or {}
+    for key in set(ALLOWED_CIDRS) & {*api} & {*computed['apiServer']}:
+        # Those of the management cluster may have changed.
+        api[key] = computed['apiServer'][key]
     if found.get('clusterAnnotations'):
         result['clusterAnnotations'] |= computed['clusterAnnotations']
     there = {group['name']: group for group in groups(result)}

@@ -25,6 +25,7 @@ FOUND = {
 def computed(*groups, **changes):
     return {'machineImageId': 'old', 'kubernetesVersion': 'v1.34.2',
             'osDistro': 'ubuntu', 'clusterAnnotations': {'ours': 'new'},
+            'apiServer': {'allowedCIDRs': ['192.0.2.0/24']},
             'controlPlane': {'machineFlavor': 'm2', 'machineCount': 3},
             'nodeGroups': list(groups), **changes}
 

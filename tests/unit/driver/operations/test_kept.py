@@ -76,6 +76,17 @@ class ResizeTest(Base):
         self.resize(2)
         self.assertEqual(7, self.applied()[1]['etcd']['blockDevice']['size'])
 
+    def test_networks_of_the_management_cluster_are_those_of_now(self):
+        # Without them Cluster API reaches the cluster no more.
+        self.w.store.clusters[small_world.CLUSTER]['labels'] = {
+            'api_master_lb_allowed_cidrs': '192.0.2.0/24'}
+        self.created()
+        self.configure(management_cidrs=('198.51.100.0/24',))
+        self.resize(2)
+        self.assertEqual(
+            ['192.0.2.0/24', '198.51.100.0/24'],
+            self.applied()[1]['apiServer']['allowedCIDRs'])
+
     def test_default_labels_stay(self):
         self.configure(default_labels={'auto_healing_enabled': 'true'})
         self.created()
