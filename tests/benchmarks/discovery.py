@@ -107,20 +107,19 @@ def decisions(args):
 
 def inside(folder, drivers, calls):
     """Measure; this Python has Magnum and the drivers."""
-    from magnum.conf import CONF
     from magnum.drivers.common import driver as magnum
 
+    from magnum_capi.discovery import catalog
     from magnum_capi.discovery import model
-    from magnum_capi.discovery import policy
-    from magnum_capi.discovery import registry
     from magnum_capi.discovery import resolve
 
-    files, folders = configuration(folder / 'default', 'bench_001')
-    CONF([f'--config-file={files[0]}', f'--config-dir={folders[0]}'],
-         project='magnum')
-    with_default = registry.catalog(policy.Source(files, folders).policy())
-    without = registry.catalog(policy.Source(
-        *configuration(folder / 'none', '')).policy())
+    def loaded(configured):
+        catalog.configure(*configured)
+        return catalog.load(catalog.policy())
+
+    without = loaded(configuration(folder / 'none', ''))
+    configured = configuration(folder / 'default', 'bench_001')
+    with_default = loaded(configured)
 
     def request(os, driver=None):
         return model.Request(model.ImageProperties(os), driver=driver)
@@ -172,7 +171,7 @@ def inside(folder, drivers, calls):
     loads = []
     for _ in range(9):
         begin = time.perf_counter()
-        registry.catalog(policy.Source(files, folders).policy())
+        loaded(configured)
         loads.append((time.perf_counter() - begin) * 1e3)
     print(f'{len(with_default.offers)} drivers with those of the cloud '
           'itself; to read the configuration and load them once more: '

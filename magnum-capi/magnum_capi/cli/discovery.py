@@ -42,6 +42,12 @@ class _Types(columns.FormattableColumn[list[dict[str, str]]]):
         return '\n'.join(str(model.ClusterType(**t)) for t in self._value)
 
 
+class _Lines(columns.FormattableColumn[list[str]]):
+
+    def human_readable(self) -> str:
+        return '\n'.join(self._value)
+
+
 class _Flag(columns.FormattableColumn[bool]):
 
     def human_readable(self) -> str:
@@ -94,11 +100,11 @@ class List(_OfHost, base.Lister):
     """
 
     def take_action(self, args: argparse.Namespace) -> base.Table:
-        from magnum_capi.discovery import inventory
-        return inventory.COLUMNS, [
-            (name, _Types(types), state, _Flag(beta), _Flag(default), origin,
-             _Text(error), mode) for name, types, state, beta, default,
-            origin, error, mode in inventory.rows(self.look(args).catalog)]
+        from magnum_capi.discovery import host
+        return host.COLUMNS, [
+            (name, _Types(types), state, _Flag(beta), _Lines(options), origin,
+             _Text(error), mode) for name, types, state, beta, options,
+            origin, error, mode in host.rows(self.look(args).catalog)]
 
 
 class Explain(_OfHost, base.Judging):

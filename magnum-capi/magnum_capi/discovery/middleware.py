@@ -54,14 +54,13 @@ from oslo_config import cfg
 import webob
 
 from magnum_capi.discovery import answers
+from magnum_capi.discovery import catalog as catalog_
 from magnum_capi.discovery import clusters
 from magnum_capi.discovery import exchange as exchange_
 from magnum_capi.discovery import guarded
 from magnum_capi.discovery import images
 from magnum_capi.discovery import inside as inside_
 from magnum_capi.discovery import model
-from magnum_capi.discovery import policy
-from magnum_capi.discovery import registry
 from magnum_capi.discovery import templates
 from magnum_capi import errors
 
@@ -173,5 +172,5 @@ def factory(global_conf: collections.abc.Mapping[str, str],
     reader = images.Reader.of(conf, (connect, read))
     # Not later: with several workers, the program magnum-api forks for every
     # request, and each child would load the drivers.
-    catalog = registry.catalog(policy.Source.of(conf).policy())
+    catalog = catalog_.load(catalog_.policy(conf))
     return lambda app: Filter(app, catalog, reader)

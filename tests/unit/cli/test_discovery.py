@@ -10,12 +10,13 @@ import sys
 from unittest import mock
 
 import fixtures
+from oslo_config import cfg
 import testtools
 import yaml
 
 from magnum_capi.cli import discovery as cli
 from magnum_capi.discovery.audit import seen
-from magnum_capi.discovery import inventory
+from magnum_capi.discovery import host
 from magnum_capi.discovery import model
 from tests.unit.discovery import distributions
 
@@ -47,15 +48,16 @@ class _Base(testtools.TestCase):
         for name in ('OS_CLOUD', 'CLIFF_FIT_WIDTH', 'CLIFF_MAX_TERM_WIDTH'):
             self.useFixture(fixtures.EnvironmentVariable(name))
         # No magnum.conf of this machine, and none of its drivers.
+        self.addCleanup(cfg.CONF.clear)
         self.useFixture(fixtures.EnvironmentVariable(
             'HOME', str(self.folder)))
         self.useFixture(fixtures.MonkeyPatch(
-            'oslo_config.cfg.find_config_files', lambda **kw: []))
+            'oslo_config.cfg.find_config_files', lambda *args: []))
         self.useFixture(fixtures.MonkeyPatch(
-            'oslo_config.cfg.find_config_dirs', lambda **kw: []))
+            'oslo_config.cfg.find_config_dirs', lambda *args: []))
         self.installed = self.useFixture(distributions.Distributions())
         self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi.discovery.registry.installed',
+            'magnum_capi.discovery.catalog.installed',
             lambda: [point for found in metadata.distributions(
                 path=[str(self.installed.folder)])
                 for point in found.entry_points]))
@@ -79,16 +81,13 @@ class _Base(testtools.TestCase):
     def inventory(self, *offers, **policy):
         path = self.folder / 'inventory.json'
         path.write_text(json.dumps([
-            dict(zip(inventory.COLUMNS, row)) for row in inventory.rows(
+            dict(zip(host.COLUMNS, row)) for row in host.rows(
                 model.Catalog(offers, model.Policy(**policy)))]))
         return '--inventory', path
 
     def cloud(self, **more):
         """A cloud that openstacksdk would read."""
         reader = mock.Mock(**more)
-        self.useFixture(fixtures.MonkeyPatch(
-            'sys.modules', sys.modules | {
-                'magnum_capi.discovery.cloud': reader}))
         self.useFixture(fixtures.MonkeyPatch(
             'magnum_capi.discovery.cloud', reader))
         return reader
@@ -119,15 +118,35 @@ class HostTest(_Base):
         code, out = self.call(cli.List, '--config-file', self.conf,
                               '-f', 'json')
         self.assertEqual(
-            (0, [('one_drv', 'usable', True, None),
-                 ('two_drv', 'usable', False, None),
-                 ('bad_drv', 'broken', False,
+            (0, [('one_drv', 'usable', ['default_driver'], None),
+                 ('two_drv', 'usable', [], None),
+                 ('bad_drv', 'broken', [],
                   "import: ModuleNotFoundError: No module named "
                   "'not_there'")]),
-            (code, [(row['Driver'], row['State'], row['Default'],
+            (code, [(row['Driver'], row['State'], row['Options'],
                      row['Error']) for row in json.loads(out)]))
-        # The warning of the registry would say it twice.
+        # The warning in the log would say it twice.
         self.assertEqual('', self.error())
+
+    def test_a_driver_reads_its_own_options(self):
+        # As k8s_capi_v1 does with [k8s_capi]extra_os_distros.
+        self.installed.module('c_of_cli', """
+            from oslo_config import cfg
+            cfg.CONF.register_opt(cfg.ListOpt('more', default=[]), 'c_of_cli')
+            class Driver:
+                beta = False
+                @property
+                def provides(self):
+                    return [{'server_type': 'vm', 'os': os, 'coe': 'k'}
+                            for os in ['ubuntu', *cfg.CONF.c_of_cli.more]]
+            """)
+        self.installed.add('c-dist', c_drv='c_of_cli:Driver')
+        with open(self.conf, 'a') as file:
+            file.write('[c_of_cli]\nmore = flatcar\n')
+        _, out = self.call(cli.List, '--config-file', self.conf, '-f', 'json')
+        [found] = [row for row in json.loads(out) if row['Driver'] == 'c_drv']
+        self.assertEqual(['ubuntu', 'flatcar'],
+                         [t['os'] for t in found['Cluster types']])
 
     def test_list_is_an_inventory(self):
         _, out = self.call(cli.List, '--config-file', self.conf,
@@ -141,7 +160,7 @@ class HostTest(_Base):
         _, out = self.call(cli.List, '--config-file', self.conf)
         self.assertRegex(
             out, r'\| one_drv +\| \(vm, ubuntu, kubernetes\) \| usable +\| '
-                 r' +\| yes ')
+                 r' +\| default_driver ')
         self.assertNotIn('None', out)
 
     def test_no_filter(self):
@@ -203,11 +222,11 @@ class HostTest(_Base):
         self.assertIn('No findings', self.error())
 
     def test_configuration_that_is_not_there(self):
-        self.assert_error(2, 'no such configuration file', cli.List,
+        self.assert_error(2, 'config files: ', cli.List,
                           '--config-file', self.folder / 'x')
 
     def test_folder_that_is_not_there(self):
-        self.assert_error(2, 'no such configuration folder', cli.List,
+        self.assert_error(2, 'config file directory', cli.List,
                           '--config-dir', self.folder / 'x')
 
     def test_both_kinds_of_source(self):

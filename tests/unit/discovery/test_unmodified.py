@@ -5,8 +5,8 @@ from importlib import metadata
 import fixtures
 import testtools
 
+from magnum_capi.discovery import catalog as catalog_
 from magnum_capi.discovery import model
-from magnum_capi.discovery import registry
 from magnum_capi.discovery import unmodified
 from tests.unit.discovery import distributions
 
@@ -127,8 +127,8 @@ class PoisonTest(testtools.TestCase):
         self.assertIs(found, unmodified.without_broken(found))
 
 
-class RegistryTest(testtools.TestCase):
-    """The two errors of the registry that are known by their words."""
+class WordsTest(testtools.TestCase):
+    """The two errors of drivers that are known by their words."""
 
     def test_they_are_those_words(self):
         self.useFixture(fixtures.FakeLogger())
@@ -137,7 +137,7 @@ class RegistryTest(testtools.TestCase):
         installed.add('one', nothing='m_of_23:N', double='m_of_23:N')
         installed.add('two', double='m_of_24:N')
 
-        found = registry.catalog(model.Policy(), lambda: [
+        found = catalog_.load(model.Policy(), lambda: [
             point for each in metadata.distributions(
                 path=[str(installed.folder)])
             for point in each.entry_points])

@@ -2,25 +2,28 @@
 
 import importlib
 import logging
+import os
+import pathlib
 import sys
-from unittest import mock
 
 import fixtures
+from oslo_config import cfg
 import testtools
 
+from magnum_capi.discovery import catalog
 from magnum_capi.discovery import model
-from magnum_capi.discovery import registry
+from magnum_capi import errors
 from tests.unit.discovery import distributions
 
 UBUNTU = model.ClusterType('vm', 'ubuntu', 'kubernetes')
 
 
-class RegistryTestCase(testtools.TestCase):
+class InstalledTestCase(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
         self.log = self.useFixture(fixtures.FakeLogger(
-            registry.LOG.name, level=logging.DEBUG,
+            catalog.LOG.name, level=logging.DEBUG,
             format='%(levelname)s %(message)s'))
         self.start_again()
 
@@ -32,7 +35,7 @@ class RegistryTestCase(testtools.TestCase):
 
     def offers(self, **policy):
         """Those of the test by name; the machine may have others."""
-        return registry.catalog(model.Policy(**policy)).by_name
+        return catalog.load(model.Policy(**policy)).by_name
 
     def warnings(self, name):
         return [line for line in self.log.output.splitlines()
@@ -58,19 +61,19 @@ class RegistryTestCase(testtools.TestCase):
         self.installed.add('bad', mct_bad='mct_bad:Driver')
         self.installed.add('good', mct_good='mct_good:Driver')
 
-        catalog = registry.catalog(model.Policy())
-        offers = catalog.by_name
+        found = catalog.load(model.Policy())
+        offers = found.by_name
 
         # Whatever happens to one, the other is not concerned.
         self.assertEqual((UBUNTU,), offers['mct_good'].types)
         self.assertIsNone(offers['mct_good'].error)
         self.assertEqual((), offers['mct_bad'].types)
         self.assertEqual(model.State.BROKEN,
-                         catalog.states['mct_bad'])
+                         found.states['mct_bad'])
         return offers['mct_bad'].error
 
 
-class LoadedTest(RegistryTestCase):
+class LoadedTest(InstalledTestCase):
 
     def test_a_driver(self):
         self.installed.module('mct_good')
@@ -128,7 +131,7 @@ class LoadedTest(RegistryTestCase):
             group='magnum.drivers') if point.name.startswith('mct_')]
 
         self.assertEqual(expected, [
-            offer.name for offer in registry.catalog(model.Policy()).offers
+            offer.name for offer in catalog.load(model.Policy()).offers
             if offer.name.startswith('mct_')])
         self.assertEqual({'mct_z', 'mct_a', 'mct_m'}, set(expected))
 
@@ -150,18 +153,8 @@ class LoadedTest(RegistryTestCase):
         self.assertRegex(self.log.output,
                          r"DEBUG Driver 'mct_good': \d+\.\d+ s to load")
 
-    def test_it_is_the_time_of_loading_only(self):
-        self.installed.module('mct_good')
-        self.installed.add('good', mct_good='mct_good:Driver')
-        now = iter((100.0, 250.5))
-        self.useFixture(fixtures.MockPatchObject(
-            registry.time, 'monotonic', lambda: next(now)))
-        self.offers()
 
-        self.assertIn("Driver 'mct_good': 150.500 s to load", self.log.output)
-
-
-class BrokenTest(RegistryTestCase):
+class BrokenTest(InstalledTestCase):
 
     def test_at_import(self):
         for module, error in (
@@ -244,11 +237,6 @@ class BrokenTest(RegistryTestCase):
                         {code}
             '''), error)
 
-    def test_no_provides_at_all(self):
-        self.assertEqual(
-            "provides: AttributeError: 'Driver' object has no attribute "
-            "'provides'", self.fail('class Driver: beta = False'))
-
     def test_beta(self):
         self.assertEqual(
             "beta: AttributeError: type object 'Driver' has no attribute "
@@ -300,14 +288,8 @@ class BrokenTest(RegistryTestCase):
             self.warnings('mct_bad'))
         self.assertNotIn('ERROR', self.log.output)
 
-    def test_the_traceback_is_for_who_looks_for_it(self):
-        with mock.patch.object(registry.LOG, 'debug') as debug:
-            self.fail('import mct_nowhere')
 
-        debug.assert_any_call('Driver %s', "'mct_bad'", exc_info=True)
-
-
-class TwiceTest(RegistryTestCase):
+class TwiceTest(InstalledTestCase):
 
     def test_one_name_of_two_distributions(self):
         self.installed.module('mct_good')
@@ -343,7 +325,7 @@ class TwiceTest(RegistryTestCase):
         self.assertIsNone(offers['mct_x'].error)
 
 
-class InstalledTest(RegistryTestCase):
+class InstalledTest(InstalledTestCase):
 
     def test_a_distribution_with_a_bad_file_blocks_nobody(self):
         self.installed.module('mct_good')
@@ -362,12 +344,12 @@ class InstalledTest(RegistryTestCase):
         newer.add_raw('twice', '2', '[magnum.drivers]\n'
                       'mct_new = mct_good:Driver\n'
                       '[console_scripts]\nmct_tool = mct_good:Driver\n')
-        before = [(p.name, p.value) for p in registry.installed()]
+        before = [(p.name, p.value) for p in catalog.installed()]
         self.installed.add_raw('poison', '1', '[magnum.drivers]\nno entry\n')
         importlib.invalidate_caches()
 
         self.assertEqual(before, [
-            (p.name, p.value) for p in registry.installed()])
+            (p.name, p.value) for p in catalog.installed()])
         self.assertIn(('mct_new', 'mct_good:Driver'), before)
         self.assertThat(self.warnings("'poison'"),
                         testtools.matchers.HasLength(1))
@@ -376,7 +358,146 @@ class InstalledTest(RegistryTestCase):
         point = importlib.metadata.EntryPoint('mct_x', 'nowhere:X',
                                               'magnum.drivers')
 
-        offer, = registry.catalog(model.Policy(), lambda: [point]).offers
+        offer, = catalog.load(model.Policy(), lambda: [point]).offers
 
         self.assertEqual('an unknown distribution', offer.origin)
         self.assert_starts(offer.error, 'import: ModuleNotFoundError')
+
+
+class ConfigurationTestCase(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.base = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.useFixture(fixtures.EnvironmentVariable('HOME', str(self.base)))
+        for name in list(os.environ):
+            if name.startswith('OS_DRIVERS__'):
+                self.useFixture(fixtures.EnvironmentVariable(name))
+
+    def write(self, name, text):
+        """The path of a file with [drivers]."""
+        path = self.base / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f'[drivers]\n{text}\n')
+        return str(path)
+
+    def read(self, files=(), folders=()):
+        conf = cfg.ConfigOpts()
+        self.sources = catalog.configure(files, folders, conf)
+        return catalog.policy(conf)
+
+
+class PolicyTest(ConfigurationTestCase):
+
+    def test_values(self):
+        for text, policy in (
+                ('', model.Policy()),
+                ('default_driver = a\ndisabled_drivers = b,c\n'
+                 'enabled_beta_drivers=d',
+                 model.Policy('a', frozenset('bc'), frozenset('d'))),
+                # Blanks around a name do not count, nor does a blank name.
+                ('default_driver =  a \ndisabled_drivers = b , ,\n   c,\n'
+                 'enabled_beta_drivers = ',
+                 model.Policy('a', frozenset('bc'))),
+                ('default_driver =', model.Policy()),
+                ('[k8s_discovery]\nmode = hibiscus',
+                 model.Policy(mode=model.Mode.HIBISCUS)),
+                ('verify_ca = perhaps\n[api]\nx = $y', model.Policy())):
+            self.assertEqual(policy, self.read(
+                [self.write('magnum.conf', text)]), text)
+
+    def test_values_that_cannot_be_used(self):
+        for text, said in (('[k8s_discovery]\nmode = lenient', 'lenient'),
+                           ('disabled_drivers = $nowhere', 'nowhere')):
+            path = self.write('magnum.conf', text)
+            e = self.assertRaises(errors.UsageError, self.read, [path])
+            self.assertEqual(path, e.where)
+            self.assertIn(said, str(e))
+
+    def test_which_files_win(self):
+        one = self.write('1', 'default_driver = a\ndisabled_drivers = x')
+        two = self.write('-- 2 b', 'default_driver = b')
+        self.write('d/20.conf', 'default_driver = c')
+        self.write('d/10.conf', 'default_driver = d')
+        self.write('d/30.txt', 'default_driver = e')
+        folder = str(self.base / 'd')
+        for files, folders, read, default in (
+                ([one, two], [], (one, two), 'b'),
+                ([two, one], [], (two, one), 'a'),
+                ([one, '~/-- 2 b'], [], (one, two), 'b'),
+                ([one], [folder], (one, folder), 'c')):
+            self.assertEqual(model.Policy(default, frozenset('x')),
+                             self.read(files, folders))
+            self.assertEqual(read, self.sources)
+
+    def test_the_environment_wins(self):
+        self.useFixture(fixtures.EnvironmentVariable(
+            'OS_DRIVERS__DEFAULT_DRIVER', 'b'))
+        path = self.write('magnum.conf', 'default_driver = a')
+        self.assertEqual('b', self.read([path]).default_driver)
+
+    def test_options_that_magnum_has_registered(self):
+        conf = cfg.ConfigOpts()
+        conf.register_opt(cfg.StrOpt('default_driver', help='Magnum says'),
+                          'drivers')
+        conf([], default_config_files=[], default_config_dirs=[])
+        conf.set_override('default_driver', 'a', 'drivers')
+        self.assertEqual(model.Policy('a'), catalog.policy(conf))
+
+
+class FoundTest(ConfigurationTestCase):
+    """The files that Magnum's API finds itself."""
+
+    def setUp(self):
+        super().setUp()
+        self.found = (
+            self.write('.magnum/magnum.conf', 'default_driver = a'),
+            self.write('.magnum/magnum-api.conf', 'default_driver = b'),
+            str(self.base / '.magnum/magnum.conf.d'))
+        self.write('.magnum/magnum.conf.d/x.conf', 'disabled_drivers = c')
+
+    def test_if_none_is_given(self):
+        self.assertEqual(model.Policy('b', frozenset('c')), self.read())
+        self.assertEqual(self.found, self.sources)
+
+    def test_not_if_one_is_given(self):
+        mine = self.write('mine/x.conf', 'enabled_beta_drivers = d')
+        for given in (([mine],), ([], [str(self.base / 'mine')])):
+            self.assertEqual(model.Policy(
+                enabled_beta_drivers=frozenset('d')), self.read(*given))
+
+
+class FaultsTest(ConfigurationTestCase):
+
+    def problem(self, *sources):
+        e = self.assertRaises(errors.UsageError, self.read, *sources)
+        self.assertEqual(1, len(str(e).splitlines()))
+        return e
+
+    def test_files_that_cannot_be_parsed(self):
+        for content, said in (
+                (b'[drivers]\nno option', 'line 2: No \':\' or \'='),
+                (b'default_driver = a', 'line 1: Section must be started'),
+                (b'[drivers]\ndefault_driver = \xff\xfe\x81',
+                 'UnicodeDecodeError')):
+            path = self.base / 'magnum.conf'
+            path.write_bytes(content)
+            e = self.problem([str(path)])
+            self.assertEqual(str(path), e.where)
+            self.assertIn(said, str(e))
+
+    def test_what_is_in_the_file_is_not_told(self):
+        path = self.write('m', '[database]\nconnection = x\nsecret')
+        e = self.problem([path])
+        self.assertIn('line 4', str(e))
+        self.assertNotIn('secret', str(e))
+
+    def test_what_is_not_there(self):
+        good, missing = self.write('m', ''), str(self.base / 'no')
+        (self.base / 'd/x.conf').mkdir(parents=True)
+        for files, folders, where in (
+                ([good, missing], [], missing),
+                ([good], [missing], missing),
+                ([str(self.base)], [], str(self.base)),
+                ([], [str(self.base / 'd')], f'{self.base}/d/x.conf')):
+            self.assertEqual(where, self.problem(files, folders).where)
