@@ -33,7 +33,7 @@ pipeline = authtoken {}api_v1
 paste.filter_factory = keystonemiddleware.auth_token:filter_factory
 
 [filter:driver_discovery]
-paste.filter_factory = magnum_capi.discovery.middleware:factory
+paste.filter_factory = magnum_capi.discovery.filter:factory
 '''
 
 

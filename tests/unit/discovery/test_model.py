@@ -197,3 +197,16 @@ class DecisionTest(testtools.TestCase):
 
     def test_a_refusal_as_text(self):
         self.assertEqual('Not there. Look.', str(self.refusal))
+
+
+class ImmutableTest(testtools.TestCase):
+    """What threads of Magnum's API share: nobody can change it."""
+
+    def test_it(self):
+        catalog = model.Catalog([model.Offer('a')])
+        request = model.Request(model.ImageProperties())
+        for value in (catalog.offers[0], catalog.policy, request,
+                      request.image):
+            for field in dataclasses.fields(value):
+                self.assertRaises(dataclasses.FrozenInstanceError, setattr,
+                                  value, field.name, None)
