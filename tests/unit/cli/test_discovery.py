@@ -260,25 +260,33 @@ class NoDriversTest(_Base):
 
 class ExplainTest(_Base):
 
-    def test_text(self):
+    def test_table(self):
         code, out = self.call(cli.Explain, *self.inventory(A), '--property',
                               'magnum_distro=ubuntu', '--property',
                               'os_distro=ubuntu')
         self.assertEqual(0, code)
-        self.assertIn('So the driver is a_drv, for (vm, ubuntu, kubernetes)',
-                      out)
+        for row in (r'Subject +\| an image',
+                    r'Cluster type +\| \(vm, ubuntu, kubernetes\)',
+                    r'Driver +\| a_drv',
+                    r"Reasons +\| The magnum_distro of the image is '.*'\.",
+                    r' +\| Neither the template nor the image', 'Refusal'):
+            self.assertRegex(out, fr'\| {row} ')
+        self.assertNotIn('None', out)
 
     def test_refused(self):
         code, out = self.call(cli.Explain, *self.inventory(A, B),
-                              '--property', 'os_distro=ubuntu')
-        self.assertEqual(1, code)
-        self.assertIn('So there is no driver.', out)
+                              '--property', 'os_distro=ubuntu', '-f', 'json')
+        found = json.loads(out)
+        self.assertEqual((1, None, ['a_drv', 'b_drv']),
+                         (code, found['Driver'], found['Candidates']))
+        self.assertIn('is ambiguous', found['Refusal'])
+        self.assertIn('--driver', found['Remedy'])
 
     def test_json_and_yaml_are_the_same(self):
         argv = (*self.inventory(A), '--property', 'os_distro=ubuntu')
         _, one = self.call(cli.Explain, *argv, '-f', 'json')
         _, two = self.call(cli.Explain, *argv, '-f', 'yaml')
-        self.assertEqual('a_drv', json.loads(one)['driver'])
+        self.assertEqual('a_drv', json.loads(one)['Driver'])
         self.assertEqual(json.loads(one), yaml.safe_load(two))
 
     def test_template(self):
@@ -288,19 +296,18 @@ class ExplainTest(_Base):
             '--coe', 'swarm', '-f', 'json')
         found = json.loads(out)
         self.assertEqual({'server_type': 'bm', 'os': 'ubuntu',
-                          'coe': 'swarm'}, found['cluster_type'])
-        self.assertEqual('driver does not provide the type',
-                         found['refusal']['kind'])
+                          'coe': 'swarm'}, found['Cluster type'])
+        self.assertIn('does not provide', found['Refusal'])
 
     def test_image(self):
         reader = self.cloud(find_image=mock.Mock(return_value=seen.Image(
             '1', 'x', os_distro='ubuntu', magnum_driver=' a_drv ')))
         code, out = self.call(cli.Explain, *self.inventory(A, B), '--image',
-                              'x', '--os-cloud', 'c')
+                              'x', '--os-cloud', 'c', '-f', 'value')
         reader.find_image.assert_called_once_with('c', 'x')
         self.assertEqual(0, code)
-        self.assertIn('This is about image x (1).', out)
-        self.assertIn('So the driver is a_drv, ', out)
+        lines = out.splitlines()
+        self.assertEqual(('image x (1)', 'a_drv'), (lines[0], lines[2]))
 
     def test_cloud_of_the_environment(self):
         self.useFixture(fixtures.EnvironmentVariable('OS_CLOUD', 'e'))
@@ -340,14 +347,15 @@ class ExplainTest(_Base):
             find_cluster=mock.Mock(return_value=(
                 {'uuid': 'c', 'name': 'c'}, self.STORED)))
         argv = (*self.inventory(A, B), '--os-cloud', 'c')
-        for code, line, *more in (
-                (0, 'So the driver is b_drv.', '--template', 't'),
-                (0, 'So the driver is a_drv.', '--cluster', 'c'),
-                (1, 'So it is refused: The cluster is served',
+        for code, driver, subject, *more in (
+                (0, 'b_drv', 'template t (other)', '--template', 't'),
+                (0, 'a_drv', 'cluster c (c)', '--cluster', 'c'),
+                (1, None, 'upgrade of cluster c (c) to template t (other)',
                  '--upgrade', 'c', 't')):
-            got, out = self.call(cli.Explain, *argv, *more)
-            self.assertEqual(code, got, out)
-            self.assertIn(line, out)
+            got, out = self.call(cli.Explain, *argv, *more, '-f', 'json')
+            found = json.loads(out)
+            self.assertEqual((code, driver, subject), (
+                got, found['Driver'], found['Subject']))
 
     def test_stored_in_no_cloud(self):
         for what in (['--template', 'x'], ['--cluster', 'x'],
