@@ -197,7 +197,6 @@ class Audit(base.Verdict, _OfHost, base.Lister):
     def take_action(self, args: argparse.Namespace) -> base.Table:
         from magnum_capi.discovery import audit
         from magnum_capi.discovery.audit import findings
-        from magnum_capi.discovery.audit import stranded
         if args.without and not args.os_cloud:
             raise errors.UsageError('--without needs a cloud',
                                     hint='Name it with --os-cloud or OS_CLOUD')
@@ -217,7 +216,7 @@ class Audit(base.Verdict, _OfHost, base.Lister):
                      if cloud else 'Cloud: not checked (--os-cloud)'):
             print(line, file=sys.stderr)
         if cloud and args.without:
-            found = stranded.audit(host.catalog, cloud, args.without)
+            found = audit.without(args.without, host.catalog, cloud)
         else:
             found = audit.audit(host.catalog, cloud, host.position)
         bad = {findings.Severity.ERROR}

@@ -207,7 +207,7 @@ def _template(found: Template) -> seen.Template:
     return seen.Template(
         found.uuid, found.name or '', found.image_id or '',
         found.server_type or '', found.coe or '', found.cluster_distro or '',
-        found.driver, found.project_id or '')
+        found.driver)
 
 
 def _images(connection: connection_.Connection,
