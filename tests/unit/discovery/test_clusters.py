@@ -45,66 +45,51 @@ class CreateTest(ClusterTestCase):
             [('/v1/clusters', {'name': 'c', 'labels': {'a': 'b'},
                                'cluster_template_id': template})],
             self.magnum.asked('POST'))
+        self.assertEqual(['secret'], self.magnum.users)
 
     def test_a_name_is_forwarded_as_uuid(self):
         # Between check and use the name may be given to another template.
-        template = self.magnum.add_template('mine')
-        self.create('mine')
-        [(_, body)] = self.magnum.asked('POST')
-        self.assertEqual(template, body['cluster_template_id'])
-
-    def test_a_name_with_blanks_and_signs(self):
-        for name in ('a b', 'é%41?x=1#y', '..', 'a/b', '../x', 'detail'):
+        for name in ('mine', 'a b', 'é%41?x=1#y', '..', 'a/b', '../x',
+                     'detail'):
             template = self.magnum.add_template(name)
             self.assertEqual(202, self.create(name).status_int)
             body = self.magnum.asked('POST')[-1][1]
             self.assertEqual(template, body['cluster_template_id'])
 
-    def test_the_template_is_read_as_the_user(self):
-        self.create(self.magnum.add_template())
-        self.assertEqual(['secret'], self.magnum.users)
-
-    def test_templates_from_before(self):
+    def test_drivers_that_cannot_be_used(self):
         for fields, part in (
                 ({'driver': OFF}, 'disabled'),
                 ({'driver': 'gone'}, 'not installed'),
                 ({'driver': scripted_magnum.BETA,
                   'cluster_distro': 'flatcar'}, 'beta'),
                 ({'driver': ALIAS, 'cluster_distro': 'flatcar'},
-                 'does not provide')):
+                 'does not provide'),
+                ({'driver': None, 'cluster_distro': 'x'},
+                 'No usable driver'),
+                ({'driver': None}, 'ambiguous')):
             template = self.magnum.add_template(**fields)
-            self.check_refused(self.create(template), part, template,
+            answer = self.create(template)
+            self.check_refused(answer, part, template,
                                'update its field driver')
+            # The image does not count any more.
+            self.assertNotIn('magnum_driver', scripted_magnum.detail(answer))
 
     def test_no_driver_and_one_provider(self):
         template = self.magnum.add_template(
             driver=None, cluster_distro='flatcar')
         self.assertEqual(202, self.create(template).status_int)
 
-    def test_no_driver_and_several(self):
-        template = self.magnum.add_template(driver=None)
-        answer = self.create(template)
-        self.check_refused(answer, 'ambiguous', 'update its field driver')
-        # The image does not count any more.
-        self.assertNotIn('magnum_driver', scripted_magnum.detail(answer))
-
-    def test_no_driver_and_magnum_takes_another_one_than_the_default(self):
+    def test_no_driver_and_a_default(self):
         # Magnum 23 takes the last loaded provider of the type then.
+        template = self.magnum.add_template(driver=None)
         self.app = scripted_magnum.filtered(
             self.magnum, scripted_magnum.catalog(default_driver=HELM))
-        self.check_refused(self.create(self.magnum.add_template(driver=None)),
-                           HELM, f'Magnum would take {ALIAS!r}',
+        self.check_refused(self.create(template), HELM,
+                           f'Magnum would take {ALIAS!r}',
                            'update its field driver')
-
-    def test_no_driver_and_the_default_is_what_magnum_takes(self):
         self.app = scripted_magnum.filtered(
             self.magnum, scripted_magnum.catalog(default_driver=ALIAS))
-        self.assertEqual(202, self.create(
-            self.magnum.add_template(driver=None)).status_int)
-
-    def test_no_driver_and_none(self):
-        self.check_refused(self.create(self.magnum.add_template(
-            driver=None, cluster_distro='x')), 'No usable driver')
+        self.assertEqual(202, self.create(template).status_int)
 
     def test_an_unknown_uuid_is_magnums_to_refuse(self):
         unknown = str(uuid.uuid4())
@@ -122,11 +107,6 @@ class CreateTest(ClusterTestCase):
                 answer.status_int, scripted_magnum.detail(answer)))
         self.assertEqual([], self.magnum.asked('POST'))
 
-    def test_what_is_no_uuid_or_name(self):
-        for template in (None, 7, '', ' ', ['x'], {'a': 1}, True):
-            self.check_refused(self.create(template))
-        self.check_refused(self.send('/v1/clusters', {}))
-
     def test_another_error_of_magnum_is_not_forwarded(self):
         def conflict(ident):
             raise answers.Refused(409, 'Several.')
@@ -134,6 +114,12 @@ class CreateTest(ClusterTestCase):
         for ident in ('x', str(uuid.uuid4())):
             self.assertEqual(409, self.create(ident).status_int)
         self.assertEqual([], self.magnum.asked('POST'))
+
+    def test_what_is_no_uuid_or_name(self):
+        for template in (None, 7, '', ' ', ['x'], {'a': 1}, True):
+            self.check_refused(self.create(template),
+                               'field/attribute cluster_template_id')
+        self.check_refused(self.send('/v1/clusters', {}))
 
     def test_magnum_fails(self):
         self.magnum.broken['POST', 'clusters'] = RuntimeError('a bug')
@@ -158,62 +144,45 @@ class UpgradeTest(ClusterTestCase):
             [(f'/v1/clusters/{self.cluster}/actions/upgrade',
               {'cluster_template': template, 'max_batch_size': 1})],
             self.magnum.asked('POST'))
+        self.magnum.requests.clear()
 
-    def test_the_same_driver(self):
-        new = self.magnum.add_template('new', cluster_distro='flatcar')
-        self.check_forwarded(self.upgrade('new'), new)
+    def test_what_is_accepted(self):
+        flatcar = {'cluster_distro': 'flatcar'}
+        for old, new in (
+                ({}, flatcar),
+                # A driver that was disabled goes on.
+                ({'driver': OFF}, {'driver': OFF}),
+                ({'driver': None, **flatcar}, {}),
+                ({}, {'driver': None, **flatcar})):
+            self.magnum.templates[self.old].update(
+                {'driver': HELM, 'cluster_distro': 'ubuntu'} | old)
+            template = self.magnum.add_template('new', **new)
+            self.check_forwarded(self.upgrade('new'), template)
+            del self.magnum.templates[template]
 
-    def test_another_driver(self):
-        self.magnum.add_template('new', driver=ALIAS)
-        self.check_refused(self.upgrade('new'), HELM, ALIAS,
-                           'cannot be given to another driver')
+    def test_the_same_template_whatever_has_become_of_it(self):
+        for fields in ({'driver': 'gone'},
+                       {'driver': ALIAS, 'cluster_distro': 'flatcar'}):
+            self.magnum.templates[self.old].update(fields)
+            self.check_forwarded(self.upgrade('old'), self.old)
 
-    def test_the_same_template(self):
-        self.magnum.templates[self.old]['driver'] = 'gone'
-        self.check_forwarded(self.upgrade('old'), self.old)
-
-    def test_the_same_template_whatever_has_become_of_its_type(self):
-        self.magnum.templates[self.old].update(
-            driver=ALIAS, cluster_distro='flatcar')
-        self.check_forwarded(self.upgrade('old'), self.old)
-
-    def test_a_driver_that_was_disabled_goes_on(self):
-        self.magnum.templates[self.old]['driver'] = OFF
-        new = self.magnum.add_template('new', driver=OFF)
-        self.check_forwarded(self.upgrade('new'), new)
-
-    def test_from_a_disabled_driver_to_another(self):
-        self.magnum.templates[self.old]['driver'] = OFF
-        self.magnum.add_template('new')
-        self.check_refused(self.upgrade('new'), OFF, HELM)
-
-    def test_the_driver_does_not_provide_the_new_type(self):
-        self.magnum.templates[self.old]['driver'] = ALIAS
-        self.magnum.add_template('new', driver=ALIAS, cluster_distro='flatcar')
-        self.check_refused(self.upgrade('new'), 'does not provide')
-
-    def test_nor_from_another_to_the_one_there_is(self):
-        for old, new in ((HELM, ALIAS), (ALIAS, HELM)):
-            self.magnum.templates[self.old]['driver'] = old
-            self.magnum.add_template(f'to {new}', driver=new)
-            self.check_refused(self.upgrade(f'to {new}'), old, new,
-                               'cannot be given to another driver')
-
-    def test_a_disabled_driver_is_not_taken(self):
-        self.magnum.add_template('new', driver=OFF)
-        self.check_refused(self.upgrade('new'), 'disabled')
-
-    def test_old_template_without_driver(self):
-        self.magnum.templates[self.old].update(
-            driver=None, cluster_distro='flatcar')
-        new = self.magnum.add_template('new')
-        self.check_forwarded(self.upgrade('new'), new)
-
-    def test_old_template_without_driver_and_another_one_serves(self):
-        self.magnum.templates[self.old]['driver'] = None
-        self.magnum.add_template('new')
-        self.check_refused(self.upgrade('new'), f'served by the driver '
-                           f'{ALIAS!r}', f'the template is for {HELM!r}')
+    def test_what_is_refused(self):
+        another = 'cannot be given to another driver'
+        for old, new, *parts in (
+                ({}, {'driver': ALIAS}, HELM, ALIAS, another),
+                ({'driver': ALIAS}, {}, HELM, ALIAS, another),
+                ({'driver': OFF}, {}, OFF, HELM, another),
+                ({}, {'driver': OFF}, 'disabled'),
+                ({'driver': ALIAS},
+                 {'driver': ALIAS, 'cluster_distro': 'flatcar'},
+                 'does not provide'),
+                ({'driver': None}, {}, f'served by the driver {ALIAS!r}',
+                 f'the template is for {HELM!r}'),
+                ({}, {'driver': None}, ALIAS, another)):
+            self.magnum.templates[self.old].update({'driver': HELM} | old)
+            template = self.magnum.add_template('new', **new)
+            self.check_refused(self.upgrade('new'), *parts)
+            del self.magnum.templates[template]
 
     def test_old_template_without_driver_and_several(self):
         # As Magnum's conductor, which asks no default for a cluster.
@@ -223,17 +192,7 @@ class UpgradeTest(ClusterTestCase):
             self.magnum.templates[self.old]['driver'] = None
             for driver in (ALIAS, None):
                 new = self.magnum.add_template(f'to {driver}', driver=driver)
-                self.magnum.requests.clear()
                 self.check_forwarded(self.upgrade(new), new)
-
-    def test_new_template_without_driver(self):
-        new = self.magnum.add_template(
-            'new', driver=None, cluster_distro='flatcar')
-        self.check_forwarded(self.upgrade('new'), new)
-
-    def test_new_template_of_anybody(self):
-        self.magnum.add_template('new', driver=None)
-        self.check_refused(self.upgrade('new'), 'another driver', ALIAS)
 
     def test_neither_names_a_driver(self):
         self.magnum.templates[self.old].update(
@@ -246,11 +205,14 @@ class UpgradeTest(ClusterTestCase):
         self.magnum.add_template('new', driver=None)
         self.check_refused(self.upgrade('new'), 'another driver')
 
-    def test_what_is_not_there_is_magnums_to_say(self):
+    def test_what_is_not_there(self):
         for template, ident in (('x', 'c'), ('old', 'x')):
             answer = self.upgrade(template, ident)
             self.assertEqual((404, 'x could not be found.'), (
                 answer.status_int, scripted_magnum.detail(answer)))
+        del self.magnum.templates[self.old]
+        self.magnum.add_template('new')
+        self.assertEqual(404, self.upgrade('new').status_int)
         self.assertEqual([], self.magnum.asked('POST'))
 
     def test_the_clusters_template_is_hidden(self):
@@ -258,14 +220,15 @@ class UpgradeTest(ClusterTestCase):
         new = self.magnum.add_template('new')
         self.check_forwarded(self.upgrade('new'), new)
 
-    def test_the_clusters_template_is_gone(self):
-        del self.magnum.templates[self.old]
-        self.magnum.add_template('new')
-        self.assertEqual(404, self.upgrade('new').status_int)
-        self.assertEqual([], self.magnum.asked('POST'))
-
     def test_what_is_no_uuid_or_name(self):
         for template in (None, 7, '', ['x']):
-            self.check_refused(self.upgrade(template))
+            self.check_refused(self.upgrade(template),
+                               'field/attribute cluster_template.')
         self.check_refused(self.send(
             f'/v1/clusters/{self.cluster}/actions/upgrade', {}))
+
+    def test_names_in_the_path(self):
+        self.magnum.clusters[self.cluster]['name'] = 'é'
+        self.check_forwarded(self.upgrade('old', '%c3%a9'), self.old)
+        # No text at all.
+        self.assertEqual(404, self.upgrade('old', '%e9').status_int)

@@ -174,41 +174,27 @@ class WithFilterTest(testtools.TestCase):
 
 class PositionTest(testtools.TestCase):
 
-    def test_absent(self):
-        self.assertIs(paste.Position.ABSENT, paste.position(MAGNUM))
-
-    def test_only_the_section_is_there(self):
-        self.assertIs(paste.Position.ABSENT, paste.position(MAGNUM + OURS))
-
-    def test_before_authtoken(self):
-        text = MAGNUM.replace('= cors', '= driver_discovery cors') + OURS
-        self.assertIs(paste.Position.BEFORE_AUTHTOKEN, paste.position(text))
-
-    def test_both_before_and_behind_is_before(self):
-        text = paste.with_filter(MAGNUM).replace(
-            '= cors', '= driver_discovery cors')
-        self.assertIs(paste.Position.BEFORE_AUTHTOKEN, paste.position(text))
-
-    def test_authtoken_is_known_by_what_it_is(self):
-        text = paste.with_filter(MAGNUM).replace(
-            'filter:authtoken', 'filter:users').replace(
-            'request_id authtoken', 'request_id users')
-        self.assertIs(paste.Position.IN_PLACE, paste.position(text))
-
-    def test_authtoken_is_known_by_its_name(self):
-        text = paste.with_filter(MAGNUM).replace(
-            'magnum.api.middleware.auth_token:AuthToken.factory', 'my:users')
-        self.assertIs(paste.Position.IN_PLACE, paste.position(text))
-
-    def test_the_last_of_two_authtokens_counts(self):
-        text = paste.with_filter(MAGNUM).replace(
-            'driver_discovery api_v1', 'driver_discovery second api_v1') + (
-            '[filter:second]\npaste.filter_factory = auth_token:f\n')
-        self.assertIs(paste.Position.BEFORE_AUTHTOKEN, paste.position(text))
-
-    def test_a_section_of_the_name_with_another_factory_is_not_it(self):
-        text = paste.with_filter(MAGNUM).replace(paste.FACTORY, 'other:f')
-        self.assertIs(paste.Position.ABSENT, paste.position(text))
+    def test_each(self):
+        put = paste.with_filter(MAGNUM)
+        early = ('= cors', '= driver_discovery cors')
+        absent, before, behind = paste.Position
+        for text, position in (
+                (MAGNUM, absent), (MAGNUM + OURS, absent),
+                (MAGNUM.replace(*early) + OURS, before),
+                (put, behind), (put.replace(*early), before),
+                # authtoken is known by what it is, and by its name.
+                (put.replace('filter:authtoken', 'filter:users').replace(
+                    'request_id authtoken', 'request_id users'), behind),
+                (put.replace('magnum.api.middleware.auth_token:AuthToken'
+                             '.factory', 'my:users'), behind),
+                # The last of two counts.
+                (put.replace('driver_discovery api_v1',
+                             'driver_discovery second api_v1')
+                 + '[filter:second]\npaste.filter_factory = auth_token:f\n',
+                 before),
+                # A section of the name with another factory is not it.
+                (put.replace(paste.FACTORY, 'other:f'), absent)):
+            self.assertIs(position, paste.position(text), text)
 
 
 FILE = '''\
@@ -267,20 +253,15 @@ class PutTest(testtools.TestCase):
         self.assertTrue(paste.put(self.path, dry=True))
         self.assertEqual(FILE, self.path.read_text())
 
-    def test_no_paste_file(self):
-        self.path.write_text('[x]\n')
-        self.assertRaises(errors.UsageError, paste.put, self.path)
-        self.assertEqual('[x]\n', self.path.read_text())
-
-    def test_no_text(self):
-        self.path.write_bytes(b'\xff\xfe')
-        self.assertRaises(errors.EnvironmentProblem, paste.put,
-                          self.path)
-
-    def test_no_file(self):
+    def test_files_that_are_none(self):
+        for content, kind in (
+                (b'[x]\n', errors.UsageError),
+                (b'\xff\xfe', errors.EnvironmentProblem)):
+            self.path.write_bytes(content)
+            self.assertRaises(kind, paste.put, self.path)
+            self.assertEqual(content, self.path.read_bytes())
         self.path.unlink()
-        self.assertRaises(errors.EnvironmentProblem, paste.put,
-                          self.path)
+        self.assertRaises(errors.EnvironmentProblem, paste.put, self.path)
 
     def test_it_is_taken_out_again(self):
         paste.put(self.path)
