@@ -12,6 +12,7 @@ from importlib import metadata
 import itertools
 import logging
 import os
+import re
 import time
 import typing
 
@@ -129,7 +130,9 @@ def _without_line(error: BaseException) -> str:
     parsing = error.__context__
     if isinstance(parsing, iniparser.ParseError):
         return f'line {parsing.lineno}: {model.plain(parsing.msg)}'
-    return f'{type(error).__name__}: {model.plain(error)}'
+    # oslo.config names the file in its own way, and at length.
+    text = re.sub(r' from LocationInfo\(.*\)(?= is not valid)', '', str(error))
+    return f'{type(error).__name__}: {model.plain(text)}'
 
 
 def load(policy: model.Policy,

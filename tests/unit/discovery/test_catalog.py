@@ -372,9 +372,12 @@ class PolicyTest(ConfigurationTestCase):
                 [self.write('magnum.conf', text)]), text)
 
     def test_values_that_cannot_be_used(self):
-        for text, said in (('[k8s_discovery]\nmode = lenient', 'lenient'),
-                           ('disabled_drivers = $nowhere', 'nowhere')):
-            path = self.write('magnum.conf', text)
+        for text, said in (
+                ('[k8s_discovery]\nmode = lenient',
+                 'Value for option mode is not valid: Valid values are '
+                 "[strict, hibiscus], but found 'lenient'"),
+                ('disabled_drivers = $nowhere', 'nowhere')):
+            path = self.write('of a long name' * 10, text)
             e = self.assertRaises(errors.UsageError, self.read, [path])
             self.assertEqual(path, e.where)
             self.assertIn(said, str(e))
