@@ -161,26 +161,17 @@ class Magnum:
             raise self.broken[what]
 
     def _answer(self, method, parts, body):
-        kept = getattr(self, {'clustertemplates': 'templates'}.get(
-            parts[0], parts[0]))
         match method, *parts[1:]:
             case ['POST']:
                 return self._created(parts[0], body)
             case ['POST', ident, 'actions', 'upgrade']:
                 return self._json(202, {'uuid': ident})
-        found = [thing for thing in kept.values()
-                 if parts[1] in (thing['uuid'], thing['name'])
-                 and not thing.get('hidden')]
+        found = self.templates.get(parts[1])
         if not found:
             return self._error(404, f'{parts[1]} could not be found.')
-        if method == 'PATCH':
-            for op in body:
-                value = op.get('value') if op['op'] != 'remove' else None
-                found[0][op['path'][1:]] = value
-        if method == 'DELETE':
-            del kept[found[0]['uuid']]
-            return webob.Response(status=204)
-        return self._json(200, found[0])
+        for op in body:
+            found[op['path'][1:]] = op.get('value')
+        return self._json(200, found)
 
     def _created(self, collection, body):
         if collection == 'clusters':
