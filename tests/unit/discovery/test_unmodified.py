@@ -84,11 +84,11 @@ class PoisonTest(testtools.TestCase):
                 ('provides: no cluster types', False),
                 (TWICE.error, False)):
             found = catalog(A, model.Offer('x', error=error))
-            self.assertEqual(('x',) * breaks, unmodified.poisoned_by(found))
+            self.assertEqual(('x',) * breaks, unmodified.fatal_drivers(found))
 
     def test_disabled_is_the_remedy(self):
         found = catalog(A, BROKEN, disabled_drivers=['broken'])
-        self.assertEqual((), unmodified.poisoned_by(found))
+        self.assertEqual((), unmodified.fatal_drivers(found))
         self.assertEqual(
             found.policy,
             unmodified.without_broken(catalog(A, BROKEN)).policy)
@@ -109,7 +109,7 @@ class WordsTest(testtools.TestCase):
             point for each in metadata.distributions(
                 path=[str(installed.folder)])
             for point in each.entry_points])
-        self.assertTrue(unmodified.twice(found.by_name['double']))
-        self.assertFalse(unmodified.twice(found.by_name['nothing']))
-        self.assertEqual((), unmodified.poisoned_by(found))
+        self.assertTrue(unmodified.is_duplicate(found.by_name['double']))
+        self.assertFalse(unmodified.is_duplicate(found.by_name['nothing']))
+        self.assertEqual((), unmodified.fatal_drivers(found))
         self.assertIsNotNone(found.by_name['nothing'].error)

@@ -26,17 +26,17 @@ def audit(catalog: model.Catalog) -> _Drafts:
 
 
 def _broken(catalog: model.Catalog) -> _Drafts:
-    poisoned_by = unmodified.poisoned_by(catalog)
+    fatal = unmodified.fatal_drivers(catalog)
     for offer in unmodified.enabled(catalog):
         subject = f'driver {_plain(offer.name)}'
         disable = f'add {_plain(offer.name)} to [drivers]disabled_drivers'
-        if offer.name in poisoned_by:
+        if offer.name in fatal:
             yield findings.Draft(
                 'broken', subject,
                 f'It is installed ({_plain(offer.origin)}) but cannot be '
-                f'loaded: {offer.error}. {unmodified.poison(offer)}',
+                f'loaded: {offer.error}. {unmodified.effect(offer)}',
                 f'Repair or uninstall it, or {disable}')
-        elif unmodified.twice(offer):
+        elif unmodified.is_duplicate(offer):
             yield findings.Draft(
                 'duplicate-name', subject,
                 f'It is {offer.error}. Magnum fails with status 500 when a '
