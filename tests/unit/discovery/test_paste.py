@@ -68,49 +68,32 @@ class WithFilterTest(testtools.TestCase):
                 self.assertEqual(MAGNUM + after,
                                  paste.without_filter(text + after), options)
 
-    def test_a_second_time_changes_nothing(self):
-        once = paste.with_filter(MAGNUM)
-        self.assertEqual(once, paste.with_filter(once))
-
-    def test_a_pipeline_of_several_lines(self):
-        text = MAGNUM.replace('request_id authtoken api_v1',
-                              'request_id\n  authtoken\n  api_v1')
-        self.assertIn('  authtoken\n  driver_discovery api_v1\n',
-                      paste.with_filter(text))
-        self.assertIn(' authtoken\n driver_discovery api_v1\n',
-                      paste.with_filter(text.replace('  ', ' ')))
-        self.assertIs(paste.Position.IN_PLACE,
-                      paste.position(paste.with_filter(text)))
-
-    def test_one_before_authtoken_is_moved(self):
-        text = MAGNUM.replace('cors request_id',
-                              'cors driver_discovery request_id') + OURS
-        self.assertEqual(paste.with_filter(MAGNUM), paste.with_filter(text))
-
-    def test_one_of_another_name_is_moved_with_its_name(self):
-        text = MAGNUM.replace('= cors', '= mine cors') + OURS.replace(
-            'driver_discovery', 'mine')
-        self.assertEqual(
-            MAGNUM.replace('authtoken api_v1', 'authtoken mine api_v1')
-            + OURS.replace('driver_discovery', 'mine'),
-            paste.with_filter(text))
-
-    def test_a_name_that_is_part_of_another_is_left_alone(self):
-        text = MAGNUM.replace('= cors', '= my-driver_discovery-2 cors')
-        self.assertIn('= my-driver_discovery-2 cors request_id authtoken '
-                      'driver_discovery api_v1', paste.with_filter(text))
+    def test_where_it_is_put(self):
+        put = paste.with_filter(MAGNUM)
+        lines = MAGNUM.replace('request_id authtoken api_v1',
+                               'request_id\n  authtoken\n  api_v1')
+        mine = OURS.replace('driver_discovery', 'mine')
+        for text, expected in (
+                (put, put),
+                (lines, lines.replace(
+                    '  api_v1', '  driver_discovery api_v1') + OURS),
+                # One before authtoken is moved, by whatever name.
+                (MAGNUM.replace('cors request_id',
+                                'cors driver_discovery request_id') + OURS,
+                 put),
+                (MAGNUM.replace('= cors', '= mine cors') + mine,
+                 MAGNUM.replace('authtoken api_v1', 'authtoken mine api_v1')
+                 + mine),
+                # A name that is a part of another one is left alone.
+                (MAGNUM.replace('= cors', '= my-driver_discovery-2 cors'),
+                 put.replace('= cors', '= my-driver_discovery-2 cors'))):
+            self.assertEqual(expected, paste.with_filter(text))
+            self.assertIs(paste.Position.IN_PLACE, paste.position(expected))
 
     def test_another_filter_of_the_name_is_not_replaced(self):
         text = MAGNUM + OURS.replace(paste.FACTORY, 'some.other:factory')
         e = self.assertRaises(errors.UsageError, paste.with_filter, text)
         self.assertIn('some.other:factory', str(e))
-
-    def test_files_that_are_not_magnums(self):
-        for text in ('', 'no ini', '[pipeline:api]\n',
-                     MAGNUM.replace('pipeline:api', 'pipeline:other'),
-                     MAGNUM.replace(' authtoken', ''),
-                     MAGNUM.replace('authtoken api_v1', 'api_v1 authtoken')):
-            self.assertRaises(errors.UsageError, paste.with_filter, text)
 
     def test_other_pipelines_are_left_alone(self):
         for name in 'az':
@@ -128,10 +111,16 @@ class WithFilterTest(testtools.TestCase):
             self.assertIn(f' authtoken api_v1\n{line}', text)
             self.assertEqual(put, paste.with_filter(text))
 
-    def test_what_was_seen_instead_is_told(self):
+    def test_files_that_are_not_magnums(self):
         for text, seen in (
+                ('', "'pipeline:api'"),
                 ('no ini\nat all', 'File contains no section headers.'),
+                ('[pipeline:api]\n', "'pipeline'"),
+                (MAGNUM.replace('pipeline:api', 'pipeline:other'),
+                 "'pipeline:api'"),
                 (MAGNUM.replace(' authtoken', ''), 'cors request_id api_v1'),
+                (MAGNUM.replace('authtoken api_v1', 'api_v1 authtoken'),
+                 'cors request_id api_v1 authtoken'),
                 (MAGNUM.replace(' cors request_id authtoken api_v1', ''),
                  'an empty pipeline')):
             e = self.assertRaises(errors.UsageError, paste.with_filter, text)
