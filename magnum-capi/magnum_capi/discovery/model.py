@@ -15,10 +15,10 @@ import typing
 _PLAIN = re.compile(r'[\w.:+/-]{1,64}', re.ASCII).fullmatch
 _UUID = re.compile(
     '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}').fullmatch
-_LONGEST = 64
-_LONGEST_LINE = 200
+_MAX_VALUE = 64
+_MAX_LINE = 200
 #: Limit of names or cluster types in a message; the rest is counted.
-_LISTED = 24
+_MAX_LISTED = 24
 
 
 def is_uuid(ident: str) -> bool:
@@ -41,15 +41,15 @@ def plain(text: object) -> str:
     Whitespace becomes single blanks; everything but printable ASCII is
     escaped; at most 203 characters.
     """
-    return _cut(' '.join(str(text).split()), _LONGEST_LINE)
+    return _cut(' '.join(str(text).split()), _MAX_LINE)
 
 
 def listed(values: collections.abc.Sequence[object]) -> str:
     """Names or cluster types in a message; a long list is cut."""
     texts = [str(value) if isinstance(value, ClusterType) else _bare(value)
-             for value in values[:_LISTED]]
-    if len(values) > _LISTED:
-        texts[-1] += f' and {len(values) - _LISTED} more'
+             for value in values[:_MAX_LISTED]]
+    if len(values) > _MAX_LISTED:
+        texts[-1] += f' and {len(values) - _MAX_LISTED} more'
     return ', '.join(texts)
 
 
@@ -62,7 +62,7 @@ def subject(kind: str, name: str | None, identifier: str) -> str:
 
 def _bare(value: object) -> str:
     text = str(value)
-    return text if _PLAIN(text) else _cut(text, _LONGEST, quote="'")
+    return text if _PLAIN(text) else _cut(text, _MAX_VALUE, quote="'")
 
 
 def _cut(text: str, longest: int, quote: str = '') -> str:

@@ -13,8 +13,8 @@ from magnum_capi.discovery import model
 from magnum_capi.discovery import resolve
 from magnum_capi.discovery import unmodified
 
-_CURE = ('Use a template that names a driver. This one can be given one '
-         '(update its field driver) as long as no cluster uses it.')
+_REMEDY = ('Use a template that names a driver. This one can be given one '
+           '(update its field driver) as long as no cluster uses it.')
 
 Template = collections.abc.Mapping[str, typing.Any]
 
@@ -77,7 +77,7 @@ def check_create(template: Template, catalog: model.Catalog) -> Verdict:
                 else f'{decision.refusal.hint} ')
         refusal = (f'{decision.refusal.text}, so the template '
                    f'{model.shown(template["uuid"])} cannot be used. {hint}'
-                   f'{_CURE}')
+                   f'{_REMEDY}')
     elif not named(template):
         other = unmodified_driver(template, catalog).driver
         if other not in (None, decision.driver):
@@ -85,7 +85,7 @@ def check_create(template: Template, catalog: model.Catalog) -> Verdict:
                 f'The template {model.shown(template["uuid"])} names no '
                 f'driver. It is for {model.shown(decision.driver)}, because '
                 f'{decision.reasons[-1].text}, but Magnum would take '
-                f'{model.shown(other)}, which was loaded last. {_CURE}')
+                f'{model.shown(other)}, which was loaded last. {_REMEDY}')
     return Verdict(None if refusal else decision.driver, refusal, (decision,))
 
 

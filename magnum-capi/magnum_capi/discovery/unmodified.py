@@ -4,15 +4,15 @@
 The audit compares this with :mod:`.resolve`, which says what the specification
 wants, and :mod:`.stored` needs it, because Magnum serves clusters by these
 rules, with or without the filter. The answers assume that every enabled driver
-loads. If one does not, :func:`poisoned_by` names it and :func:`poison` says
-what happens then. :func:`without_broken` is the same Magnum after the cure.
+loads. If one does not, :func:`fatal_drivers` names it and :func:`effect` says
+what happens then. :func:`without_broken` is the same Magnum without it.
 """
 
 import dataclasses
 
 from magnum_capi.discovery import model
 
-#: Prefixes of errors of :mod:`.registry`; Magnum accepts the last two.
+#: Prefixes of errors of :mod:`.catalog`; Magnum accepts the last two.
 _IMPORT = 'import: '
 _TWICE = 'registered more than once'
 _NO_TYPES = 'provides: no cluster types'
@@ -43,7 +43,7 @@ def enabled(catalog: model.Catalog) -> tuple[model.Offer, ...]:
                  if offer.name not in catalog.policy.disabled_drivers)
 
 
-def poisoned_by(catalog: model.Catalog) -> tuple[str, ...]:
+def fatal_drivers(catalog: model.Catalog) -> tuple[str, ...]:
     """Enabled drivers whose error reaches every request.
 
     magnum/drivers/common/driver.py, Driver.get_drivers: the loop that loads
@@ -52,12 +52,12 @@ def poisoned_by(catalog: model.Catalog) -> tuple[str, ...]:
     nothing, is not an error there.
     """
     return tuple(offer.name for offer in enabled(catalog)
-                 if offer.error is not None and not twice(offer)
+                 if offer.error is not None and not is_duplicate(offer)
                  and offer.error != _NO_TYPES)
 
 
-def poison(offer: model.Offer) -> str:
-    """The effect on Magnum of a driver that :func:`poisoned_by` names.
+def effect(offer: model.Offer) -> str:
+    """The effect on Magnum of a driver that :func:`fatal_drivers` names.
 
     magnum/cmd/api.py, magnum/wsgi/api.py and magnum/cmd/conductor.py load
     all drivers when they start. Driver.get_drivers of
@@ -70,14 +70,14 @@ def poison(offer: model.Offer) -> str:
             '500, and later ones only know the drivers loaded before it')
 
 
-def twice(offer: model.Offer) -> bool:
+def is_duplicate(offer: model.Offer) -> bool:
     """Whether several distributions register a driver of this name."""
     return (offer.error or '').startswith(_TWICE)
 
 
 def without_broken(catalog: model.Catalog) -> model.Catalog:
     """The catalog with broken drivers in [drivers]disabled_drivers."""
-    broken = poisoned_by(catalog)
+    broken = fatal_drivers(catalog)
     if not broken:
         return catalog
     return model.Catalog(catalog.offers, dataclasses.replace(

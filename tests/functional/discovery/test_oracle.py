@@ -87,7 +87,7 @@ class Answers:
     def test_poison(self):
         """A broken driver: first an error, then a part of the map."""
         found = self.real[-2]
-        self.assertEqual((B,), unmodified.poisoned_by(self.poisoned))
+        self.assertEqual((B,), unmodified.fatal_drivers(self.poisoned))
         self.assertEqual('ModuleNotFoundError', found['first'])
         self.assertEqual({'|'.join(FLATCAR): A}, found['map'])
 

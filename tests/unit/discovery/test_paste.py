@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
+import os
+import pathlib
+
+import fixtures
 import testtools
 
 from magnum_capi.discovery import paste
@@ -64,49 +68,32 @@ class WithFilterTest(testtools.TestCase):
                 self.assertEqual(MAGNUM + after,
                                  paste.without_filter(text + after), options)
 
-    def test_a_second_time_changes_nothing(self):
-        once = paste.with_filter(MAGNUM)
-        self.assertEqual(once, paste.with_filter(once))
-
-    def test_a_pipeline_of_several_lines(self):
-        text = MAGNUM.replace('request_id authtoken api_v1',
-                              'request_id\n  authtoken\n  api_v1')
-        self.assertIn('  authtoken\n  driver_discovery api_v1\n',
-                      paste.with_filter(text))
-        self.assertIn(' authtoken\n driver_discovery api_v1\n',
-                      paste.with_filter(text.replace('  ', ' ')))
-        self.assertIs(paste.Position.IN_PLACE,
-                      paste.position(paste.with_filter(text)))
-
-    def test_one_before_authtoken_is_moved(self):
-        text = MAGNUM.replace('cors request_id',
-                              'cors driver_discovery request_id') + OURS
-        self.assertEqual(paste.with_filter(MAGNUM), paste.with_filter(text))
-
-    def test_one_of_another_name_is_moved_with_its_name(self):
-        text = MAGNUM.replace('= cors', '= mine cors') + OURS.replace(
-            'driver_discovery', 'mine')
-        self.assertEqual(
-            MAGNUM.replace('authtoken api_v1', 'authtoken mine api_v1')
-            + OURS.replace('driver_discovery', 'mine'),
-            paste.with_filter(text))
-
-    def test_a_name_that_is_part_of_another_is_left_alone(self):
-        text = MAGNUM.replace('= cors', '= my-driver_discovery-2 cors')
-        self.assertIn('= my-driver_discovery-2 cors request_id authtoken '
-                      'driver_discovery api_v1', paste.with_filter(text))
+    def test_where_it_is_put(self):
+        put = paste.with_filter(MAGNUM)
+        lines = MAGNUM.replace('request_id authtoken api_v1',
+                               'request_id\n  authtoken\n  api_v1')
+        mine = OURS.replace('driver_discovery', 'mine')
+        for text, expected in (
+                (put, put),
+                (lines, lines.replace(
+                    '  api_v1', '  driver_discovery api_v1') + OURS),
+                # One before authtoken is moved, by whatever name.
+                (MAGNUM.replace('cors request_id',
+                                'cors driver_discovery request_id') + OURS,
+                 put),
+                (MAGNUM.replace('= cors', '= mine cors') + mine,
+                 MAGNUM.replace('authtoken api_v1', 'authtoken mine api_v1')
+                 + mine),
+                # A name that is a part of another one is left alone.
+                (MAGNUM.replace('= cors', '= my-driver_discovery-2 cors'),
+                 put.replace('= cors', '= my-driver_discovery-2 cors'))):
+            self.assertEqual(expected, paste.with_filter(text))
+            self.assertIs(paste.Position.IN_PLACE, paste.position(expected))
 
     def test_another_filter_of_the_name_is_not_replaced(self):
         text = MAGNUM + OURS.replace(paste.FACTORY, 'some.other:factory')
         e = self.assertRaises(errors.UsageError, paste.with_filter, text)
         self.assertIn('some.other:factory', str(e))
-
-    def test_files_that_are_not_magnums(self):
-        for text in ('', 'no ini', '[pipeline:api]\n',
-                     MAGNUM.replace('pipeline:api', 'pipeline:other'),
-                     MAGNUM.replace(' authtoken', ''),
-                     MAGNUM.replace('authtoken api_v1', 'api_v1 authtoken')):
-            self.assertRaises(errors.UsageError, paste.with_filter, text)
 
     def test_other_pipelines_are_left_alone(self):
         for name in 'az':
@@ -124,10 +111,16 @@ class WithFilterTest(testtools.TestCase):
             self.assertIn(f' authtoken api_v1\n{line}', text)
             self.assertEqual(put, paste.with_filter(text))
 
-    def test_what_was_seen_instead_is_told(self):
+    def test_files_that_are_not_magnums(self):
         for text, seen in (
+                ('', "'pipeline:api'"),
                 ('no ini\nat all', 'File contains no section headers.'),
+                ('[pipeline:api]\n', "'pipeline'"),
+                (MAGNUM.replace('pipeline:api', 'pipeline:other'),
+                 "'pipeline:api'"),
                 (MAGNUM.replace(' authtoken', ''), 'cors request_id api_v1'),
+                (MAGNUM.replace('authtoken api_v1', 'api_v1 authtoken'),
+                 'cors request_id api_v1 authtoken'),
                 (MAGNUM.replace(' cors request_id authtoken api_v1', ''),
                  'an empty pipeline')):
             e = self.assertRaises(errors.UsageError, paste.with_filter, text)
@@ -170,38 +163,100 @@ class WithFilterTest(testtools.TestCase):
 
 class PositionTest(testtools.TestCase):
 
-    def test_absent(self):
-        self.assertIs(paste.Position.ABSENT, paste.position(MAGNUM))
+    def test_each(self):
+        put = paste.with_filter(MAGNUM)
+        early = ('= cors', '= driver_discovery cors')
+        absent, before, behind = paste.Position
+        for text, position in (
+                (MAGNUM, absent), (MAGNUM + OURS, absent),
+                (MAGNUM.replace(*early) + OURS, before),
+                (put, behind), (put.replace(*early), before),
+                # authtoken is known by what it is, and by its name.
+                (put.replace('filter:authtoken', 'filter:users').replace(
+                    'request_id authtoken', 'request_id users'), behind),
+                (put.replace('magnum.api.middleware.auth_token:AuthToken'
+                             '.factory', 'my:users'), behind),
+                # The last of two counts.
+                (put.replace('driver_discovery api_v1',
+                             'driver_discovery second api_v1')
+                 + '[filter:second]\npaste.filter_factory = auth_token:f\n',
+                 before),
+                # A section of the name with another factory is not it.
+                (put.replace(paste.FACTORY, 'other:f'), absent)):
+            self.assertIs(position, paste.position(text), text)
 
-    def test_only_the_section_is_there(self):
-        self.assertIs(paste.Position.ABSENT, paste.position(MAGNUM + OURS))
 
-    def test_before_authtoken(self):
-        text = MAGNUM.replace('= cors', '= driver_discovery cors') + OURS
-        self.assertIs(paste.Position.BEFORE_AUTHTOKEN, paste.position(text))
+FILE = '''\
+[pipeline:api]
+pipeline = request_id authtoken api_v1
 
-    def test_both_before_and_behind_is_before(self):
-        text = paste.with_filter(MAGNUM).replace(
-            '= cors', '= driver_discovery cors')
-        self.assertIs(paste.Position.BEFORE_AUTHTOKEN, paste.position(text))
+[filter:authtoken]
+paste.filter_factory = magnum.api.middleware.auth_token:factory
+'''
 
-    def test_authtoken_is_known_by_what_it_is(self):
-        text = paste.with_filter(MAGNUM).replace(
-            'filter:authtoken', 'filter:users').replace(
-            'request_id authtoken', 'request_id users')
-        self.assertIs(paste.Position.IN_PLACE, paste.position(text))
 
-    def test_authtoken_is_known_by_its_name(self):
-        text = paste.with_filter(MAGNUM).replace(
-            'magnum.api.middleware.auth_token:AuthToken.factory', 'my:users')
-        self.assertIs(paste.Position.IN_PLACE, paste.position(text))
+class PutTest(testtools.TestCase):
 
-    def test_the_last_of_two_authtokens_counts(self):
-        text = paste.with_filter(MAGNUM).replace(
-            'driver_discovery api_v1', 'driver_discovery second api_v1') + (
-            '[filter:second]\npaste.filter_factory = auth_token:f\n')
-        self.assertIs(paste.Position.BEFORE_AUTHTOKEN, paste.position(text))
+    def setUp(self):
+        super().setUp()
+        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.path = folder / 'api-paste.ini'
+        self.path.write_text(FILE)
+        self.path.chmod(0o641)
 
-    def test_a_section_of_the_name_with_another_factory_is_not_it(self):
-        text = paste.with_filter(MAGNUM).replace(paste.FACTORY, 'other:f')
-        self.assertIs(paste.Position.ABSENT, paste.position(text))
+    def test_it_is_put_there_once(self):
+        self.assertTrue(paste.put(self.path))
+        self.assertEqual(paste.Position.IN_PLACE,
+                         paste.position(self.path.read_text()))
+        self.assertFalse(paste.put(self.path))
+
+    def test_one_that_is_misplaced_is_moved(self):
+        # To the front and to the back of what sorts before or behind it.
+        for name in ('aaa', 'zzz'):
+            self.path.write_text(
+                FILE.replace('request_id', f'{name} request_id')
+                + f'\n[filter:{name}]\npaste.filter_factory = '
+                f'{paste.FACTORY}\n')
+
+            self.assertTrue(paste.put(self.path), name)
+            self.assertIn(f'= request_id authtoken {name} api_v1',
+                          self.path.read_text())
+
+    def test_mode_and_link_stay(self):
+        link = self.path.with_name('link')
+        link.symlink_to(self.path)
+
+        paste.put(link)
+
+        self.assertTrue(link.is_symlink())
+        self.assertEqual(0o641, self.path.stat().st_mode & 0o777)
+
+    @testtools.skipUnless(os.geteuid() == 0, 'only root gives files away')
+    def test_the_owner_stays(self):
+        os.chown(self.path, 12345, 12346)
+        paste.put(self.path)
+        found = self.path.stat()
+        self.assertEqual((12345, 12346), (found.st_uid, found.st_gid))
+
+    def test_dry(self):
+        self.assertTrue(paste.put(self.path, dry=True))
+        self.assertEqual(FILE, self.path.read_text())
+
+    def test_files_that_are_none(self):
+        for content, kind in (
+                (b'[x]\n', errors.UsageError),
+                (b'\xff\xfe', errors.EnvironmentProblem)):
+            self.path.write_bytes(content)
+            self.assertRaises(kind, paste.put, self.path)
+            self.assertEqual(content, self.path.read_bytes())
+        self.path.unlink()
+        self.assertRaises(errors.EnvironmentProblem, paste.put, self.path)
+
+    def test_it_is_taken_out_again(self):
+        paste.put(self.path)
+
+        self.assertTrue(paste.put(
+            self.path, change=paste.without_filter))
+        self.assertEqual(FILE, self.path.read_text())
+        self.assertFalse(paste.put(
+            self.path, change=paste.without_filter))

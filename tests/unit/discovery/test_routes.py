@@ -188,10 +188,6 @@ class BodiesTest(RouteTestCase):
             self.send('POST', TEMPLATES, body)))
         self.check_refused(413, self.send('POST', TEMPLATES, body + b' '))
 
-    def test_a_long_request(self):
-        self.check_refused(413, self.send(
-            'POST', TEMPLATES, json.dumps({'a': 'a' * (1 << 20)}).encode()))
-
     def test_magnum_gets_no_marks_of_how_it_was_sent(self):
         body = json.dumps(WANTED | {'driver': scripted_magnum.HELM})
         self.send('POST', TEMPLATES, body.encode(),
@@ -210,8 +206,6 @@ class BodiesTest(RouteTestCase):
 class PassingTest(RouteTestCase):
 
     def test_what_changes_nothing_about_drivers_is_not_looked_at(self):
-        ident = self.magnum.template('x')
-        self.magnum.cluster(ident, 'x')
         for method, path in (
                 ('GET', TEMPLATES), ('GET', f'{TEMPLATES}?limit=1'),
                 ('GET', f'{TEMPLATES}/x'), ('DELETE', f'{TEMPLATES}/x'),
@@ -229,17 +223,11 @@ class PassingTest(RouteTestCase):
                 ('POST', '/v1/%2563lustertemplates')):
             magnum = Recorder()
             answer = scripted_magnum.send(
-                scripted_magnum.middleware.Filter(magnum, None, None),
-                method, path, b'[{"op": 1}]')
+                scripted_magnum.filter_.Filter(magnum, None),
+                method, path, b'[{"op": 1}]', CONTENT_TYPE='' if (
+                    method in ('GET', 'DELETE')) else 'application/json')
             self.assertEqual(299, answer.status_int)
             self.assertEqual([(method, b'[{"op": 1}]')], magnum.seen)
-
-    def test_a_get_with_no_content_type(self):
-        magnum = Recorder()
-        scripted_magnum.send(
-            scripted_magnum.middleware.Filter(magnum, None, None),
-            'GET', TEMPLATES, CONTENT_TYPE='')
-        self.assertEqual(1, len(magnum.seen))
 
 
 class Recorder:
