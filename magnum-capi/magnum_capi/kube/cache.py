@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The objects of one kind in memory: listed once, then watched.
+"""The objects of some kinds in memory: listed once, then watched.
 
-Works like client-go's reflector and store
+Every conductor checks a thousand healthy clusters every minute. Answers from
+here lag behind the server's by the delay of an event, so they are only used to
+find out that there is nothing to do; before acting, ask the server itself.
+
+This works like client-go's reflector and store
 (https://kubernetes.io/docs/reference/using-api/api-concepts/
-#efficient-detection-of-changes), for all namespaces at once. It keeps the JSON
-of an object, without unused fields; callers get a copy.
-
-An informer is fresh while its watch is open, and for a moment after.
-Otherwise callers must ask the server, so an unreachable server, a kubeconfig
-without the right to watch and a kind that is not served have the same effect
-as without an informer.
+#efficient-detection-of-changes), for all namespaces at once. An informer is
+fresh while its watch is open, and for a moment after. Otherwise the server is
+asked, so an unreachable server, a kubeconfig without the right to watch and a
+kind that is not served have the same effect as without an informer.
 """
 
 import collections
-import collections.abc
 import json
 import math
 import random
@@ -24,12 +24,14 @@ import typing
 from oslo_log import log as logging
 
 from magnum_capi import errors
+from magnum_capi.kube import client
 from magnum_capi.kube import kinds
-from magnum_capi.kube import pages
 from magnum_capi.kube import rest
-from magnum_capi import waiting
 
 LOG = logging.getLogger(__name__)
+
+#: Kinds that the check of a healthy cluster reads.
+KINDS = ('Cluster', 'KubeadmControlPlane', 'MachineDeployment', 'Machine')
 
 #: Label of objects that belong to a Cluster (Cluster API,
 #: api/core/v1beta1/common_types.go: ClusterNameLabel).
@@ -52,25 +54,66 @@ _REFUSED = 240.0, 360.0
 _Key: typing.TypeAlias = tuple[str, str]
 
 
-class Informer:
-    """The objects of a kind; starts with the first call.
+class CachedKube(client.Kube):
+    """Like Kube; gets and lists of some kinds are answered from memory.
 
-    :param find: returns the Kind as it is served now; see kube.Kube.kind.
-    :param labels: selector of the objects.
-    :param metadata: whether only names and resourceVersions are read and
-        kept: no secrets.
+    :param kube: client of the same server.
+    :param secrets: label of the Secrets whose versions are tracked.
     """
 
-    def __init__(self, connection: rest.Rest, name: str,
-                 find: collections.abc.Callable[[], kinds.Kind | None],
-                 clock: waiting.Clock, *, labels: str | None = None,
-                 metadata: bool = False) -> None:
-        self._rest = connection
+    def __init__(self, kube: client.Kube, secrets: str) -> None:
+        super().__init__(kube.rest, kube.served)
+        self._informers = {name: Informer(kube, name) for name in KINDS}
+        self._versions = Informer(kube, 'Secret', labels=secrets)
+
+    def get(self, kind: str, namespace: str | None,
+            name: str) -> kinds.Object | None:
+        known = self._informers.get(kind)
+        if known is None or namespace is None or not known.fresh:
+            return super().get(kind, namespace, name)
+        return known.get(namespace, name)
+
+    def list(self, kind: str, namespace: str | None,
+             labels: client.Labels | None = None) -> kinds.Objects:
+        known = self._informers.get(kind)
+        if (known is None or namespace is None or not isinstance(labels, dict)
+                or labels.keys() != {CLUSTER} or not known.fresh):
+            return super().list(kind, namespace, labels)
+        return known.of_cluster(namespace, labels[CLUSTER])
+
+    def version(self, namespace: str, secret: str) -> str | None:
+        """resourceVersion of a Secret, None when unknown."""
+        if not self._versions.fresh:
+            return None
+        found = self._versions.get(namespace, secret)
+        return (None if found is None
+                else str(found['metadata']['resourceVersion']))
+
+    def stop(self) -> None:
+        """End the watches."""
+        for known in (*self._informers.values(), self._versions):
+            known.stop()
+
+
+class Informer:
+    """The objects of a kind; starts with the first question for freshness.
+
+    Objects are kept as JSON, without ``managedFields``; callers get a copy.
+
+    :param name: of the kind.
+    :param labels: selector of the objects. Of these only the metadata are
+        read: no secrets.
+    """
+
+    def __init__(self, kube: client.Kube, name: str,
+                 labels: str | None = None) -> None:
+        self._kube = kube
+        self._clock = kube.rest.clock
         self._name = name
-        self._find = find
-        self._clock = clock
         self._labels = labels
-        self._metadata = metadata
+        form = 'application/json;g=meta.k8s.io;v=v1;as=PartialObjectMetadata'
+        self._accept = form if labels else 'application/json'
+        self._accept_list = f'{form}List' if labels else 'application/json'
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._stopped = threading.Event()
@@ -78,7 +121,7 @@ class Informer:
         self._objects: dict[_Key, tuple[bytes, str | None]] = {}
         #: Names by namespace and Cluster.
         self._of_cluster: dict[_Key, set[str]] = collections.defaultdict(set)
-        #: Where to continue watching, None: list again first.
+        #: Path and resourceVersion to watch from, None: list again first.
         self._since: tuple[str, str] | None = None
         self._watching = False
         self._seen = -math.inf
@@ -92,21 +135,20 @@ class Informer:
                     target=self._run, name=f'informer-{self._name}',
                     daemon=True)
                 self._thread.start()
-            return self._watching or (
-                self._clock.monotonic() < self._seen + _GRACE)
+            return self._watching or not self._has_gap()
 
     def get(self, namespace: str, name: str) -> kinds.Object | None:
         """An object, None when it is unknown."""
         with self._lock:
             found = self._objects.get((namespace, name))
-        return None if found is None else _loaded(found[0])
+        return None if found is None else json.loads(found[0])
 
     def of_cluster(self, namespace: str, cluster: str) -> kinds.Objects:
         """The objects that Cluster API has labelled with a Cluster."""
         with self._lock:
             found = [self._objects[namespace, name][0] for name in sorted(
                 self._of_cluster.get((namespace, cluster), ()))]
-        return [_loaded(content) for content in found]
+        return [json.loads(content) for content in found]
 
     def stop(self) -> None:
         """End soon; no longer fresh."""
@@ -114,8 +156,12 @@ class Informer:
         with self._lock:
             self._watching, self._seen = False, -math.inf
 
+    def _has_gap(self) -> bool:
+        return self._clock.monotonic() > self._seen + _GRACE
+
     def _run(self) -> None:
         while not self._stopped.is_set():
+            pause = _PAUSE
             try:
                 self._follow()
                 continue
@@ -125,20 +171,17 @@ class Informer:
                 pause = _REFUSED
             except errors.MagnumCapiError as e:
                 LOG.info('The watch of %s restarts: %s', self._name, e)
-                pause = _PAUSE
             except Exception:
                 LOG.exception('The watch of %s restarts', self._name)
-                pause = _PAUSE
             self._stopped.wait(random.uniform(*pause))
 
     def _follow(self) -> None:
         """List if necessary, and watch once."""
-        kind = self._find()
+        kind = self._kube.kind(self._name)
         if kind is None:
             raise rest.NotServed(f'{self._name} is not served')
         path = kind.path(everywhere=True)
-        if (self._since is None or self._since[0] != path
-                or self._clock.monotonic() > self._seen + _GRACE):
+        if self._since is None or self._since[0] != path or self._has_gap():
             # After a gap there is no sign that a watch has caught up.
             self._list(path)
         try:
@@ -155,27 +198,26 @@ class Informer:
                     self._seen = self._clock.monotonic()
 
     def _list(self, path: str) -> None:
-        found, version = pages.listed(
-            self._rest, path, self._kept, self._labels,
-            accept=self._accept('List'))
+        listed, version = client.read_pages(
+            self._kube.rest, path, self._kept, self._labels,
+            accept=self._accept_list)
         with self._lock:
             self._objects.clear()
             self._of_cluster.clear()
-            for key, content, cluster in found:
+            for key, content, cluster in listed:
                 self._put(key, content, cluster)
         self._since = path, version
 
     def _watch(self, path: str) -> None:
         assert self._since is not None
-        events = self._rest.events(path, {
+        events = self._kube.rest.events(path, {
             'labelSelector': self._labels, 'allowWatchBookmarks': 'true',
-            'resourceVersion': self._since[1]}, {
-                'Accept': self._accept('')}, random.uniform(*_WATCH),
-            opened=self._opened)
+            'resourceVersion': self._since[1]}, {'Accept': self._accept},
+            random.uniform(*_WATCH), opened=self._opened)
         for event in events:
             if self._stopped.is_set():
                 return
-            kind, obj = event.get('type'), event.get('object') or {}
+            kind, obj = event['type'], event['object']
             if kind == 'ERROR':
                 raise rest.KubeError(
                     'A watch was ended', status=obj.get('code', 0),
@@ -192,6 +234,15 @@ class Informer:
         with self._lock:
             self._watching = not self._stopped.is_set()
 
+    def _kept(self, obj: kinds.Object) -> tuple[_Key, bytes, str | None]:
+        """What is kept of an object: key, JSON, the Cluster it belongs to."""
+        metadata = {k: v for k, v in obj['metadata'].items()
+                    if k != 'managedFields'}
+        content = json.dumps({**obj, 'metadata': metadata},
+                             separators=(',', ':'))
+        return ((metadata['namespace'], metadata['name']), content.encode(),
+                (metadata.get('labels') or {}).get(CLUSTER))
+
     def _put(self, key: _Key, content: bytes, cluster: str | None) -> None:
         self._objects[key] = content, cluster
         if cluster is not None:
@@ -204,25 +255,3 @@ class Informer:
             names.discard(key[1])
             if not names:
                 del self._of_cluster[key[0], cluster]
-
-    def _kept(self, obj: kinds.Object) -> tuple[_Key, bytes, str | None]:
-        metadata = obj['metadata']
-        key = metadata['namespace'], metadata['name']
-        if self._metadata:
-            return key, json.dumps({'metadata': {
-                'resourceVersion': metadata['resourceVersion']}}).encode(), (
-                    None)
-        obj = {**obj, 'metadata': {
-            k: v for k, v in metadata.items() if k != 'managedFields'}}
-        return (key, json.dumps(obj, separators=(',', ':')).encode(),
-                (metadata.get('labels') or {}).get(CLUSTER))
-
-    def _accept(self, list_: str) -> str:
-        return ('application/json;g=meta.k8s.io;v=v1;'
-                f'as=PartialObjectMetadata{list_}' if self._metadata
-                else 'application/json')
-
-
-def _loaded(content: bytes) -> kinds.Object:
-    found: kinds.Object = json.loads(content)
-    return found

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 
+import datetime
 
 import testtools
 
 from magnum_capi.kube import access
-from magnum_capi.kube import kube
+from magnum_capi.kube import client
 from magnum_capi.kube import rest
+from magnum_capi.kube import times
 from tests.unit.driver import api_server
 
 N = '/api/v1/namespaces/n'
 CAPI = '/apis/cluster.x-k8s.io/v1beta2/namespaces/n'
+SECRET = {'kind': 'Secret', 'metadata': {'name': 's', 'namespace': 'n'}}
 
 
 class _Base(testtools.TestCase):
@@ -20,6 +23,12 @@ class _Base(testtools.TestCase):
         super().setUp()
         self.api = self.useFixture(self.server())
         self.kube = self.api.kube()
+
+    def labelled(self, kind, **labels):
+        """Objects a and b with the label l."""
+        for name, label in labels.items():
+            self.api.put(f'{kind}/{name}', {
+                'metadata': {'labels': {'l': label, 'm': 'x'}}})
 
 
 class ReadTest(_Base):
@@ -32,8 +41,9 @@ class ReadTest(_Base):
     def test_what_is_not_there_is_none(self):
         self.assertIsNone(self.kube.get('Cluster', 'n', 'c1'))
         self.assertEqual([], self.kube.list('Machine', 'n'))
+        self.assertIsNone(self.kube.mark_for_deletion('n', 'm'))
 
-    def test_kind_that_is_not_served_is_none(self):
+    def test_kind_that_need_not_be_served_has_no_objects(self):
         self.assertIsNone(self.kube.get('HelmChartProxy', 'n', 'x'))
         self.assertEqual([], self.kube.list('HelmChartProxy', 'n'))
         self.assertFalse(self.kube.delete('HelmChartProxy', 'n', 'x'))
@@ -42,20 +52,20 @@ class ReadTest(_Base):
     def test_kubeconfig_for_other_programs(self):
         for path in (None, '/k'):
             found = access.Access(self.api.url, path, None)
-            self.assertEqual(path, kube.Kube(rest.Rest(found)).kubeconfig)
+            self.assertEqual(path, client.Kube(rest.Rest(found)).kubeconfig)
 
     def test_unknown_path_is_no_answer_about_an_object(self):
         for kind in ('Secret', 'Cluster'):
-            with self.subTest(kind):
+            for ask in (lambda: self.kube.get(kind, 'n', 'c1'),
+                        lambda: self.kube.list(kind, 'n'),
+                        lambda: self.kube.delete(kind, 'n', 'c1')):
                 self.api.faults = []
                 self.kube.kind(kind)
                 self.api.faults = [api_server.UNKNOWN_PATH] * 2
-                self.assertRaises(rest.NotServed, self.kube.get, kind,
-                                  'n', 'c1')
+                self.assertRaises(rest.NotServed, ask)
 
     def test_answer_about_another_object_is_none_about_this_one(self):
         # As an admission webhook may give it.
-        self.kube.kind('Secret')
         self.api.faults = [(404, {}, {
             'kind': 'Status', 'reason': 'NotFound',
             'details': {'kind': 'namespaces', 'name': 'n'}})]
@@ -64,20 +74,19 @@ class ReadTest(_Base):
 
     def test_kind_that_cluster_api_has_is_missed(self):
         self.api.discovery = {'kind': 'APIGroupDiscoveryList', 'items': []}
-        for what in (
+        for ask in (
                 lambda: self.kube.get('Cluster', 'n', 'c1'),
                 lambda: self.kube.list('Machine', 'n'),
                 lambda: self.kube.delete('Cluster', 'n', 'c1'),
                 lambda: self.kube.delete_all('Machine', 'n', {'a': 'b'}),
                 lambda: self.kube.mark_for_deletion('n', 'm')):
-            self.assertRaises(rest.NotServed, what)
+            self.assertRaises(rest.NotServed, ask)
 
     def test_list_by_label(self):
-        for name, label in (('a', 'c1'), ('b', 'c2')):
-            self.api.put(f'{CAPI}/machines/{name}', {
-                'metadata': {'labels': {'l': label, 'm': 'x'}}})
-        found = self.kube.list('Machine', 'n', {'l': 'c1', 'm': 'x'})
-        self.assertEqual(['a'], [m['metadata']['name'] for m in found])
+        self.labelled(f'{CAPI}/machines', a='c1', b='c2')
+        for labels in ({'l': 'c1', 'm': 'x'}, 'l=c1'):
+            found = self.kube.list('Machine', 'n', labels)
+            self.assertEqual(['a'], [m['metadata']['name'] for m in found])
 
     def test_list_of_metadata_asks_for_no_secrets(self):
         self.kube.list_metadata('Secret', 'n', {'owner': 'helm'})
@@ -88,9 +97,7 @@ class ReadTest(_Base):
 class WriteTest(_Base):
 
     def test_apply(self):
-        found = self.kube.apply({
-            'kind': 'Secret', 'metadata': {'name': 's', 'namespace': 'n'},
-            'stringData': {'a': 'b'}})
+        found = self.kube.apply({**SECRET, 'stringData': {'a': 'b'}})
         self.assertEqual({'a': 'b'}, found['stringData'])
         method, path, query, headers, body = self.api.seen[-1]
         self.assertEqual(('PATCH', f'{N}/secrets/s'), (method, path))
@@ -99,58 +106,49 @@ class WriteTest(_Base):
                          headers['Content-Type'])
         self.assertEqual('v1', body['apiVersion'])
 
-    def test_apply_is_tried_again_on_conflict(self):
+    def test_patches_are_tried_again_beside_somebody_else(self):
+        # A controller changed the object at the same moment.
+        self.api.put(f'{CAPI}/machines/m', {'metadata': {
+            'annotations': {'a': 'b'}}})
+        self.kube.kind('Machine')
+        mark = {'cluster.x-k8s.io/delete-machine': 'true'}
+        for change, annotations in (
+                (self.kube.mark_for_deletion, {'a': 'b', **mark}),
+                (self.kube.unmark_for_deletion, {'a': 'b'})):
+            self.api.faults = [(409, {}, {})]
+            self.assertEqual(annotations, change('n', 'm')['metadata'][
+                'annotations'])
         self.api.faults = [(409, {}, {})]
-        self.kube.apply({
-            'kind': 'Secret', 'metadata': {'name': 's', 'namespace': 'n'}})
+        self.kube.apply(SECRET)
         self.assertIn(f'{N}/secrets/s', self.api.objects)
 
-    def test_apply_of_an_unknown_kind_says_what_is_missing(self):
-        e = self.assertRaises(rest.KubeError, self.kube.apply, {
+    def test_labels_and_sizes(self):
+        self.api.put(f'{N}/secrets/s', {'metadata': {'labels': {'a': 'b'}}})
+        self.assertEqual({'c': 'd'}, self.kube.label(
+            'Secret', 'n', 's', {'a': None, 'c': 'd'})['metadata']['labels'])
+        self.api.put(f'{CAPI}/machinedeployments/d', {'spec': {'a': 1}})
+        self.assertEqual({'a': 1, 'replicas': 3},
+                         self.kube.scale('n', 'd', 3)['spec'])
+        self.assertEqual('magnum', self.api.seen[-1][2]['fieldManager'])
+
+    def test_write_of_a_kind_that_is_not_served_says_what_is_missing(self):
+        e = self.assertRaises(rest.NotServed, self.kube.apply, {
             'kind': 'HelmChartProxy', 'metadata': {'name': 'x'}})
         self.assertIn('Install Cluster API', str(e))
 
-    def test_mark_a_machine_for_deletion(self):
-        self.api.put(f'{CAPI}/machines/m', {'metadata': {
-            'annotations': {'a': 'b'}}})
-        found = self.kube.mark_for_deletion('n', 'm')
-        self.assertEqual(
-            {'a': 'b', 'cluster.x-k8s.io/delete-machine': 'true'},
-            found['metadata']['annotations'])
-
-    def test_marks_are_set_and_taken_off_beside_somebody_else(self):
-        # A controller changed the Machine at the same moment.
-        self.api.put(f'{CAPI}/machines/m', {})
-        self.kube.kind('Machine')
-        for change, marked in ((self.kube.mark_for_deletion, True),
-                               (self.kube.unmark_for_deletion, False)):
-            self.api.faults = [(409, {}, {})]
-            change('n', 'm')
-            self.assertEqual(marked, bool(self.kube.get(
-                'Machine', 'n', 'm')['metadata'].get('annotations')))
-
-    def test_annotation_of_what_is_not_there(self):
-        self.assertIsNone(self.kube.mark_for_deletion('n', 'm'))
-
     def test_delete(self):
         self.api.put(f'{N}/secrets/s', {})
+        for only in ({'version': '0'}, {'uid': 'other'}):
+            self.assertRaises(rest.Conflict, self.kube.delete, 'Secret', 'n',
+                              's', **only)
         self.assertTrue(self.kube.delete('Secret', 'n', 's'))
         self.assertFalse(self.kube.delete('Secret', 'n', 's'))
 
-    def test_delete_of_this_version_only(self):
-        self.api.put(f'{N}/secrets/s', {})
-        self.assertRaises(rest.Conflict, self.kube.delete, 'Secret', 'n',
-                          's', version='0')
-        self.assertIn(f'{N}/secrets/s', self.api.objects)
-
     def test_delete_by_label(self):
-        for name, label in (('a', 'c1'), ('b', 'c2')):
-            self.api.put(f'{N}/secrets/{name}', {
-                'metadata': {'labels': {'l': label}}})
+        self.labelled(f'{N}/secrets', a='c1', b='c2')
         self.kube.delete_all('Secret', 'n', {'l': 'c1'})
         self.assertEqual([f'{N}/secrets/b'], list(self.api.objects))
-
-    def test_delete_of_everything_is_refused(self):
+        # Without labels it would be everything.
         self.assertRaises(ValueError, self.kube.delete_all, 'Secret', 'n',
                           {})
 
@@ -167,47 +165,94 @@ class HttpWriteTest(WriteTest):
     server = api_server.HttpApiServer
 
 
+class PagesTest(_Base):
+
+    def fill(self, number):
+        for i in range(number):
+            self.api.put(f'{CAPI}/machines/m{i}', {})
+        self.kube.kind('Machine')
+
+    def second(self, status):
+        """Answer the second page with a status."""
+        def first(request):
+            self.api.faults = [(status, {}, {})]
+            request.act(f'{CAPI}/machines', {'limit': '500'}, None)
+        self.api.faults = [first]
+
+    def test_list_of_many_pages(self):
+        # B.1: metadata.continue is missing on the last page.
+        self.fill(1200)
+        self.assertEqual(1200, len(self.kube.list('Machine', 'n')))
+        # As many as client-go asks for (tools/pager, defaultPageSize).
+        self.assertEqual(['500'] * 3, [
+            query['limit'] for _, _, query, _, _ in self.api.seen
+            if 'limit' in query])
+
+    def test_list_that_expires_half_way_starts_again(self):
+        self.fill(600)
+        self.second(410)
+        self.assertEqual(600, len(self.kube.list('Machine', 'n')))
+
+    def test_list_that_is_refused_is_not_begun_again(self):
+        self.fill(600)
+        for status in (403, 422):
+            self.second(status)
+            e = self.assertRaises(
+                rest.KubeError, self.kube.list, 'Machine', 'n')
+            self.assertEqual(status, e.status)
+        self.api.faults = [(410, {}, {})]
+        e = self.assertRaises(rest.KubeError, self.kube.list, 'Machine', 'n')
+        self.assertEqual(410, e.status)
+
+    def test_answer_that_is_no_list_is_not_an_empty_one(self):
+        self.kube.kind('Machine')
+        self.api.faults = [(200, {}, {'kind': 'Machine'})] * 100
+        e = self.assertRaises(
+            rest.Unreachable, self.kube.list, 'Machine', 'n')
+        self.assertEqual((200, 'Machine'), (e.status, e.last_seen))
+
+
 class NamespaceTest(_Base):
     # B.4.19: ensure_namespace needed rights on the whole cluster.
 
+    PATH = '/api/v1/namespaces/n'
+
+    def refused(self, kind, *faults):
+        self.api.faults = list(faults)
+        return self.assertRaises(kind, self.kube.ensure_namespace, 'n', {})
+
     def test_existing_one_is_only_read(self):
-        self.api.put('/api/v1/namespaces/n', {})
+        self.api.put(self.PATH, {})
         self.kube.ensure_namespace('n', {})
         self.assertEqual([], self.api.calls('POST'))
 
     def test_missing_one_is_made(self):
         self.kube.ensure_namespace('n', {'l': 'v'})
-        found = self.api.objects['/api/v1/namespaces/n']
-        self.assertEqual({'l': 'v'}, found['metadata']['labels'])
+        self.assertEqual({'l': 'v'}, self.api.objects[self.PATH][
+            'metadata']['labels'])
 
     def test_somebody_was_faster(self):
         def other(request):
-            self.api.put('/api/v1/namespaces/n', {})
+            self.api.put(self.PATH, {})
             request.not_found('namespaces', 'n')
 
         self.api.faults = [other]
         self.kube.ensure_namespace('n', {})
 
     def test_missing_right_is_explained(self):
-        self.api.faults = [(403, {}, {'message': 'cannot get'}),
-                           (403, {}, {'message': 'cannot create'})]
-        e = self.assertRaises(rest.Forbidden, self.kube.ensure_namespace,
-                              'magnum-1', {})
-        self.assertIn('Create magnum-1', str(e))
+        e = self.refused(rest.Forbidden, (403, {}, {'message': 'cannot get'}),
+                         (403, {}, {'message': 'cannot create'}))
+        self.assertIn('Create n', str(e))
         self.assertIn('cannot create', str(e))
 
     def test_one_that_is_going_cannot_be_used(self):
-        self.api.put('/api/v1/namespaces/n', {'metadata': {
+        self.api.put(self.PATH, {'metadata': {
             'deletionTimestamp': '2026-01-01T00:00:00Z'}})
-        e = self.assertRaises(
-            rest.Conflict, self.kube.ensure_namespace, 'n', {})
-        self.assertEqual(409, e.status)
+        self.assertEqual(409, self.refused(rest.Conflict).status)
 
     def test_unknown_user_makes_no_namespace(self):
-        self.api.faults = [(401, {}, {})]
-        e = self.assertRaises(
-            rest.Forbidden, self.kube.ensure_namespace, 'n', {})
-        self.assertEqual(401, e.status)
+        self.assertEqual(401, self.refused(
+            rest.Forbidden, (401, {}, {})).status)
         self.assertEqual([], self.api.calls('POST'))
 
 
@@ -251,3 +296,18 @@ class EventsTest(_Base):
             self.event(f'e{i}', 'other', '')
         self.messages()
         self.assertEqual(4, len(self.api.calls('GET')))
+
+
+class TimesTest(testtools.TestCase):
+
+    def test_with_and_without_a_fraction_of_a_second(self):
+        for text, microsecond in (('2026-11-21T14:59:00Z', 0),
+                                  ('2026-11-21T14:59:00.250000Z', 250000),
+                                  ('2026-11-21T15:59:00+01:00', 0)):
+            self.assertEqual(
+                datetime.datetime(2026, 11, 21, 14, 59, 0, microsecond,
+                                  datetime.timezone.utc), times.parse(text))
+
+    def test_what_is_none(self):
+        for text in ('', 'Z', 'now'):
+            self.assertRaises(ValueError, times.parse, text)
