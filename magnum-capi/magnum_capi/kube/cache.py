@@ -51,7 +51,8 @@ _PAUSE = 1.0, 4.0
 #: The same when the user of the kubeconfig lacks the right.
 _REFUSED = 240.0, 360.0
 
-_Key: typing.TypeAlias = tuple[str, str]
+#: The Cluster that an object belongs to, and its JSON.
+_Kept: typing.TypeAlias = tuple[str | None, bytes]
 
 
 class CachedKube(client.Kube):
@@ -117,10 +118,9 @@ class Informer:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._stopped = threading.Event()
-        #: By namespace and name: JSON, and the Cluster that it belongs to.
-        self._objects: dict[_Key, tuple[bytes, str | None]] = {}
-        #: Names by namespace and Cluster.
-        self._of_cluster: dict[_Key, set[str]] = collections.defaultdict(set)
+        #: By namespace and name.
+        self._objects: dict[str, dict[str, _Kept]] = (
+            collections.defaultdict(dict))
         #: Path and resourceVersion to watch from, None: list again first.
         self._since: tuple[str, str] | None = None
         self._watching = False
@@ -140,14 +140,16 @@ class Informer:
     def get(self, namespace: str, name: str) -> kinds.Object | None:
         """An object, None when it is unknown."""
         with self._lock:
-            found = self._objects.get((namespace, name))
-        return None if found is None else json.loads(found[0])
+            _, content = self._objects.get(namespace, {}).get(
+                name, (None, b'null'))
+        found: kinds.Object | None = json.loads(content)
+        return found
 
     def of_cluster(self, namespace: str, cluster: str) -> kinds.Objects:
         """The objects that Cluster API has labelled with a Cluster."""
         with self._lock:
-            found = [self._objects[namespace, name][0] for name in sorted(
-                self._of_cluster.get((namespace, cluster), ()))]
+            found = [content for _, (of, content) in sorted(
+                self._objects.get(namespace, {}).items()) if of == cluster]
         return [json.loads(content) for content in found]
 
     def stop(self) -> None:
@@ -199,13 +201,12 @@ class Informer:
 
     def _list(self, path: str) -> None:
         listed, version = client.read_pages(
-            self._kube.rest, path, self._kept, self._labels,
+            self._kube.rest, path, _kept, self._labels,
             accept=self._accept_list)
         with self._lock:
             self._objects.clear()
-            self._of_cluster.clear()
-            for key, content, cluster in listed:
-                self._put(key, content, cluster)
+            for namespace, name, kept in listed:
+                self._objects[namespace][name] = kept
         self._since = path, version
 
     def _watch(self, path: str) -> None:
@@ -223,35 +224,23 @@ class Informer:
                     'A watch was ended', status=obj.get('code', 0),
                     reason=obj.get('reason'), last_seen=obj.get('message'))
             if kind != 'BOOKMARK':
-                key, content, cluster = self._kept(obj)
+                namespace, name, kept = _kept(obj)
                 with self._lock:
-                    self._drop(key)
-                    if kind != 'DELETED':
-                        self._put(key, content, cluster)
+                    if kind == 'DELETED':
+                        self._objects[namespace].pop(name, None)
+                    else:
+                        self._objects[namespace][name] = kept
             self._since = path, obj['metadata']['resourceVersion']
 
     def _opened(self) -> None:
         with self._lock:
             self._watching = not self._stopped.is_set()
 
-    def _kept(self, obj: kinds.Object) -> tuple[_Key, bytes, str | None]:
-        """What is kept of an object: key, JSON, the Cluster it belongs to."""
-        metadata = {k: v for k, v in obj['metadata'].items()
-                    if k != 'managedFields'}
-        content = json.dumps({**obj, 'metadata': metadata},
-                             separators=(',', ':'))
-        return ((metadata['namespace'], metadata['name']), content.encode(),
-                (metadata.get('labels') or {}).get(CLUSTER))
 
-    def _put(self, key: _Key, content: bytes, cluster: str | None) -> None:
-        self._objects[key] = content, cluster
-        if cluster is not None:
-            self._of_cluster[key[0], cluster].add(key[1])
-
-    def _drop(self, key: _Key) -> None:
-        _, cluster = self._objects.pop(key, (b'', None))
-        if cluster is not None:
-            names = self._of_cluster[key[0], cluster]
-            names.discard(key[1])
-            if not names:
-                del self._of_cluster[key[0], cluster]
+def _kept(obj: kinds.Object) -> tuple[str, str, _Kept]:
+    """Namespace, name and what is kept of an object."""
+    metadata = {k: v for k, v in obj['metadata'].items()
+                if k != 'managedFields'}
+    content = json.dumps({**obj, 'metadata': metadata}, separators=(',', ':'))
+    cluster = (metadata.get('labels') or {}).get(CLUSTER)
+    return metadata['namespace'], metadata['name'], (cluster, content.encode())

@@ -265,7 +265,7 @@ class Kube:
         try:
             return send(known.path(namespace, name))
         except rest.NotServed:
-            newer = self.served.instead_of(known)
+            newer = self.served.kind(kind, unknown=True)
             if newer == known:
                 raise
         return send(newer.path(namespace, name)) if newer else None

@@ -178,11 +178,8 @@ class Lock:
                 'Lease', self._namespace, self._name, uid=metadata['uid'],
                 version=metadata['resourceVersion'],
                 total=self._duration / _RENEWALS)
-        except rest.Conflict:
-            # Another process has rightly taken it.
-            LOG.warning('The lock %s was lost before it was given back',
-                        self._name)
         except errors.MagnumCapiError as e:
+            # With a conflict, another process has rightly taken it.
             LOG.warning('Cannot give back the lock %s, it ends in %s s: %s',
                         self._name, self._duration, e)
 

@@ -376,17 +376,17 @@ def _refused(answer: urllib3.HTTPResponse, content: bytes,
     status = answer.status
     try:
         said = json.loads(content)
-        message, reason = said.get('message'), said.get('reason')
         details = said.get('details') or {}
-        object_ = details.get('kind', ''), details.get('name', '')
     except (ValueError, AttributeError):
-        message, reason = content[:200].decode(errors='replace'), None
-        object_ = '', ''
+        said = {'message': content[:200].decode(errors='replace')}
+        details = {}
+    object_ = details.get('kind', ''), details.get('name', '')
+    reason = said.get('reason')
     kind, what, hint = _REFUSALS.get(
         status, (KubeError, f'refused: {status}', None))
     common: dict[str, typing.Any] = {
         'status': status, 'reason': reason, 'where': where,
-        'last_seen': message, 'hint': hint}
+        'last_seen': said.get('message'), 'hint': hint}
     if status == 404 and reason == 'NotFound' and all(object_):
         # ``details.kind`` is a plural (apimachinery, pkg/api/errors,
         # NewNotFound).

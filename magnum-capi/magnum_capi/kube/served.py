@@ -42,30 +42,26 @@ class Served:
         self._asked = -math.inf
         self._lock = threading.Lock()
 
-    def kind(self, name: str) -> kinds.Kind | None:
+    def kind(self, name: str, unknown: bool = False) -> kinds.Kind | None:
         """Return the Kind of that name.
 
+        :param unknown: whether its path turned out to be unknown, so that the
+            server is asked again, unless it was a moment ago.
         :returns: None when the server does not have it and need not.
         :raises rest.NotServed: the server does not have it now.
         """
         if name in kinds.BUILT_IN:
             return kinds.BUILT_IN[name]
         with self._lock:
-            self._ask_after(_KINDS_AGE if name in self._kinds
-                            else _MISSING_AGE)
-            return self._known(name)
-
-    def instead_of(self, kind: kinds.Kind) -> kinds.Kind | None:
-        """Return the Kind that is served now instead of an unknown path's.
-
-        :returns: see :meth:`kind`; the same Kind when the server still names
-            it, or was asked a moment ago.
-        """
-        if kind.name in kinds.BUILT_IN:
-            return kind
-        with self._lock:
-            self._ask_after(_UNKNOWN_AGE)
-            return self._known(kind.name)
+            self._ask_after(_UNKNOWN_AGE if unknown else _KINDS_AGE
+                            if name in self._kinds else _MISSING_AGE)
+            found = self._kinds.get(name)
+            since = self._missed.get(name, -math.inf)
+            if found is None and (
+                    self._asked - since < _REMOVED
+                    or not kinds.is_dispensable(name, self._kinds)):
+                raise self.missing(name)
+            return found
 
     def missing(self, name: str) -> rest.NotServed:
         """The error for a kind that is not served."""
@@ -92,12 +88,3 @@ class Served:
             name: self._missed.get(name, now)
             for name in (self._kinds.keys() | self._missed) - found.keys()}
         self._kinds, self._asked = found, now
-
-    def _known(self, name: str) -> kinds.Kind | None:
-        found = self._kinds.get(name)
-        if found is None:
-            since = self._missed.get(name)
-            lately = since is not None and self._asked - since < _REMOVED
-            if lately or not kinds.is_dispensable(name, self._kinds):
-                raise self.missing(name)
-        return found
