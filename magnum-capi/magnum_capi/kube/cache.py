@@ -148,9 +148,10 @@ class Informer:
     def of_cluster(self, namespace: str, cluster: str) -> kinds.Objects:
         """The objects that Cluster API has labelled with a Cluster."""
         with self._lock:
-            found = [content for _, (of, content) in sorted(
-                self._objects.get(namespace, {}).items()) if of == cluster]
-        return [json.loads(content) for content in found]
+            found = sorted(
+                (name, content) for name, (of, content)
+                in self._objects.get(namespace, {}).items() if of == cluster)
+        return [json.loads(content) for _, content in found]
 
     def stop(self) -> None:
         """End soon; no longer fresh."""

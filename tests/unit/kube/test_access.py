@@ -79,10 +79,6 @@ class KubeconfigTest(_Base):
             self.assertIn(f'"{key}"', said)
         self.assertIn('"by-way-of"', self.refused({'by-way-of': 'x'}))
 
-    def test_what_has_no_effect_is_accepted(self):
-        self.load({'disable-compression': True, 'extensions': [{'name': 'e'}]},
-                  {'extensions': [{'name': 'e'}], 'as': '', 'exec': None})
-
     def test_no_error_quotes_a_key(self):
         server = self.useFixture(tls_server.TlsServer())
         broken = server.key.replace('PRIVATE', 'SECRET')
@@ -140,10 +136,8 @@ class TlsTest(_Base):
         return rest.Rest(found, rest.Limits(60, 60, 60),
                          fake_clock.FakeClock()).request('GET', '/')
 
-    def test_certificates_as_data(self):
+    def test_certificates_as_data_and_as_files(self):
         self.assertEqual({}, self.get(self.ca, self.user))
-
-    def test_certificates_as_files(self):
         for name, text in (('ca', self.server.ca), ('key', self.server.key),
                            ('crt', self.server.certificate)):
             (self.folder / name).write_text(text)
@@ -173,9 +167,11 @@ class TlsTest(_Base):
         self.assertEqual([], os.listdir(tempfile.gettempdir()))
         self.assertEqual(['kubeconfig'], os.listdir(self.folder))
 
-    def test_unknown_authority_is_not_trusted(self):
+    def test_who_is_not_trusted(self):
         e = self.assertRaises(rest.Unreachable, self.get, {}, self.user)
         self.assertIn('is not trusted', str(e))
+        # The server wants a certificate.
+        self.assertRaises(rest.Unreachable, self.get, self.ca, {})
 
     def test_check_can_be_switched_off(self):
         # B.4.19 and the facts: insecure-skip-tls-verify was ignored.
@@ -191,9 +187,6 @@ class TlsTest(_Base):
         self.assertIn('is not trusted', str(e))
         self.assertEqual({}, self.get(
             {**self.ca, 'tls-server-name': 'api.internal'}, self.user))
-
-    def test_server_that_wants_a_certificate_refuses_who_has_none(self):
-        self.assertRaises(rest.Unreachable, self.get, self.ca, {})
 
 
 class ProxyTest(_Base):

@@ -102,19 +102,17 @@ class RememberedTest(Base):
         self.until([], self.machines)
         self.assertEqual([], self.reads())
 
-    def test_who_asks_gets_a_copy(self):
-        self.warm()
-        self.looks.get('Cluster', 'n', 'c1')['metadata'].clear()
-        self.assertEqual('c1', self.name())
-
-    def test_only_managed_fields_are_not_kept(self):
+    def test_who_asks_gets_a_copy_without_managed_fields(self):
         self.api.put(ONE, {'kind': 'Cluster', 'spec': {'a': 1}, 'metadata': {
             'labels': {'a': 'b'}, 'ownerReferences': [{'uid': 'c'}],
             'managedFields': [{'a': 1}]}})
         wanted = copy.deepcopy(self.api.objects[ONE])
         del wanted['metadata']['managedFields']
         self.warm()
-        self.assertEqual(wanted, self.looks.get('Cluster', 'n', 'c1'))
+        for _time in range(2):
+            found = self.looks.get('Cluster', 'n', 'c1')
+            self.assertEqual(wanted, found)
+            found['metadata'].clear()
 
     def test_other_questions_go_to_the_server(self):
         self.warm('Machine')
@@ -205,22 +203,17 @@ class StaleTest(Base):
             self.api.restart()
             self.until(name, lambda: self.remembered(name))
 
-    def test_watch_that_says_so_in_an_event_lists_again(self):
-        def expired(handler):
-            handler.answer(200, {}, b'{"type": "ERROR", "object": '
-                           b'{"kind": "Status", "code": 410}}\n')
-        self.api.faults = [expired]
-        del self.api.objects[ONE]
-        self.api.restart()
-        self.until(None, self.remembered)
-
-    def test_watch_that_sends_something_else_begins_again(self):
-        for content in (b'<html>\n', b'{"kind": "Cluster"}\n'):
+    def test_watch_that_says_so_or_sends_something_else_begins_again(self):
+        for content in (b'<html>\n', b'{"kind": "Cluster"}\n',
+                        b'{"type": "ERROR", "object": {"code": 410}}\n'):
             self.api.faults = [
                 lambda handler: handler.answer(200, {}, content)]
+            if b'410' in content:
+                del self.api.objects[ONE]
             self.api.restart()
             self.until([], lambda: self.api.faults)
-            self.until('c1', self.remembered)
+            self.until('c1' if self.api.objects.get(ONE) else None,
+                       self.remembered)
 
     def test_kind_that_is_served_in_another_version_is_listed_there(self):
         served = self.api.discovery

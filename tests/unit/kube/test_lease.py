@@ -87,22 +87,17 @@ class AcquireTest(_Base):
         self.assertEqual({}, self.api.objects)
         self.assertEqual(2, self.kube.requests)
 
-    def test_given_back_after_an_error_too(self):
-        with testtools.ExpectedException(KeyError):
-            with self.lock().hold(0):
-                raise KeyError
-        self.assertEqual({}, self.api.objects)
-
-    def test_two_locks_of_one_process_exclude_each_other(self):
+    def test_two_locks_exclude_each_other_until_one_is_given_back(self):
         with self.lock().hold(0) as first:
             self.assertEqual(first.identity, self.busy(timeout=5))
-
-    def test_waits_for_the_holder(self):
-        first = self.lock()
-        first.acquire(0)
-        self.during(lambda: self.clock.now > 3 and first.release())
-        with self.lock().hold(10) as second:
-            self.assertTrue(second.held)
+            later = self.clock.now + 3
+            self.during(lambda: self.clock.now > later and first.release())
+            with testtools.ExpectedException(KeyError):
+                with self.lock().hold(10) as second:
+                    self.assertTrue(second.held)
+                    raise KeyError
+        # After an error, too.
+        self.assertEqual({}, self.api.objects)
 
     def test_looks_soon_and_then_every_two_seconds(self):
         self.stranger(leaseDurationSeconds=1000)
@@ -163,15 +158,11 @@ class TakeOverTest(_Base):
         with self.lock().hold(0):
             self.assertNotIn('left behind', self.logger.output)
 
-    def test_times_in_the_lease_do_not_count(self):
-        # The clocks of two machines differ; only what is seen to stand
-        # still is dead.
-        self.stranger(renewTime='1999-01-01T00:00:00.000000Z')
-        self.busy(timeout=20)
-
-    def test_holder_that_renews_keeps_it(self):
-        self.stranger()
-        self.during(self.stranger)
+    def test_holder_that_renews_keeps_it_whatever_its_clock_says(self):
+        def renewed():
+            self.stranger(renewTime='1999-01-01T00:00:00.000000Z')
+        renewed()
+        self.during(renewed)
         self.busy(timeout=70)
 
     def test_what_one_lock_saw_counts_for_the_next(self):
@@ -184,11 +175,15 @@ class TakeOverTest(_Base):
         self.busy()
         self.lock(sightings=seen).acquire(0)
 
+    def be_faster(self, request):
+        self.stranger(holderIdentity='faster')
+        request.act(PATH, {}, self.api.seen[-1][4])
+
     def test_take_over_that_another_won_names_who_is_known(self):
         for holder, told in (('stranger', 'stranger'),
                              ('', 'another process that was faster')):
             for answer in (
-                    lambda request: request.refuse(409, 'Conflict'),
+                    self.be_faster,
                     lambda request: request.not_found('leases', 'c1')):
                 self.stranger(holderIdentity=holder)
                 metadata = self.api.objects[PATH]['metadata']
@@ -201,19 +196,6 @@ class TakeOverTest(_Base):
         self.refuse_take_over(lambda request: request.refuse(403, 'No'))
         self.assertRaises(rest.Forbidden, self.lock().acquire, 0)
 
-    def test_only_one_of_two_takes_over(self):
-        def faster(request):
-            self.stranger(holderIdentity='faster')
-            request.act(PATH, {}, self.api.seen[-1][4])
-
-        self.stranger()
-        seen = {}
-        self.busy(self.lock(sightings=seen))
-        self.clock.now += 30
-        self.refuse_take_over(faster)
-        self.assertEqual('stranger', self.busy(self.lock(sightings=seen)))
-        self.assertEqual('faster', self.spec()['holderIdentity'])
-
     def test_what_a_conductor_has_seen_does_not_grow_for_ever(self):
         for known, left in ((10100, 1), (10000, 1), (9999, 10000), (99, 100)):
             seen = {f'lease-{n}': ('1', 0) for n in range(known)}
@@ -225,22 +207,17 @@ class TakeOverTest(_Base):
 class RenewTest(_Base):
 
     def test_renewed_for_longer_than_its_duration(self):
+        times = set()
         with self.lock().hold(0) as held:
             for _ in range(10):
                 self.clock.now += 10
                 held.renew()
                 held.check()
+                times.add(self.spec()['renewTime'])
         self.assertEqual({}, self.api.objects)
-
-    def test_time_of_the_last_renewal_can_be_read(self):
-        with mock.patch.object(lease, 'datetime') as module:
-            text = module.datetime.now.return_value.strftime
-            text.return_value = 'first'
-            with self.lock().hold(0) as held:
-                self.assertEqual('first', self.spec()['renewTime'])
-                text.return_value = 'second'
-                held.renew()
-                self.assertEqual('second', self.spec()['renewTime'])
+        # People can read when.
+        self.assertEqual(10, len(times))
+        self.assertRegex(min(times), r'^20\d\d-\d\d-\d\dT[\d:]{8}\.\d{6}Z$')
 
     def test_without_renewal_it_is_lost_in_time(self):
         with self.lock().hold(0) as held:
@@ -285,7 +262,6 @@ class RenewTest(_Base):
                 side_effect=errors.EnvironmentProblem('no token file')):
             held.renew()
             self.assertTrue(held.held)
-        self.assertIn('Cannot renew the lock c1 yet', self.logger.output)
 
     def test_renewal_has_a_third_of_the_time_and_not_more_than_is_left(self):
         for passed, least, most in ((0, 5, 10), (25, 26, 30)):
@@ -315,24 +291,17 @@ class RenewTest(_Base):
                 self.assertIn('it is gone', self.lost(held))
 
     def test_own_repeated_renewal_is_no_loss_and_no_gain(self):
-        # It may have been written a while ago.
-        with self.lock().hold(0) as held:
-            self.clock.now += 20
-            self.api.put(PATH, self.api.objects[PATH])
-            held.renew()
-            held.check()
-            self.clock.now += 10
-            self.assertFalse(held.held)
-
-    def test_renewal_after_a_repeated_one(self):
-        with self.lock().hold(0) as held:
-            self.api.put(PATH, self.api.objects[PATH])
-            held.renew()
-            self.clock.now += 20
-            held.renew()
-            self.clock.now += 20
-            held.check()
-        self.assertEqual({}, self.api.objects)
+        for renewals, held_then in ((1, False), (2, True)):
+            with self.lock().hold(0) as held:
+                self.clock.now += 20
+                # It may have been written a while ago.
+                self.api.put(PATH, self.api.objects[PATH])
+                for _ in range(renewals):
+                    held.renew()
+                    held.check()
+                self.clock.now += 10
+                self.assertEqual(held_then, held.held)
+            self.assertEqual({}, self.api.objects)
 
 
 class ThreadTest(_Base):
@@ -383,13 +352,10 @@ class ReleaseTest(_Base):
         self.assertEqual('stranger', self.spec()['holderIdentity'])
         self.assertIn('Cannot give back the lock c1', self.logger.output)
 
-    def test_it_is_given_back_within_a_third_of_its_time(self):
+    def test_failure_to_give_it_back_is_no_error(self):
+        # It is tried for a third of its time.
         with self.lock(duration=31).hold(0):
             self.api.faults = [(503, {}, {})] * 200
         self.assertThat(self.clock.now, matchers.MatchesAll(
             matchers.GreaterThan(5), matchers.LessThan(31 / 3)))
-
-    def test_failure_to_give_it_back_is_no_error(self):
-        with self.lock().hold(0):
-            self.api.faults = [(403, {}, {})]
-        self.assertIn('it ends in 30 s', self.logger.output)
+        self.assertIn('it ends in 31 s', self.logger.output)
