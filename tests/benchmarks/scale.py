@@ -43,8 +43,8 @@ from magnum_capi.driver import operations
 from magnum_capi.driver import reconcile
 from magnum_capi.driver import status_check
 from magnum_capi.kube import access
-from magnum_capi.kube import cached_kube
-from magnum_capi.kube import kube as kube_module
+from magnum_capi.kube import cache
+from magnum_capi.kube import client
 from magnum_capi.kube import rest
 from magnum_capi import waiting
 from tests.functional import real_api
@@ -131,7 +131,7 @@ def copies(objects, number, cluster, size):
 
 def kind_of(plural):
     from magnum_capi.kube import kinds
-    for name, (_, known) in kinds._DISCOVERED.items():
+    for name, (_, known) in kinds.DISCOVERED.items():
         if known == plural:
             return name
     return 'Secret'
@@ -150,19 +150,19 @@ def definitions():
 
 
 def fill(api, args):
-    client = rest.Rest(access.load(api.kubeconfig))
+    connection = rest.Rest(access.load(api.kubeconfig))
     for definition in definitions():
-        client.request('POST', _CRDS, body=definition)
-    kube = kube_module.Kube(client)
+        connection.request('POST', _CRDS, body=definition)
+    kube = client.Kube(connection)
     waiting.wait_for(
-        lambda: served(client), done=bool, timeout=60, what='the kinds')
+        lambda: served(connection), done=bool, timeout=60, what='the kinds')
     for number in range(PROJECTS):
         kube.ensure_namespace(names.namespace(project(number)), {})
     objects = model()
 
     def make(number, cluster):
         for path, obj in copies(objects, number, cluster, args.size):
-            client.request('POST', path, body=obj)
+            connection.request('POST', path, body=obj)
     with concurrent.futures.ThreadPoolExecutor(16) as pool:
         for made in [pool.submit(make, *pair) for pair in enumerate(
                 uuids(args.clusters))]:
@@ -170,11 +170,11 @@ def fill(api, args):
     return kube
 
 
-def served(client):
-    found = kube_module.Kube(client)
+def served(connection):
+    found = client.Kube(connection)
     with contextlib.suppress(rest.KubeError):
         return all(found.list(kind, 'default') == [] for kind in (
-            *cached_kube.KINDS, 'HelmRelease', 'MachineSet'))
+            *cache.KINDS, 'HelmRelease', 'MachineSet'))
     return False
 
 
@@ -183,11 +183,10 @@ def served(client):
 class Conductor:
 
     def __init__(self, args):
-        client = rest.Rest(access.load(args.kubeconfig))
-        self.rest = client
-        self.kube = kube_module.Kube(client)
-        self.looks = None if args.direct else cached_kube.CachedKube(
-            client, names.CLUSTER_UUID)
+        self.rest = rest.Rest(access.load(args.kubeconfig))
+        self.kube = client.Kube(self.rest)
+        self.looks = None if args.direct else cache.CachedKube(
+            self.kube, names.CLUSTER_UUID)
         self.runtime = reconcile.Runtime(
             settings(), self.kube, None, self.kube.now, {}, looks=self.looks)
         self.stores = [self.store(*pair) for pair in enumerate(

@@ -20,7 +20,7 @@ from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver import reconcile
 from magnum_capi import errors
-from magnum_capi.kube import lock as lock_module
+from magnum_capi.kube import lease
 from magnum_capi.kube import rest
 from magnum_capi import waiting
 
@@ -29,7 +29,7 @@ LOG = logging.getLogger(__name__)
 _STATUS = 'CREATE_IN_PROGRESS'
 
 #: Retried once the lock has been held.
-_PASSING = (lock_module.LockBusy, lock_module.LockLost, rest.Unreachable)
+_PASSING = (lease.LockBusy, lease.LockLost, rest.Unreachable)
 
 _PACE = waiting.Pace(0.5, 2.0, 5.0)
 
@@ -50,7 +50,7 @@ class Creation:
         """Reconcile with the lock held; again whenever the lock is lost.
 
         :raises failures.ClusterGone: the cluster is no longer being created.
-        :raises lock.LockLost: for good, or there is a credential, so that the
+        :raises lease.LockLost: for good, or there is a credential, so that the
             periodic status can continue.
         """
         try:

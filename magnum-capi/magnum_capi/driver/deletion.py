@@ -22,7 +22,7 @@ from magnum_capi.driver.observed import deletion
 from magnum_capi.driver.observed import snapshot as snapshot_module
 from magnum_capi.driver import reconcile
 from magnum_capi import errors
-from magnum_capi.kube import lock
+from magnum_capi.kube import lease
 
 LOG = logging.getLogger(__name__)
 
@@ -137,7 +137,7 @@ class Deletion:
         reconciler, cluster = self._reconciler, self._reconciler.cluster
         try:
             reconciler.rotation().remove(state)
-        except lock.LockLost:
+        except lease.LockLost:
             raise
         except errors.MagnumCapiError as e:
             LOG.error('Cluster %s: its application credential is still '

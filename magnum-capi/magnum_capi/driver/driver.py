@@ -31,6 +31,7 @@ from magnum_capi.driver import status_check
 from magnum_capi.driver import store
 from magnum_capi.driver import upgrading
 from magnum_capi import errors
+from magnum_capi.kube import rest
 from magnum_capi.kube import shared
 
 LOG = logging.getLogger(__name__)
@@ -166,11 +167,13 @@ class Driver(driver.Driver):
     def _runtime(self, options: config.Options | None = None
                  ) -> reconcile.Runtime:
         options = options or _read_options()
-        kube = shared.kube(options)
+        clients = shared.clients(options.kubeconfig_file, rest.Limits(
+            options.connect_timeout, options.read_timeout,
+            options.retry_time), names.CLUSTER_UUID)
+        kube = clients.kube
         return reconcile.Runtime(
             options, kube, helm.Helm(options, kube.kubeconfig), kube.now,
-            shared.sightings,
-            looks=shared.cached(options, names.CLUSTER_UUID))
+            shared.sightings, looks=clients.looks)
 
     def _store(self, context: typing.Any,
                cluster: typing.Any) -> store.Store:

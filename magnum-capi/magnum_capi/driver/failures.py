@@ -13,7 +13,7 @@ from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver.helm import releases
 from magnum_capi.driver.observed import reasons
 from magnum_capi import errors
-from magnum_capi.kube import lock
+from magnum_capi.kube import lease
 from magnum_capi.kube import rest
 
 #: Transient errors, after which the same request is retried.
@@ -21,7 +21,7 @@ TRANSIENT = (
     rest.Unreachable, helm_errors.HelmUnreachable, helm_errors.HelmDisturbed,
     helm_errors.HelmKilled, helm_errors.HelmTimeout, helm_errors.HelmBusy,
     helm_errors.ChartUnreachable,
-    releases.ReleasePending, lock.LockBusy, lock.LockLost,
+    releases.ReleasePending, lease.LockBusy, lease.LockLost,
     services.CloudUnreachable)
 
 #: A deletion retries after any error of helm, which often gives no reason.

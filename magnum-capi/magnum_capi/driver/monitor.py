@@ -23,8 +23,8 @@ from magnum_capi.driver import reconcile
 from magnum_capi.driver import recovery
 from magnum_capi.driver import self_repair
 from magnum_capi import errors
-from magnum_capi.kube import kube as kube_module
-from magnum_capi.kube import lock as lock_module
+from magnum_capi.kube import client
+from magnum_capi.kube import lease
 from magnum_capi import waiting
 
 LOG = logging.getLogger(__name__)
@@ -92,7 +92,7 @@ class Monitor:
         rows = reconciler.rows()
         parts = () if rows.operation == 'DELETE' else _PARTS
 
-        def look(kube: kube_module.Kube) -> snapshot_module.Snapshot:
+        def look(kube: client.Kube) -> snapshot_module.Snapshot:
             return observer.look(kube, reconciler.namespace,
                                  reconciler.release, parts, thorough=True)
 
@@ -145,7 +145,7 @@ class Monitor:
             return known
         found = reconciler.ask_keystone(reconciler.vault.credentials() or {})
         if found == credentials.UNTRUSTED:
-            with contextlib.suppress(lock_module.LockBusy,
+            with contextlib.suppress(lease.LockBusy,
                                      failures.ClusterGone):
                 with reconciler.held(0):
                     found = reconciler.check_credential()

@@ -41,8 +41,8 @@ from magnum_capi.driver.observed import conditions
 from magnum_capi.driver.observed import deletion
 from magnum_capi.driver.observed import machines
 from magnum_capi.driver.observed import snapshot
+from magnum_capi.kube import client
 from magnum_capi.kube import kinds
-from magnum_capi.kube import kube as kube_module
 from magnum_capi.kube import rest
 
 #: Parts needed to judge a cluster complete or failed.
@@ -60,7 +60,7 @@ _COUNTS = ('replicas', 'readyReplicas', 'availableReplicas',
            'upToDateReplicas')
 
 
-def look(kube: kube_module.Kube, namespace: str, name: str,
+def look(kube: client.Kube, namespace: str, name: str,
          parts: collections.abc.Iterable[str] = PARTS,
          thorough: bool = False) -> snapshot.Snapshot:
     """Observe a cluster.
@@ -78,7 +78,7 @@ def look(kube: kube_module.Kube, namespace: str, name: str,
     return read(kube, namespace, name, found, parts)
 
 
-def read(kube: kube_module.Kube, namespace: str, name: str,
+def read(kube: client.Kube, namespace: str, name: str,
          known: snapshot.Snapshot,
          parts: collections.abc.Iterable[str]) -> snapshot.Snapshot:
     """Add parts to a snapshot."""
@@ -91,7 +91,7 @@ def read(kube: kube_module.Kube, namespace: str, name: str,
     return dataclasses.replace(known, **found)
 
 
-def control_plane(kube: kube_module.Kube, namespace: str, name: str,
+def control_plane(kube: client.Kube, namespace: str, name: str,
                   cluster: kinds.Object | None) -> kinds.Object | None:
     """The control plane of a cluster, None when there is none.
 
@@ -132,7 +132,7 @@ def is_busy(cluster: kinds.Object | None) -> bool:
     return False
 
 
-def _machine_deployments(kube: kube_module.Kube, namespace: str, name: str
+def _machine_deployments(kube: client.Kube, namespace: str, name: str
                          ) -> dict[str, kinds.Object]:
     start = f'{name}-'
     return {
@@ -140,12 +140,12 @@ def _machine_deployments(kube: kube_module.Kube, namespace: str, name: str
         for md in _labelled(kube, namespace, name, 'MachineDeployment')}
 
 
-def _labelled(kube: kube_module.Kube, namespace: str, name: str,
+def _labelled(kube: client.Kube, namespace: str, name: str,
               kind: str) -> _Objects:
     return tuple(kube.list(kind, namespace, {names.CAPI_CLUSTER_NAME: name}))
 
 
-def _servers(kube: kube_module.Kube, namespace: str, name: str
+def _servers(kube: client.Kube, namespace: str, name: str
              ) -> dict[str, kinds.Object]:
     try:
         return {server['metadata']['name']: server for server in _labelled(
@@ -155,7 +155,7 @@ def _servers(kube: kube_module.Kube, namespace: str, name: str
         return {}
 
 
-def _addons(kube: kube_module.Kube, namespace: str, name: str) -> _Objects:
+def _addons(kube: client.Kube, namespace: str, name: str) -> _Objects:
     found: kinds.Objects = []
     for kind, label in (('HelmRelease', _CHART_CLUSTER),
                         ('Manifests', _CHART_CLUSTER),
@@ -166,7 +166,7 @@ def _addons(kube: kube_module.Kube, namespace: str, name: str) -> _Objects:
     return addons.of_cluster(found, name)
 
 
-def _leftovers(kube: kube_module.Kube, namespace: str, name: str
+def _leftovers(kube: client.Kube, namespace: str, name: str
                ) -> _Objects:
     # Cluster API labels what it adopts; an infrastructure cluster that it has
     # not adopted is found by name.
@@ -178,7 +178,7 @@ def _leftovers(kube: kube_module.Kube, namespace: str, name: str
     return tuple({'kind': kind, **obj} for kind, obj in found if obj)
 
 
-def _templates(kube: kube_module.Kube, namespace: str, name: str
+def _templates(kube: client.Kube, namespace: str, name: str
                ) -> _Objects:
     found = [{**obj, 'kind': kind}
              for kind in ('OpenStackMachineTemplate', 'KubeadmConfigTemplate',
@@ -189,7 +189,7 @@ def _templates(kube: kube_module.Kube, namespace: str, name: str
 
 
 _READERS: dict[str, collections.abc.Callable[
-    [kube_module.Kube, str, str], typing.Any]] = {
+    [client.Kube, str, str], typing.Any]] = {
     'machine_deployments': _machine_deployments,
     'machine_sets': functools.partial(_labelled, kind='MachineSet'),
     'machines': functools.partial(_labelled, kind='Machine'),

@@ -24,7 +24,7 @@ from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver.observed import removal
 from magnum_capi.driver import reconcile
 from magnum_capi import errors
-from magnum_capi.kube import lock as lock_module
+from magnum_capi.kube import lease
 
 LOG = logging.getLogger(__name__)
 
@@ -252,7 +252,7 @@ class Operations:
             if create:
                 self._fail_groups(reason)
             cluster.status_reason = reason
-            failed = (failures.Busy if isinstance(e, lock_module.LockBusy)
+            failed = (failures.Busy if isinstance(e, lease.LockBusy)
                       else failures.Failed)
             raise failed(reason) from None
 

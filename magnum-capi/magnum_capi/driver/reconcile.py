@@ -40,10 +40,10 @@ from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver.keys import vault
 from magnum_capi.driver.observed import conditions
 from magnum_capi import errors
-from magnum_capi.kube import cached_kube
+from magnum_capi.kube import cache
+from magnum_capi.kube import client
 from magnum_capi.kube import kinds
-from magnum_capi.kube import kube as kube_module
-from magnum_capi.kube import lock as lock_module
+from magnum_capi.kube import lease
 from magnum_capi import waiting
 
 LOG = logging.getLogger(__name__)
@@ -132,18 +132,18 @@ class Runtime:
 
     :param now: aware: the clock by which operations are judged. That of the
         management cluster (``kube.now``) is the same for all conductors.
-    :param sightings: see lock.Lock.
+    :param sightings: see lease.Lock.
     :param looks: cached reads, only to find out that there is nothing to do;
         ``kube`` by default.
     """
 
     options: config.Options
-    kube: kube_module.Kube
+    kube: client.Kube
     helm: helm_module.Helm
     now: collections.abc.Callable[[], datetime.datetime]
-    sightings: lock_module.Sightings = dataclasses.field(default_factory=dict)
+    sightings: lease.Sightings = dataclasses.field(default_factory=dict)
     clock: waiting.Clock = time
-    looks: cached_kube.CachedKube | None = None
+    looks: cache.CachedKube | None = None
 
 
 class Reconciler:
@@ -172,12 +172,12 @@ class Reconciler:
 
     @contextlib.contextmanager
     def held(self, timeout: float
-             ) -> collections.abc.Iterator[lock_module.Lock]:
+             ) -> collections.abc.Iterator[lease.Lock]:
         """Hold the lock of the cluster, with its present row.
 
         :param timeout: seconds to wait for the lock.
         :raises failures.ClusterGone: the row no longer exists.
-        :raises lock.LockBusy: another process holds it.
+        :raises lease.LockBusy: another process holds it.
         :raises UsageError: the cluster belongs to another driver.
         """
         self.refuse_foreign()
@@ -193,9 +193,9 @@ class Reconciler:
             self.refuse_foreign()
             yield self.lock
 
-    def _free_lock(self) -> lock_module.Lock:
+    def _free_lock(self) -> lease.Lock:
         """The lock of the cluster, not held yet."""
-        return lock_module.Lock(
+        return lease.Lock(
             self.runtime.kube, self.namespace, self.release,
             duration=self.runtime.options.lock_duration,
             labels=self._labels(), clock=self.runtime.clock,

@@ -29,7 +29,7 @@ from magnum_capi.driver.observed import status
 from magnum_capi.driver import observer
 from magnum_capi.driver import reconcile
 from magnum_capi import errors
-from magnum_capi.kube import lock as lock_module
+from magnum_capi.kube import lease
 
 LOG = logging.getLogger(__name__)
 
@@ -81,7 +81,7 @@ def recover(reconciler: reconcile.Reconciler, rows: rows_module.Rows,
     try:
         with reconciler.held(0) as lock:
             _take_up(reconciler, lock)
-    except (lock_module.LockBusy, failures.ClusterGone,
+    except (lease.LockBusy, failures.ClusterGone,
             errors.UsageError) as e:
         LOG.debug('Cluster %s: %s', reconciler.cluster.uuid, e)
 
@@ -118,7 +118,7 @@ def _is_all_there(reconciler: reconcile.Reconciler, rows: rows_module.Rows,
 
 
 def _take_up(reconciler: reconcile.Reconciler,
-             lock: lock_module.Lock) -> None:
+             lock: lease.Lock) -> None:
     rows, state = reconciler.rows(), reconciler.vault.state()
     if not may_recover(rows, state):
         return

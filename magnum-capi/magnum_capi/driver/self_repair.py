@@ -19,7 +19,7 @@ from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver.observed import conditions
 from magnum_capi.driver.observed import snapshot as snapshot_module
 from magnum_capi.driver import reconcile
-from magnum_capi.kube import lock as lock_module
+from magnum_capi.kube import lease
 
 LOG = logging.getLogger(__name__)
 
@@ -81,7 +81,7 @@ def keep(reconciler: reconcile.Reconciler, rows: rows_module.Rows,
     try:
         with reconciler.held(0):
             _keep(reconciler, reconciler.rows(), state, snapshot)
-    except (lock_module.LockBusy, failures.ClusterGone) as e:
+    except (lease.LockBusy, failures.ClusterGone) as e:
         LOG.debug('Cluster %s: %s', reconciler.cluster.uuid, e)
 
 

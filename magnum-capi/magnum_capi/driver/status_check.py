@@ -37,8 +37,8 @@ from magnum_capi.driver import observer
 from magnum_capi.driver import reconcile
 from magnum_capi.driver import upgrading
 from magnum_capi import errors
-from magnum_capi.kube import kube as kube_module
-from magnum_capi.kube import lock as lock_module
+from magnum_capi.kube import client
+from magnum_capi.kube import lease
 from magnum_capi.kube import rest
 
 LOG = logging.getLogger(__name__)
@@ -161,7 +161,7 @@ class StatusCheck:
             return
         try:
             self._update(rows)
-        except lock_module.LockBusy as e:
+        except lease.LockBusy as e:
             LOG.debug('Cluster %s: %s', self._cluster.uuid, e)
         except failures.TRANSIENT as e:
             LOG.warning('Cluster %s: no status now: %s', self._cluster.uuid, e)
@@ -264,7 +264,7 @@ class StatusCheck:
             with contextlib.suppress(failures.ClusterGone):
                 self._store.save(self._cluster)
 
-    def _glance(self, kube: kube_module.Kube | None = None
+    def _glance(self, kube: client.Kube | None = None
                 ) -> snapshot_module.Snapshot:
         """A snapshot of the Cluster alone."""
         return observer.look(
@@ -369,7 +369,7 @@ class StatusCheck:
         """Repeat delete requests; those that fail are retried next time."""
         try:
             self._deletion.ask_again(snapshot)
-        except (failures.ClusterGone, lock_module.LockLost):
+        except (failures.ClusterGone, lease.LockLost):
             raise
         except errors.MagnumCapiError as e:
             LOG.warning('Cluster %s: its deletion is tried again: %s',
@@ -394,7 +394,7 @@ class StatusCheck:
         try:
             self._reconciler.reconcile(lost=True, joining=()
                                        if rows.operation != 'CREATE' else None)
-        except (failures.ClusterGone, lock_module.LockLost):
+        except (failures.ClusterGone, lease.LockLost):
             raise
         except failures.TRANSIENT as e:
             reason = f'Will be tried again: {failures.owner_message(e)}'

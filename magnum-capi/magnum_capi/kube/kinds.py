@@ -16,7 +16,7 @@ Object: typing.TypeAlias = dict[str, typing.Any]
 Objects: typing.TypeAlias = list[Object]
 
 #: (API group, plural) of each kind whose version is looked up.
-_DISCOVERED = {
+DISCOVERED = {
     'Cluster': ('cluster.x-k8s.io', 'clusters'),
     'Machine': ('cluster.x-k8s.io', 'machines'),
     'MachineDeployment': ('cluster.x-k8s.io', 'machinedeployments'),
@@ -41,14 +41,15 @@ _DISCOVERED = {
     'Manifests': ('addons.stackhpc.com', 'manifests'),
     'HelmChartProxy': ('addons.cluster.x-k8s.io', 'helmchartproxies'),
 }
+_NAMES = {resource: name for name, resource in DISCOVERED.items()}
+
+#: Groups of the above. Others are ignored.
+GROUPS = frozenset(group for group, _ in DISCOVERED.values())
 
 #: Group of the control planes of all providers. Providers other than kubeadm
 #: are found by the kind that a Cluster names.
 _CONTROL_PLANES = 'controlplane.cluster.x-k8s.io'
 _CONTROL_PLANE = 'ControlPlane'
-
-#: Groups of the above. Others are ignored.
-GROUPS = frozenset(group for group, _ in _DISCOVERED.values())
 
 #: Kinds that are installed together, of optional providers. One
 #: infrastructure provider must exist.
@@ -93,7 +94,7 @@ BUILT_IN = {kind.name: kind for kind in (
 )}
 
 
-def aggregated(answer: Object) -> dict[str, Kind]:
+def discovered(answer: Object) -> dict[str, Kind]:
     """Find the kinds in an APIGroupDiscoveryList.
 
     One request returns every kind of every version; servers support it since
@@ -104,49 +105,20 @@ def aggregated(answer: Object) -> dict[str, Kind]:
     :returns: by name.
     """
     found: dict[str, Kind] = {}
-    for group in answer.get('items', ()):
-        name = group['metadata']['name']
-        for version in group.get('versions', ()):
-            _add(found, name, version['version'], {
-                r['resource']: (r.get('responseKind') or {}).get('kind', '')
-                for r in version.get('resources', ())})
-    return found
-
-
-def preferences(answer: Object) -> list[tuple[str, str]]:
-    """Group versions to request, from an APIGroupList of an older server.
-
-    :returns: (group, version), the preferred version first.
-    """
-    wanted: list[tuple[str, str]] = []
-    for group in answer.get('groups', ()):
-        if group['name'] not in GROUPS:
-            continue
-        first = group['preferredVersion']['version']
-        others = [v['version'] for v in group['versions']
-                  if v['version'] != first]
-        wanted += [(group['name'], v) for v in (first, *others)]
-    return wanted
-
-
-def listed(
-        answers: collections.abc.Iterable[tuple[str, str, Object]]
-) -> dict[str, Kind]:
-    """Find the kinds in APIResourceLists.
-
-    :param answers: (group, version, APIResourceList), in the order of
-        :func:`preferences`.
-    :returns: by name.
-    """
-    found: dict[str, Kind] = {}
-    for group, version, answer in answers:
-        _add(found, group, version, {
-            r['name']: r.get('kind', '') for r in answer.get('resources', ())})
+    for item in answer['items']:
+        group = item['metadata']['name']
+        for version in item['versions']:
+            for resource in version.get('resources', ()):
+                name = _name(group, resource)
+                if name is not None:
+                    found.setdefault(name, Kind(
+                        name, f'{group}/{version["version"]}',
+                        resource['resource']))
     return found
 
 
 def is_dispensable(name: str,
-                   served: collections.abc.Iterable[str]) -> bool:
+                   served: collections.abc.Collection[str]) -> bool:
     """Whether a server without this kind may never have had it.
 
     All other kinds belong to Cluster API, without which there is no cluster.
@@ -157,29 +129,21 @@ def is_dispensable(name: str,
     if name == 'OpenStackServer':
         # Older providers only have OpenStackMachines.
         return True
-    served = set(served)
     if name == 'KubeadmControlPlane':
         return any(kind.endswith(_CONTROL_PLANE) for kind in served)
     provider = next((kinds for kinds in (*_INFRASTRUCTURES, *_ADDONS)
                      if name in kinds), None)
-    if provider is None or provider & served:
+    if provider is None or not provider.isdisjoint(served):
         # If only half of a provider is missing, it is installed.
         return False
     return provider in _ADDONS or any(
-        other <= served for other in _INFRASTRUCTURES)
+        other.issubset(served) for other in _INFRASTRUCTURES)
 
 
-def _add(found: dict[str, Kind], group: str, version: str,
-         resources: dict[str, str]) -> None:
-    """Add the kinds of a version of a group.
-
-    :param resources: kinds by their plurals; subresources have a slash.
-    """
-    wanted = {name: plural for name, (wanted_group, plural)
-              in _DISCOVERED.items()
-              if wanted_group == group and plural in resources}
-    if group == _CONTROL_PLANES:
-        wanted |= {name: plural for plural, name in resources.items()
-                   if name.endswith(_CONTROL_PLANE) and '/' not in plural}
-    for name, plural in wanted.items():
-        found.setdefault(name, Kind(name, f'{group}/{version}', plural))
+def _name(group: str, resource: Object) -> str | None:
+    """The name of a resource's kind, None when it does not matter."""
+    known = _NAMES.get((group, resource['resource']))
+    if known is None and group == _CONTROL_PLANES:
+        kind: str = (resource.get('responseKind') or {}).get('kind', '')
+        return kind if kind.endswith(_CONTROL_PLANE) else None
+    return known

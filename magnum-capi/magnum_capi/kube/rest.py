@@ -8,21 +8,21 @@ operation of Magnum for a known time, and never blocks a thread forever.
 
 This uses urllib3, like the ``kubernetes`` package, with its own TLS context:
 that way the key of a kubeconfig needs no file (see :mod:`access`), and
-REQUESTS_CA_BUNDLE cannot add CA certificates.
+REQUESTS_CA_BUNDLE cannot add CA certificates. urllib3's Retry counts tries,
+and ends before the body of a response is read; the loop here ends by the
+clock, and tries again after a body that is cut or not JSON.
 """
 
 import collections.abc
 import dataclasses
 import datetime
 import email.utils
-import functools
 import json
 import ssl
 import time
 import typing
 from urllib import parse
 
-import tenacity
 import urllib3
 from urllib3 import exceptions
 
@@ -37,12 +37,13 @@ Query: typing.TypeAlias = dict[str, str | int | None]
 _Headers: typing.TypeAlias = collections.abc.Mapping[str, str]
 
 #: Statuses after which to retry. 429 and 503 may say when.
-_PASSING = frozenset((429, 500, 502, 503, 504))
+_TEMPORARY = frozenset((429, 500, 502, 503, 504))
 
 #: Seconds before the second try; it doubles, up to the last number.
 _PAUSE = (0.2, 5.0)
 
-#: Limit of connections for requests.
+#: Limit of connections for requests: Magnum polls the health of each cluster
+#: in a thread of its own.
 _CONNECTIONS = 16
 
 #: Prefix of the paths of Leases.
@@ -54,13 +55,17 @@ class KubeError(errors.MagnumCapiError):
 
     :param status: HTTP status, None when there was no answer.
     :param reason: Kubernetes' own term: "Invalid", "Forbidden".
+    :param retry_after: seconds after which the request may be repeated; None:
+        that does not help.
     """
 
     def __init__(self, what: str, *, status: int | None = None,
-                 reason: str | None = None, **kwargs: typing.Any) -> None:
+                 reason: str | None = None, retry_after: float | None = None,
+                 **kwargs: typing.Any) -> None:
         super().__init__(what, **kwargs)
         self.status = status
         self.reason = reason
+        self.retry_after = retry_after
 
 
 class Conflict(KubeError):
@@ -99,13 +104,15 @@ class NotServed(Unreachable):
     """
 
 
-class _Retry(Exception):
-    """Carries a transient error, and the pause that the server requests."""
-
-    def __init__(self, error: KubeError, pause: float = 0.0) -> None:
-        super().__init__(str(error))
-        self.error = error
-        self.pause = pause
+#: Errors of statuses, what they say, and how to go on.
+_REFUSALS: dict[int, tuple[type[KubeError], str, str | None]] = {
+    401: (Forbidden, 'does not know the user of the kubeconfig', None),
+    403: (Forbidden, 'does not allow this',
+          'Give the user of the kubeconfig this right'),
+    404: (NotServed, 'does not know this path: 404', None),
+    409: (Conflict, 'has another state of this object', None),
+    **{status: (Unreachable, f'is temporarily unavailable: {status}', None)
+       for status in _TEMPORARY}}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -130,18 +137,13 @@ class Rest:
                  clock: waiting.Clock = time) -> None:
         self.access = access
         self.limits = limits
-        self._clock = clock
+        self.clock = clock
         self._pool = _pool(access, block=True)
         self._unbounded = _pool(access, block=False)
         #: Requests sent, tries included; for benchmarks.
         self.requests = 0
         # The server's time, seconds since 1970, and ours at that moment.
         self._answered: tuple[float, float] | None = None
-
-    @property
-    def server_time(self) -> float | None:
-        """Time in the server's last response, seconds since 1970, or None."""
-        return self._answered and self._answered[0]
 
     def now(self) -> datetime.datetime:
         """The server's clock, to the second: aware, in UTC.
@@ -158,9 +160,9 @@ class Rest:
                 if self._answered is None:
                     raise
         # If a proxy removes the Date header, use our own clock.
-        said, ours = self._answered or (time.time(), self._clock.monotonic())
+        said, ours = self._answered or (time.time(), self.clock.monotonic())
         return datetime.datetime.fromtimestamp(
-            said + self._clock.monotonic() - ours, datetime.timezone.utc)
+            said + self.clock.monotonic() - ours, datetime.timezone.utc)
 
     def request(self, method: str, path: str, *,
                 body: kinds.Object | None = None, query: Query | None = None,
@@ -180,33 +182,29 @@ class Rest:
         :raises Conflict, Forbidden, NotFound, NotServed, Unreachable,
             KubeError: by status.
         """
-        query = {k: v for k, v in (query or {}).items() if v is not None}
-        if query:
-            path = f'{path}?{parse.urlencode(query)}'
         data = None
         sent = {'Accept': 'application/json', **(headers or {})}
         if body is not None:
             data = json.dumps(body).encode()
             sent['Content-Type'] = content_type
         total = self.limits.total if total is None else total
-        start = self._clock.monotonic()
-
-        def send() -> kinds.Object:
-            left = start + total - self._clock.monotonic()
-            return self._once(method, path, data, sent, again, left)
-
-        def over(state: tenacity.RetryCallState) -> bool:
-            waited = self._clock.monotonic() - start
-            return waited + state.upcoming_sleep >= total
-
-        try:
-            return tenacity.Retrying(
-                retry=tenacity.retry_if_exception_type(_Retry),
-                wait=_pause, stop=over, sleep=self._clock.sleep,
-                reraise=True)(send)
-        except _Retry as e:
-            e.error.elapsed = self._clock.monotonic() - start
-            raise e.error from None
+        start = self.clock.monotonic()
+        pause, longest = _PAUSE
+        while True:
+            left = start + total - self.clock.monotonic()
+            try:
+                return self._once(method, _target(path, query), data, sent,
+                                  left)
+            except KubeError as e:
+                if e.retry_after is None and e.status not in again:
+                    raise
+                wait = max(pause, e.retry_after or 0.0)
+                waited = self.clock.monotonic() - start
+                if waited + wait >= total:
+                    e.elapsed = waited
+                    raise
+            self.clock.sleep(wait)
+            pause = min(2 * pause, longest)
 
     def find(self, method: str, path: str,
              **kwargs: typing.Any) -> kinds.Object | None:
@@ -224,54 +222,6 @@ class Rest:
                 return None
             raise
 
-    def _once(self, method: str, path: str, data: bytes | None,
-              headers: _Headers, again: collections.abc.Collection[int],
-              left: float) -> kinds.Object:
-        where = f'{method} {self.access.server}{path.partition("?")[0]}'
-        read = min(self.limits.read, max(left, 0.1))
-        self.requests += 1
-        try:
-            status, headers, content = self._exchange(
-                method, path, data, {**headers, **self.access.headers()},
-                read)
-        except (exceptions.HTTPError, OSError) as e:
-            raise _no_answer(e, where) from None
-        self._note_time(headers)
-        if status < 400:
-            try:
-                answer: kinds.Object = json.loads(content)
-                return answer
-            except ValueError:
-                raise _Retry(Unreachable(
-                    'The response of the management cluster is not JSON',
-                    status=status, where=where,
-                    last_seen=repr(content[:100]))) from None
-        error = _refused(status, content, where)
-        if status in _PASSING or status in again:
-            raise _Retry(error, _retry_after(headers))
-        raise error
-
-    def _exchange(self, method: str, path: str, data: bytes | None,
-                  headers: _Headers, read: float
-                  ) -> tuple[int, _Headers, bytes]:
-        end = self._clock.monotonic() + read
-        answer = self._sent(
-            self._unbounded if path.startswith(_LEASES) else self._pool,
-            method, path, data, headers, read)
-        content = responses.read(answer, end, self._clock)
-        return answer.status, answer.headers, content
-
-    def _sent(self, pool: urllib3.PoolManager, method: str, path: str,
-              data: bytes | None, headers: _Headers, read: float
-              ) -> urllib3.HTTPResponse:
-        # The stubs return a base class for the sake of browsers.
-        return typing.cast(urllib3.HTTPResponse, pool.request(
-            method, self.access.server + path, body=data, headers=headers,
-            timeout=urllib3.Timeout(
-                connect=min(self.limits.connect, read), read=read),
-            pool_timeout=read, retries=False, redirect=False,
-            preload_content=False))
-
     def events(self, path: str, query: Query, headers: _Headers,
                seconds: float, opened: collections.abc.Callable[[], None]
                ) -> collections.abc.Iterator[kinds.Object]:
@@ -285,67 +235,77 @@ class Rest:
         :raises KubeError: the server refuses it, or the connection is lost;
             there are no retries.
         """
-        where = f'GET {self.access.server}{path}'
-        sent = {'watch': 'true', 'timeoutSeconds': int(seconds), **{
-            k: v for k, v in query.items() if v is not None}}
-        self.requests += 1
+        where = self._where('GET', path)
+        target = _target(path, {
+            'watch': 'true', 'timeoutSeconds': int(seconds), **query})
         answer = None
         try:
-            answer = self._sent(
-                self._unbounded, 'GET', f'{path}?{parse.urlencode(sent)}',
-                None, {**headers, **self.access.headers()},
-                seconds + self.limits.connect)
+            answer = self._sent(self._unbounded, 'GET', target, None, headers,
+                                seconds + self.limits.connect)
             if answer.status >= 400:
-                raise _refused(answer.status, answer.data, where)
-            self._note_time(answer.headers)
+                raise _refused(answer, answer.data, where)
             opened()
             for line in responses.lines(answer):
                 yield json.loads(line)
         except (exceptions.HTTPError, OSError) as e:
-            error = _no_answer(e, where)
-            raise error.error if isinstance(error, _Retry) else (
-                error) from None
+            raise _no_answer(e, where) from None
         except ValueError:
             raise Unreachable(
                 'A watch of the management cluster sent something that is '
-                'not JSON',
-                where=where) from None
+                'not JSON', where=where) from None
         finally:
             if answer is not None:
                 answer.close()
 
-    def _note_time(self, headers: _Headers) -> None:
+    def _once(self, method: str, target: str, data: bytes | None,
+              headers: _Headers, left: float) -> kinds.Object:
+        where = self._where(method, target)
+        read = min(self.limits.read, max(left, 0.1))
+        end = self.clock.monotonic() + read
+        pool = self._unbounded if target.startswith(_LEASES) else self._pool
         try:
-            said = email.utils.parsedate_to_datetime(headers.get('Date', ''))
+            answer = self._sent(pool, method, target, data, headers, read)
+            content = responses.read(answer, end, self.clock)
+        except (exceptions.HTTPError, OSError) as e:
+            raise _no_answer(e, where) from None
+        if answer.status >= 400:
+            raise _refused(answer, content, where)
+        try:
+            found: kinds.Object = json.loads(content)
+            return found
         except ValueError:
-            return
-        self._answered = said.timestamp(), self._clock.monotonic()
+            raise Unreachable(
+                'The response of the management cluster is not JSON',
+                status=answer.status, where=where, retry_after=0.0,
+                last_seen=repr(content[:100])) from None
+
+    def _sent(self, pool: urllib3.PoolManager, method: str, target: str,
+              data: bytes | None, headers: _Headers, read: float
+              ) -> urllib3.HTTPResponse:
+        self.requests += 1
+        # The stubs return a base class for the sake of browsers.
+        answer = typing.cast(urllib3.HTTPResponse, pool.request(
+            method, self.access.server + target, body=data,
+            headers={**headers, **self.access.headers()},
+            timeout=urllib3.Timeout(
+                connect=min(self.limits.connect, read), read=read),
+            pool_timeout=read, retries=False, redirect=False,
+            preload_content=False))
+        try:
+            said = email.utils.parsedate_to_datetime(
+                answer.headers.get('Date', ''))
+            self._answered = said.timestamp(), self.clock.monotonic()
+        except ValueError:
+            pass
+        return answer
+
+    def _where(self, method: str, target: str) -> str:
+        return f'{method} {self.access.server}{target.partition("?")[0]}'
 
 
-def _pause(state: tenacity.RetryCallState) -> float:
-    """Seconds before the next try."""
-    error = state.outcome and state.outcome.exception()
-    least = error.pause if isinstance(error, _Retry) else 0.0
-    first, most = _PAUSE
-    return max(least, min(first * 2.0 ** (state.attempt_number - 1), most))
-
-
-def _tls_options(access: access_module.Access,
-                 tls: ssl.SSLContext) -> dict[str, typing.Any]:
-    """How urllib3 verifies the server."""
-    # urllib3 checks the name in the certificate itself. Its 1.26, which
-    # Magnum 20 and 21 are pinned to, passes no IP address to ssl as a name,
-    # and ssl refuses to connect without one if it should check it.
-    tls.check_hostname = False
-    options: dict[str, typing.Any] = {
-        'ssl_context': tls, 'cert_reqs': tls.verify_mode}
-    if access.server_name:
-        options['server_hostname'] = access.server_name
-    if tls.verify_mode == ssl.CERT_NONE:
-        options['assert_hostname'] = False
-    elif access.server_name:
-        options['assert_hostname'] = access.server_name
-    return options
+def _target(path: str, query: Query | None) -> str:
+    given = {k: v for k, v in (query or {}).items() if v is not None}
+    return f'{path}?{parse.urlencode(given)}' if given else path
 
 
 def _pool(access: access_module.Access, block: bool) -> urllib3.PoolManager:
@@ -373,12 +333,30 @@ def _pool(access: access_module.Access, block: bool) -> urllib3.PoolManager:
     return urllib3.ProxyManager(f'{proxy.scheme}://{host}', **options)
 
 
-def _no_answer(error: Exception, where: str) -> Unreachable | _Retry:
+def _tls_options(access: access_module.Access,
+                 tls: ssl.SSLContext) -> dict[str, typing.Any]:
+    """How urllib3 verifies the server."""
+    # urllib3 checks the name in the certificate itself. Its 1.26, which
+    # Magnum 20 and 21 are pinned to, passes no IP address to ssl as a name,
+    # and ssl refuses to connect without one if it should check it.
+    tls.check_hostname = False
+    options: dict[str, typing.Any] = {
+        'ssl_context': tls, 'cert_reqs': tls.verify_mode}
+    if access.server_name:
+        options['server_hostname'] = access.server_name
+        options['assert_hostname'] = access.server_name
+    if tls.verify_mode == ssl.CERT_NONE:
+        options['assert_hostname'] = False
+    return options
+
+
+def _no_answer(error: Exception, where: str) -> Unreachable:
     """The error for a request without a response."""
     if isinstance(error, exceptions.EmptyPoolError):
-        return _Retry(Unreachable(
+        return Unreachable(
             f'All {_CONNECTIONS} connections to the management cluster are '
-            'in use', where=where, hint='Its API server is slow'))
+            'in use', where=where, retry_after=0.0,
+            hint='Its API server is slow')
     reason = getattr(error, 'reason', None) or error
     text = str(reason)
     if 'CERTIFICATE_VERIFY_FAILED' in text or 'match' in text and (
@@ -387,41 +365,36 @@ def _no_answer(error: Exception, where: str) -> Unreachable | _Retry:
             'The certificate of the management cluster is not trusted',
             where=where, last_seen=text,
             hint='Check certificate-authority-data in the kubeconfig')
-    return _Retry(Unreachable(
-        'The management cluster did not answer', where=where,
-        last_seen=f'{type(reason).__name__}: {text}'))
+    return Unreachable(
+        'The management cluster did not answer', where=where, retry_after=0.0,
+        last_seen=f'{type(reason).__name__}: {text}')
 
 
-def _refused(status: int, content: bytes, where: str) -> KubeError:
+def _refused(answer: urllib3.HTTPResponse, content: bytes,
+             where: str) -> KubeError:
     """The error for a response of 400 and above, mostly a Status object."""
+    status = answer.status
     try:
         said = json.loads(content)
-        message, reason = said.get('message'), said.get('reason')
         details = said.get('details') or {}
-        object_ = details.get('kind', ''), details.get('name', '')
     except (ValueError, AttributeError):
-        message, reason = content[:200].decode(errors='replace'), None
-        object_ = '', ''
-    kind: collections.abc.Callable[..., KubeError] = KubeError
-    what, hint = f'refused: {status}', None
-    if status == 409:
-        kind, what = Conflict, 'has another state of this object'
-    elif status == 401:
-        kind, what = Forbidden, 'does not know the user of the kubeconfig'
-    elif status == 403:
-        kind, what = Forbidden, 'does not allow this'
-        hint = 'Give the user of the kubeconfig this right'
-    elif status == 404 and reason == 'NotFound' and all(object_):
+        said = {'message': content[:200].decode(errors='replace')}
+        details = {}
+    object_ = details.get('kind', ''), details.get('name', '')
+    reason = said.get('reason')
+    kind, what, hint = _REFUSALS.get(
+        status, (KubeError, f'refused: {status}', None))
+    common: dict[str, typing.Any] = {
+        'status': status, 'reason': reason, 'where': where,
+        'last_seen': said.get('message'), 'hint': hint}
+    if status == 404 and reason == 'NotFound' and all(object_):
         # ``details.kind`` is a plural (apimachinery, pkg/api/errors,
         # NewNotFound).
-        kind, what = functools.partial(NotFound, object_=object_), (
-            'does not have it: 404')
-    elif status == 404:
-        kind, what = NotServed, 'does not know this path: 404'
-    elif status in _PASSING:
-        kind, what = Unreachable, f'has a passing fault: {status}'
-    return kind(f'The management cluster {what}', status=status,
-                reason=reason, where=where, last_seen=message, hint=hint)
+        return NotFound('The management cluster does not have it: 404',
+                        object_=object_, **common)
+    if status in _TEMPORARY:
+        common['retry_after'] = _retry_after(answer.headers)
+    return kind(f'The management cluster {what}', **common)
 
 
 def _retry_after(headers: _Headers) -> float:

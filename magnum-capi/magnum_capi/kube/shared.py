@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""One client of the management cluster for a whole process.
+"""The clients of the management cluster for a whole process.
 
 Magnum makes a driver object for every cluster and every check of it, so
 connections and the kinds of the server are kept here.
@@ -10,103 +10,64 @@ import dataclasses
 import os
 import pathlib
 import threading
-import typing
 
 from magnum_capi.kube import access
-from magnum_capi.kube import cached_kube
-from magnum_capi.kube import kube as kube_module
-from magnum_capi.kube import lock
+from magnum_capi.kube import cache
+from magnum_capi.kube import client
+from magnum_capi.kube import lease
 from magnum_capi.kube import rest
 
-#: See lock.Lock.
-sightings: lock.Sightings = {}
+#: See lease.Lock.
+sightings: lease.Sightings = {}
+
+_made: 'Clients | None' = None
+_made_lock = threading.Lock()
 
 
-@dataclasses.dataclass
-class _Made:
-    """Clients, the files that they were made from, and their stamp."""
+@dataclasses.dataclass(frozen=True)
+class Clients:
+    """Two clients of one server.
 
-    connection: rest.Rest
-    kube: kube_module.Kube
-    files: tuple[pathlib.Path, ...]
-    stamp: access.Stamp
-    looks: cached_kube.CachedKube | None = None
+    :param kube: asks the server.
+    :param looks: answers from memory, for checks.
+    """
 
-
-_shared: dict[tuple[pathlib.Path | None, rest.Limits], _Made] = {}
-_shared_lock = threading.Lock()
+    kube: client.Kube
+    looks: cache.CachedKube
 
 
-class Settings(typing.Protocol):
-    """The management cluster, and time limits in seconds."""
-
-    @property
-    def kubeconfig_file(self) -> str:
-        """Path; '' to search where other programs do."""
-
-    @property
-    def connect_timeout(self) -> float:
-        ...
-
-    @property
-    def read_timeout(self) -> float:
-        ...
-
-    @property
-    def retry_time(self) -> float:
-        ...
-
-
-def kube(settings: Settings) -> kube_module.Kube:
-    """Return this process's client for the configured management cluster.
+def clients(kubeconfig: str, limits: rest.Limits, secrets: str) -> Clients:
+    """Return this process's clients of the configured management cluster.
 
     Its kubeconfig is read again when one of its files has changed, so renewed
     certificates do not require a restart of Magnum.
 
+    :param kubeconfig: path; '' to search where other programs do.
+    :param secrets: see cache.CachedKube.
     :raises UsageError: the kubeconfig is unusable.
     """
-    with _shared_lock:
-        return _made(settings).kube
+    global _made
+    path = access.find(kubeconfig)
+    with _made_lock:
+        if _made is None or not _fits(_made.kube.rest, path, limits):
+            kube = client.Kube(rest.Rest(access.load(path), limits))
+            if _made is not None:
+                _made.looks.stop()
+            _made = Clients(kube, cache.CachedKube(kube, secrets))
+        return _made
 
 
-def cached(settings: Settings, secrets: str) -> cached_kube.CachedKube:
-    """Return this process's client for checks; otherwise like :func:`kube`.
-
-    :param secrets: see cached_kube.CachedKube.
-    """
-    with _shared_lock:
-        made = _made(settings)
-        if made.looks is None:
-            made.looks = cached_kube.CachedKube(made.connection, secrets)
-        return made.looks
-
-
-def _made(settings: Settings) -> _Made:
-    path = access.find(settings.kubeconfig_file)
-    limits = rest.Limits(settings.connect_timeout, settings.read_timeout,
-                         settings.retry_time)
-    made = _shared.get((path, limits))
-    if made is None or access.stamp(made.files) != made.stamp:
-        # Take the stamp of the kubeconfig first, so that a change during
-        # reading shows at the next call.
-        before = access.stamp((path,) if path else ())
-        found = access.load(path)
-        stamp = access.stamp(found.files)
-        if path:
-            stamp = before + stamp[1:]
-        if made is not None and made.looks is not None:
-            made.looks.stop()
-        connection = rest.Rest(found, limits)
-        made = _shared[path, limits] = _Made(
-            connection, kube_module.Kube(connection), found.files, stamp)
-    return made
+def _fits(connection: rest.Rest, path: pathlib.Path | None,
+          limits: rest.Limits) -> bool:
+    found = connection.access
+    return (found.kubeconfig == (path and path.absolute())
+            and connection.limits == limits and found.is_current())
 
 
 def _after_fork() -> None:
     """Forget connections: a child must not write to its parent's."""
-    global _shared_lock
-    _shared.clear()
-    _shared_lock = threading.Lock()
+    global _made, _made_lock
+    _made, _made_lock = None, threading.Lock()
 
 
 os.register_at_fork(after_in_child=_after_fork)

@@ -188,7 +188,7 @@ def define(admin):
     """Make a real server serve what the double does, as far as it is asked."""
     admin.request('POST', '/api/v1/namespaces', body={
         'apiVersion': 'v1', 'kind': 'Namespace', 'metadata': {'name': 'n'}})
-    group, plural = kinds._DISCOVERED['Cluster']
+    group, plural = kinds.DISCOVERED['Cluster']
     admin.request('POST', _CRDS, body=real_api.definition(
         group, plural, 'Cluster', ['v1beta2', 'v1beta1']))
 

@@ -15,8 +15,8 @@ from magnum_capi.driver.helm import releases
 from magnum_capi.driver.observed import deletion
 from magnum_capi.driver import observer
 from magnum_capi.kube import access
-from magnum_capi.kube import kube
-from magnum_capi.kube import lock
+from magnum_capi.kube import client
+from magnum_capi.kube import lease
 from magnum_capi.kube import rest
 from magnum_capi import progress
 from magnum_capi import waiting
@@ -48,7 +48,7 @@ class ManagementTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.rest = rest.Rest(access.load(self.plane.kubeconfig))
-        self.kube = kube.Kube(self.rest)
+        self.kube = client.Kube(self.rest)
         self.helm = real_helm.of(self.plane.kubeconfig)
         self.namespace = f'magnum-{self._testMethodName}'.replace(
             '_', '-')[:63].rstrip('-')
@@ -225,7 +225,7 @@ class ManagementTest(testtools.TestCase):
         self.addCleanup(self.rest.find, 'DELETE', f'{_CRDS}/{crd}')
         seen = self.kube, 'HelmChartProxy', 'p'
         # Until then it looks like a provider that was never installed.
-        self.wait_for(lambda: kube.Kube(self.rest).kind('HelmChartProxy'),
+        self.wait_for(lambda: client.Kube(self.rest).kind('HelmChartProxy'),
                       'the kind to be served')
         self.kube.apply({'kind': 'HelmChartProxy', 'metadata': {
             'name': 'p', 'namespace': self.namespace}})
@@ -240,7 +240,7 @@ class ManagementTest(testtools.TestCase):
 
         self.rest.request('DELETE', f'{_CRDS}/{crd}')
         self.wait_for_sight('not served', *seen)
-        self.wait_for(lambda: kube.Kube(self.rest).kind(
+        self.wait_for(lambda: client.Kube(self.rest).kind(
             'HelmChartProxy') is None, 'the kind to be gone')
 
     def test_cluster_is_not_gone_while_its_kind_is_not_served(self):
@@ -255,7 +255,7 @@ class ManagementTest(testtools.TestCase):
         self.wait_for_sight('v1beta1', self.kube, 'Cluster', NAME)
         self.served(crd)
         self.wait_for_sight('not served', self.kube, 'Cluster', NAME)
-        for known in (self.kube, kube.Kube(self.rest)):
+        for known in (self.kube, client.Kube(self.rest)):
             self.assertRaises(rest.NotServed, observer.look, known,
                               self.namespace, NAME)
             # Other kinds of the group are always served.
@@ -264,7 +264,7 @@ class ManagementTest(testtools.TestCase):
         self.served(crd, 'v1beta1', 'v1beta2')
         # A client that comes too early keeps to the version that it finds.
         self.wait_for(lambda: self.sight(
-            kube.Kube(self.rest), 'Cluster', NAME) == 'v1beta2',
+            client.Kube(self.rest), 'Cluster', NAME) == 'v1beta2',
             'Cluster to be seen as v1beta2')
         self.wait_for(lambda: self.sight(
             self.kube, 'Cluster', NAME) != 'not served', 'the old client')
@@ -329,12 +329,12 @@ class ManagementTest(testtools.TestCase):
 
     def test_lock_excludes_and_leaves_nothing(self):
         def other(**options):
-            return lock.Lock(self.kube, self.namespace, NAME, duration=6,
-                             **options)
+            return lease.Lock(self.kube, self.namespace, NAME, duration=6,
+                              **options)
 
         before = self.kube.requests
         with other(labels={'a': 'b'}).hold(0) as held:
-            self.assertRaises(lock.LockBusy, other().acquire, 0.5)
+            self.assertRaises(lease.LockBusy, other().acquire, 0.5)
             held.renew()
             held.check()
         self.assertFalse(self.kube.list('Lease', self.namespace))
@@ -343,11 +343,11 @@ class ManagementTest(testtools.TestCase):
         self.assertLess(self.kube.requests - before, 20)
 
     def test_lock_of_a_dead_holder_is_taken_over(self):
-        dead = lock.Lock(self.kube, self.namespace, NAME, duration=2,
-                         background=False)
+        dead = lease.Lock(self.kube, self.namespace, NAME, duration=2,
+                          background=False)
         dead.acquire(0)
-        with lock.Lock(self.kube, self.namespace, NAME,
-                       duration=6).hold(10) as held:
+        with lease.Lock(self.kube, self.namespace, NAME,
+                        duration=6).hold(10) as held:
             dead.renew()
-            self.assertRaises(lock.LockLost, dead.check)
+            self.assertRaises(lease.LockLost, dead.check)
             held.check()

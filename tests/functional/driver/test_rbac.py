@@ -28,10 +28,10 @@ from magnum_capi.driver import reconcile
 from magnum_capi.driver import status_check
 from magnum_capi import errors as errors_module
 from magnum_capi.kube import access
-from magnum_capi.kube import cached_kube
+from magnum_capi.kube import cache
+from magnum_capi.kube import client
 from magnum_capi.kube import kinds
-from magnum_capi.kube import kube as kube_module
-from magnum_capi.kube import lock
+from magnum_capi.kube import lease
 from magnum_capi.kube import rest
 from magnum_capi import waiting
 from tests.functional import boxes
@@ -63,7 +63,7 @@ def define(admin):
     :param admin: rest.Rest.
     """
     served = {}
-    for kind, (group, plural) in kinds._DISCOVERED.items():
+    for kind, (group, plural) in kinds.DISCOVERED.items():
         if group == 'addons.cluster.x-k8s.io' or kind.startswith('Dev'):
             continue
         versions = _VERSIONS.get(group, ['v1beta2', 'v1beta1'])
@@ -119,7 +119,7 @@ class Life:
 
     def __init__(self, admin, limited, kubeconfig, chart, prefix='magnum',
                  told=lambda: False, patience=120):
-        self.admin = kube_module.Kube(admin)
+        self.admin = client.Kube(admin)
         self.told = told
         self.patience = patience
         conf = cfg.ConfigOpts()
@@ -129,8 +129,8 @@ class Life:
             failure_patience=0, credential_settle=0, retry_time=5,
             namespace_prefix=prefix)
         self.namespace = names.namespace(small_world.PROJECT, prefix)
-        self.kube = kube_module.Kube(limited)
-        self.looks = cached_kube.CachedKube(limited, names.CLUSTER_UUID)
+        self.kube = client.Kube(limited)
+        self.looks = cache.CachedKube(self.kube, names.CLUSTER_UUID)
         self.store = small_world.Store(small_world.Cloud())
         self.runtime = reconcile.Runtime(
             options, self.kube, real_helm.of(kubeconfig), self.kube.now, {},
@@ -199,14 +199,14 @@ class Life:
 
     def wait_for_lock(self):
         """A conductor waits for the lock of another one, which renews it."""
-        first, second = (lock.Lock(
+        first, second = (lease.Lock(
             self.kube, self.namespace, small_world.RELEASE, duration=30,
             background=False) for _ in range(2))
         with first.hold(5):
             first.renew()
             try:
                 second.acquire(0)
-            except lock.LockBusy:
+            except lease.LockBusy:
                 return
         raise AssertionError('two have the lock')
 

@@ -138,7 +138,7 @@ class Box(boxes.Box):
                    if lease['metadata']['name'] == release]
         for name in (CONDUCTOR, SECOND):
             first = psutil.Process(self._pids()[name])
-            # Host, process, one-time number: magnum_capi/kube/lock.py.
+            # Host, process, one-time number: magnum_capi/kube/lease.py.
             if any(f'-{p.pid}-' in holder
                    for p in (first, *first.children(recursive=True))):
                 return name

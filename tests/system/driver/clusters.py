@@ -7,7 +7,7 @@ import pathlib
 import subprocess
 
 from magnum_capi.kube import access
-from magnum_capi.kube import kube
+from magnum_capi.kube import client
 from magnum_capi.kube import rest as kube_rest
 from magnum_capi import waiting
 from magnum_capi_sandbox import rest
@@ -25,7 +25,7 @@ class Base(boxes.TestCase):
         self.layout = self.one.sandbox.layout()
         self.user = rest.User(self.layout,
                               self.one.sandbox.passwords()['demo'])
-        self.kube = kube.Kube(kube_rest.Rest(access.load(
+        self.kube = client.Kube(kube_rest.Rest(access.load(
             self.layout.kubeconfig)))
 
     def post(self, path, **body):

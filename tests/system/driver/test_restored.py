@@ -150,7 +150,7 @@ class VersionTest(Base):
         self.life.create()
         self.before = {kind: self.objects(kind) for kind in MOVED}
         self.assertTrue(all(self.before.values()), self.before)
-        for kind, (group, plural) in kinds._DISCOVERED.items():
+        for kind, (group, plural) in kinds.DISCOVERED.items():
             if kind in MOVED and group in GONE:
                 self.admin.request(
                     'PATCH', f'{DEFINITIONS}/{plural}.{group}', body=[{

@@ -28,7 +28,7 @@ import urllib3
 from urllib3 import exceptions
 
 from magnum_capi.kube import access
-from magnum_capi.kube import kube
+from magnum_capi.kube import client
 from magnum_capi.kube import rest
 from tests.unit import fake_clock
 from tests.unit import loopback
@@ -124,11 +124,11 @@ class ApiServer(fixtures.Fixture):
         self._connect(made)
         return made
 
-    def _connect(self, client):
-        client._pool = client._unbounded = _Pool(self)
+    def _connect(self, connection):
+        connection._pool = connection._unbounded = _Pool(self)
 
     def kube(self, **options):
-        return kube.Kube(self.rest(**options), self.clock)
+        return client.Kube(self.rest(**options))
 
     def put(self, path, obj):
         """Keep an object, as a controller would."""
@@ -417,7 +417,7 @@ class HttpApiServer(ApiServer):
         self.url = loopback.start(self, Handler)
         self.addCleanup(self.restart)
 
-    def _connect(self, client):
+    def _connect(self, connection):
         """It is connected: the pool is urllib3's own."""
 
 

@@ -15,8 +15,7 @@ from magnum_capi.driver.keys import rotation
 from magnum_capi.driver.keys import vault
 from magnum_capi.driver import operations
 from magnum_capi.driver import status_check
-from magnum_capi.kube import cached_kube
-from magnum_capi.kube import informer
+from magnum_capi.kube import cache
 from tests.unit.driver import api_server
 from tests.unit.driver import small_world
 
@@ -59,9 +58,9 @@ class TestCase(testtools.TestCase):
 
     def remember(self):
         """Have looks of informers, whose watches last three seconds."""
-        self.patch(informer, '_WATCH', (3.0, 3.0))
-        self.looks = cached_kube.CachedKube(
-            self.api.rest(), names.CLUSTER_UUID)
+        self.patch(cache, '_WATCH', (3.0, 3.0))
+        self.looks = cache.CachedKube(
+            self.api.kube(), names.CLUSTER_UUID)
         self.addCleanup(self.looks.stop)
         self.w.runtime = dataclasses.replace(
             self.w.runtime, looks=self.looks)

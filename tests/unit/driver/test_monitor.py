@@ -15,7 +15,7 @@ from magnum_capi.driver import observer
 from magnum_capi.driver import reconcile
 from magnum_capi.driver import recovery
 from magnum_capi.driver import self_repair
-from magnum_capi.kube import informer
+from magnum_capi.kube import cache
 from magnum_capi import waiting
 from tests.unit.driver import api_server
 from tests.unit.driver import base
@@ -472,14 +472,14 @@ class RememberedTest(Base):
             max_node_count=5, labels={'auto_scaling_enabled': 'true'})
         md = next(p for p in self.api.objects if '/machinedeployments/' in p)
         wanted = self.api.objects[md]['spec']['replicas']
-        of_cluster = informer.Informer.of_cluster
+        of_cluster = cache.Informer.of_cluster
 
         def old(known, *args):
             found = of_cluster(known, *args)
             for obj in found:
                 obj['spec'] = {**obj.get('spec', {}), 'replicas': wanted + 3}
             return found
-        self.patch(informer.Informer, 'of_cluster', old)
+        self.patch(cache.Informer, 'of_cluster', old)
 
         self.poll()
 
@@ -487,5 +487,5 @@ class RememberedTest(Base):
 
     def test_cluster_that_is_not_remembered_is_looked_for(self):
         self.quiet()
-        self.patch(informer.Informer, 'get', lambda *_: None)
+        self.patch(cache.Informer, 'get', lambda *_: None)
         self.assertEqual(health.HEALTHY, self.poll()['health_status'])

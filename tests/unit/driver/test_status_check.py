@@ -9,7 +9,7 @@ import threading
 from magnum_capi.driver.observed import attention
 from magnum_capi.driver import reconcile
 from magnum_capi.driver import status_check
-from magnum_capi.kube import informer
+from magnum_capi.kube import cache
 from tests.unit.driver import api_server
 from tests.unit.driver import base
 from tests.unit.driver import gate
@@ -331,8 +331,8 @@ class RememberedTest(base.TestCase):
 
     def remembered(self, cluster):
         """Have this be what is remembered, whatever the server says."""
-        self.patch(informer.Informer, 'fresh', True)
-        self.patch(informer.Informer, 'get',
+        self.patch(cache.Informer, 'fresh', True)
+        self.patch(cache.Informer, 'get',
                    lambda *_: copy.deepcopy(cluster))
 
     def test_operation_that_goes_on_mostly_costs_nothing(self):

@@ -13,11 +13,10 @@ from magnum_capi import driver
 from magnum_capi.driver.observed import attention
 from magnum_capi.driver import status_check
 from magnum_capi import kube
-from magnum_capi.kube import shared
 from tests.unit.driver import magnum_double
 
 #: What a process keeps between two looks, and only one thread has.
-KEPT = (status_check.CheckCache, attention.Attention, shared._Made)
+KEPT = (status_check.CheckCache, attention.Attention)
 
 
 class ValuesTest(testtools.TestCase):

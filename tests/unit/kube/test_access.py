@@ -16,6 +16,9 @@ from magnum_capi.kube import rest
 from tests.unit.driver import tls_server
 from tests.unit import fake_clock
 
+HTTPS = {'server': 'https://k.example'}
+AUTHORITY = 'certificate-authority-data'
+
 
 class _Base(testtools.TestCase):
 
@@ -24,110 +27,104 @@ class _Base(testtools.TestCase):
         self.folder = pathlib.Path(
             self.useFixture(fixtures.TempDir()).path)
 
-    def kubeconfig(self, cluster=None, user=None):
+    def load(self, cluster=None, user=None):
         path = self.folder / 'kubeconfig'
         path.write_text(yaml.safe_dump({
-            'clusters': [
-                {'name': 'other', 'cluster': {'server': 'https://other'}},
-                {'name': 'c', 'cluster': {
-                    'server': 'http://k.example:6443/', **(cluster or {})}}],
+            'clusters': [{'name': 'c', 'cluster': {
+                'server': 'http://k.example:6443/', **(cluster or {})}}],
             'users': [{'name': 'u', 'user': user}],
             'contexts': [
                 {'name': 'x', 'context': {'cluster': 'c', 'user': 'u'}}],
             'current-context': 'x'}))
-        return path
-
-    def load(self, cluster=None, user=None):
-        return access.load(self.kubeconfig(cluster, user), environ={})
+        return access.load(path, environ={})
 
     def refused(self, cluster=None, user=None):
-        return self.assertRaises(
-            errors.UsageError, self.load, cluster, user)
+        return str(self.assertRaises(
+            errors.UsageError, self.load, cluster, user))
 
 
 class KubeconfigTest(_Base):
 
-    def test_current_context_counts(self):
-        found = self.load()
+    def test_server_and_token(self):
+        found = self.load(user={'token': 'secret'})
         self.assertEqual('http://k.example:6443', found.server)
-        self.assertEqual({}, found.headers())
-
-    def test_token(self):
-        found = self.load(user={'token': 't'})
-        self.assertEqual({'Authorization': 'Bearer t'}, found.headers())
-        self.assertNotIn("'t'", repr(found))
+        self.assertEqual({'Authorization': 'Bearer secret'}, found.headers())
+        self.assertNotIn('secret', repr(found))
+        self.assertEqual({}, self.load().headers())
 
     def test_token_file_is_beside_the_kubeconfig(self):
         (self.folder / 'token').write_text('t\n')
         found = self.load(user={'tokenFile': 'token', 'token': 'old'})
         self.assertEqual({'Authorization': 'Bearer t'}, found.headers())
 
-    def test_missing_token_file(self):
+    def test_token_file_without_a_token(self):
+        # An empty one must not make a request anonymous, and http.client
+        # quotes a header that it refuses.
         found = self.load(user={'tokenFile': 'token'})
-        e = self.assertRaises(errors.EnvironmentProblem, found.headers)
-        self.assertIn('token', str(e))
+        for content, why in (
+                (None, 'No such file'), (b'', 'contains no token'),
+                (b'secret\nsecret', 'contains no token'),
+                (b'\xffsecret', 'not UTF-8')):
+            if content is not None:
+                (self.folder / 'token').write_bytes(content)
+            e = self.assertRaises(errors.EnvironmentProblem, found.headers)
+            self.assertIn(why, str(e))
+            self.assertNotIn('secret', str(e))
 
-    def test_programs_and_impersonation_are_refused(self):
+    def test_what_is_not_supported_is_refused_by_name(self):
         for key in ('exec', 'auth-provider', 'username', 'password', 'as',
-                    'as-uid', 'as-groups', 'as-user-extra'):
-            e = self.refused(user={key: {'command': 'rm'}})
-            self.assertIn('client certificate or a token', str(e))
-            self.assertIn(f'"{key}"', str(e))
-
-    def test_keys_that_are_invented_later_are_refused(self):
-        self.assertIn('"sign-with"', str(
-            self.refused(user={'sign-with': 'x'})))
-        self.assertIn('"by-way-of"', str(
-            self.refused(cluster={'by-way-of': 'x'})))
-
-    def test_what_changes_nothing_is_no_matter(self):
-        found = self.load(
-            {'disable-compression': True, 'extensions': [{'name': 'e'}]},
-            {'extensions': [{'name': 'e'}], 'as': '', 'exec': None})
-        self.assertEqual('http://k.example:6443', found.server)
-
-    def test_unusable_files(self):
-        path = self.folder / 'kubeconfig'
-        for text in ('', '[]', 'a: [', 'clusters: []\ncurrent-context: x',
-                     '\x00'):
-            with self.subTest(text):
-                path.write_text(text)
-                self.assertRaises(errors.UsageError, access.load, path)
-
-    def test_missing_file(self):
-        e = self.assertRaises(errors.UsageError, access.load,
-                              self.folder / 'none')
-        self.assertIn('No such file', str(e))
+                    'as-uid', 'as-groups', 'as-user-extra', 'sign-with'):
+            said = self.refused(user={key: {'command': 'rm'}})
+            self.assertIn('client certificate or a token', said)
+            self.assertIn(f'"{key}"', said)
+        self.assertIn('"by-way-of"', self.refused({'by-way-of': 'x'}))
 
     def test_no_error_quotes_a_key(self):
         server = self.useFixture(tls_server.TlsServer())
-        broken = server.key.replace('PRIVATE', 'GEHEIM')
-        e = self.refused({'server': 'https://k.example'}, {
-            'client-certificate-data': tls_server.data(server.certificate),
-            'client-key-data': tls_server.data(broken)})
-        self.assertNotIn('GEHEIM', str(e))
-        e = self.refused({'server': 'https://k.example'},
-                         {'client-key-data': 'GEHEIM!'})
-        self.assertNotIn('GEHEIM', str(e))
+        broken = server.key.replace('PRIVATE', 'SECRET')
+        for user in (
+                {'client-certificate-data': tls_server.data(
+                    server.certificate),
+                 'client-key-data': tls_server.data(broken)},
+                {'client-key-data': 'SECRET!'}):
+            self.assertNotIn('SECRET', self.refused(HTTPS, user))
 
     def test_key_without_a_certificate_is_not_used(self):
         # As in client-go.
         key = self.useFixture(tls_server.TlsServer()).key
-        self.assertEqual('https://k.example', self.load(
-            {'server': 'https://k.example'},
-            {'client-key-data': tls_server.data(key)}).server)
+        self.load(HTTPS, {'client-key-data': tls_server.data(key)})
 
-    def test_missing_certificate_file_is_named(self):
-        e = self.refused({'server': 'https://k.example',
-                          'certificate-authority': 'ca.crt'})
-        self.assertIn('ca.crt', str(e))
+    def test_missing_files_are_named(self):
+        self.assertIn('ca.crt', self.refused(
+            {**HTTPS, 'certificate-authority': 'ca.crt'}))
+        e = self.assertRaises(errors.UsageError, access.load,
+                              self.folder / 'none')
+        self.assertIn('No such file', str(e))
+
+    def test_files_that_change_are_noticed(self):
+        server = self.useFixture(tls_server.TlsServer())
+        (self.folder / 'ca').write_text(server.ca)
+        found = self.load({**HTTPS, 'certificate-authority': 'ca'})
+        self.assertTrue(found.is_current())
+        for name in ('kubeconfig', 'ca'):
+            path = self.folder / name
+            before = path.read_text()
+            path.write_text(before + '\n')
+            self.assertFalse(found.is_current())
+            path.unlink()
+            self.assertFalse(found.is_current())
+            path.write_text(before)
 
 
 class TlsTest(_Base):
 
     def setUp(self):
         super().setUp()
-        self.server = self.useFixture(tls_server.TlsServer())
+        self.use(tls_server.TlsServer())
+
+    def use(self, server):
+        self.server = self.useFixture(server)
+        self.ca = {AUTHORITY: tls_server.data(self.server.ca)}
         self.user = {
             'client-certificate-data': tls_server.data(
                 self.server.certificate),
@@ -139,11 +136,8 @@ class TlsTest(_Base):
         return rest.Rest(found, rest.Limits(60, 60, 60),
                          fake_clock.FakeClock()).request('GET', '/')
 
-    def test_certificates_as_data(self):
-        ca = {'certificate-authority-data': tls_server.data(self.server.ca)}
-        self.assertEqual({}, self.get(ca, self.user))
-
-    def test_certificates_as_files(self):
+    def test_certificates_as_data_and_as_files(self):
+        self.assertEqual({}, self.get(self.ca, self.user))
         for name, text in (('ca', self.server.ca), ('key', self.server.key),
                            ('crt', self.server.certificate)):
             (self.folder / name).write_text(text)
@@ -160,14 +154,10 @@ class TlsTest(_Base):
             context.verify_flags |= ssl.VERIFY_X509_STRICT
             return context
 
-        self.server = self.useFixture(tls_server.TlsServer(signed=True))
-        self.user['client-certificate-data'] = tls_server.data(
-            self.server.certificate)
-        self.user['client-key-data'] = tls_server.data(self.server.key)
+        self.use(tls_server.TlsServer(signed=True))
         self.useFixture(fixtures.MonkeyPatch(
             'ssl.create_default_context', strict))
-        ca = {'certificate-authority-data': tls_server.data(self.server.ca)}
-        self.assertEqual({}, self.get(ca, self.user))
+        self.assertEqual({}, self.get(self.ca, self.user))
 
     def test_no_key_is_left_in_any_file(self):
         # B.4.19: one file with a private key a client and tick.
@@ -177,9 +167,11 @@ class TlsTest(_Base):
         self.assertEqual([], os.listdir(tempfile.gettempdir()))
         self.assertEqual(['kubeconfig'], os.listdir(self.folder))
 
-    def test_unknown_authority_is_not_trusted(self):
+    def test_who_is_not_trusted(self):
         e = self.assertRaises(rest.Unreachable, self.get, {}, self.user)
         self.assertIn('is not trusted', str(e))
+        # The server wants a certificate.
+        self.assertRaises(rest.Unreachable, self.get, self.ca, {})
 
     def test_check_can_be_switched_off(self):
         # B.4.19 and the facts: insecure-skip-tls-verify was ignored.
@@ -189,17 +181,12 @@ class TlsTest(_Base):
             {'insecure-skip-tls-verify': True}, self.user))
 
     def test_other_name_in_the_certificate(self):
-        self.server = self.useFixture(tls_server.TlsServer('api.internal'))
-        user = {'client-certificate-data': tls_server.data(self.server.ca),
-                'client-key-data': tls_server.data(self.server.key)}
-        ca = {'certificate-authority-data': tls_server.data(self.server.ca)}
-        self.assertRaises(rest.Unreachable, self.get, ca, user)
+        self.use(tls_server.TlsServer('api.internal'))
+        self.user['client-certificate-data'] = self.ca[AUTHORITY]
+        e = self.assertRaises(rest.Unreachable, self.get, self.ca, self.user)
+        self.assertIn('is not trusted', str(e))
         self.assertEqual({}, self.get(
-            {**ca, 'tls-server-name': 'api.internal'}, user))
-
-    def test_server_that_wants_a_certificate_refuses_who_has_none(self):
-        ca = {'certificate-authority-data': tls_server.data(self.server.ca)}
-        self.assertRaises(rest.Unreachable, self.get, ca, {})
+            {**self.ca, 'tls-server-name': 'api.internal'}, self.user))
 
 
 class ProxyTest(_Base):
@@ -207,78 +194,74 @@ class ProxyTest(_Base):
     def setUp(self):
         super().setUp()
         for name in ('http_proxy', 'https_proxy', 'no_proxy', 'all_proxy'):
-            for name in (name, name.upper()):
-                self.useFixture(fixtures.EnvironmentVariable(name))
-        self.useFixture(fixtures.EnvironmentVariable(
-            'HTTPS_PROXY', 'http://p.example:3128'))
+            for spelled in (name, name.upper()):
+                self.useFixture(fixtures.EnvironmentVariable(spelled))
+        self.set(HTTPS_PROXY='http://p.example:3128')
+
+    def set(self, **variables):
+        for name, value in variables.items():
+            self.useFixture(fixtures.EnvironmentVariable(name, value))
 
     def test_of_the_environment(self):
-        self.assertEqual('http://p.example:3128',
-                         access.proxy_of('https://k.example:6443'))
-        self.assertIsNone(access.proxy_of('http://k.example:6443'))
-
-    def test_names_that_are_no_address_of_this_machine(self):
-        for host in ('management.example', 'a.example', '192.0.2.1',
-                     'localhost.example', '[2001:db8::1]'):
+        for host in ('management.example', '192.0.2.1', 'localhost.example',
+                     '[2001:db8::1]'):
             self.assertEqual('http://p.example:3128',
                              access.proxy_of(f'https://{host}:6443'))
+        self.assertIsNone(access.proxy_of('http://k.example:6443'))
 
     def test_of_the_kubeconfig_wins(self):
-        found = self.load({'server': 'https://k.example',
-                           'proxy-url': 'http://q.example'})
+        found = self.load({**HTTPS, 'proxy-url': 'http://q.example'})
         self.assertEqual('http://q.example', found.proxy)
 
     def test_not_for_this_machine(self):
-        for server in ('https://127.0.0.1:6443', 'https://[::1]:6443',
-                       'https://localhost'):
-            self.assertIsNone(access.proxy_of(server))
+        for host in ('127.0.0.1:6443', '127.0.0.2', '[::1]:6443',
+                     'localhost'):
+            self.assertIsNone(access.proxy_of(f'https://{host}'))
 
-    def test_no_proxy(self):
-        self.useFixture(fixtures.EnvironmentVariable(
-            'NO_PROXY', '.example'))
-        self.assertIsNone(access.proxy_of('https://k.example:6443'))
-
-    def test_no_proxy_with_addresses_and_networks(self):
-        self.useFixture(fixtures.EnvironmentVariable(
-            'no_proxy', '.example, 192.0.2.0/24,2001:db8::1,198.51.100.7/24'))
+    def test_not_for_what_no_proxy_names(self):
+        self.set(no_proxy='.example,192.0.2.0/24,2001:db8::1,198.51.100.7/24')
         for host, through in (
+                ('k.example', False), ('management.test', True),
                 ('192.0.2.1', False), ('192.0.3.1', True),
                 ('[2001:db8::1]', False), ('[2001:db8::2]', True),
-                ('198.51.100.9', False), ('management.test', True)):
+                ('198.51.100.9', False)):
             with self.subTest(host):
                 self.assertEqual(through, bool(
                     access.proxy_of(f'https://{host}:6443')))
 
+    def test_variable_that_helm_does_not_read_is_not_read(self):
+        self.set(ALL_PROXY='http://all.example')
+        self.assertIsNone(access.proxy_of('http://k.example'))
+
 
 class FindTest(_Base):
 
-    def test_option_wins(self):
-        self.assertEqual(pathlib.Path('/a'), access.find(
-            '/a', {'KUBECONFIG': '/b'}))
-
-    def test_variable(self):
-        self.assertEqual(pathlib.Path('/b'), access.find(
-            '', {'KUBECONFIG': '/b'}))
+    def test_order(self):
+        self.useFixture(fixtures.EnvironmentVariable('HOME', '/home/m'))
+        for option, environ, found in (
+                ('/a', {'KUBECONFIG': '/b'}, '/a'),
+                ('', {'KUBECONFIG': '/b'}, '/b'),
+                ('', {}, '/home/m/.kube/config')):
+            self.assertEqual(pathlib.Path(found), access.find(
+                option, environ, self.folder))
 
     def test_several_files_are_refused(self):
         self.assertRaises(errors.UsageError, access.find, '',
                           {'KUBECONFIG': '/b:/c'})
 
-    def test_home(self):
-        self.useFixture(fixtures.EnvironmentVariable('HOME', '/home/m'))
-        self.assertEqual(pathlib.Path('/home/m/.kube/config'),
-                         access.find('', {}, self.folder))
-
     def test_pod(self):
         environ = {'KUBERNETES_SERVICE_HOST': 'fd00::1',
                    'KUBERNETES_SERVICE_PORT': '6443'}
-        server = self.useFixture(tls_server.TlsServer())
         (self.folder / 'token').write_text('t')
-        (self.folder / 'ca.crt').write_text(server.ca)
         self.assertIsNone(access.find('', environ, self.folder))
         # A token alone, or a pod without one, is no way in.
         for one, folder in (({}, self.folder), (environ, self.folder / 'x')):
             self.assertEqual('config', access.find('', one, folder).name)
+        e = self.assertRaises(errors.UsageError, access.load, None, environ,
+                              self.folder)
+        self.assertIn('ca.crt', str(e))
+        server = self.useFixture(tls_server.TlsServer())
+        (self.folder / 'ca.crt').write_text(server.ca)
         found = access.load(None, environ, self.folder)
         self.assertEqual('https://[fd00::1]:6443', found.server)
         self.assertEqual({'Authorization': 'Bearer t'}, found.headers())

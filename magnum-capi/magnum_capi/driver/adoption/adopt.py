@@ -26,7 +26,7 @@ from magnum_capi.driver.helm import releases
 from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver import reconcile
 from magnum_capi import errors
-from magnum_capi.kube import lock
+from magnum_capi.kube import lease
 
 ADOPTED, WOULD = 'adopted', 'would be adopted'
 GIVEN, WOULD_GIVE = 'given back', 'would be given back'
@@ -193,7 +193,7 @@ class Adoption:
                  judge: collections.abc.Callable[[], Outcome]) -> Outcome:
         try:
             found = judge()
-        except (spec.InvalidSpec, errors.UsageError, lock.LockBusy) as e:
+        except (spec.InvalidSpec, errors.UsageError, lease.LockBusy) as e:
             return Outcome(row, REFUSED, (str(e),))
         except Exception as e:
             return Outcome(row, FAILED, (_said(e),))

@@ -10,10 +10,12 @@ from oslo_config import cfg
 
 from magnum_capi.driver.adoption import adopt
 from magnum_capi.driver import config
+from magnum_capi.driver.desired import names
 from magnum_capi.driver.helm import helm
 from magnum_capi.driver import reconcile
 from magnum_capi.driver import store
 from magnum_capi import errors
+from magnum_capi.kube import rest
 from magnum_capi.kube import shared
 
 
@@ -30,7 +32,9 @@ def opened(files: collections.abc.Sequence[str]) -> adopt.Adoption:
         raise errors.UsageError(
             'The configuration of Magnum cannot be read',
             last_seen=' '.join(str(e).split())) from None
-    kube = shared.kube(options)
+    kube = shared.clients(options.kubeconfig_file, rest.Limits(
+        options.connect_timeout, options.read_timeout, options.retry_time),
+        names.CLUSTER_UUID).kube
     return adopt.Adoption(
         reconcile.Runtime(
             options, kube, helm.Helm(options, kube.kubeconfig), kube.now,

@@ -30,8 +30,8 @@ import yaml
 
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver.observed import snapshot
+from magnum_capi.kube import client
 from magnum_capi.kube import kinds
-from magnum_capi.kube import kube as kube_module
 from magnum_capi.kube import rest
 from magnum_capi.kube import times
 
@@ -72,7 +72,7 @@ class ReleasePending(rest.KubeError):
     """A helm is working on this release, or has just died."""
 
 
-def revisions(kube: kube_module.Kube, namespace: str,
+def revisions(kube: client.Kube, namespace: str,
               release: str) -> list[Revision]:
     """The revisions of a release that Helm has, oldest first."""
     found = []
@@ -88,7 +88,7 @@ def revisions(kube: kube_module.Kube, namespace: str,
     return sorted(found)
 
 
-def state(kube: kube_module.Kube, namespace: str,
+def state(kube: client.Kube, namespace: str,
           release: str) -> snapshot.Release | None:
     """State of a release, None when there is none."""
     found = revisions(kube, namespace, release)
@@ -102,7 +102,7 @@ def state(kube: kube_module.Kube, namespace: str,
         description=helm_errors.recorded(info.get('description') or ''))
 
 
-def applied(kube: kube_module.Kube, namespace: str,
+def applied(kube: client.Kube, namespace: str,
             release: str) -> str | None:
     """Manifests of a release as Helm applied them, YAML text.
 
@@ -127,7 +127,7 @@ def manifests(found: kinds.Object) -> str:
         hook.get('manifest') or '' for hook in found.get('hooks') or ())))
 
 
-def deployed(kube: kube_module.Kube, namespace: str,
+def deployed(kube: client.Kube, namespace: str,
              release: str) -> kinds.Object | None:
     """The deployed revision in Helm's own format, None when there is none."""
     there = [revision for revision in revisions(kube, namespace, release)
@@ -135,7 +135,7 @@ def deployed(kube: kube_module.Kube, namespace: str,
     return _record(kube, namespace, there[-1]) if there else None
 
 
-def _record(kube: kube_module.Kube, namespace: str,
+def _record(kube: client.Kube, namespace: str,
             revision: Revision) -> kinds.Object | None:
     """A revision in Helm's own format, None when it is gone."""
     secret = kube.get('Secret', namespace, revision.secret)
@@ -155,7 +155,7 @@ def _written(record: kinds.Object) -> str:
     return base64.b64encode(content).decode()
 
 
-def update_versions(kube: kube_module.Kube, namespace: str,
+def update_versions(kube: client.Kube, namespace: str,
                     release: str) -> bool:
     """Have Helm's record name the versions that are served now.
 
@@ -187,7 +187,7 @@ def update_versions(kube: kube_module.Kube, namespace: str,
     return changed
 
 
-def _in_served_version(kube: kube_module.Kube, namespace: str,
+def _in_served_version(kube: client.Kube, namespace: str,
                        document: re.Match[str]) -> str:
     """A document of a manifest, in the version that is served of its kind."""
     text, obj = document[0], yaml.safe_load(document[0])
@@ -207,14 +207,14 @@ def _in_served_version(kube: kube_module.Kube, namespace: str,
                   flags=re.MULTILINE)
 
 
-def finish_takeover(kube: kube_module.Kube, namespace: str, release: str,
+def finish_takeover(kube: client.Kube, namespace: str, release: str,
                     revision: int) -> None:
     """Record that adopted objects now match what Helm rendered."""
     kube.label('Secret', namespace,
                f'sh.helm.release.v1.{release}.v{revision}', {ADOPTED: None})
 
 
-def repair(kube: kube_module.Kube, namespace: str, release: str,
+def repair(kube: client.Kube, namespace: str, release: str,
            dead_after: float) -> bool:
     """Repair a release that a dead helm left pending.
 
@@ -230,7 +230,7 @@ def repair(kube: kube_module.Kube, namespace: str, release: str,
     repaired = False
     while found and found[-1].is_pending:
         last = found.pop()
-        age = (kube.server_time or last.created) - last.created
+        age = kube.now().timestamp() - last.created
         if age < dead_after:
             raise ReleasePending(
                 f'A helm operation on {release} has not ended',

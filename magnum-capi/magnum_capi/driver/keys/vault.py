@@ -19,8 +19,8 @@ from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import node_files
 from magnum_capi.driver.desired import registries
 from magnum_capi.driver.keys import state as state_module
+from magnum_capi.kube import client
 from magnum_capi.kube import kinds
-from magnum_capi.kube import kube as kube_module
 
 #: Type of the Secrets of Cluster API (api/core/v1beta1/common_types.go,
 #: ClusterSecretType).
@@ -45,7 +45,7 @@ class Vault:
     :param release: name of the release, if another driver chose it.
     """
 
-    def __init__(self, kube: kube_module.Kube, namespace: str,
+    def __init__(self, kube: client.Kube, namespace: str,
                  cluster: typing.Any, release: str | None = None) -> None:
         self._kube = kube
         self._namespace = namespace

@@ -220,7 +220,7 @@ class UnknownToHelmTest(base.TestCase):
         self.created()
         self.forget()
         with fixtures.MonkeyPatch(
-                'magnum_capi.kube.kube.Kube.apply', self.die):
+                'magnum_capi.kube.client.Kube.apply', self.die):
             self.assertRaises(SystemExit, self.resize, 2)
         self.assertEqual(set(), self.written())
         self.resize(2)

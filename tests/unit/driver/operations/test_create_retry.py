@@ -10,7 +10,7 @@ from unittest import mock
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver.keys import vault
-from magnum_capi.kube import lock
+from magnum_capi.kube import lease
 from tests.unit.driver import base
 from tests.unit.driver import small_world
 from tests.unit import fake_clock
@@ -146,8 +146,8 @@ class LostLockTest(Base):
     def test_who_has_it_meanwhile_is_not_disturbed(self):
         self.losing(1)
         reconciler = self.creation._reconciler
-        other = lock.Lock(self.w.runtime.kube, reconciler.namespace,
-                          reconciler.release, duration=30, background=False)
+        other = lease.Lock(self.w.runtime.kube, reconciler.namespace,
+                           reconciler.release, duration=30, background=False)
 
         def use():
             if len(self.clock.naps) == 1:
@@ -180,12 +180,12 @@ class LostLockTest(Base):
             self.w.runtime, options=dataclasses.replace(
                 self.w.runtime.options, lock_timeout=100, lost_after=60))
         self.creation = self.operations(self.row)
-        waited, hold = [], lock.Lock.hold
+        waited, hold = [], lease.Lock.hold
 
         def noted(found, timeout):
             waited.append(timeout)
             return hold(found, timeout)
-        self.patch(lock.Lock, 'hold', noted)
+        self.patch(lease.Lock, 'hold', noted)
         return waited
 
     def test_status_hears_of_it_three_times_before_it_would_be_lost(self):

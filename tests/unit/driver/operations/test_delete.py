@@ -16,7 +16,7 @@ from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver.keys import rotation
 from magnum_capi.driver import reconcile
 from magnum_capi.driver import status_check
-from magnum_capi.kube import lock
+from magnum_capi.kube import lease
 from tests.unit.driver import base
 from tests.unit.driver import objects
 from tests.unit.driver import small_world
@@ -220,12 +220,12 @@ class DeleteTest(base.TestCase):
 
     def test_who_had_the_lock_does_not_lose_it(self):
         self.created()
-        hold, said = lock.Lock.hold, []
+        hold, said = lease.Lock.hold, []
 
         def overwriting(*args):
             self.overwritten()
             return hold(*args)
-        self.patch(lock.Lock, 'hold', overwriting)
+        self.patch(lease.Lock, 'hold', overwriting)
         self.patch(self.w.helm, 'uninstall', lambda *args: said.append(
             self.w.cluster.status))
         self.operations().delete()
@@ -238,8 +238,8 @@ class DeleteTest(base.TestCase):
             self.overwritten()
             self.w.store.node_groups[small_world.MASTERS]['status'] = (
                 'UPDATE_IN_PROGRESS')
-            raise lock.LockBusy('busy', holder='somebody')
-        self.patch(lock.Lock, 'hold', busy)
+            raise lease.LockBusy('busy', holder='somebody')
+        self.patch(lease.Lock, 'hold', busy)
         self.operations().delete()
         self.assertEqual(
             ('DELETE_IN_PROGRESS', 'DELETE_IN_PROGRESS'),

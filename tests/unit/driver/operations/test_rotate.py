@@ -12,7 +12,7 @@ from magnum_capi.driver.cloud import services
 from magnum_capi.driver import failures
 from magnum_capi.driver.keys import rotation
 from magnum_capi.driver import reconcile
-from magnum_capi.kube import lock
+from magnum_capi.kube import lease
 from tests.unit.driver import base
 from tests.unit.driver import small_world
 
@@ -89,7 +89,7 @@ class RotateTest(base.TestCase):
         @contextlib.contextmanager
         def held(reconciler, timeout):
             waited.append(timeout)
-            raise lock.LockBusy('busy', holder='somebody')
+            raise lease.LockBusy('busy', holder='somebody')
             yield
         self.patch(reconcile.Reconciler, 'held', held)
         self.w.runtime = dataclasses.replace(

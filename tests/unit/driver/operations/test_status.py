@@ -12,7 +12,7 @@ from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver import reconcile
 from magnum_capi.driver import status_check
-from magnum_capi.kube import lock
+from magnum_capi.kube import lease
 from tests.unit.driver import api_server
 from tests.unit.driver import base
 from tests.unit.driver import objects
@@ -189,11 +189,11 @@ class WatchTest(base.TestCase):
         self.create()
         reconciler = reconcile.Reconciler(
             self.w.runtime, self.w.store, self.w.store.row())
-        dead = lock.Lock(self.w.runtime.kube, reconciler.namespace,
-                         reconciler.release, duration=30, background=False)
+        dead = lease.Lock(self.w.runtime.kube, reconciler.namespace,
+                          reconciler.release, duration=30, background=False)
         dead.acquire(0)
         now = [1000]
-        self.patch(lock.time, 'monotonic', lambda: now[0])
+        self.patch(lease.time, 'monotonic', lambda: now[0])
         for _time in range(3):
             self.look()
             self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)

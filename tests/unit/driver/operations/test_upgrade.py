@@ -13,7 +13,7 @@ from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver import reconcile
 from magnum_capi.driver import upgrading
-from magnum_capi.kube import lock
+from magnum_capi.kube import lease
 from tests.unit.driver import base
 from tests.unit.driver import small_world
 
@@ -338,8 +338,8 @@ class UpgradeTest(base.TestCase):
 
         def busy(_lock, timeout):
             waited.append(timeout)
-            raise lock.LockBusy('busy', holder='somebody')
-        self.patch(lock.Lock, 'hold', busy)
+            raise lease.LockBusy('busy', holder='somebody')
+        self.patch(lease.Lock, 'hold', busy)
         for seconds in (60, 10):
             self.w.runtime = dataclasses.replace(
                 self.w.runtime, options=dataclasses.replace(

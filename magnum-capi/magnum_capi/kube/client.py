@@ -10,16 +10,17 @@ import collections.abc
 import dataclasses
 import datetime
 import pathlib
-import time
 import typing
 
 from magnum_capi.kube import kinds
-from magnum_capi.kube import pages
 from magnum_capi.kube import rest
 from magnum_capi.kube import served
-from magnum_capi import waiting
 
 Answer = typing.TypeVar('Answer')
+_Kept = typing.TypeVar('_Kept')
+
+#: Labels that an object must have, or a label selector.
+Labels: typing.TypeAlias = dict[str, str] | str
 
 #: Owner of the fields that this driver applies
 #: (https://kubernetes.io/docs/reference/using-api/server-side-apply/).
@@ -29,6 +30,8 @@ FIELD_MANAGER = 'magnum'
 #: api/core/v1beta1/machine_types.go: DeleteMachineAnnotation).
 DELETE_MACHINE = 'cluster.x-k8s.io/delete-machine'
 
+#: Objects of one page of a list.
+_PAGE = 500
 #: Pages of Events to read. A namespace keeps them for an hour.
 _EVENT_PAGES = 4
 #: Events to return.
@@ -47,51 +50,48 @@ class Kube:
     serves the kind and listed none, or has no such provider. For a kind that
     it should have but does not serve now, the transient rest.NotServed is
     raised.
+
+    :param known: the kinds of the server, shared with another client.
     """
 
     def __init__(self, connection: rest.Rest,
-                 clock: waiting.Clock = time) -> None:
-        self._rest = connection
-        self._served = served.Served(connection, clock)
+                 known: served.Served | None = None) -> None:
+        self.rest = connection
+        self.served = known or served.Served(connection)
 
     @property
     def requests(self) -> int:
         """Number of requests sent so far, tries included."""
-        return self._rest.requests
+        return self.rest.requests
 
     @property
     def kubeconfig(self) -> pathlib.Path | None:
         """Path for other programs, None in a pod."""
-        return self._rest.access.kubeconfig
-
-    @property
-    def server_time(self) -> float | None:
-        """Server's clock at its last answer, seconds since 1970, or None."""
-        return self._rest.server_time
+        return self.rest.access.kubeconfig
 
     def now(self) -> datetime.datetime:
         """The server's clock; see rest.Rest.now."""
-        return self._rest.now()
+        return self.rest.now()
 
     def kind(self, name: str) -> kinds.Kind | None:
         """Return the kind of that name; see served.Served.kind."""
-        return self._served.kind(name)
+        return self.served.kind(name)
 
     def get(self, kind: str, namespace: str | None,
             name: str) -> kinds.Object | None:
         """Return an object, None when there is none."""
         return self._at(kind, namespace, name,
-                        lambda path: self._rest.find('GET', path))
+                        lambda path: self.rest.find('GET', path))
 
     def list(self, kind: str, namespace: str | None,
-             labels: pages.Labels | None = None) -> kinds.Objects:
+             labels: Labels | None = None) -> kinds.Objects:
         """Return the objects with these labels."""
-        return self._pages(kind, namespace, labels)
+        return self._listed(kind, namespace, labels)
 
     def list_metadata(self, kind: str, namespace: str | None,
-                      labels: pages.Labels | None = None) -> kinds.Objects:
+                      labels: Labels | None = None) -> kinds.Objects:
         """Like :meth:`list`, but only ``metadata`` of each: no secrets."""
-        return self._pages(kind, namespace, labels, accept=_METADATA)
+        return self._listed(kind, namespace, labels, accept=_METADATA)
 
     def apply(self, obj: kinds.Object) -> kinds.Object:
         """Server-side apply an object; takes over fields of other managers.
@@ -100,9 +100,8 @@ class Kube:
             to the one that the server prefers; charts name others.
         :returns: the object as the server has it now.
         """
-        metadata = obj['metadata']
         return self._write(
-            'PATCH', obj, metadata['name'],
+            'PATCH', obj, obj['metadata']['name'],
             query={'fieldManager': FIELD_MANAGER, 'force': 'true'},
             content_type='application/apply-patch+yaml', again=(409,))
 
@@ -180,19 +179,18 @@ class Kube:
                               'propagationPolicy': 'Background'}
         if only:
             body['preconditions'] = only
-        return self._at(kind, namespace, name, lambda path: self._rest.find(
+        return self._at(kind, namespace, name, lambda path: self.rest.find(
             'DELETE', path, body=body, total=total)) is not None
 
-    def delete_all(self, kind: str, namespace: str,
-                   labels: pages.Labels) -> None:
+    def delete_all(self, kind: str, namespace: str, labels: Labels) -> None:
         """Request the deletion of all objects with these labels.
 
         :param labels: not empty, because that would delete all objects.
         """
         if not labels:
             raise ValueError('labels are missing')
-        self._at(kind, namespace, None, lambda path: self._rest.request(
-            'DELETE', path, query={'labelSelector': pages.selector(labels)}))
+        self._at(kind, namespace, None, lambda path: self.rest.request(
+            'DELETE', path, query={'labelSelector': _selector(labels)}))
 
     def ensure_namespace(self, name: str, labels: dict[str, str]) -> None:
         """Create a namespace unless it exists.
@@ -236,15 +234,15 @@ class Kube:
         :returns: newest first, five at most.
         """
         found = [
-            event for event in self._pages(
-                'Event', namespace, most=_EVENT_PAGES, fields='type=Warning')
+            event for event in self._listed(
+                'Event', namespace, pages=_EVENT_PAGES, fields='type=Warning')
             if f'{event["involvedObject"].get("name", "")}-'.startswith(
                 f'{name}-')]
         return sorted(found, key=_when, reverse=True)[:_EVENTS]
 
     def _merge(self, kind: str, namespace: str | None, name: str,
                patch: kinds.Object) -> kinds.Object | None:
-        return self._at(kind, namespace, name, lambda path: self._rest.find(
+        return self._at(kind, namespace, name, lambda path: self.rest.find(
             'PATCH', path, body=patch, query={'fieldManager': FIELD_MANAGER},
             content_type='application/merge-patch+json', again=(409,)))
 
@@ -267,7 +265,7 @@ class Kube:
         try:
             return send(known.path(namespace, name))
         except rest.NotServed:
-            newer = self._served.instead_of(known)
+            newer = self.served.kind(kind, unknown=True)
             if newer == known:
                 raise
         return send(newer.path(namespace, name)) if newer else None
@@ -276,20 +274,74 @@ class Kube:
                **options: typing.Any) -> kinds.Object:
         kind = self.kind(obj['kind'])
         if kind is None:
-            raise served.missing(obj['kind'], self._rest.access.server)
+            raise self.served.missing(obj['kind'])
         body = {'apiVersion': kind.api_version, **obj}
         # A server refuses a body of another version than that of the path.
         kind = dataclasses.replace(kind, api_version=body['apiVersion'])
-        return self._rest.request(
+        return self.rest.request(
             method, kind.path(obj['metadata'].get('namespace'), name),
             body=body, **options)
 
-    def _pages(self, kind: str, namespace: str | None,
-               labels: pages.Labels | None = None,
-               **options: typing.Any) -> kinds.Objects:
-        return self._at(
-            kind, namespace, None, lambda path: pages.read(
-                self._rest, path, labels, **options)) or []
+    def _listed(self, kind: str, namespace: str | None,
+                labels: Labels | None = None,
+                **options: typing.Any) -> kinds.Objects:
+        def read(path: str) -> kinds.Objects:
+            return read_pages(self.rest, path, lambda obj: obj, labels,
+                              **options)[0]
+        return self._at(kind, namespace, None, read) or []
+
+
+def read_pages(connection: rest.Rest, path: str,
+               keep: collections.abc.Callable[[kinds.Object], _Kept],
+               labels: Labels | None = None, fields: str | None = None,
+               accept: str | None = None, pages: int | None = None
+               ) -> tuple[list[_Kept], str]:
+    """Read a collection page by page, again if it expires half-way.
+
+    :param path: of the collection.
+    :param keep: what to keep of each object. A page is forgotten before the
+        next one is read.
+    :param fields: field selector.
+    :param accept: media type, JSON by default.
+    :param pages: to read at most.
+    :returns: what was kept, and the resourceVersion from which to watch.
+    :raises rest.NotServed: there is no such collection.
+    :raises rest.Unreachable: the response is not a list.
+    """
+    headers = {'Accept': accept} if accept else {}
+    query: rest.Query = {'labelSelector': _selector(labels),
+                         'fieldSelector': fields, 'limit': _PAGE}
+    items: list[_Kept] = []
+    read = 0
+    while True:
+        try:
+            page = connection.request(
+                'GET', path, query=query, headers=headers)
+        except rest.KubeError as e:
+            if e.status != 410 or not query.get('continue'):
+                raise
+            # The list has expired: start again, in one piece
+            # (Kubernetes API concepts, "limit").
+            items = []
+            query = {**query, 'continue': None, 'limit': None}
+            continue
+        if 'items' not in page:
+            raise rest.Unreachable(
+                'The response of the management cluster is not a list',
+                status=200, where=path, last_seen=page.get('kind'))
+        items += map(keep, page['items'] or ())
+        read += 1
+        metadata = page.get('metadata') or {}
+        query = {**query, 'continue': metadata.get('continue')}
+        if not query['continue'] or read == pages:
+            return items, metadata.get('resourceVersion') or ''
+
+
+def _selector(labels: Labels | None) -> str | None:
+    """Return the label selector for labels; a selector as it is."""
+    if isinstance(labels, dict):
+        return ','.join(f'{k}={v}' for k, v in sorted(labels.items()))
+    return labels
 
 
 def _when(event: kinds.Object) -> str:

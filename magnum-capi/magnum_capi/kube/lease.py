@@ -28,8 +28,8 @@ import uuid
 from oslo_log import log as logging
 
 from magnum_capi import errors
+from magnum_capi.kube import client
 from magnum_capi.kube import kinds
-from magnum_capi.kube import kube as kube_module
 from magnum_capi.kube import rest
 from magnum_capi import waiting
 
@@ -80,7 +80,7 @@ class Lock:
     ...     lock.check()
     """
 
-    def __init__(self, kube: kube_module.Kube, namespace: str, name: str, *,
+    def __init__(self, kube: client.Kube, namespace: str, name: str, *,
                  duration: int, labels: dict[str, str] | None = None,
                  clock: waiting.Clock = time, background: bool = True,
                  sightings: Sightings | None = None) -> None:
@@ -150,20 +150,17 @@ class Lock:
 
     def renew(self) -> None:
         """Renew the lock once; a failure shows in :attr:`held` in time."""
-        start = self._clock.monotonic()
-        left = self._renewed + self._duration - start
+        left = self._renewed + self._duration - self._clock.monotonic()
         if self._lease is None or left <= 0:
             self._lost = 'it could not be renewed in time'
             return
         try:
-            self._write(self._lease, start, total=min(
-                left, self._duration / _RENEWALS))
-        except rest.KubeError as e:
-            if e.status in (404, 409):
+            try:
+                self._write(self._lease, min(
+                    left, self._duration / _RENEWALS))
+            except (rest.Conflict, rest.NotFound):
                 self._reread()
-            else:
-                LOG.warning('Cannot renew the lock %s yet: %s', self._name, e)
-        except errors.EnvironmentProblem as e:
+        except errors.MagnumCapiError as e:
             LOG.warning('Cannot renew the lock %s yet: %s', self._name, e)
 
     def release(self) -> None:
@@ -181,11 +178,8 @@ class Lock:
                 'Lease', self._namespace, self._name, uid=metadata['uid'],
                 version=metadata['resourceVersion'],
                 total=self._duration / _RENEWALS)
-        except rest.Conflict:
-            # Another process has rightly taken it.
-            LOG.warning('The lock %s was lost before it was given back',
-                        self._name)
         except errors.MagnumCapiError as e:
+            # With a conflict, another process has rightly taken it.
             LOG.warning('Cannot give back the lock %s, it ends in %s s: %s',
                         self._name, self._duration, e)
 
@@ -204,28 +198,29 @@ class Lock:
         """Try to take it: None, or the identity of its holder."""
         start = self._clock.monotonic()
         try:
-            self._created(start)
+            self._lease = self._kube.create({
+                'kind': 'Lease', 'spec': self._spec(),
+                'metadata': {'name': self._name, 'labels': self._labels,
+                             'namespace': self._namespace}})
+            self._renewed = start
             return None
         except rest.Conflict:
             found = self._kube.get('Lease', self._namespace, self._name)
         if found is None:
             return 'a process that has just released it'
         spec = found.get('spec') or {}
-        holder: str | None = spec.get('holderIdentity')
-        if holder == self.identity:
-            # The response to an earlier try was lost.
-            self._lease, self._renewed = found, start
-            return None
+        holder: str = spec.get('holderIdentity') or ''
         lasts = spec.get('leaseDurationSeconds') or self._duration
-        if holder and self._unchanged(found['metadata']) < lasts:
+        # It is our own if the response to an earlier try was lost. That was
+        # some time ago, so it is written again.
+        if holder not in ('', self.identity) and (
+                self._unchanged(found['metadata']) < lasts):
             return holder
         try:
-            self._write(found, self._clock.monotonic())
-        except rest.KubeError as e:
-            if e.status in (404, 409):
-                return holder or 'another process that was faster'
-            raise
-        if holder:
+            self._write(found)
+        except (rest.Conflict, rest.NotFound):
+            return holder or 'another process that was faster'
+        if holder not in ('', self.identity):
             LOG.warning('Took over the lock %s, which %s left behind',
                         self._name, holder)
         return None
@@ -242,44 +237,29 @@ class Lock:
             self._sightings[uid] = version, since
         return now - since
 
-    def _created(self, start: float) -> None:
-        self._lease = self._kube.create({
-            'kind': 'Lease',
-            'metadata': {'name': self._name, 'namespace': self._namespace,
-                         'labels': self._labels},
-            'spec': self._spec(0)})
+    def _write(self, lease: kinds.Object, total: float | None = None) -> None:
+        """Write a Lease as ours, if it is the server's.
+
+        :param total: seconds, as in rest.Rest.request.
+        """
+        start = self._clock.monotonic()
+        self._lease = self._kube.replace(
+            {**lease, 'kind': 'Lease', 'spec': self._spec()}, total=total)
         self._renewed = start
 
-    def _write(self, lease: kinds.Object, start: float,
-               total: float | None = None) -> None:
-        spec = lease.get('spec') or {}
-        moved = spec.get('holderIdentity') != self.identity
-        lease = self._kube.replace({
-            **lease, 'kind': 'Lease',
-            'spec': self._spec(spec.get('leaseTransitions', 0) + moved,
-                               None if moved else spec['acquireTime']),
-        }, total=total)
-        self._lease, self._renewed = lease, start
-
-    def _spec(self, transitions: int,
-              acquired: str | None = None) -> kinds.Object:
-        # Only informative; nothing is computed from these times.
-        now = datetime.datetime.now(datetime.timezone.utc).strftime(
-            '%Y-%m-%dT%H:%M:%S.%fZ')
+    def _spec(self) -> kinds.Object:
+        # The time is for people; nothing is computed from it.
+        now = datetime.datetime.now(datetime.timezone.utc)
         return {'holderIdentity': self.identity,
                 'leaseDurationSeconds': self._duration,
-                'acquireTime': acquired or now, 'renewTime': now,
-                'leaseTransitions': transitions}
+                'renewTime': now.strftime('%Y-%m-%dT%H:%M:%S.%fZ')}
 
     def _reread(self) -> None:
         """After a conflict: a repeated request of ours, or a new holder."""
-        try:
-            found = self._kube.get('Lease', self._namespace, self._name)
-        except errors.MagnumCapiError as e:
-            LOG.warning('Cannot read the lock %s: %s', self._name, e)
-            return
+        found = self._kube.get('Lease', self._namespace, self._name)
         holder = ((found or {}).get('spec') or {}).get('holderIdentity')
         if holder == self.identity:
+            # Not since when: an earlier request may have been written late.
             self._lease = found
         else:
             self._lost = f'it is held by {holder}' if found else 'it is gone'
