@@ -5,9 +5,8 @@
 
 Registers so many drivers in a temporary distribution, for the Python of the
 sandbox's cloud, which has an unmodified Magnum, and prints what one decision
-costs there: ours, with the look at Magnum's configuration files and all the
-checks, and Magnum's own with the same drivers, in turns. Wall time of single
-calls, in microseconds; CPU time is the mean.
+costs there: ours, with all the checks, and Magnum's own with the same drivers,
+in turns. Wall time of single calls, in microseconds; CPU time is the mean.
 
 With ``--filter`` it also starts a sandbox with the filter and one without,
 and prints what each takes to create a cluster template.
@@ -18,7 +17,6 @@ import contextlib
 import json
 import os
 import pathlib
-import re
 import statistics
 import subprocess
 import sys
@@ -107,20 +105,19 @@ def decisions(args):
 
 def inside(folder, drivers, calls):
     """Measure; this Python has Magnum and the drivers."""
-    from magnum.conf import CONF
     from magnum.drivers.common import driver as magnum
 
+    from magnum_capi.discovery import catalog
     from magnum_capi.discovery import model
-    from magnum_capi.discovery import policy
-    from magnum_capi.discovery import registry
     from magnum_capi.discovery import resolve
 
-    files, folders = configuration(folder / 'default', 'bench_001')
-    CONF([f'--config-file={files[0]}', f'--config-dir={folders[0]}'],
-         project='magnum')
-    with_default = registry.catalog(policy.Source(files, folders).policy())
-    without = registry.catalog(policy.Source(
-        *configuration(folder / 'none', '')).policy())
+    def loaded(configured):
+        catalog.configure(*configured)
+        return catalog.load(catalog.policy())
+
+    without = loaded(configuration(folder / 'none', ''))
+    configured = configuration(folder / 'default', 'bench_001')
+    with_default = loaded(configured)
 
     def request(os, driver=None):
         return model.Request(model.ImageProperties(os), driver=driver)
@@ -172,7 +169,7 @@ def inside(folder, drivers, calls):
     loads = []
     for _ in range(9):
         begin = time.perf_counter()
-        registry.catalog(policy.Source(files, folders).policy())
+        loaded(configured)
         loads.append((time.perf_counter() - begin) * 1e3)
     print(f'{len(with_default.offers)} drivers with those of the cloud '
           'itself; to read the configuration and load them once more: '
@@ -237,9 +234,6 @@ def template_create(args):
         line('difference, pairs', [
             one - other for one, other in zip(bench['with'].times,
                                               bench['without'].times)])
-        own, glance = bench['with'].logged()
-        line("the filter's own", own)
-        line('its look at Glance', glance)
 
 
 class Templates:
@@ -260,8 +254,6 @@ class Templates:
         """From now on it counts."""
         self.times = []
         self._cpu = self._used()
-        self._log = self._box.supervisor.log('magnum')
-        self._offset = self._log.stat().st_size
 
     def create(self):
         """One template, gone again; its creation is timed, in ms."""
@@ -277,15 +269,6 @@ class Templates:
     def cpu(self):
         """CPU milliseconds of Magnum for a template and its end."""
         return (self._used() - self._cpu) * 1e3 / len(self.times)
-
-    def logged(self):
-        """Times of the filter's own and of Glance, in ms, by its log."""
-        with open(self._log, errors='replace') as file:
-            file.seek(self._offset)
-            found = re.findall(
-                r'template create.* filter ([\d.]+) ms, Glance ([\d.]+) ms',
-                file.read())
-        return tuple([float(ms) for ms in column] for column in zip(*found))
 
     def _used(self):
         return sum(s.cpu for s in self._box.status()

@@ -12,6 +12,7 @@ import warnings
 
 from cliff import command
 from cliff import lister
+from cliff import show
 
 from magnum_capi.cli import endings
 
@@ -70,6 +71,24 @@ class Judging(Command):
     @abc.abstractmethod
     def act(self, args: argparse.Namespace) -> int | None:
         """Do the work; returns the exit code, None is 0."""
+
+
+class Verdict(_Explained):
+    """A command that shows something, whose exit code 1 is a verdict.
+
+    :ivar code: the exit code if there is no error; take_action sets it.
+    """
+
+    code = 0
+
+    def run(self, parsed_args: argparse.Namespace) -> int:
+        return endings.judged(
+            lambda: super(_Explained, self).run(parsed_args) or self.code,
+            self.app.options.debug)
+
+
+class ShowOne(_Explained, show.ShowOne):
+    """A command that shows fields of one thing, also as JSON or YAML."""
 
 
 class Lister(_Explained, lister.Lister):

@@ -7,8 +7,6 @@ elsewhere an inventory, which "list -f json" writes.
 
 import argparse
 import collections
-import collections.abc
-import json
 import os
 import pathlib
 import sys
@@ -17,11 +15,8 @@ import typing
 
 from cliff import columns
 from cliff import command
-from cliff import lister
-import yaml
 
 from magnum_capi.cli import base
-from magnum_capi.cli import endings
 from magnum_capi import errors
 
 if typing.TYPE_CHECKING:
@@ -40,6 +35,24 @@ class _Types(columns.FormattableColumn[list[dict[str, str]]]):
     def human_readable(self) -> str:
         from magnum_capi.discovery import model
         return '\n'.join(str(model.ClusterType(**t)) for t in self._value)
+
+
+class _Type(columns.FormattableColumn[typing.Any]):
+
+    def human_readable(self) -> str:
+        return str(self._value or '')
+
+    def machine_readable(self) -> typing.Any:
+        return self._value and self._value._asdict()
+
+
+class _Lines(columns.FormattableColumn[typing.Any]):
+
+    def human_readable(self) -> str:
+        return '\n'.join(self._value)
+
+    def machine_readable(self) -> typing.Any:
+        return [*self._value]
 
 
 class _Flag(columns.FormattableColumn[bool]):
@@ -94,14 +107,14 @@ class List(_OfHost, base.Lister):
     """
 
     def take_action(self, args: argparse.Namespace) -> base.Table:
-        from magnum_capi.discovery import inventory
-        return inventory.COLUMNS, [
-            (name, _Types(types), state, _Flag(beta), _Flag(default), origin,
-             _Text(error), mode) for name, types, state, beta, default,
-            origin, error, mode in inventory.rows(self.look(args).catalog)]
+        from magnum_capi.discovery import host
+        return host.COLUMNS, [
+            (name, _Types(types), state, _Flag(beta), _Lines(options), origin,
+             _Text(error), mode) for name, types, state, beta, options,
+            origin, error, mode in host.rows(self.look(args).catalog)]
 
 
-class Explain(_OfHost, base.Judging):
+class Explain(base.Verdict, _OfHost, base.ShowOne):
     """Show which driver serves an image, template or cluster, and why.
 
     Exit code: 0 there is a driver, 1 there is none, 2 the command line is
@@ -140,37 +153,29 @@ class Explain(_OfHost, base.Judging):
         parser.add_argument(
             '--coe', default='kubernetes', metavar='COE',
             help='COE of a new template of the image (default: kubernetes).')
-        parser.add_argument(
-            '-f', '--format', choices=('text', 'json', 'yaml'),
-            default='text', help='Output format (default: text).')
+        parser.set_defaults(fit_width=True)
         return parser
 
-    def act(self, args: argparse.Namespace) -> int:
+    def take_action(self, args: argparse.Namespace) -> base.Table:
         host = self.look(args)
         with base.quiet(self.app.options.debug):
-            story = _story(args, host.catalog)
-        self._print(args, story)
-        return int(not story.found)
-
-    def _print(self, args: argparse.Namespace, story: typing.Any) -> None:
-        if args.format == 'json':
-            text = json.dumps(story.data(), indent=2)
-        elif args.format == 'yaml':
-            text = yaml.safe_dump(story.data(), sort_keys=False).rstrip()
-        else:
-            text = '\n'.join(story.lines())
-        print(text, file=self.app.stdout)
+            found = _explained(args, host.catalog)
+        self.code = int(found.driver is None)
+        return (('Subject', 'Cluster type', 'Driver', 'Reasons', 'Refusal',
+                 'Remedy', 'Candidates'),
+                (found.subject, _Type(found.cluster_type),
+                 _Text(found.driver), _Lines(found.reasons),
+                 _Text(found.refusal), _Text(found.remedy),
+                 _Lines(found.candidates)))
 
 
-class Audit(_OfHost, base.Lister):
+class Audit(base.Verdict, _OfHost, base.Lister):
     """Show problems and surprises with the drivers and their users.
 
     Exit code: 0 no errors, 1 there are errors, or warnings (with --strict), 2
     the command line is invalid, 3 the cloud or the drivers cannot be read.
     Standard error says what was examined.
     """
-
-    _code = 0
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
@@ -192,7 +197,6 @@ class Audit(_OfHost, base.Lister):
     def take_action(self, args: argparse.Namespace) -> base.Table:
         from magnum_capi.discovery import audit
         from magnum_capi.discovery.audit import findings
-        from magnum_capi.discovery.audit import stranded
         if args.without and not args.os_cloud:
             raise errors.UsageError('--without needs a cloud',
                                     hint='Name it with --os-cloud or OS_CLOUD')
@@ -212,22 +216,17 @@ class Audit(_OfHost, base.Lister):
                      if cloud else 'Cloud: not checked (--os-cloud)'):
             print(line, file=sys.stderr)
         if cloud and args.without:
-            found = stranded.audit(host.catalog, cloud, args.without)
+            found = audit.without(args.without, host.catalog, cloud)
         else:
             found = audit.audit(host.catalog, cloud, host.position)
         bad = {findings.Severity.ERROR}
         if args.strict:
             bad.add(findings.Severity.WARNING)
-        self._code = int(any(finding.severity in bad for finding in found))
+        self.code = int(any(finding.severity in bad for finding in found))
         if not found:
             print('No findings', file=sys.stderr)
-        return (('Severity', 'Code', 'Subject', 'Finding', 'Cure'),
+        return (('Severity', 'Code', 'Subject', 'Finding', 'Remedy'),
                 [(f.severity.value, *f[1:]) for f in found])
-
-    def run(self, parsed_args: argparse.Namespace) -> int:
-        return endings.judged(
-            lambda: lister.Lister.run(self, parsed_args) or self._code,
-            self.app.options.debug)
 
 
 def _property(text: str) -> tuple[str, str]:
@@ -248,8 +247,8 @@ def _once(pairs: list[tuple[str, str]]) -> dict[str, str | None]:
     return properties
 
 
-def _story(args: argparse.Namespace,
-           catalog: 'model.Catalog') -> 'explain.Story | explain.StoredStory':
+def _explained(args: argparse.Namespace,
+               catalog: 'model.Catalog') -> 'explain.Explanation':
     from magnum_capi.discovery import explain
     from magnum_capi.discovery import model
     if args.property or args.image:
@@ -258,20 +257,20 @@ def _story(args: argparse.Namespace,
         else:
             image = _cloud(args, 'image').find_image(args.os_cloud, args.image)
             properties, subject = image.raw, str(image)
-        return explain.tell(
+        return explain.image(
             subject, properties, model.Request(
                 model.ImageProperties.of(properties), args.server_type,
                 args.coe, args.driver), catalog)
     if args.template:
-        return explain.tell_template(
+        return explain.template(
             _cloud(args, 'template').find_template(
                 args.os_cloud, args.template), catalog)
     cloud = _cloud(args, 'cluster')
     cluster, current = cloud.find_cluster(
         args.os_cloud, args.cluster or args.upgrade[0])
     if args.cluster:
-        return explain.tell_cluster(cluster, current, catalog)
-    return explain.tell_upgrade(
+        return explain.cluster(cluster, current, catalog)
+    return explain.upgrade(
         cluster, current,
         cloud.find_template(args.os_cloud, args.upgrade[1]), catalog)
 

@@ -8,7 +8,6 @@ import pathlib
 
 from magnum_capi.cli import base
 from magnum_capi.discovery import paste
-from magnum_capi.discovery import paste_file
 from magnum_capi import errors
 
 #: Major version of the oldest Magnum that stores what the filter decides.
@@ -42,7 +41,7 @@ class Filter(base.Judging):
     def act(self, args: argparse.Namespace) -> int:
         if not args.remove:
             _check_magnum()
-        changed = paste_file.put(
+        changed = paste.put(
             args.file, dry=args.check, change=paste.without_filter
             if args.remove else paste.with_filter)
         print('changed' if changed else 'unchanged', file=self.app.stdout)

@@ -7,7 +7,6 @@ import typing
 
 import webob
 
-from magnum_capi.discovery import model
 from magnum_capi import errors
 
 #: A user interface that forgets to escape must not render users' markup.
@@ -45,12 +44,3 @@ def error(status: int, detail: str, request_id: str = '') -> webob.Response:
         body=json.dumps(body).translate(_MARKUP).encode('ascii'),
         status=f'{status} {http.HTTPStatus(status).phrase}',
         content_type='application/json', charset=None)
-
-
-def said(response: webob.Response) -> str:
-    """Status and first error of a response of Magnum, to quote."""
-    try:
-        detail = json.loads(response.body)['errors'][0]['detail']
-    except (ValueError, LookupError, TypeError):
-        detail = ''
-    return f'{response.status_int} {model.shown(detail)}'

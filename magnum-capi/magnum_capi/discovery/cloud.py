@@ -31,10 +31,9 @@ _PAGE = 1000
 
 
 class Template(cluster_template.ClusterTemplate):
-    """A template with the fields that openstacksdk 4.22 leaves out."""
+    """A template with a field that openstacksdk 4.22 leaves out."""
 
     driver = resource.Body('driver')
-    project_id = resource.Body('project_id')
 
 
 def read(name: str | None, with_clusters: bool = False) -> seen.Cloud:
@@ -79,18 +78,21 @@ def find_image(name: str | None, reference: str) -> seen.Image:
     :raises EnvironmentProblem: the cloud cannot be reached, or refuses.
     """
     with explained(name):
-        connection = connect(name)
-        images = _called(connection, reference)
-    if len(images) > 1:
-        raise errors.UsageError(
-            f'{len(images)} images have the name {model.shown(reference)}',
-            where=name, hint='Give the identifier of one of them: '
-            + model.listed(sorted(image.id for image in images)))
-    if not images:
+        try:
+            # Like Magnum, this looks for hidden ones if no other has the name.
+            found = connect(name).image.find_image(reference)
+        except exceptions.DuplicateResource as e:
+            raise errors.UsageError(
+                f'Several images have the name {model.shown(reference)}',
+                where=name, last_seen=_line(e),
+                hint='Give the identifier of one of them') from None
+    # A name such as ../images leads openstacksdk to something else.
+    if found is None or not (
+            model.is_uuid(reference) or found.name == reference):
         raise errors.UsageError(
             f'There is no image {model.shown(reference)}, or this user may '
             'not see it', where=name)
-    return images[0]
+    return _image(found)
 
 
 def find_template(name: str | None,
@@ -207,7 +209,7 @@ def _template(found: Template) -> seen.Template:
     return seen.Template(
         found.uuid, found.name or '', found.image_id or '',
         found.server_type or '', found.coe or '', found.cluster_distro or '',
-        found.driver, found.project_id or '')
+        found.driver)
 
 
 def _images(connection: connection_.Connection,
@@ -233,26 +235,6 @@ def _unlisted(connection: connection_.Connection,
         for image in _images(connection, visibility='all', is_hidden=True):
             if image.name in names:
                 yield image
-
-
-def _called(connection: connection_.Connection,
-            reference: str) -> list[seen.Image]:
-    """The images with an identifier or a name.
-
-    Like Magnum, this looks for hidden ones if no other has the name
-    (openstacksdk's openstack/image/v2/image.py, Image.find).
-    """
-    found = (_by_id(connection, reference)
-             if model.is_uuid(reference) else None)
-    if found is not None:
-        return [found]
-    for hidden in (False, True):
-        named = [image for image in _images(
-            connection, visibility='all', name=reference, is_hidden=hidden)
-            if image.name == reference]
-        if named:
-            return named
-    return []
 
 
 def _by_id(connection: connection_.Connection,

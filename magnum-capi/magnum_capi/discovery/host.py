@@ -1,19 +1,63 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a Magnum host: installed drivers, magnum.conf, paste pipeline."""
+"""What a command examines: a Magnum host, or the inventory of another.
+
+``magnum-capi discovery list -f json`` on a Magnum host writes an inventory:
+:func:`rows`, which have the drivers and what magnum.conf says about them, in
+the order in which Magnum sees the drivers.
+"""
 
 import collections.abc
+import contextlib
 import dataclasses
+import json
 import os
-import pathlib
+import typing
 
 from oslo_config import cfg
 
-from magnum_capi.discovery import inventory
+from magnum_capi.discovery import catalog as catalog_
 from magnum_capi.discovery import model
 from magnum_capi.discovery import paste
-from magnum_capi.discovery import policy
-from magnum_capi.discovery import registry
 from magnum_capi import errors
+
+COLUMNS = ('Driver', 'Cluster types', 'State', 'Beta', 'Options', 'Origin',
+           'Error', 'Mode')
+
+_OPTIONS = ('default_driver', 'disabled_drivers', 'enabled_beta_drivers')
+#: State of a name in magnum.conf that no installed driver has.
+_MISSING = 'not installed'
+#: Bytes of an inventory; one of 200 drivers has some 40 KiB.
+_MAX_SIZE = 16 << 20
+_HINT = "Write it with 'magnum-capi discovery list -f json' on a Magnum host"
+
+_TYPE_FIELDS = model.ClusterType._fields
+_SCHEMA: dict[str, typing.Any] = {
+    'type': 'array',
+    'items': {
+        'type': 'object',
+        'required': [*COLUMNS],
+        'properties': {
+            'Driver': {'type': 'string', 'minLength': 1},
+            'Cluster types': {'type': 'array', 'items': {
+                'type': 'object',
+                'required': [*_TYPE_FIELDS],
+                'additionalProperties': False,
+                'properties': dict.fromkeys(
+                    _TYPE_FIELDS, {'type': 'string'})}},
+            'State': {'enum': [
+                _MISSING, *(state.value for state in model.State)]},
+            'Beta': {'type': 'boolean'},
+            'Options': {'type': 'array', 'items': {'enum': [*_OPTIONS]}},
+            'Origin': {'type': 'string'},
+            'Error': {'type': ['string', 'null']},
+            'Mode': {'enum': [mode.value for mode in model.Mode]},
+        },
+    },
+}
+
+#: Of :data:`COLUMNS`; a cluster type has server_type, os and coe.
+Row = tuple[str, list[dict[str, typing.Any]], str, bool, list[str], str,
+            str | None, str]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,60 +75,78 @@ class Host:
 
 def look(files: collections.abc.Sequence[str] = (),
          folders: collections.abc.Sequence[str] = (),
-         recorded: str | pathlib.Path | None = None,
-         pipeline: str | pathlib.Path | None = None) -> Host:
+         inventory: str | os.PathLike[str] | None = None,
+         pipeline: str | os.PathLike[str] | None = None) -> Host:
     """Read this machine, or an inventory from another.
 
     :param files: configuration files, as with Magnum's ``--config-file``.
     :param folders: the same for ``--config-dir``.
-    :param recorded: an inventory, instead of what is installed here.
+    :param inventory: a file, instead of what is installed here.
     :param pipeline: a paste file; by default the one in magnum.conf.
     :raises UsageError: a file does not exist or cannot be understood.
     :raises EnvironmentProblem: there are no drivers.
     """
-    if recorded:
+    found: str | os.PathLike[str] | None = pipeline
+    if inventory:
         if files or folders:
             raise errors.UsageError(
                 'An inventory includes the configuration',
                 hint='Leave --config-file and --config-dir out')
-        catalog = inventory.read(recorded)
-        looked_at = [f'Drivers and configuration: inventory {recorded}']
-        found = pipeline
+        catalog = read(inventory)
+        looked_at = [f'Drivers and configuration: inventory {inventory}']
     else:
-        catalog, source = _installed(files, folders)
+        sources = catalog_.configure(files, folders)
+        catalog = catalog_.load(catalog_.policy())
         looked_at = [
             f'Drivers: {len(catalog.offers)} of this Python environment',
-            'Configuration: ' + (', '.join(source.files + source.folders)
+            'Configuration: ' + (', '.join(sources)
                                  or 'none found, defaults of Magnum')]
-        found = pipeline or _pipeline(source)
+        found = pipeline or _pipeline(cfg.CONF)
     if not catalog.offers:
         raise errors.EnvironmentProblem(
-            'No driver of Magnum is installed in this Python environment'
-            if not recorded else 'There is no driver in the inventory',
-            where=recorded,
+            'There is no driver in the inventory' if inventory else
+            'No driver of Magnum is installed in this Python environment',
+            where=inventory,
             hint="Run this in Magnum's Python environment, or give "
                  "--inventory the output that 'magnum-capi discovery list -f "
                  "json' has there")
-    position, told = _told(found, named=bool(pipeline))
-    return Host(catalog, position, (
-        *looked_at, f'Pipeline: {told}'))
+    try:
+        position, told = _position(found)
+    except errors.UsageError as e:
+        if pipeline:
+            raise
+        position, told = None, (
+            f'{found} cannot be understood, assumed to be without the '
+            f'filter: {e.what}')
+    return Host(catalog, position, (*looked_at, f'Pipeline: {told}'))
 
 
-def _told(path: str | pathlib.Path | None,
-          named: bool) -> tuple[paste.Position | None, str]:
-    """The position of the filter, and a sentence.
+def _pipeline(conf: cfg.ConfigOpts) -> str | None:
+    """The paste file that magnum/api/app.py, load_app, would find."""
+    with contextlib.suppress(cfg.DuplicateOptError):
+        conf.register_opt(
+            cfg.StrOpt('api_paste_config', default='api-paste.ini'), 'api')
+    name: str = conf.api.api_paste_config
+    if os.path.isabs(name):
+        return name if os.path.exists(name) else None
+    return conf.find_file(name)
 
-    :param named: the user named the file.
-    """
+
+def _position(path: str | os.PathLike[str] | None,
+              ) -> tuple[paste.Position | None, str]:
+    """The position of the filter, and a sentence."""
     if not path:
         return None, 'not checked, assumed to be without the filter'
     try:
-        position = _position(path)
+        with open(path, encoding='utf-8') as file:
+            position = paste.position(file.read())
+    except (OSError, UnicodeDecodeError) as e:
+        raise errors.UsageError(
+            'The paste file cannot be read', where=path,
+            last_seen=_reason(e)) from e
     except errors.UsageError as e:
-        if named:
-            raise
-        return None, (f'{path} cannot be understood, assumed to be without '
-                      f'the filter: {e.what}')
+        e.where = path
+        raise
     return position, f'{path}, ' + {
         paste.Position.ABSENT: 'without the filter',
         paste.Position.BEFORE_AUTHTOKEN: 'with the filter before authtoken',
@@ -92,50 +154,79 @@ def _told(path: str | pathlib.Path | None,
     }[position]
 
 
-def _installed(files: collections.abc.Sequence[str],
-               folders: collections.abc.Sequence[str],
-               ) -> tuple[model.Catalog, policy.Source]:
-    source = _source(files, folders)
-    return registry.catalog(source.policy()), source
+def rows(catalog: model.Catalog) -> list[Row]:
+    """One row per driver.
+
+    Names in the options of [drivers] that are not installed come last.
+    """
+    policy = catalog.policy
+    named: dict[str, frozenset[str]] = {
+        'default_driver': frozenset(
+            [policy.default_driver] if policy.default_driver else []),
+        'disabled_drivers': policy.disabled_drivers,
+        'enabled_beta_drivers': policy.enabled_beta_drivers}
+    missing = frozenset().union(*named.values()) - {*catalog.by_name}
+    offers = *catalog.offers, *map(model.Offer, sorted(missing))
+    return [
+        (offer.name, [t._asdict() for t in offer.types],
+         _MISSING if offer.name in missing
+         else catalog.states[offer.name].value,
+         offer.beta,
+         [option for option, names in named.items() if offer.name in names],
+         offer.origin, offer.error, policy.mode.value)
+        for offer in offers]
 
 
-def _source(files: collections.abc.Sequence[str],
-            folders: collections.abc.Sequence[str]) -> policy.Source:
-    for path in files:
-        if not os.path.isfile(path):
-            raise errors.UsageError('There is no such configuration file',
-                                    where=path)
-    for path in folders:
-        if not os.path.isdir(path):
-            raise errors.UsageError('There is no such configuration folder',
-                                    where=path)
-    # As in Magnum's programs, any given file replaces the default search.
-    return policy.Source(files, folders, search=not (files or folders))
+def read(path: str | os.PathLike[str]) -> model.Catalog:
+    """The catalog in a file with :func:`rows` as JSON.
 
-
-def _pipeline(source: policy.Source) -> str | None:
-    """The paste file that magnum/api/app.py, load_app, would find."""
-    try:
-        conf = source.parsed({'api': [cfg.StrOpt(
-            'api_paste_config', default='api-paste.ini')]})
-        name = conf.api.api_paste_config
-        if os.path.isabs(name):
-            return name if os.path.exists(name) else None
-        return conf.find_file(name)
-    # These files were read before; that would have failed.
-    except (cfg.Error, OSError, ValueError):
-        return None
-
-
-def _position(path: str | pathlib.Path) -> paste.Position:
+    :raises UsageError: the file cannot be read, or is not an inventory.
+    """
     try:
         with open(path, encoding='utf-8') as file:
-            return paste.position(file.read())
+            text = file.read(_MAX_SIZE + 1)
     except (OSError, UnicodeDecodeError) as e:
         raise errors.UsageError(
-            'The paste file cannot be read', where=path,
-            last_seen=getattr(e, 'strerror', None) or 'it is not UTF-8'
-        ) from e
-    except errors.UsageError as e:
-        raise errors.UsageError(e.what, where=path, last_seen=e.last_seen,
-                                hint=e.hint) from e
+            'The inventory cannot be read', where=path, last_seen=_reason(e),
+            hint=_HINT) from e
+    try:
+        if len(text) > _MAX_SIZE:
+            raise ValueError('it is too large')
+        return _parsed(json.loads(text))
+    except (ValueError, RecursionError) as e:
+        raise errors.UsageError(
+            'This is not an inventory of drivers', where=path,
+            last_seen=model.plain(e), hint=_HINT) from e
+
+
+def _parsed(found: typing.Any) -> model.Catalog:
+    """The catalog in rows as cliff writes them to JSON: a list of dicts.
+
+    :raises ValueError: a row is invalid; says which and why.
+    """
+    # Only for inventories, because it takes longer than all else here.
+    import jsonschema
+    for problem in jsonschema.Draft202012Validator(_SCHEMA).iter_errors(found):
+        number, *path = problem.absolute_path or [-1]
+        raise ValueError(': '.join(map(str, (
+            f'row {int(number) + 1}', *path, problem.message))))
+    named = {option: [row['Driver'] for row in found
+                      if option in row['Options']] for option in _OPTIONS}
+    modes = {row['Mode'] for row in found}
+    if len(modes) > 1 or len(named['default_driver']) > 1:
+        raise ValueError('there is more than one default or mode')
+    return model.Catalog(
+        [model.Offer(
+            row['Driver'],
+            tuple(model.ClusterType(**t) for t in row['Cluster types']),
+            row['Beta'], row['Error'], row['Origin'])
+         for row in found if row['State'] != _MISSING],
+        model.Policy(
+            next(iter(named['default_driver']), None),
+            frozenset(named['disabled_drivers']),
+            frozenset(named['enabled_beta_drivers']),
+            model.Mode(modes.pop()) if modes else model.Mode.STRICT))
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, 'strerror', None) or 'it is not UTF-8'

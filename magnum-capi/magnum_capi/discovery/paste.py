@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds, adds and removes the filter in the text of Magnum's api-paste.ini.
+"""Finds, adds and removes the filter in Magnum's api-paste.ini.
 
-The file is the operator's: only the filter changes, comments and order stay.
+The file is the operator's: only the filter changes, comments and order stay,
+and so do its owner and mode.
 """
 
 import collections.abc
 import configparser
 import enum
+import os
+import pathlib
 import re
 
 from magnum_capi import errors
+from magnum_capi import outfile
 
 NAME = 'driver_discovery'
-FACTORY = 'magnum_capi.discovery.middleware:factory'
+FACTORY = 'magnum_capi.discovery.filter:factory'
 
 
 #: The name in Magnum's own file, and that of deployers whose file has nothing
@@ -105,6 +109,38 @@ def without_filter(text: str) -> str:
             '', text, flags=re.MULTILINE)
     return _checked(text, _section(parser),
                     [name for name in pipeline if name not in ours])
+
+
+def put(path: str | pathlib.Path, *, dry: bool = False,
+        change: collections.abc.Callable[[str], str] = with_filter,
+        ) -> bool:
+    """Add the filter; returns whether the file had to be changed.
+
+    :param path: of Magnum's api-paste.ini; links are followed.
+    :param dry: do not write the file.
+    :param change: of the file's text; :func:`without_filter` removes
+        the filter.
+    :raises UsageError: it is not a paste file of Magnum.
+    :raises EnvironmentProblem: it cannot be read or written.
+    """
+    path = pathlib.Path(path).resolve()
+    try:
+        text = path.read_text(encoding='utf-8')
+        known = path.stat()
+    except (OSError, ValueError) as e:
+        raise errors.EnvironmentProblem(
+            'Cannot read the paste file', where=path, last_seen=e,
+            hint='Name the api-paste.ini of Magnum\'s API') from e
+    changed = change(text)
+    if changed == text:
+        return False
+    if not dry:
+        with outfile.whole(path, outfile.PRIVATE) as stream:
+            stream.write(changed.encode())
+            if os.geteuid() == 0:
+                os.fchown(stream.fileno(), known.st_uid, known.st_gid)
+            os.fchmod(stream.fileno(), known.st_mode & 0o7777)
+    return True
 
 
 def _checked(changed: str, section: str, pipeline: list[str]) -> str:

@@ -12,7 +12,7 @@ import dataclasses
 
 from magnum_capi.discovery import model
 
-#: Prefixes of errors of :mod:`.registry`; Magnum accepts the last two.
+#: Prefixes of errors of :mod:`.catalog`; Magnum accepts the last two.
 _IMPORT = 'import: '
 _TWICE = 'registered more than once'
 _NO_TYPES = 'provides: no cluster types'

@@ -7,6 +7,7 @@ of each answer. Only authtoken, Glance, RPC and the drivers are replaced; the
 database is SQLite, of Magnum's own tables.
 """
 
+import contextlib
 import io
 import json
 import sys
@@ -14,6 +15,7 @@ from unittest import mock
 
 from magnum.api import app as api_app
 from magnum.common import context
+from magnum.common import keystone
 from magnum.common import rpc_service
 import magnum.conf
 from magnum.db.sqlalchemy import models
@@ -24,8 +26,9 @@ from oslo_log import log
 from oslo_utils import uuidutils
 import webob
 
+from magnum_capi.discovery import filter as filter_
 from magnum_capi.discovery import images
-from magnum_capi.discovery import middleware
+from magnum_capi.discovery import magnum as calls
 from magnum_capi.discovery import model
 
 CONF = magnum.conf.CONF
@@ -33,40 +36,53 @@ PROJECT = 'p1'
 
 
 def main():
-    log.register_options(CONF)
     case = json.load(sys.stdin)
-    CONF([], project='magnum', default_config_files=[])
-    CONF.set_override('connection', f'sqlite:///{sys.argv[1]}/db', 'database')
-    models.Base.metadata.create_all(enginefacade.writer.get_engine())
-    add_rows(case)
-    names = {name: [model.ClusterType('vm', distro, 'kubernetes')
-                    for distro in distros]
-             for name, distros in case['drivers'].items()}
-    catalog = model.Catalog(
-        tuple(model.Offer(name, tuple(types))
-              for name, types in names.items()), model.Policy())
-    with mock.patch.object(rpc_service.API, '__init__',
-                           lambda *args, **more: None), \
-            mock.patch('magnum.conductor.api.API.cluster_upgrade',
-                       lambda *args, **more: None), \
-            mock.patch.object(drivers.Driver, 'get_drivers',
-                              lambda: {}):
-        app = api_app.setup_app()
+    Calls.images = case['images']
+    with magnum_api(sys.argv[1]) as app:
+        add_rows(case)
         if case['filter']:
-            app = middleware.Filter(app, catalog, Images(case['images']))
+            app = filter_.Filter(app, catalog(case['drivers']), Calls)
         json.dump([ask(app, **request) for request in case['requests']],
                   sys.stdout)
 
 
-class Images:
-    """A reader of images: properties by id."""
+@contextlib.contextmanager
+def magnum_api(folder):
+    """Magnum's application; what it asks other services is replaced.
 
-    def __init__(self, properties):
-        self._properties = properties
+    :param folder: for its database.
+    """
+    log.register_options(CONF)
+    CONF([], project='magnum', default_config_files=[])
+    CONF.set_override('connection', f'sqlite:///{folder}/db', 'database')
+    models.Base.metadata.create_all(enginefacade.writer.get_engine())
+    with mock.patch.object(rpc_service.API, '__init__',
+                           lambda *args, **more: None), \
+            mock.patch.object(keystone.KeystoneClientV3, 'trustee_domain_id',
+                              'd', create=True), \
+            mock.patch('magnum.conductor.api.API.cluster_upgrade',
+                       lambda *args, **more: None), \
+            mock.patch.object(drivers.Driver, 'get_drivers',
+                              lambda: {}):
+        yield api_app.setup_app()
 
-    def read(self, ident, environ):
+
+def catalog(oses):
+    """Drivers with their operating systems."""
+    return model.Catalog([
+        model.Offer(name, tuple(model.ClusterType('vm', os, 'kubernetes')
+                                for os in provided))
+        for name, provided in oses.items()])
+
+
+class Calls(calls.Magnum):
+    """Images without Glance: properties by id."""
+
+    images = {}
+
+    def image(self, ident):
         return images.Image(
-            ident, model.ImageProperties.of(self._properties[ident]))
+            ident, model.ImageProperties.of(self.images[ident]))
 
 
 def add_rows(case):

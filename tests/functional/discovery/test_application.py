@@ -17,6 +17,7 @@ import testtools
 import magnum_capi
 from magnum_capi import progress
 from magnum_capi_sandbox.cloud import environment
+from magnum_capi_sandbox import releases
 
 _SCRIPT = pathlib.Path(__file__).with_name('application.py')
 _LIBRARY = pathlib.Path(magnum_capi.__file__).parents[1]
@@ -24,6 +25,8 @@ HELM = 'helm_v1'
 
 
 class ApplicationTestCase(testtools.TestCase):
+
+    release = '23'
 
     def setUp(self):
         super().setUp()
@@ -44,7 +47,8 @@ class ApplicationTestCase(testtools.TestCase):
 
     def answers(self, *requests, with_filter=True):
         """(status, text) of each request."""
-        python = environment.ensure(progress.Progress()) / 'bin/python'
+        python = environment.ensure(
+            progress.Progress(), releases.get(self.release)) / 'bin/python'
         with tempfile.TemporaryDirectory() as folder:
             ended = subprocess.run(
                 [python, '-W', 'ignore', _SCRIPT, folder],
@@ -144,3 +148,53 @@ class DistroTest(ApplicationTestCase):
                       'value': 'flatcar'}]})
         self.assertEqual(400, status, text)
         self.assertIn('ubuntu', text)
+
+
+class ReadingTest(ApplicationTestCase):
+    """Templates are read as Magnum's own controllers read them."""
+
+    def test_which_template_is_judged(self):
+        self.drivers = {HELM: ['ubuntu'], 'other_v1': ['ubuntu']}
+        mine = self.template(driver=None, name='a/b')
+        self.template(driver='gone', name='detail')
+        public = self.template(driver='gone', public=True,
+                               project_id='operator')
+        foreign = self.template(driver='gone', name='foreign',
+                                project_id='operator')
+        unknown = str(uuid.uuid4())
+        idents = (mine, 'a/b', 'detail', public, foreign, 'foreign', unknown,
+                  'nobody', '1')
+        requests = [{'method': 'POST', 'path': '/v1/clusters',
+                     'body': {'name': 'c', 'cluster_template_id': ident}}
+                    for ident in idents]
+        found = dict(zip(idents, self.answers(*requests)))
+        for ident in (mine, 'a/b'):
+            self.check(found[ident], 400, 'is ambiguous')
+        for ident in ('detail', public):
+            self.check(found[ident], 400, "'gone', named by the cluster")
+        for ident in ('foreign', 'nobody', '1'):
+            self.check(found[ident], 404, f'{ident} could not be found')
+        # Magnum's own answer, whatever it is in this release.
+        for ident in (foreign, unknown):
+            [own] = self.answers(requests[idents.index(ident)],
+                                 with_filter=False)
+            self.assertEqual(own, found[ident])
+
+    def test_which_template_is_changed(self):
+        self.template(name='mine')
+        foreign = self.template(public=True, project_id='operator')
+        found = self.answers(*(
+            {'method': 'PATCH', 'path': f'/v1/clustertemplates/{ident}',
+             'body': [{'op': 'replace', 'path': '/driver', 'value': 'no'}]}
+            for ident in ('mine', foreign, 'nobody')))
+        self.check(found[0], 400, "The driver 'no', named by the cluster")
+        self.check(found[1], 403, 'Policy')
+        self.check(found[2], 404, 'nobody could not be found')
+
+    def check(self, answer, status, text):
+        self.assertEqual(status, answer[0], answer)
+        self.assertIn(text, json.loads(answer[1])['errors'][0]['detail'])
+
+
+class Reading20Test(ReadingTest):
+    release = '20'

@@ -63,17 +63,17 @@ _LOAD = '''
 import json, sys
 from magnum.api import app
 from magnum.conf import CONF
-from magnum_capi.discovery import middleware
+from magnum_capi.discovery import filter as filter_
 import webob
 
 CONF([], project='magnum', default_config_files=sys.argv[2:])
 CONF.set_override('api_paste_config', sys.argv[1], 'api')
 behind = []
-made = middleware.Filter.__init__
+made = filter_.Filter.__init__
 def init(self, app, *args, **more):
     behind.append(type(app).__module__.partition('.')[0])
     made(self, app, *args, **more)
-middleware.Filter.__init__ = init
+filter_.Filter.__init__ = init
 application = app.load_app()
 request = webob.Request.blank('/v1/clustertemplates', method='POST')
 print(json.dumps([behind, request.get_response(application).status_int]))

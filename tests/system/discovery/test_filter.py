@@ -249,7 +249,7 @@ class DiscoveryFilterTest(testtools.TestCase):
         for argv in (['--template', template], ['--cluster', cluster],
                      ['--upgrade', cluster, other]):
             code, told = self.explained(*argv)
-            self.assertEqual((0, SOLE), (code, told['driver']), told)
+            self.assertEqual((0, SOLE), (code, told['Driver']), told)
 
     def test_an_update_is_checked_and_completed(self):
         template = self.create(driver=HELM).json()['uuid']

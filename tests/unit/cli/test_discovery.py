@@ -10,12 +10,13 @@ import sys
 from unittest import mock
 
 import fixtures
+from oslo_config import cfg
 import testtools
 import yaml
 
 from magnum_capi.cli import discovery as cli
 from magnum_capi.discovery.audit import seen
-from magnum_capi.discovery import inventory
+from magnum_capi.discovery import host
 from magnum_capi.discovery import model
 from tests.unit.discovery import distributions
 
@@ -32,7 +33,7 @@ pipeline = authtoken {}api_v1
 paste.filter_factory = keystonemiddleware.auth_token:filter_factory
 
 [filter:driver_discovery]
-paste.filter_factory = magnum_capi.discovery.middleware:factory
+paste.filter_factory = magnum_capi.discovery.filter:factory
 '''
 
 
@@ -47,15 +48,16 @@ class _Base(testtools.TestCase):
         for name in ('OS_CLOUD', 'CLIFF_FIT_WIDTH', 'CLIFF_MAX_TERM_WIDTH'):
             self.useFixture(fixtures.EnvironmentVariable(name))
         # No magnum.conf of this machine, and none of its drivers.
+        self.addCleanup(cfg.CONF.clear)
         self.useFixture(fixtures.EnvironmentVariable(
             'HOME', str(self.folder)))
         self.useFixture(fixtures.MonkeyPatch(
-            'oslo_config.cfg.find_config_files', lambda **kw: []))
+            'oslo_config.cfg.find_config_files', lambda *args: []))
         self.useFixture(fixtures.MonkeyPatch(
-            'oslo_config.cfg.find_config_dirs', lambda **kw: []))
+            'oslo_config.cfg.find_config_dirs', lambda *args: []))
         self.installed = self.useFixture(distributions.Distributions())
         self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi.discovery.registry.installed',
+            'magnum_capi.discovery.catalog.installed',
             lambda: [point for found in metadata.distributions(
                 path=[str(self.installed.folder)])
                 for point in found.entry_points]))
@@ -79,16 +81,13 @@ class _Base(testtools.TestCase):
     def inventory(self, *offers, **policy):
         path = self.folder / 'inventory.json'
         path.write_text(json.dumps([
-            dict(zip(inventory.COLUMNS, row)) for row in inventory.rows(
+            dict(zip(host.COLUMNS, row)) for row in host.rows(
                 model.Catalog(offers, model.Policy(**policy)))]))
         return '--inventory', path
 
     def cloud(self, **more):
         """A cloud that openstacksdk would read."""
         reader = mock.Mock(**more)
-        self.useFixture(fixtures.MonkeyPatch(
-            'sys.modules', sys.modules | {
-                'magnum_capi.discovery.cloud': reader}))
         self.useFixture(fixtures.MonkeyPatch(
             'magnum_capi.discovery.cloud', reader))
         return reader
@@ -119,15 +118,35 @@ class HostTest(_Base):
         code, out = self.call(cli.List, '--config-file', self.conf,
                               '-f', 'json')
         self.assertEqual(
-            (0, [('one_drv', 'usable', True, None),
-                 ('two_drv', 'usable', False, None),
-                 ('bad_drv', 'broken', False,
+            (0, [('one_drv', 'usable', ['default_driver'], None),
+                 ('two_drv', 'usable', [], None),
+                 ('bad_drv', 'broken', [],
                   "import: ModuleNotFoundError: No module named "
                   "'not_there'")]),
-            (code, [(row['Driver'], row['State'], row['Default'],
+            (code, [(row['Driver'], row['State'], row['Options'],
                      row['Error']) for row in json.loads(out)]))
-        # The warning of the registry would say it twice.
+        # The warning in the log would say it twice.
         self.assertEqual('', self.error())
+
+    def test_a_driver_reads_its_own_options(self):
+        # As k8s_capi_v1 does with [k8s_capi]extra_os_distros.
+        self.installed.module('c_of_cli', """
+            from oslo_config import cfg
+            cfg.CONF.register_opt(cfg.ListOpt('more', default=[]), 'c_of_cli')
+            class Driver:
+                beta = False
+                @property
+                def provides(self):
+                    return [{'server_type': 'vm', 'os': os, 'coe': 'k'}
+                            for os in ['ubuntu', *cfg.CONF.c_of_cli.more]]
+            """)
+        self.installed.add('c-dist', c_drv='c_of_cli:Driver')
+        with open(self.conf, 'a') as file:
+            file.write('[c_of_cli]\nmore = flatcar\n')
+        _, out = self.call(cli.List, '--config-file', self.conf, '-f', 'json')
+        [found] = [row for row in json.loads(out) if row['Driver'] == 'c_drv']
+        self.assertEqual(['ubuntu', 'flatcar'],
+                         [t['os'] for t in found['Cluster types']])
 
     def test_list_is_an_inventory(self):
         _, out = self.call(cli.List, '--config-file', self.conf,
@@ -141,7 +160,7 @@ class HostTest(_Base):
         _, out = self.call(cli.List, '--config-file', self.conf)
         self.assertRegex(
             out, r'\| one_drv +\| \(vm, ubuntu, kubernetes\) \| usable +\| '
-                 r' +\| yes ')
+                 r' +\| default_driver ')
         self.assertNotIn('None', out)
 
     def test_no_filter(self):
@@ -203,11 +222,11 @@ class HostTest(_Base):
         self.assertIn('No findings', self.error())
 
     def test_configuration_that_is_not_there(self):
-        self.assert_error(2, 'no such configuration file', cli.List,
+        self.assert_error(2, 'config files: ', cli.List,
                           '--config-file', self.folder / 'x')
 
     def test_folder_that_is_not_there(self):
-        self.assert_error(2, 'no such configuration folder', cli.List,
+        self.assert_error(2, 'config file directory', cli.List,
                           '--config-dir', self.folder / 'x')
 
     def test_both_kinds_of_source(self):
@@ -241,25 +260,33 @@ class NoDriversTest(_Base):
 
 class ExplainTest(_Base):
 
-    def test_text(self):
+    def test_table(self):
         code, out = self.call(cli.Explain, *self.inventory(A), '--property',
                               'magnum_distro=ubuntu', '--property',
                               'os_distro=ubuntu')
         self.assertEqual(0, code)
-        self.assertIn('So the driver is a_drv, for (vm, ubuntu, kubernetes)',
-                      out)
+        for row in (r'Subject +\| an image',
+                    r'Cluster type +\| \(vm, ubuntu, kubernetes\)',
+                    r'Driver +\| a_drv',
+                    r"Reasons +\| The magnum_distro of the image is '.*'\.",
+                    r' +\| Neither the template nor the image', 'Refusal'):
+            self.assertRegex(out, fr'\| {row} ')
+        self.assertNotIn('None', out)
 
     def test_refused(self):
         code, out = self.call(cli.Explain, *self.inventory(A, B),
-                              '--property', 'os_distro=ubuntu')
-        self.assertEqual(1, code)
-        self.assertIn('So there is no driver.', out)
+                              '--property', 'os_distro=ubuntu', '-f', 'json')
+        found = json.loads(out)
+        self.assertEqual((1, None, ['a_drv', 'b_drv']),
+                         (code, found['Driver'], found['Candidates']))
+        self.assertIn('is ambiguous', found['Refusal'])
+        self.assertIn('--driver', found['Remedy'])
 
     def test_json_and_yaml_are_the_same(self):
         argv = (*self.inventory(A), '--property', 'os_distro=ubuntu')
         _, one = self.call(cli.Explain, *argv, '-f', 'json')
         _, two = self.call(cli.Explain, *argv, '-f', 'yaml')
-        self.assertEqual('a_drv', json.loads(one)['driver'])
+        self.assertEqual('a_drv', json.loads(one)['Driver'])
         self.assertEqual(json.loads(one), yaml.safe_load(two))
 
     def test_template(self):
@@ -269,19 +296,18 @@ class ExplainTest(_Base):
             '--coe', 'swarm', '-f', 'json')
         found = json.loads(out)
         self.assertEqual({'server_type': 'bm', 'os': 'ubuntu',
-                          'coe': 'swarm'}, found['cluster_type'])
-        self.assertEqual('driver does not provide the type',
-                         found['refusal']['kind'])
+                          'coe': 'swarm'}, found['Cluster type'])
+        self.assertIn('does not provide', found['Refusal'])
 
     def test_image(self):
         reader = self.cloud(find_image=mock.Mock(return_value=seen.Image(
             '1', 'x', os_distro='ubuntu', magnum_driver=' a_drv ')))
         code, out = self.call(cli.Explain, *self.inventory(A, B), '--image',
-                              'x', '--os-cloud', 'c')
+                              'x', '--os-cloud', 'c', '-f', 'value')
         reader.find_image.assert_called_once_with('c', 'x')
         self.assertEqual(0, code)
-        self.assertIn('This is about image x (1).', out)
-        self.assertIn('So the driver is a_drv, ', out)
+        lines = out.splitlines()
+        self.assertEqual(('image x (1)', 'a_drv'), (lines[0], lines[2]))
 
     def test_cloud_of_the_environment(self):
         self.useFixture(fixtures.EnvironmentVariable('OS_CLOUD', 'e'))
@@ -321,14 +347,15 @@ class ExplainTest(_Base):
             find_cluster=mock.Mock(return_value=(
                 {'uuid': 'c', 'name': 'c'}, self.STORED)))
         argv = (*self.inventory(A, B), '--os-cloud', 'c')
-        for code, line, *more in (
-                (0, 'So the driver is b_drv.', '--template', 't'),
-                (0, 'So the driver is a_drv.', '--cluster', 'c'),
-                (1, 'So it is refused: The cluster is served',
+        for code, driver, subject, *more in (
+                (0, 'b_drv', 'template t (other)', '--template', 't'),
+                (0, 'a_drv', 'cluster c (c)', '--cluster', 'c'),
+                (1, None, 'upgrade of cluster c (c) to template t (other)',
                  '--upgrade', 'c', 't')):
-            got, out = self.call(cli.Explain, *argv, *more)
-            self.assertEqual(code, got, out)
-            self.assertIn(line, out)
+            got, out = self.call(cli.Explain, *argv, *more, '-f', 'json')
+            found = json.loads(out)
+            self.assertEqual((code, driver, subject), (
+                got, found['Driver'], found['Subject']))
 
     def test_stored_in_no_cloud(self):
         for what in (['--template', 'x'], ['--cluster', 'x'],

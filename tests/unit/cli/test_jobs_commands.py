@@ -10,7 +10,7 @@ import testtools
 
 from magnum_capi.cli import app as application
 from magnum_capi.cli import discovery_filter
-from magnum_capi.discovery import paste_file
+from magnum_capi.discovery import paste
 from magnum_capi import outfile
 from magnum_capi_tempest.cli import evidence
 from magnum_capi_tempest.cli import tempest_run
@@ -40,7 +40,7 @@ class CommandsTest(testtools.TestCase):
             fixtures.MockPatchObject(where, name, **kwargs)).mock
 
     def test_filter_says_whether_it_changed_something(self):
-        put = self.patch(paste_file, 'put', side_effect=[True, False] * 2)
+        put = self.patch(paste, 'put', side_effect=[True, False] * 2)
 
         for said in ((1, 'changed\n'), (0, 'unchanged\n')):
             self.assertEqual(said, self.call(
@@ -56,7 +56,7 @@ class CommandsTest(testtools.TestCase):
             discovery_filter.Filter, self.folder / 'x', '--check'))
 
     def test_filter_for_a_magnum_that_is_too_old(self):
-        put = self.patch(paste_file, 'put', return_value=True)
+        put = self.patch(paste, 'put', return_value=True)
         self.patch(importlib.metadata, 'version', return_value='19.0.0')
 
         self.assertEqual((2, ''), self.call(discovery_filter.Filter, 'f'))
@@ -67,7 +67,7 @@ class CommandsTest(testtools.TestCase):
             discovery_filter.Filter, 'f', '--remove'))
 
     def test_filter_for_every_magnum_that_is_not(self):
-        self.patch(paste_file, 'put', return_value=True)
+        self.patch(paste, 'put', return_value=True)
         for version in ('20.0.0.0rc1', '20.0.2', '23.0.0'):
             self.patch(importlib.metadata, 'version', return_value=version)
             self.assertEqual(0, self.call(discovery_filter.Filter, 'f')[0])

@@ -16,24 +16,18 @@ class Glance(fixtures.Fixture):
     :ivar requests: (path with query, headers) in their order.
     :ivar answer: (status, headers, body) instead of images; None: images. A
         callable is called with the path.
-    :ivar connections: how many were made to it.
     """
 
     def _setUp(self):
         self.images = []
         self.requests = []
         self.answer = None
-        self.connections = 0
         glance = self
 
         class Handler(loopback.Handler):
             protocol_version = 'HTTP/1.1'
             # Or each small answer waits for an acknowledgement.
             disable_nagle_algorithm = True
-
-            def setup(self):
-                glance.connections += 1
-                super().setup()
 
             def do_GET(self):
                 glance.requests.append((self.path, dict(self.headers)))
@@ -47,7 +41,6 @@ class Glance(fixtures.Fixture):
                 self.answer(status, body, **headers)
 
         self.url = loopback.start(self, Handler)
-        self.token_info = token_info(self.url)
 
     def _found(self, path):
         url = urllib.parse.urlsplit(path)
@@ -65,20 +58,3 @@ class Glance(fixtures.Fixture):
 def as_json(found, status=200):
     return status, {'Content-Type': 'application/json'}, json.dumps(
         found).encode()
-
-
-def token_info(*urls, interface='public', region='RegionOne'):
-    """What authtoken leaves of a token, with Glance in its catalog."""
-    return {'token': {
-        'methods': ['password'], 'expires_at': '2999-01-01T00:00:00.000000Z',
-        'issued_at': '2020-01-01T00:00:00.000000Z',
-        'user': {'id': 'u', 'name': 'u',
-                 'domain': {'id': 'default', 'name': 'Default'}},
-        'project': {'id': 'p', 'name': 'p',
-                    'domain': {'id': 'default', 'name': 'Default'}},
-        'roles': [{'id': 'r', 'name': 'member'}],
-        'catalog': [{
-            'type': 'image', 'name': 'glance', 'id': 'g',
-            'endpoints': [{'id': url, 'interface': interface, 'url': url,
-                           'region': region, 'region_id': region}
-                          for url in urls]}]}}

@@ -12,8 +12,8 @@ import uuid
 import webob
 
 from magnum_capi.discovery import answers
+from magnum_capi.discovery import filter as filter_
 from magnum_capi.discovery import images
-from magnum_capi.discovery import middleware
 from magnum_capi.discovery import model
 
 HELM, ALIAS, OFF, BETA = 'helm_v1', 'alias_v1', 'off_v1', 'beta_v1'
@@ -45,8 +45,8 @@ class Images:
         }
         self.read_ = []
 
-    def read(self, ident, environ):
-        self.read_.append((ident, environ.get('HTTP_X_AUTH_TOKEN')))
+    def read(self, ident):
+        self.read_.append(ident)
         found = self.get(ident) or images.NotVisible('No such image')
         if isinstance(found, Exception):
             raise found
@@ -63,10 +63,11 @@ class Images:
 
 
 class Magnum:
-    """Magnum's API.
+    """Magnum's API, and the calls of the filter into its process.
 
     :ivar requests: (method, path, query, body) in their order.
-    :ivar denied: what the user may not do, as routes name it.
+    :ivar denied: what the user may not do, as Magnum's policy names it.
+    :ivar users: tokens that the calls were made with.
     :ivar broken: status or error by (method, collection), or error by method
         of this class.
     """
@@ -79,8 +80,9 @@ class Magnum:
         self.environs = []
         self.broken = {}
         self.denied = ()
+        self.users = []
 
-    def template(self, name='t', **fields):
+    def add_template(self, name='t', **fields):
         """Put a template into it, past the filter; returns its uuid."""
         made = {'uuid': str(uuid.uuid4()), 'name': name, 'driver': HELM,
                 'server_type': 'vm', 'coe': 'kubernetes',
@@ -88,7 +90,7 @@ class Magnum:
         self.templates[made['uuid']] = made | fields
         return made['uuid']
 
-    def cluster(self, template, name='c'):
+    def add_cluster(self, template, name='c'):
         made = {'uuid': str(uuid.uuid4()), 'name': name,
                 'cluster_template_id': template}
         self.clusters[made['uuid']] = made
@@ -113,13 +115,32 @@ class Magnum:
                   else self._answer(request.method, parts, body))
         return answer(environ, start_response)
 
-    def authorize(self, route, environ):
-        """As authorization.check does."""
-        if route.what in self.denied:
+    def calls(self, environ):
+        """As discovery.magnum.Magnum, for one request."""
+        self.users.append(environ['HTTP_X_AUTH_TOKEN'])
+        return self
+
+    def permit(self, action):
+        if action in self.denied:
             raise answers.Refused(403, 'The policy does not allow this.')
 
-    def served_cluster(self, ident, environ):
-        """As Inside.served_cluster does."""
+    def image(self, ident):
+        return self.images.read(ident)
+
+    def template(self, ident):
+        found = [one for one in self.templates.values()
+                 if ident in (one['uuid'], one['name'])
+                 and not one.get('hidden')]
+        if not found:
+            raise answers.Refused(404, f'{ident} could not be found.')
+        return dict(found[0])
+
+    def template_to_update(self, ident):
+        self.permit('clustertemplate:update')
+        return self.template(ident)
+
+    def cluster_to_upgrade(self, ident):
+        self.permit('cluster:upgrade')
         for cluster in self.clusters.values():
             if ident in (cluster['uuid'], cluster['name']):
                 template = self.templates.get(cluster['cluster_template_id'])
@@ -128,12 +149,10 @@ class Magnum:
         raise answers.Refused(404, f'{ident} could not be found.')
 
     def set_decided(self, uuid, driver, distro):
-        """As Inside.set_decided does."""
         self._fail('set_decided')
         self.templates[uuid].update(driver=driver, cluster_distro=distro)
 
     def delete_template(self, uuid):
-        """As Inside.delete_template does."""
         self._fail('delete_template')
         del self.templates[uuid]
 
@@ -171,7 +190,7 @@ class Magnum:
             return self._error(400, 'The image is none.')
         fields = body | {'cluster_distro': image['os_distro']}
         fields.setdefault('driver', ALIAS)
-        made = self.template(**fields)
+        made = self.add_template(**fields)
         answer = self._json(201, self.templates[made])
         answer.headers['Location'] = (
             f'http://magnum.example/v1/clustertemplates/{made}')
@@ -188,8 +207,7 @@ class Magnum:
 
 def filtered(magnum, drivers=None):
     """Magnum behind the filter."""
-    return middleware.Filter(magnum, drivers or catalog(), magnum.images,
-                             magnum)
+    return filter_.Filter(magnum, drivers or catalog(), magnum.calls)
 
 
 def send(app, method, path, body=None, **environ):

@@ -11,79 +11,43 @@ UBUNTU = model.ClusterType('vm', 'ubuntu', 'kubernetes')
 ROCKY = model.ClusterType('vm', 'rocky', 'kubernetes')
 
 
-class ShownTest(testtools.TestCase):
+class TextsTest(testtools.TestCase):
 
-    def test_what_is_plain_stays_and_is_quoted(self):
-        self.assertEqual("'k8s_capi-v1.2:ubuntu/x+y'",
-                         model.shown('k8s_capi-v1.2:ubuntu/x+y'))
+    def test_shown_is_quoted_short_and_printable(self):
+        for value, text in (
+                ('k8s_capi-v1.2:ubuntu/x+y', "'k8s_capi-v1.2:ubuntu/x+y'"),
+                ('', "''"), (None, "'None'"),
+                ('a\x1b[31m\r\n\0', r"'a\x1b[31m\r\n\x00'"),
+                ('\xe9\u202e\U0001f600\ud800',
+                 r"'\xe9\u202e\U0001f600\ud800'"),
+                # The quotation cannot be left.
+                ("a' is fine\\", r"'a\x27 is fine\\'"),
+                ('x' * 64, f"'{'x' * 64}'"),
+                ('x' * 65, f"'{'x' * 64}...'"),
+                # Escapes are not cut apart; 64 is no multiple of their 10.
+                ('\U0001f600' * 7, "'" + r'\U0001f600' * 6 + "...'")):
+            self.assertEqual(text, model.shown(value))
 
-    def test_nothing_can_be_seen(self):
-        self.assertEqual("''", model.shown(''))
+    def test_plain_is_one_line(self):
+        for value, text in (
+                ("No module named 'x'", "No module named 'x'"),
+                (' a\n  b\u2028c\r\n', 'a b c'),
+                ('\x1b[2J\0', r'\x1b[2J\x00'),
+                ('x' * 200, 'x' * 200), ('x' * 201, 'x' * 200 + '...')):
+            self.assertEqual(text, model.plain(value))
 
-    def test_control_characters_are_escaped(self):
-        self.assertEqual(r"'a\x1b[31m\r\n\x00'",
-                         model.shown('a\x1b[31m\r\n\0'))
-
-    def test_other_scripts_and_lone_surrogates_are_escaped(self):
-        self.assertEqual(r"'\xe9\u202e\U0001f600\ud800'",
-                         model.shown('\xe9\u202e\U0001f600\ud800'))
-
-    def test_the_quotation_cannot_be_left(self):
-        self.assertEqual(r"'a\x27 is fine\\'", model.shown("a' is fine\\"))
-
-    def test_64_characters_are_shown_and_no_more(self):
-        self.assertEqual(f"'{'x' * 64}'", model.shown('x' * 64))
-        self.assertEqual(f"'{'x' * 64}...'", model.shown('x' * 65))
-
-    def test_escapes_count_and_are_not_cut_apart(self):
-        # 64 is no multiple of the 10 characters of one escape.
-        self.assertEqual("'" + r'\U0001f600' * 6 + "...'",
-                         model.shown('\U0001f600' * 7))
-
-    def test_other_objects_are_their_text(self):
-        self.assertEqual("'None'", model.shown(None))
-
-
-class PlainTest(testtools.TestCase):
-
-    def test_words_stay(self):
-        self.assertEqual("No module named 'x'",
-                         model.plain("No module named 'x'"))
-
-    def test_lines_become_one(self):
-        self.assertEqual('a b c', model.plain(' a\n  b\u2028c\r\n'))
-
-    def test_control_characters_are_escaped(self):
-        self.assertEqual(r'\x1b[2J\x00', model.plain('\x1b[2J\0'))
-
-    def test_200_characters_are_shown_and_no_more(self):
-        self.assertEqual('x' * 200, model.plain('x' * 200))
-        self.assertEqual('x' * 200 + '...', model.plain('x' * 201))
-
-
-class ListedTest(testtools.TestCase):
-
-    def test_names_and_types(self):
-        self.assertEqual(r'a, (vm, ubuntu, kubernetes), \n',
-                         model.listed(['a', UBUNTU, '\n']))
-
-    def test_nothing(self):
-        self.assertEqual('', model.listed(()))
-
-    def test_many_are_counted(self):
+    def test_listed_is_cut(self):
         names = [f'd{number}' for number in range(60)]
+        few = ', '.join(names[:24])
+        for values, text in (
+                (['a', UBUNTU, '\n'], r'a, (vm, ubuntu, kubernetes), \n'),
+                ((), ''), (names[:24], few),
+                (names, f'{few} and 36 more')):
+            self.assertEqual(text, model.listed(values))
 
-        self.assertEqual(', '.join(names[:24]), model.listed(names[:24]))
-        self.assertEqual(', '.join(names[:24]) + ' and 36 more',
-                         model.listed(names))
-
-
-class ClusterTypeTest(testtools.TestCase):
-
-    def test_is_looked_up_like_the_tuple_of_magnum(self):
+    def test_a_cluster_type(self):
+        # As Magnum looks it up.
         self.assertEqual(1, {('vm', 'ubuntu', 'kubernetes'): 1}[UBUNTU])
-
-    def test_as_text(self):
         self.assertEqual(r'(vm, a b\n, kubernetes)', str(
             model.ClusterType('vm', 'a b\n', 'kubernetes')))
 
@@ -126,28 +90,17 @@ class CatalogTest(testtools.TestCase):
         self.assertEqual(('beta',), catalog.beta_providers(UBUNTU))
         self.assertEqual((), catalog.beta_providers(ROCKY))
 
-    def test_nobody_provides_what_is_written_otherwise(self):
-        catalog = model.Catalog([model.Offer('a', (UBUNTU,))])
-
-        self.assertEqual((), catalog.providers(
-            model.ClusterType('vm', 'Ubuntu', 'kubernetes')))
-
     def test_what_is_on_offer_is_usable_and_sorted(self):
-        catalog = model.Catalog([
-            model.Offer('a', (UBUNTU,)), model.Offer('b', (ROCKY,)),
-            model.Offer('c', (model.ClusterType('bm', 'x', 'y'),),
-                        beta=True)])
-
+        offers = (
+            model.Offer('b', (UBUNTU,)), model.Offer('a', (ROCKY,)),
+            model.Offer('c', (model.ClusterType('bm', 'x', 'y'),), beta=True))
+        catalog = model.Catalog(offers)
         self.assertEqual('(vm, rocky, kubernetes), (vm, ubuntu, kubernetes)',
                          catalog.offered)
-
-    def test_nothing_is_on_offer(self):
+        self.assertEqual(offers, catalog.offers)
         self.assertEqual('nothing', model.Catalog(()).offered)
-
-    def test_offers_keep_their_order(self):
-        offers = (model.Offer('z'), model.Offer('a'))
-
-        self.assertEqual(offers, model.Catalog(offers).offers)
+        self.assertEqual((), catalog.providers(
+            UBUNTU._replace(os='Ubuntu')))
 
     def test_two_offers_of_one_name_are_a_mistake(self):
         self.assertRaises(ValueError, model.Catalog,
@@ -162,38 +115,39 @@ class CatalogTest(testtools.TestCase):
 
 class ImagePropertiesTest(testtools.TestCase):
 
-    def test_blanks_around_do_not_count(self):
-        self.assertEqual(
-            model.ImageProperties('ubuntu', 'fedora', 'k8s_v1'),
-            model.ImageProperties.of({
-                'magnum_distro': ' ubuntu\n', 'os_distro': 'fedora\t',
-                'magnum_driver': '\u3000k8s_v1', 'other': 'x'}))
-
-    def test_blank_and_null_are_nothing(self):
-        self.assertEqual(model.ImageProperties(), model.ImageProperties.of({
-            'magnum_distro': ' ', 'os_distro': None, 'magnum_driver': ''}))
-
-    def test_a_number_is_its_text(self):
-        self.assertEqual('7', model.ImageProperties.of(
-            {'os_distro': 7}).os_distro)
+    def test_of(self):
+        for properties, read in (
+                ({'magnum_distro': ' ubuntu\n', 'os_distro': 'fedora\t',
+                  'magnum_driver': '\u3000k8s_v1', 'other': 'x'},
+                 ('ubuntu', 'fedora', 'k8s_v1')),
+                ({'magnum_distro': ' ', 'os_distro': None,
+                  'magnum_driver': ''}, (None, None, None)),
+                ({'os_distro': 7}, (None, '7', None))):
+            self.assertEqual(model.ImageProperties(*read),
+                             model.ImageProperties.of(properties))
 
 
 class DecisionTest(testtools.TestCase):
 
     refusal = model.Refusal(model.Kind.UNKNOWN, 'Not there', 'Look.')
 
-    def test_neither_driver_nor_refusal_is_a_mistake(self):
-        self.assertRaises(ValueError, model.Decision, UBUNTU, None, None, ())
-
-    def test_both_are_a_mistake(self):
-        self.assertRaises(ValueError, model.Decision, UBUNTU, 'a',
-                          self.refusal, ())
-
-    def test_is_immutable(self):
-        decision = model.Decision(UBUNTU, None, self.refusal, ())
-
-        self.assertRaises(dataclasses.FrozenInstanceError, setattr,
-                          decision, 'driver', 'a')
+    def test_it_has_either_a_driver_or_a_refusal(self):
+        for both in ((None, None), ('a', self.refusal)):
+            self.assertRaises(ValueError, model.Decision, UBUNTU, *both, ())
 
     def test_a_refusal_as_text(self):
         self.assertEqual('Not there. Look.', str(self.refusal))
+
+
+class ImmutableTest(testtools.TestCase):
+    """What threads of Magnum's API share: nobody can change it."""
+
+    def test_it(self):
+        catalog = model.Catalog([model.Offer('a')])
+        request = model.Request(model.ImageProperties())
+        decision = model.Decision(UBUNTU, 'a', None, ())
+        for value in (catalog.offers[0], catalog.policy, request,
+                      request.image, decision):
+            for field in dataclasses.fields(value):
+                self.assertRaises(dataclasses.FrozenInstanceError, setattr,
+                                  value, field.name, None)

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
+import os
+import pathlib
+
+import fixtures
 import testtools
 
 from magnum_capi.discovery import paste
@@ -170,38 +174,100 @@ class WithFilterTest(testtools.TestCase):
 
 class PositionTest(testtools.TestCase):
 
-    def test_absent(self):
-        self.assertIs(paste.Position.ABSENT, paste.position(MAGNUM))
+    def test_each(self):
+        put = paste.with_filter(MAGNUM)
+        early = ('= cors', '= driver_discovery cors')
+        absent, before, behind = paste.Position
+        for text, position in (
+                (MAGNUM, absent), (MAGNUM + OURS, absent),
+                (MAGNUM.replace(*early) + OURS, before),
+                (put, behind), (put.replace(*early), before),
+                # authtoken is known by what it is, and by its name.
+                (put.replace('filter:authtoken', 'filter:users').replace(
+                    'request_id authtoken', 'request_id users'), behind),
+                (put.replace('magnum.api.middleware.auth_token:AuthToken'
+                             '.factory', 'my:users'), behind),
+                # The last of two counts.
+                (put.replace('driver_discovery api_v1',
+                             'driver_discovery second api_v1')
+                 + '[filter:second]\npaste.filter_factory = auth_token:f\n',
+                 before),
+                # A section of the name with another factory is not it.
+                (put.replace(paste.FACTORY, 'other:f'), absent)):
+            self.assertIs(position, paste.position(text), text)
 
-    def test_only_the_section_is_there(self):
-        self.assertIs(paste.Position.ABSENT, paste.position(MAGNUM + OURS))
 
-    def test_before_authtoken(self):
-        text = MAGNUM.replace('= cors', '= driver_discovery cors') + OURS
-        self.assertIs(paste.Position.BEFORE_AUTHTOKEN, paste.position(text))
+FILE = '''\
+[pipeline:api]
+pipeline = request_id authtoken api_v1
 
-    def test_both_before_and_behind_is_before(self):
-        text = paste.with_filter(MAGNUM).replace(
-            '= cors', '= driver_discovery cors')
-        self.assertIs(paste.Position.BEFORE_AUTHTOKEN, paste.position(text))
+[filter:authtoken]
+paste.filter_factory = magnum.api.middleware.auth_token:factory
+'''
 
-    def test_authtoken_is_known_by_what_it_is(self):
-        text = paste.with_filter(MAGNUM).replace(
-            'filter:authtoken', 'filter:users').replace(
-            'request_id authtoken', 'request_id users')
-        self.assertIs(paste.Position.IN_PLACE, paste.position(text))
 
-    def test_authtoken_is_known_by_its_name(self):
-        text = paste.with_filter(MAGNUM).replace(
-            'magnum.api.middleware.auth_token:AuthToken.factory', 'my:users')
-        self.assertIs(paste.Position.IN_PLACE, paste.position(text))
+class PutTest(testtools.TestCase):
 
-    def test_the_last_of_two_authtokens_counts(self):
-        text = paste.with_filter(MAGNUM).replace(
-            'driver_discovery api_v1', 'driver_discovery second api_v1') + (
-            '[filter:second]\npaste.filter_factory = auth_token:f\n')
-        self.assertIs(paste.Position.BEFORE_AUTHTOKEN, paste.position(text))
+    def setUp(self):
+        super().setUp()
+        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.path = folder / 'api-paste.ini'
+        self.path.write_text(FILE)
+        self.path.chmod(0o641)
 
-    def test_a_section_of_the_name_with_another_factory_is_not_it(self):
-        text = paste.with_filter(MAGNUM).replace(paste.FACTORY, 'other:f')
-        self.assertIs(paste.Position.ABSENT, paste.position(text))
+    def test_it_is_put_there_once(self):
+        self.assertTrue(paste.put(self.path))
+        self.assertEqual(paste.Position.IN_PLACE,
+                         paste.position(self.path.read_text()))
+        self.assertFalse(paste.put(self.path))
+
+    def test_one_that_is_misplaced_is_moved(self):
+        # To the front and to the back of what sorts before or behind it.
+        for name in ('aaa', 'zzz'):
+            self.path.write_text(
+                FILE.replace('request_id', f'{name} request_id')
+                + f'\n[filter:{name}]\npaste.filter_factory = '
+                f'{paste.FACTORY}\n')
+
+            self.assertTrue(paste.put(self.path), name)
+            self.assertIn(f'= request_id authtoken {name} api_v1',
+                          self.path.read_text())
+
+    def test_mode_and_link_stay(self):
+        link = self.path.with_name('link')
+        link.symlink_to(self.path)
+
+        paste.put(link)
+
+        self.assertTrue(link.is_symlink())
+        self.assertEqual(0o641, self.path.stat().st_mode & 0o777)
+
+    @testtools.skipUnless(os.geteuid() == 0, 'only root gives files away')
+    def test_the_owner_stays(self):
+        os.chown(self.path, 12345, 12346)
+        paste.put(self.path)
+        found = self.path.stat()
+        self.assertEqual((12345, 12346), (found.st_uid, found.st_gid))
+
+    def test_dry(self):
+        self.assertTrue(paste.put(self.path, dry=True))
+        self.assertEqual(FILE, self.path.read_text())
+
+    def test_files_that_are_none(self):
+        for content, kind in (
+                (b'[x]\n', errors.UsageError),
+                (b'\xff\xfe', errors.EnvironmentProblem)):
+            self.path.write_bytes(content)
+            self.assertRaises(kind, paste.put, self.path)
+            self.assertEqual(content, self.path.read_bytes())
+        self.path.unlink()
+        self.assertRaises(errors.EnvironmentProblem, paste.put, self.path)
+
+    def test_it_is_taken_out_again(self):
+        paste.put(self.path)
+
+        self.assertTrue(paste.put(
+            self.path, change=paste.without_filter))
+        self.assertEqual(FILE, self.path.read_text())
+        self.assertFalse(paste.put(
+            self.path, change=paste.without_filter))

@@ -49,97 +49,72 @@ def steps(decision):
 
 class ChosenTest(testtools.TestCase):
 
-    def assert_chosen(self, driver, cluster_type, step, decision):
-        self.assertEqual(
-            (driver, cluster_type, None),
-            (decision.driver, decision.cluster_type, decision.refusal))
-        self.assertEqual(step, steps(decision)[-1])
-
-    def test_the_template_names_it(self):
-        decision = decide('ubuntu', driver='helm')
-
-        self.assert_chosen('helm', UBUNTU, model.Step.TEMPLATE, decision)
-
-    def test_blanks_around_its_name_do_not_count(self):
-        self.assertEqual('helm', decide('ubuntu', driver=' helm\n').driver)
-
-    def test_a_blank_name_is_none(self):
-        decision = decide('ubuntu', driver=' ', magnum_driver='clash')
-
-        self.assert_chosen('clash', UBUNTU, model.Step.IMAGE, decision)
-
-    def test_the_template_goes_before_the_image(self):
-        decision = decide('ubuntu', magnum_driver='clash', driver='helm')
-
-        self.assert_chosen('helm', UBUNTU, model.Step.TEMPLATE, decision)
-
-    def test_the_image_names_it(self):
-        decision = decide('ubuntu', magnum_driver='helm', default='clash')
-
-        self.assert_chosen('helm', UBUNTU, model.Step.IMAGE, decision)
-
-    def test_only_one_provides_the_type(self):
-        decision = decide('flatcar')
-
-        self.assert_chosen('helm', FLATCAR, model.Step.SOLE_PROVIDER,
-                           decision)
-
-    def test_the_only_provider_goes_before_the_default(self):
-        decision = decide('flatcar', default='clash')
-
-        self.assert_chosen('helm', FLATCAR, model.Step.SOLE_PROVIDER,
-                           decision)
-
-    def test_the_default_decides_among_providers(self):
-        for default in BOTH:
-            decision = decide('ubuntu', default=default)
-
-            self.assert_chosen(default, UBUNTU, model.Step.DEFAULT, decision)
-
-    def test_a_beta_driver_that_is_enabled(self):
-        decision = decide('debian', beta=['beta'])
-
-        self.assert_chosen('beta', DEBIAN, model.Step.SOLE_PROVIDER, decision)
-
-    def test_server_type_and_coe_count(self):
-        kind = model.ClusterType('bm', 'ubuntu', 'swarm')
-
-        decision = decide('ubuntu', server_type='bm', coe='swarm', offers=(
-            *OFFERS, model.Offer('odd', (kind,))))
-
-        self.assert_chosen('odd', kind, model.Step.SOLE_PROVIDER, decision)
+    def test_each_step(self):
+        odd = model.ClusterType('bm', 'ubuntu', 'swarm')
+        naming = [model.ClusterType('vm', os, 'kubernetes') for os in (
+            'naming', 'naming:ubuntu', 'naming:flatcar')]
+        template, image, sole, default = (
+            model.Step.TEMPLATE, model.Step.IMAGE, model.Step.SOLE_PROVIDER,
+            model.Step.DEFAULT)
+        for driver, kind, step, request in (
+                ('helm', UBUNTU, template, dict(driver='helm')),
+                ('helm', UBUNTU, template, dict(driver=' helm\n')),
+                ('helm', UBUNTU, template, dict(
+                    driver='helm', magnum_driver='clash')),
+                # A blank name is none.
+                ('clash', UBUNTU, image, dict(
+                    driver=' ', magnum_driver='clash')),
+                ('helm', UBUNTU, image, dict(
+                    magnum_driver='helm', default='clash')),
+                ('helm', FLATCAR, sole, dict(magnum_distro='flatcar')),
+                ('helm', FLATCAR, sole, dict(
+                    magnum_distro='flatcar', default='clash')),
+                ('beta', DEBIAN, sole, dict(
+                    magnum_distro='debian', beta=['beta'])),
+                ('odd', odd, sole, dict(
+                    server_type='bm', coe='swarm',
+                    offers=(*OFFERS, model.Offer('odd', (odd,))))),
+                ('helm', UBUNTU, default, dict(default='helm')),
+                ('clash', UBUNTU, default, dict(default='clash')),
+                # Alternative 2 of the specification.
+                *(('naming', kind, sole, dict(magnum_distro=kind.os))
+                  for kind in naming)):
+            decision = decide(**{'magnum_distro': 'ubuntu', **request})
+            self.assertEqual(
+                (driver, kind, None, step),
+                (decision.driver, decision.cluster_type, decision.refusal,
+                 steps(decision)[-1]), request)
+            self.assertFalse(decision.by_name)
 
 
 class HibiscusTest(testtools.TestCase):
     """All that is chosen is chosen as before, and one refusal is gone."""
 
-    def setUp(self):
-        super().setUp()
-        self.mode = model.Mode.HIBISCUS
+    def decide(self, *args, **kwargs):
+        return decide(*args, mode=model.Mode.HIBISCUS, **kwargs)
 
     def test_the_first_by_name(self):
         for default in (None, 'off', 'naming', 'nobody'):
-            decision = decide('ubuntu', mode=self.mode, default=default)
-            self.assertEqual(
-                ('clash', UBUNTU, model.Step.FIRST),
-                (decision.driver, decision.cluster_type, steps(decision)[-1]))
-            self.assertTrue(decision.by_name)
-            self.assertIn('[k8s_discovery]mode', decision.reasons[-1].text)
-
-    def test_the_order_of_what_is_installed_does_not_count(self):
-        self.assertEqual('clash', decide(
-            'ubuntu', mode=self.mode, offers=OFFERS[::-1]).driver)
+            for offers in (OFFERS, OFFERS[::-1]):
+                decision = self.decide(
+                    'ubuntu', default=default, offers=offers)
+                self.assertEqual(
+                    ('clash', UBUNTU, model.Step.FIRST, True),
+                    (decision.driver, decision.cluster_type,
+                     steps(decision)[-1], decision.by_name))
+                self.assertIn('[k8s_discovery]mode',
+                              decision.reasons[-1].text)
 
     def test_what_is_chosen_otherwise_is_not_by_name(self):
-        for how in ({'driver': 'helm'}, {'magnum_driver': 'helm'},
-                    {'default': 'helm'}):
-            decision = decide('ubuntu', mode=self.mode, **how)
+        for distro, how in (
+                ('ubuntu', {'driver': 'helm'}),
+                ('ubuntu', {'magnum_driver': 'helm'}),
+                ('ubuntu', {'default': 'helm'}),
+                # The only provider, although another is the first by name.
+                ('flatcar', {})):
+            decision = self.decide(distro, **how)
             self.assertEqual(('helm', False),
                              (decision.driver, decision.by_name))
-        # The only provider, although another is the first by name.
-        self.assertEqual(('helm', False), (
-            decide('flatcar', mode=self.mode).driver,
-            decide('flatcar', mode=self.mode).by_name))
 
     def test_other_refusals_stay(self):
         for how, kind in (
@@ -147,34 +122,27 @@ class HibiscusTest(testtools.TestCase):
                 ({'driver': 'beta'}, model.Kind.BETA),
                 ({'driver': 'naming'}, model.Kind.MISMATCH),
                 ({'magnum_driver': 'nobody'}, model.Kind.UNKNOWN)):
-            self.assertEqual(kind, decide(
-                'ubuntu', mode=self.mode, **how).refusal.kind)
+            self.assertEqual(kind, self.decide('ubuntu', **how).refusal.kind)
         self.assertEqual(model.Kind.NOT_SUPPORTED,
-                         decide('x', mode=self.mode).refusal.kind)
+                         self.decide('x').refusal.kind)
 
 
 class DistroTest(testtools.TestCase):
 
-    def test_magnum_distro_goes_before_os_distro(self):
-        decision = decide('flatcar', 'ubuntu')
-
-        self.assertEqual(FLATCAR, decision.cluster_type)
-        self.assertFalse(decision.deprecated)
-        self.assertEqual("magnum_distro of the image is 'flatcar'",
-                         decision.reasons[0].text)
-
-    def test_os_distro_is_deprecated(self):
-        decision = decide(None, 'flatcar')
-
-        self.assertEqual(('helm', FLATCAR, True), (
-            decision.driver, decision.cluster_type, decision.deprecated))
-        self.assertEqual(
-            "the image has no magnum_distro; its os_distro is 'flatcar' "
-            "(deprecated: set magnum_distro)", decision.reasons[0].text)
+    def test_which_property_counts(self):
+        for properties, deprecated, text in (
+                (('flatcar', 'ubuntu'), False,
+                 "magnum_distro of the image is 'flatcar'"),
+                ((None, 'flatcar'), True,
+                 "the image has no magnum_distro; its os_distro is 'flatcar' "
+                 '(deprecated: set magnum_distro)')):
+            decision = decide(*properties)
+            self.assertEqual((FLATCAR, deprecated, text), (
+                decision.cluster_type, decision.deprecated,
+                decision.reasons[0].text))
 
     def test_neither(self):
         decision = decide(driver='helm')
-
         self.assertIsNone(decision.cluster_type)
         self.assertEqual(model.Refusal(
             model.Kind.NO_DISTRO,
@@ -183,25 +151,6 @@ class DistroTest(testtools.TestCase):
             'insists on it.'), decision.refusal)
         self.assertEqual([model.Step.DISTRO], steps(decision))
         self.assertFalse(decision.deprecated)
-
-
-class NamingTest(testtools.TestCase):
-    """Alternative 2 of the specification."""
-
-    def test_os_is_the_name_of_a_driver(self):
-        self.assertEqual('naming', decide(None, 'naming').driver)
-
-    def test_os_is_a_driver_and_a_distro(self):
-        for distro in ('naming:ubuntu', 'naming:flatcar'):
-            self.assertEqual('naming', decide(None, distro).driver)
-
-    def test_the_driver_does_not_get_any_distro(self):
-        self.assertEqual(model.Kind.NOT_SUPPORTED,
-                         decide('naming:rocky').refusal.kind)
-
-    def test_the_name_of_a_driver_is_no_type_of_others(self):
-        self.assertEqual(model.Kind.NOT_SUPPORTED,
-                         decide('helm').refusal.kind)
 
 
 class RefusedTest(testtools.TestCase):
@@ -268,6 +217,16 @@ class RefusedTest(testtools.TestCase):
          'No usable driver provides (vm, debian, kubernetes)',
          f'{ON_OFFER} It would be provided by beta (beta), if in '
          '[drivers]enabled_beta_drivers.'),
+        # The name of a driver is no operating system of another.
+        (dict(magnum_distro='naming:rocky'), model.Kind.NOT_SUPPORTED, (),
+         'No usable driver provides (vm, naming:rocky, kubernetes)',
+         ON_OFFER),
+        (dict(magnum_distro='helm'), model.Kind.NOT_SUPPORTED, (),
+         'No usable driver provides (vm, helm, kubernetes)', ON_OFFER),
+        # A name that fails is not passed over.
+        (dict(driver='off', magnum_driver='helm'), model.Kind.DISABLED, BOTH,
+         f"The driver 'off', named {TEMPLATE} is disabled by "
+         "[drivers]disabled_drivers", ASK),
         (dict(offers=()), model.Kind.NOT_SUPPORTED, (),
          'No usable driver provides (vm, ubuntu, kubernetes)',
          'On offer: nothing.'),
@@ -293,11 +252,6 @@ class RefusedTest(testtools.TestCase):
             set(model.Kind) - {model.Kind.NO_DISTRO},
             {kind for _, kind, *_ in self.CASES})
 
-    def test_a_name_that_fails_is_not_passed_over(self):
-        decision = decide('flatcar', driver='off', magnum_driver='helm')
-
-        self.assertEqual(model.Kind.DISABLED, decision.refusal.kind)
-
     def test_a_hostile_property_cannot_be_more_than_a_value(self):
         decision = decide('x\r\nERROR %s {0} <b>\x1b[2J')
 
@@ -308,69 +262,53 @@ class RefusedTest(testtools.TestCase):
 
 class ReasonsTest(testtools.TestCase):
 
-    def test_the_whole_chain(self):
-        self.assertEqual((
-            (model.Step.DISTRO, "magnum_distro of the image is 'ubuntu'"),
-            (model.Step.TEMPLATE,
-             'neither the template nor the image names a driver'),
-            (model.Step.SOLE_PROVIDER,
-             '(vm, ubuntu, kubernetes) is provided by clash, helm'),
-            (model.Step.DEFAULT, '[drivers]default_driver is helm'),
-        ), decide('ubuntu', default='helm').reasons)
-
-    def test_of_the_image(self):
-        self.assertEqual((
-            (model.Step.TEMPLATE, 'the template names no driver'),
-            (model.Step.IMAGE, "magnum_driver of the image is 'helm'"),
-        ), decide('ubuntu', magnum_driver='helm').reasons[1:])
-
-    def test_of_the_template(self):
-        self.assertEqual((
-            (model.Step.TEMPLATE, "the field 'driver' of the template is "
-             "'helm'"),
-        ), decide('ubuntu', driver='helm').reasons[1:])
-
-    def test_of_the_only_provider(self):
-        self.assertEqual(
-            '(vm, flatcar, kubernetes) is provided by helm only',
-            decide('flatcar').reasons[-1].text)
-
-    def test_of_no_provider(self):
-        self.assertEqual(
-            (model.Step.SOLE_PROVIDER,
-             '(vm, x, kubernetes) is provided by no usable driver'),
-            decide('x').reasons[-1])
-
-    def test_of_a_default_that_does_not_help(self):
-        for default, text in (
-                (None, '[drivers]default_driver is not set'),
-                ('off', "[drivers]default_driver is 'off', which is none of "
-                 'them')):
-            self.assertEqual((model.Step.DEFAULT, text), decide(
-                'ubuntu', default=default).reasons[-1])
+    def test_they_are_told_in_order(self):
+        template, image, sole, default = (
+            model.Step.TEMPLATE, model.Step.IMAGE, model.Step.SOLE_PROVIDER,
+            model.Step.DEFAULT)
+        unnamed = (template,
+                   'neither the template nor the image names a driver')
+        two = (sole, '(vm, ubuntu, kubernetes) is provided by clash, helm')
+        for request, reasons in (
+                (dict(driver='helm'), [
+                    (template, "the field 'driver' of the template is "
+                     "'helm'")]),
+                (dict(magnum_driver='helm'), [
+                    (template, 'the template names no driver'),
+                    (image, "magnum_driver of the image is 'helm'")]),
+                (dict(magnum_distro='flatcar'), [
+                    unnamed, (sole, '(vm, flatcar, kubernetes) is provided '
+                              'by helm only')]),
+                (dict(magnum_distro='x'), [
+                    unnamed, (sole, '(vm, x, kubernetes) is provided by no '
+                              'usable driver')]),
+                (dict(default='helm'), [
+                    unnamed, two,
+                    (default, '[drivers]default_driver is helm')]),
+                (dict(), [
+                    unnamed, two,
+                    (default, '[drivers]default_driver is not set')]),
+                (dict(default='off'), [
+                    unnamed, two,
+                    (default, "[drivers]default_driver is 'off', which is "
+                     'none of them')])):
+            self.assertEqual(reasons, [*decide(
+                **{'magnum_distro': 'ubuntu', **request}).reasons[1:]])
 
 
 class StoredTest(testtools.TestCase):
 
-    def test_the_driver_is_checked(self):
-        decision = resolve.resolve_stored(ROCKY, 'helm', catalog())
-
-        self.assertEqual(model.Kind.MISMATCH, decision.refusal.kind)
-
-    def test_the_driver_is_kept(self):
-        decision = resolve.resolve_stored(UBUNTU, 'helm',
-                                          catalog(default='clash'))
-
-        self.assertEqual(('helm', UBUNTU, False), (
-            decision.driver, decision.cluster_type, decision.deprecated))
-
-    def test_none_is_stored(self):
-        for driver in (None, ''):
-            decision = resolve.resolve_stored(FLATCAR, driver, catalog())
-
-            self.assertEqual('helm', decision.driver)
-
-    def test_nothing_is_said_about_an_image(self):
-        decision = resolve.resolve_stored(UBUNTU, None, catalog())
-
-        self.assertNotIn(model.Step.DISTRO, steps(decision))
+    def test_as_for_a_new_one_but_without_an_image(self):
+        for kind, named, driver, refusal in (
+                (ROCKY, 'helm', None, model.Kind.MISMATCH),
+                (UBUNTU, 'helm', 'helm', None),
+                (FLATCAR, None, 'helm', None), (FLATCAR, '', 'helm', None),
+                (UBUNTU, None, 'clash', None)):
+            decision = resolve.resolve_stored(
+                kind, named, catalog(default='clash'))
+            self.assertEqual(
+                (kind, driver, refusal, False),
+                (decision.cluster_type, decision.driver,
+                 decision.refusal and decision.refusal.kind,
+                 decision.deprecated))
+            self.assertNotIn(model.Step.DISTRO, steps(decision))

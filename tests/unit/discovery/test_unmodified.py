@@ -5,8 +5,8 @@ from importlib import metadata
 import fixtures
 import testtools
 
+from magnum_capi.discovery import catalog as catalog_
 from magnum_capi.discovery import model
-from magnum_capi.discovery import registry
 from magnum_capi.discovery import unmodified
 from tests.unit.discovery import distributions
 
@@ -25,110 +25,78 @@ def catalog(*offers, **policy):
     return model.Catalog(offers, model.Policy(**policy))
 
 
-class TypeMapTest(testtools.TestCase):
+class AnswersTest(testtools.TestCase):
+    """tests/functional/discovery/test_oracle.py asks the real Magnum."""
 
-    def test_last_wins(self):
-        self.assertEqual({UBUNTU: 'b_drv', FLATCAR: 'b_drv'},
-                         unmodified.type_map(catalog(A, B)))
-        self.assertEqual({UBUNTU: 'a_drv', FLATCAR: 'b_drv'},
-                         unmodified.type_map(catalog(B, A)))
+    def test_the_last_of_a_type_wins_beta_or_not(self):
+        for found, winners in (
+                (catalog(A, B), {UBUNTU: 'b_drv', FLATCAR: 'b_drv'}),
+                (catalog(B, A), {UBUNTU: 'a_drv', FLATCAR: 'b_drv'}),
+                (catalog(A, BETA), {UBUNTU: 'c_drv'}),
+                (catalog(A, BETA, disabled_drivers=['c_drv']),
+                 {UBUNTU: 'a_drv'})):
+            self.assertEqual(winners, unmodified.type_map(found))
 
-    def test_beta_wins_enabled_or_not(self):
-        self.assertEqual({UBUNTU: 'c_drv'},
-                         unmodified.type_map(catalog(A, BETA)))
+    def test_the_default(self):
+        d = model.Offer('d_drv')
+        for accepted, driver, found in (
+                (True, 'a_drv', catalog(B, A)),
+                (True, 'b_drv', catalog(A, B, disabled_drivers=['a_drv'])),
+                (True, 'c_drv', catalog(BETA, d)),
+                (True, 'b_drv', catalog(A, B, default_driver='b_drv')),
+                (True, None, catalog(A, disabled_drivers=['a_drv'])),
+                (False, None, catalog(A, default_driver='x')),
+                (False, None, catalog(
+                    A, default_driver='x', disabled_drivers=['x']))):
+            answer = unmodified.default_driver(found)
+            self.assertEqual((accepted, driver),
+                             (answer.accepted, answer.driver))
 
-    def test_disabled_do_not_take_part(self):
-        self.assertEqual({UBUNTU: 'a_drv'}, unmodified.type_map(
-            catalog(A, BETA, disabled_drivers=['c_drv'])))
-
-
-class DefaultDriverTest(testtools.TestCase):
-
-    def test_first_of_the_alphabet(self):
-        self.assertEqual('a_drv',
-                         unmodified.default_driver(catalog(B, A)).driver)
-
-    def test_a_disabled_one_is_passed_over(self):
-        self.assertEqual('b_drv', unmodified.default_driver(
-            catalog(A, B, disabled_drivers=['a_drv'])).driver)
-
-    def test_beta_is_not(self):
-        self.assertEqual('c_drv', unmodified.default_driver(
-            catalog(BETA, model.Offer('d_drv'))).driver)
-
-    def test_configured(self):
-        self.assertEqual('b_drv', unmodified.default_driver(
-            catalog(A, B, default_driver='b_drv')).driver)
-
-    def test_configured_but_not_there(self):
-        for more in ({}, {'disabled_drivers': ['x']}):
-            answer = unmodified.default_driver(
-                catalog(A, default_driver='x', **more))
-            self.assertFalse(answer.accepted)
-
-    def test_none(self):
-        answer = unmodified.default_driver(
-            catalog(A, disabled_drivers=['a_drv']))
-        self.assertEqual((True, None), (answer.accepted, answer.driver))
-
-
-class GetDriverTest(testtools.TestCase):
-
-    def test_a_name_is_all_that_counts(self):
+    def test_the_driver_of_a_template(self):
         found = catalog(A, B, BETA, disabled_drivers=['a_drv'])
-        for name in ('a_drv', 'b_drv', 'c_drv'):
-            self.assertEqual(
-                name, unmodified.get_driver(found, FLATCAR, name).driver)
-
-    def test_unknown_name(self):
-        answer = unmodified.get_driver(catalog(A), UBUNTU, 'x')
-        self.assertFalse(answer.accepted)
-
-    def test_what_cannot_be_loaded(self):
-        for offer in (BROKEN, TWICE):
-            answer = unmodified.get_driver(catalog(A, offer), UBUNTU,
-                                           offer.name)
-            self.assertFalse(answer.accepted)
-
-    def test_no_name(self):
-        self.assertEqual(
-            'b_drv', unmodified.get_driver(catalog(A, B), UBUNTU).driver)
-
-    def test_type_of_nobody(self):
+        for driver, *asked in (
+                # A name is all that counts.
+                ('a_drv', found, FLATCAR, 'a_drv'),
+                ('b_drv', found, FLATCAR, 'b_drv'),
+                ('c_drv', found, FLATCAR, 'c_drv'),
+                ('b_drv', catalog(A, B), UBUNTU),
+                (None, catalog(A, BETA), UBUNTU),
+                ('c_drv', catalog(
+                    A, BETA, enabled_beta_drivers=['c_drv']), UBUNTU),
+                (None, catalog(A), UBUNTU, 'x'),
+                (None, catalog(A), FLATCAR),
+                (None, catalog(A, BROKEN), UBUNTU, 'broken'),
+                (None, catalog(A, TWICE), UBUNTU, 'twice')):
+            answer = unmodified.get_driver(*asked)
+            self.assertEqual((driver is not None, driver),
+                             (answer.accepted, answer.driver))
         self.assertIn('(vm, flatcar, kubernetes) is not supported',
                       unmodified.get_driver(catalog(A), FLATCAR).text)
 
 
 class PoisonTest(testtools.TestCase):
 
-    def test_enabled_and_broken(self):
-        self.assertEqual(('broken',),
-                         unmodified.poisoned_by(catalog(A, BROKEN)))
+    def test_who_breaks_magnum(self):
+        for error, breaks in (
+                ('construct: x', True), ('import: x', True),
+                ('provides: a', True), ('provides: zzz', True), ('zzz', True),
+                # What Magnum can live with.
+                ('provides: no cluster types', False),
+                (TWICE.error, False)):
+            found = catalog(A, model.Offer('x', error=error))
+            self.assertEqual(('x',) * breaks, unmodified.poisoned_by(found))
 
-    def test_whatever_is_wrong_with_them(self):
-        for error in ('construct: x', 'import: x', 'provides: a',
-                      'provides: zzz', 'zzz'):
-            self.assertEqual(('x',), unmodified.poisoned_by(
-                catalog(A, model.Offer('x', error=error))))
-
-    def test_disabled_is_the_cure(self):
+    def test_disabled_is_the_remedy(self):
         found = catalog(A, BROKEN, disabled_drivers=['broken'])
         self.assertEqual((), unmodified.poisoned_by(found))
         self.assertEqual(
             found.policy,
             unmodified.without_broken(catalog(A, BROKEN)).policy)
-
-    def test_what_magnum_can_live_with(self):
-        nothing = model.Offer('n', error='provides: no cluster types')
-        self.assertEqual((), unmodified.poisoned_by(catalog(nothing, TWICE)))
-
-    def test_nothing_broken(self):
-        found = catalog(A)
         self.assertIs(found, unmodified.without_broken(found))
 
 
-class RegistryTest(testtools.TestCase):
-    """The two errors of the registry that are known by their words."""
+class WordsTest(testtools.TestCase):
+    """The two errors of drivers that are known by their words."""
 
     def test_they_are_those_words(self):
         self.useFixture(fixtures.FakeLogger())
@@ -137,7 +105,7 @@ class RegistryTest(testtools.TestCase):
         installed.add('one', nothing='m_of_23:N', double='m_of_23:N')
         installed.add('two', double='m_of_24:N')
 
-        found = registry.catalog(model.Policy(), lambda: [
+        found = catalog_.load(model.Policy(), lambda: [
             point for each in metadata.distributions(
                 path=[str(installed.folder)])
             for point in each.entry_points])

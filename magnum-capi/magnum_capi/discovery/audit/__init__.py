@@ -29,6 +29,13 @@ def audit(catalog: model.Catalog, cloud: seen.Cloud | None = None,
     return findings.judged(_drafts(catalog, cloud, position), position)
 
 
+def without(driver: str, catalog: model.Catalog, cloud: seen.Cloud,
+            ) -> tuple[findings.Finding, ...]:
+    """What loses its driver if this one is disabled or uninstalled."""
+    return findings.judged(
+        templates.stranded(catalog, cloud, driver), None)
+
+
 def _drafts(catalog: model.Catalog, cloud: seen.Cloud | None,
             position: paste.Position | None,
             ) -> collections.abc.Iterator[findings.Draft]:

@@ -127,23 +127,13 @@ def _beta(catalog: model.Catalog) -> _Drafts:
 
 def _default(catalog: model.Catalog) -> _Drafts:
     default = catalog.policy.default_driver
-    if not default:
-        return
-    state = catalog.states.get(default)
-    code, what = {
-        None: ('default-unknown', 'is not installed'),
-        model.State.DISABLED: (
-            'default-disabled', 'is in [drivers]disabled_drivers'),
-        model.State.BROKEN: ('default-broken', 'cannot be loaded'),
-        model.State.BETA: (
-            'default-beta', 'is a beta driver that is not enabled'),
-        model.State.USABLE: (None, None),
-    }[state]
-    if code:
+    state = catalog.states.get(default) if default else None
+    if default and state is not model.State.USABLE:
         yield findings.Draft(
-            code, 'option default_driver',
-            f'{model.shown(default)} {what}, so it is never chosen'
-            + (_similar(default, catalog) if state is None else ''),
+            'default-unusable', 'option default_driver',
+            f'{model.shown(default)} is '
+            f'{state.value if state else "not installed"}, so it is never '
+            'chosen' + ('' if state else _similar(default, catalog)),
             'Name a driver that is installed and enabled')
 
 
@@ -164,21 +154,16 @@ def _similar(name: str, catalog: model.Catalog) -> str:
 
 
 def _naming(catalog: model.Catalog) -> _Drafts:
+    """Of ``os: <driver>`` and ``os: <driver>:<distro>``."""
     for offer in catalog.offers:
         for os in sorted({cluster_type.os for cluster_type in offer.types}):
-            prefix, colon, _ = os.partition(':')
-            if os in catalog.by_name and os != offer.name:
+            name = os.partition(':')[0]
+            if name in catalog.by_name and name != offer.name:
                 yield findings.Draft(
                     'os-names-other-driver', f'driver {_plain(offer.name)}',
                     f'It provides the operating system {model.shown(os)}, '
-                    'which is the name of another driver',
+                    'which has the name of another driver',
                     'Use its own name, so that names cannot clash')
-            elif colon and prefix != offer.name:
-                yield findings.Draft(
-                    'os-prefix-not-own-name', f'driver {_plain(offer.name)}',
-                    f'It provides the operating system {model.shown(os)}, '
-                    'whose part before the colon is not its own name',
-                    f"Call it '{_plain(offer.name)}:...'")
 
 
 def _plain(name: str) -> str:

@@ -28,14 +28,15 @@ class Finding(typing.NamedTuple):
 
     :param code: a key of :data:`RULES`.
     :param subject: what it is about, with its kind: ``driver x``.
-    :param text, cure: sentences without the last full stop.
+    :param text: sentences without the last full stop.
+    :param remedy: the same.
     """
 
     severity: Severity
     code: str
     subject: str
     text: str
-    cure: str
+    remedy: str
 
 
 class Draft(typing.NamedTuple):
@@ -44,7 +45,7 @@ class Draft(typing.NamedTuple):
     code: str
     subject: str
     text: str
-    cure: str
+    remedy: str
 
 
 _ERROR, _WARNING, _INFO = Severity
@@ -63,14 +64,10 @@ RULES: dict[str, tuple[Severity | None, Severity | None]] = {
     'clash-by-name': (_ERROR, _WARNING),
     'clash-with-default': (_WARNING, _INFO),
     'without-filter': (_ERROR, _NOTHING),
-    'default-unknown': (_ERROR, _WARNING),
-    'default-disabled': (_ERROR, _WARNING),
-    'default-broken': (_ERROR, _WARNING),
-    'default-beta': (_ERROR, _WARNING),
+    'default-unusable': (_ERROR, _WARNING),
     'beta': (_INFO, _INFO),
     'unknown-in-option': (_WARNING, _WARNING),
     'os-names-other-driver': (_WARNING, _WARNING),
-    'os-prefix-not-own-name': (_WARNING, _WARNING),
     # Images meant for Magnum: they have one of its properties.
     'image-no-os-distro': (_ERROR, _ERROR),
     # Correct for drivers that do not read os_distro, which is not visible.
@@ -83,11 +80,9 @@ RULES: dict[str, tuple[Severity | None, Severity | None]] = {
     'image-names-beta': (_ERROR, _WARNING),
     'image-names-broken': (_WARNING, _WARNING),
     'image-names-mismatch': (_ERROR, _WARNING),
-    'image-distro-of-no-driver': (_WARNING, _WARNING),
     # All other images, grouped.
     'images-ambiguous': (_WARNING, _INFO),
     'images-deprecated': (_INFO, _INFO),
-    'images-unserved': (_INFO, _INFO),
     # Templates.
     'template-ambiguous': (_ERROR, _WARNING),
     'template-not-supported': (_WARNING, _WARNING),
@@ -97,13 +92,25 @@ RULES: dict[str, tuple[Severity | None, Severity | None]] = {
     'template-names-broken': (_ERROR, _ERROR),
     'template-names-mismatch': (_ERROR, _WARNING),
     'template-distro': (_ERROR, _WARNING),
-    'template-other-driver': (_INFO, _INFO),
     'template-image-gone': (_WARNING, _WARNING),
+    # What loses its driver if one is disabled.
+    'cluster-stranded': (_ERROR, _ERROR),
+    'template-stranded': (_ERROR, _ERROR),
 }
 
-
+#: Ends of the codes of refusals, after ``image`` or ``template``.
+_CODES = {
+    model.Kind.NO_DISTRO: 'no-distro',
+    model.Kind.UNKNOWN: 'names-unknown',
+    model.Kind.DISABLED: 'names-disabled',
+    model.Kind.BETA: 'names-beta',
+    model.Kind.BROKEN: 'names-broken',
+    model.Kind.MISMATCH: 'names-mismatch',
+    model.Kind.AMBIGUOUS: 'ambiguous',
+    model.Kind.NOT_SUPPORTED: 'not-supported',
+}
 #: What an operator can do about a named driver; users have to ask.
-_CURES = {
+_REMEDIES = {
     model.Kind.DISABLED: 'Take it out of [drivers]disabled_drivers, or name '
                          'another driver',
     model.Kind.BETA: 'Add it to [drivers]enabled_beta_drivers, or name '
@@ -112,9 +119,16 @@ _CURES = {
 }
 
 
-def cure(refusal: model.Refusal) -> str:
-    """What an operator can do about a refusal."""
-    return _CURES.get(refusal.kind) or refusal.hint.rstrip('.')
+def refused(prefix: str, subject: str, refusal: model.Refusal,
+            more: str = '') -> Draft:
+    """A finding about a refusal.
+
+    :param prefix: of the code.
+    :param more: sentence that is added to the remedy.
+    """
+    remedy = _REMEDIES.get(refusal.kind) or refusal.hint.rstrip('.')
+    return Draft(f'{prefix}-{_CODES[refusal.kind]}', subject, refusal.text,
+                 f'{remedy}. {more}' if more else remedy)
 
 
 def judged(drafts: collections.abc.Iterable[Draft],

@@ -51,7 +51,6 @@ class Template:
     coe: str = 'kubernetes'
     cluster_distro: str = ''
     driver: str | None = None
-    project_id: str = ''
 
     @property
     def cluster_type(self) -> model.ClusterType:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Findings about existing cluster templates."""
+"""Findings about existing cluster templates, and clusters of them."""
 
 import collections.abc
 
@@ -7,63 +7,94 @@ from magnum_capi.discovery.audit import findings
 from magnum_capi.discovery.audit import seen
 from magnum_capi.discovery import model
 from magnum_capi.discovery import resolve
+from magnum_capi.discovery import unmodified
 
 _Drafts = collections.abc.Iterator[findings.Draft]
 
-_CODES = {
-    model.Kind.UNKNOWN: 'template-names-unknown',
-    model.Kind.DISABLED: 'template-names-disabled',
-    model.Kind.BETA: 'template-names-beta',
-    model.Kind.BROKEN: 'template-names-broken',
-    model.Kind.MISMATCH: 'template-names-mismatch',
-    model.Kind.AMBIGUOUS: 'template-ambiguous',
-    model.Kind.NOT_SUPPORTED: 'template-not-supported',
-}
 #: Magnum refuses to change templates that clusters use
 #: (magnum/db/sqlalchemy/api.py).
 _RENEW = ('Make a new template: this one cannot be changed while clusters use '
           'it')
 
+# How the API and conductor of 23.0.0 treat what is left was measured in
+# tests/system/discovery/test_stranded.py.
+_CLUSTER = (
+    'It stays in lists, in its last state. A resize is answered with 202 and '
+    'a delete with 204, but neither is carried out; a new node group makes it '
+    'UPDATE_FAILED. Nothing polls it, so its status and health no longer '
+    'change')
+_TEMPLATE = ('It stays in lists, new clusters of it are refused, and it can '
+             'be deleted when no cluster uses it')
+
 
 def audit(catalog: model.Catalog, cloud: seen.Cloud) -> _Drafts:
     """Findings about templates."""
     for template in cloud.templates:
-        decision = resolve.resolve_stored(
-            template.cluster_type, template.driver, catalog)
-        if decision.refusal:
+        refusal = resolve.resolve_stored(
+            template.cluster_type, template.driver, catalog).refusal
+        if refusal:
+            yield findings.refused('template', str(template), refusal, _RENEW)
+        image = cloud.image(template.image_id)
+        if image is None:
             yield findings.Draft(
-                _CODES[decision.refusal.kind], str(template),
-                decision.refusal.text,
-                f'{findings.cure(decision.refusal)}. {_RENEW}')
-        yield from _of_image(template, decision, cloud, catalog)
+                'template-image-gone', str(template),
+                f'Its image {model.shown(template.image_id)} is not there, or '
+                + ('not the only one of this name' if cloud.everything
+                   else 'not visible to this user'),
+                'Make a new template, or delete it')
+        elif image.says.magnum_distro not in (None, template.cluster_distro):
+            yield findings.Draft(
+                'template-distro', str(template),
+                f'Its cluster_distro is '
+                f'{model.shown(template.cluster_distro)}, but magnum_distro '
+                f'of its image is {model.shown(image.says.magnum_distro)}',
+                'Set cluster_distro of the template to magnum_distro. '
+                + _RENEW)
 
 
-def _of_image(template: seen.Template, decision: model.Decision,
-              cloud: seen.Cloud, catalog: model.Catalog) -> _Drafts:
-    image = cloud.image(template.image_id)
-    if image is None:
-        yield findings.Draft(
-            'template-image-gone', str(template),
-            f'Its image {model.shown(template.image_id)} is not there, or '
-            + ('not the only one of this name' if cloud.everything
-               else 'not visible to this user'),
-            'Make a new template, or delete it')
-        return
-    if image.says.magnum_distro not in (None, template.cluster_distro):
-        yield findings.Draft(
-            'template-distro', str(template),
-            f'Its cluster_distro is {model.shown(template.cluster_distro)}, '
-            'but magnum_distro of its image is '
-            f'{model.shown(image.says.magnum_distro)}',
-            'Set cluster_distro of the template to magnum_distro. '
-            + _RENEW)
-        return
-    wanted = resolve.resolve(
-        model.Request(image.says, template.server_type, template.coe),
-        catalog)
-    if wanted.driver and decision.driver not in (None, wanted.driver):
-        yield findings.Draft(
-            'template-other-driver', str(template),
-            f'It has the driver {decision.driver}; a new template of this '
-            f'image would get {wanted.driver} unless it names one',
-            'None needed if this was wanted')
+def stranded(catalog: model.Catalog, cloud: seen.Cloud,
+             driver: str) -> _Drafts:
+    """What loses its driver if one is disabled or uninstalled.
+
+    Magnum 22.0.0 ships the Heat driver k8s_fedora_coreos_v1, 23.0.0 ships
+    none.
+
+    :param driver: its name; it may be gone already.
+    """
+    before = unmodified.without_broken(catalog)
+    after = model.Catalog(
+        [offer for offer in before.offers if offer.name != driver],
+        before.policy)
+    lost = {}
+    for template in cloud.templates:
+        reason = _lost(template, driver, before, after)
+        if reason:
+            lost[template.uuid] = reason
+            yield findings.Draft(
+                'template-stranded', str(template), f'{reason}. {_TEMPLATE}',
+                'Make a template for another driver, and delete this one '
+                'after its last cluster')
+    for cluster in cloud.clusters:
+        reason = lost.get(cluster.template_id)
+        if reason:
+            stack = model.listed([cluster.stack_id]) if (
+                cluster.stack_id) else 'it has none'
+            yield findings.Draft(
+                'cluster-stranded', str(cluster), f'{reason}. {_CLUSTER}',
+                'Before that, move its workload to a cluster of another '
+                'driver, and delete it. Afterwards, only what it is made of '
+                f'can be deleted, for example its stack in Heat: {stack}')
+
+
+def _lost(template: seen.Template, driver: str, before: model.Catalog,
+          after: model.Catalog) -> str | None:
+    """Why its clusters lose their driver; None: they do not."""
+    now, then = (unmodified.get_driver(
+        each, template.cluster_type, template.driver)
+        for each in (before, after))
+    if not then.accepted:
+        return f'Without {driver} it has no driver: {then.text}'
+    if now.driver not in (None, then.driver):
+        return (f'Without {driver}, Magnum selects {then.driver} for it, '
+                f'which knows nothing about clusters of {now.driver}')
+    return None

@@ -210,8 +210,8 @@ class BodiesTest(RouteTestCase):
 class PassingTest(RouteTestCase):
 
     def test_what_changes_nothing_about_drivers_is_not_looked_at(self):
-        ident = self.magnum.template('x')
-        self.magnum.cluster(ident, 'x')
+        ident = self.magnum.add_template('x')
+        self.magnum.add_cluster(ident, 'x')
         for method, path in (
                 ('GET', TEMPLATES), ('GET', f'{TEMPLATES}?limit=1'),
                 ('GET', f'{TEMPLATES}/x'), ('DELETE', f'{TEMPLATES}/x'),
@@ -229,7 +229,7 @@ class PassingTest(RouteTestCase):
                 ('POST', '/v1/%2563lustertemplates')):
             magnum = Recorder()
             answer = scripted_magnum.send(
-                scripted_magnum.middleware.Filter(magnum, None, None),
+                scripted_magnum.filter_.Filter(magnum, None),
                 method, path, b'[{"op": 1}]')
             self.assertEqual(299, answer.status_int)
             self.assertEqual([(method, b'[{"op": 1}]')], magnum.seen)
@@ -237,7 +237,7 @@ class PassingTest(RouteTestCase):
     def test_a_get_with_no_content_type(self):
         magnum = Recorder()
         scripted_magnum.send(
-            scripted_magnum.middleware.Filter(magnum, None, None),
+            scripted_magnum.filter_.Filter(magnum, None),
             'GET', TEMPLATES, CONTENT_TYPE='')
         self.assertEqual(1, len(magnum.seen))
 

@@ -9,7 +9,6 @@ would be useless, so requests that may change clusters or templates pass only
 in the documented spellings.
 """
 
-import collections.abc
 import dataclasses
 import json
 import typing
@@ -19,8 +18,8 @@ import webob
 from magnum_capi.discovery import answers
 from magnum_capi.discovery import model
 
-#: Limit in bytes of a checked request; normal ones have a few kilobytes.
-LONGEST = 1 << 20
+#: Bytes of a checked request; normal ones have a few kilobytes.
+MAX_SIZE = 1 << 20
 
 _TEMPLATES = 'clustertemplates'
 _CLUSTERS = 'clusters'
@@ -31,8 +30,6 @@ _OTHERS = frozenset(('certificates', 'credentials', 'federations', 'quotas',
 _FORMS = ('application/x-www-form-urlencoded', 'multipart/')
 _JSON = 'application/json'
 
-#: Of WSGI, behind authtoken.
-Environ = collections.abc.Mapping[str, typing.Any]
 #: Type of the JSON of a request.
 Kind = type[dict[str, typing.Any]] | type[list[typing.Any]]
 
@@ -43,8 +40,8 @@ class Route:
 
     :param what: ``template create``, ``template update``, ``cluster create``
         or ``cluster upgrade``.
-    :param ident: of the template or cluster in the path, as WSGI has it;
-        empty for a create.
+    :param ident: uuid or name of the template or cluster in the path; empty
+        for a create.
     """
 
     what: str
@@ -78,11 +75,11 @@ def route(request: webob.Request) -> Route | None:
         case 'POST', 'clustertemplates':
             found = Route('template create')
         case 'PATCH', 'clustertemplates', ident:
-            found = Route('template update', ident, list)
+            found = Route('template update', _text(ident), list)
         case 'POST', 'clusters':
             found = Route('cluster create')
         case 'POST', 'clusters', ident, 'actions', 'upgrade':
-            found = Route('cluster upgrade', ident)
+            found = Route('cluster upgrade', _text(ident))
         case (
             ['POST', 'clusters', _, 'actions', 'resize']
             | ['POST', 'clusters', _, 'nodegroups']
@@ -91,7 +88,7 @@ def route(request: webob.Request) -> Route | None:
         ):
             found = None
         case _:
-            raise answers.Refused(404, 'The resource could not be found.')
+            raise _unknown()
     if _content_type(request) != _JSON:
         raise answers.Refused(
             415, f'The Content-Type of the request must be {_JSON}.')
@@ -108,11 +105,11 @@ def body(request: webob.Request,
         raise answers.Refused(
             400, 'This request takes no query parameters.')
     try:
-        raw = (request.body_file.read(LONGEST + 1)
+        raw = (request.body_file.read(MAX_SIZE + 1)
                if request.is_body_readable else b'')
-        if len(raw) > LONGEST:
+        if len(raw) > MAX_SIZE:
             raise answers.Refused(
-                413, f'The request is longer than {LONGEST} bytes.')
+                413, f'The request is longer than {MAX_SIZE} bytes.')
         found = json.loads(raw.decode('utf-8'))
     except (OSError, RecursionError, ValueError) as e:
         raise answers.Refused(
@@ -127,6 +124,18 @@ def body(request: webob.Request,
 def text(value: typing.Any) -> str | None:
     """A value if it is a text that is not blank, else None."""
     return value if isinstance(value, str) and value.strip() else None
+
+
+def _text(ident: str) -> str:
+    """An identifier in a path, which WSGI has as bytes in latin-1."""
+    try:
+        return ident.encode('latin-1').decode('utf-8')
+    except UnicodeError as e:
+        raise _unknown() from e
+
+
+def _unknown() -> answers.Refused:
+    return answers.Refused(404, 'The resource could not be found.')
 
 
 def _refuse_overrides(request: webob.Request) -> None:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks when a cluster template is created or updated."""
+"""Checks when a template is created or updated, or a cluster needs one."""
 
+import collections.abc
+import json
 import logging
 import re
 import typing
@@ -8,43 +10,168 @@ import typing
 import webob
 
 from magnum_capi.discovery import answers
-from magnum_capi.discovery import exchange as exchange_
-from magnum_capi.discovery import guarded
 from magnum_capi.discovery import images
-from magnum_capi.discovery import inside
+from magnum_capi.discovery import magnum as magnum_
 from magnum_capi.discovery import model
+from magnum_capi.discovery import resolve
+from magnum_capi.discovery import routes
 from magnum_capi.discovery import stored as stored_
 
 LOG = logging.getLogger(__name__)
 
-#: Fields that a driver is chosen by.
-_FIELDS = ('driver', 'image_id', 'cluster_distro', 'server_type', 'coe')
+#: Of WSGI.
+Application = collections.abc.Callable[
+    [dict[str, typing.Any], collections.abc.Callable[..., typing.Any]],
+    collections.abc.Iterable[bytes]]
 #: Of a JSON patch.
 _Operation = dict[str, typing.Any]
+
+#: Fields that a driver is chosen by.
+_FIELDS = ('driver', 'image_id', 'cluster_distro', 'server_type', 'coe')
 _REMOVE_DRIVER = '{"op": "remove", "path": "/driver"}'
 
 
-def create(exchange: exchange_.Exchange) -> webob.Response:
+class Exchange:
+    """A request on its way through the filter; threads share nothing of it.
+
+    :param request: its environment is changed when it is forwarded.
+    :param body: its JSON, of the kind of its route. It is serialized again
+        when forwarded, so that Magnum cannot read anything else into it.
+    :param catalog: the current drivers.
+    :param magnum: calls into Magnum as the user.
+    :param app: Magnum's API behind the filter.
+    :ivar decisions: texts for the log.
+    :ivar by_name: a driver was chosen only because of its name.
+    """
+
+    def __init__(self, request: webob.Request, route: routes.Route,
+                 body: typing.Any, catalog: model.Catalog,
+                 magnum: magnum_.Magnum, app: Application) -> None:
+        self.request = request
+        self.route = route
+        self.body = body
+        self.catalog = catalog
+        self.magnum = magnum
+        self.decisions: list[str] = []
+        self.by_name = False
+        self._app = app
+
+    @property
+    def named(self) -> typing.Any:
+        """The template, as the request names it."""
+        if self.route.what == 'template update':
+            return self.route.ident
+        return self.body.get({
+            'template create': 'name',
+            'cluster create': 'cluster_template_id',
+            'cluster upgrade': 'cluster_template'}[self.route.what])
+
+    def noted(self, decision: model.Decision) -> model.Decision:
+        """Keep a decision for the log."""
+        reasons = '; '.join(reason.text for reason in decision.reasons)
+        result = (f'driver {model.shown(decision.driver)}'
+                  if decision.refusal is None
+                  else f'refused, {decision.refusal.kind.value}')
+        self.decisions.append(f'{result} ({reasons})')
+        self.by_name |= decision.by_name
+        return decision
+
+    def forward(self, ident: str | None = None) -> webob.Response:
+        """Magnum's response to the request.
+
+        :param ident: uuid that replaces a name in the path: the name may
+            belong to another object by the time it is used.
+        """
+        environ = self.request.environ
+        for key in ('HTTP_TRANSFER_ENCODING', 'wsgi.input_terminated'):
+            environ.pop(key, None)
+        if ident is not None:
+            environ['PATH_INFO'] = {
+                'template update': f'/v1/clustertemplates/{ident}',
+                'cluster upgrade': f'/v1/clusters/{ident}/actions/upgrade',
+            }[self.route.what]
+        environ['CONTENT_TYPE'] = 'application/json'
+        self.request.body = json.dumps(self.body).encode('ascii')
+        return self.request.get_response(self._app)
+
+
+def create_cluster(exchange: Exchange) -> webob.Response:
+    """POST /v1/clusters: the template's driver must be usable and selected.
+
+    :returns: Magnum's response.
+    :raises Refused: by the decision.
+    """
+    exchange.magnum.permit('cluster:create')
+    ident = _named(exchange.body, 'cluster_template_id')
+    try:
+        template = exchange.magnum.template(ident)
+    except answers.Refused as e:
+        if e.status == 404 and model.is_uuid(ident):
+            # No template can get this uuid in between, so Magnum may answer
+            # itself, which depends on the microversion.
+            return exchange.forward()
+        raise
+    _judge(exchange, stored_.check_create(template, exchange.catalog))
+    exchange.body['cluster_template_id'] = template['uuid']
+    return exchange.forward()
+
+
+def upgrade_cluster(exchange: Exchange) -> webob.Response:
+    """POST /v1/clusters/<ident>/actions/upgrade: the driver must stay.
+
+    A driver that has been disabled continues to serve its clusters.
+
+    :returns: Magnum's response.
+    :raises Refused: the new template is for another driver.
+    """
+    cluster, current = exchange.magnum.cluster_to_upgrade(
+        exchange.route.ident)
+    new = exchange.magnum.template(_named(exchange.body, 'cluster_template'))
+    _judge(exchange, stored_.check_upgrade(current, new, exchange.catalog))
+    exchange.body['cluster_template'] = new['uuid']
+    return exchange.forward(cluster)
+
+
+def _named(body: dict[str, typing.Any], field: str) -> str:
+    """The template that a request names."""
+    ident = routes.text(body.get(field))
+    if ident is None:
+        raise answers.Refused(
+            400, f'Invalid input for field/attribute {field}. '
+            'The uuid or name of a template is needed.')
+    return ident
+
+
+def _judge(exchange: Exchange, verdict: stored_.Verdict) -> None:
+    for decision in verdict.decisions:
+        exchange.noted(decision)
+    if verdict.refusal:
+        raise answers.Refused(400, verdict.refusal)
+
+
+def create_template(exchange: Exchange) -> webob.Response:
     """POST /v1/clustertemplates: decide, and make sure that it is stored.
 
     :returns: Magnum's response.
     :raises Refused: by the decision, or the template could not be stored as
         decided and was deleted.
     """
+    exchange.magnum.permit('clustertemplate:create')
     body: dict[str, typing.Any] = exchange.body
     server_type = body.get('server_type', 'vm')
     coe, driver = body.get('coe'), body.get('driver')
-    ident = guarded.text(body.get('image_id'))
+    ident = routes.text(body.get('image_id'))
     if (ident is None or not isinstance(server_type, str)
             or not isinstance(coe, str)
             or not isinstance(driver, str | None) or driver == ''):
         return _undecided(exchange, 'The request is not complete')
     try:
-        image = exchange.image(ident)
+        image = exchange.magnum.image(ident)
     except images.NotVisible as e:
         return _undecided(exchange, f'The image has just changed: {e.what}')
-    decision = exchange.resolved(
-        model.Request(image.says, server_type, coe, driver))
+    decision = exchange.noted(resolve.resolve(
+        model.Request(image.says, server_type, coe, driver),
+        exchange.catalog))
     if decision.refusal:
         raise answers.Refused(400, str(decision.refusal))
     # A name could refer to another image when Magnum looks it up.
@@ -67,17 +194,17 @@ def create(exchange: exchange_.Exchange) -> webob.Response:
             500, 'The template could not be changed as decided')) from e
 
 
-def update(exchange: exchange_.Exchange) -> webob.Response:
+def update_template(exchange: Exchange) -> webob.Response:
     """PATCH /v1/clustertemplates/<ident>: decide again if necessary.
 
-    :returns: Magnum's response, possibly to the GET of the template.
+    :returns: Magnum's response.
     :raises Refused: by the decision, or the request is ambiguous.
     """
     operations: list[_Operation] = exchange.body
     touching = [op for op in operations if _touches(op)]
     if not touching:
         return exchange.forward()
-    stored = exchange.template(exchange.route.ident)
+    stored = exchange.magnum.template_to_update(exchange.route.ident)
     wanted = {name: stored.get(name) for name in _FIELDS}
     for op in touching:
         wanted[op['path'][1:]] = op.get('value')
@@ -85,7 +212,7 @@ def update(exchange: exchange_.Exchange) -> webob.Response:
     decision = _decided_again(exchange, wanted, image)
     if decision.refusal:
         hint = ''
-        if guarded.text(wanted['driver']) and not any(
+        if routes.text(wanted['driver']) and not any(
                 op['path'] == '/driver' for op in touching):
             hint = (' To have a driver chosen again, send the operation '
                     f'{_REMOVE_DRIVER} too.')
@@ -113,7 +240,7 @@ def update(exchange: exchange_.Exchange) -> webob.Response:
     return answer
 
 
-def _undecided(exchange: exchange_.Exchange, why: str) -> webob.Response:
+def _undecided(exchange: Exchange, why: str) -> webob.Response:
     """Let Magnum refuse a request without a decision, as it must."""
     answer = exchange.forward()
     if answer.status_int // 100 == 2:
@@ -122,7 +249,7 @@ def _undecided(exchange: exchange_.Exchange, why: str) -> webob.Response:
     return answer
 
 
-def _as_decided(exchange: exchange_.Exchange, answer: webob.Response,
+def _as_decided(exchange: Exchange, answer: webob.Response,
                 template: dict[str, typing.Any],
                 decision: model.Decision) -> webob.Response:
     if _is(template, decision):
@@ -134,18 +261,18 @@ def _as_decided(exchange: exchange_.Exchange, answer: webob.Response,
     if not _is(made, decision):
         raise answers.Refused(
             500, 'Magnum stored a template that differs from the decision')
-    exchange.set_decided(
+    exchange.magnum.set_decided(
         made['uuid'], made['driver'], made['cluster_distro'])
     answer.json_body = made
     return answer
 
 
-def _undone(exchange: exchange_.Exchange, template: inside.Stored,
+def _undone(exchange: Exchange, template: magnum_.Stored,
             refused: answers.Refused) -> answers.Refused:
     """The refusal, with the fate of the new template."""
     uuid = template['uuid']
     try:
-        exchange.delete_template(uuid)
+        exchange.magnum.delete_template(uuid)
     # Any failure leaves a template behind: the user must know which.
     except Exception:
         LOG.exception('Template %s, not as decided, could not be deleted',
@@ -169,7 +296,7 @@ def _template(answer: webob.Response) -> dict[str, typing.Any]:
         'Look for the template and delete it.')
 
 
-def _is(template: inside.Stored, decision: model.Decision) -> bool:
+def _is(template: magnum_.Stored, decision: model.Decision) -> bool:
     return (stored_.cluster_type(template) == decision.cluster_type
             and template.get('driver') == decision.driver)
 
@@ -190,7 +317,7 @@ def _touches(op: typing.Any) -> bool:
     value = op.get('value')
     usual = (path[1:] in _FIELDS and path[:1] == '/'
              and set(op) <= {'op', 'path', 'value'})
-    if usual and op.get('op') in ('add', 'replace') and guarded.text(value):
+    if usual and op.get('op') in ('add', 'replace') and routes.text(value):
         return True
     if usual and op.get('op') == 'remove' and path == '/driver':
         op.pop('value', None)
@@ -201,7 +328,7 @@ def _touches(op: typing.Any) -> bool:
         'removed, and values are texts.')
 
 
-def _new_image(exchange: exchange_.Exchange, stored: inside.Stored,
+def _new_image(exchange: Exchange, stored: magnum_.Stored,
                touching: list[_Operation],
                wanted: dict[str, typing.Any]) -> images.Image | None:
     """The new image of a template, None: it keeps the one that it has.
@@ -218,18 +345,19 @@ def _new_image(exchange: exchange_.Exchange, stored: inside.Stored,
     return image
 
 
-def _decided_again(exchange: exchange_.Exchange, wanted: inside.Stored,
+def _decided_again(exchange: Exchange, wanted: magnum_.Stored,
                    image: images.Image | None) -> model.Decision:
-    driver = guarded.text(wanted['driver'])
+    driver = routes.text(wanted['driver'])
     if driver and image is None:
-        return exchange.resolved_stored(wanted)
+        return exchange.noted(stored_.decided(wanted, exchange.catalog))
     image = image or _image(exchange, wanted)
-    return exchange.resolved(model.Request(
-        image.says, wanted['server_type'], wanted['coe'], driver))
+    return exchange.noted(resolve.resolve(
+        model.Request(image.says, wanted['server_type'], wanted['coe'],
+                      driver), exchange.catalog))
 
 
-def _compare_distro(exchange: exchange_.Exchange, stored: inside.Stored,
-                    wanted: inside.Stored,
+def _compare_distro(exchange: Exchange, stored: magnum_.Stored,
+                    wanted: magnum_.Stored,
                     image: images.Image | None) -> None:
     """Refuse a new distro that is not the image's."""
     distro = wanted['cluster_distro']
@@ -245,10 +373,10 @@ def _compare_distro(exchange: exchange_.Exchange, stored: inside.Stored,
             'the distro of its image.')
 
 
-def _image(exchange: exchange_.Exchange,
-           wanted: inside.Stored) -> images.Image:
+def _image(exchange: Exchange,
+           wanted: magnum_.Stored) -> images.Image:
     try:
-        return exchange.image(wanted['image_id'])
+        return exchange.magnum.image(wanted['image_id'])
     except images.NotVisible as e:
         raise answers.Refused(
             400, f'The image {model.shown(wanted["image_id"])} of the '

@@ -8,17 +8,15 @@ A paste filter for Magnum's API. Enable it in api-paste.ini::
         driver_discovery api_v1
 
     [filter:driver_discovery]
-    paste.filter_factory = magnum_capi.discovery.middleware:factory
+    paste.filter_factory = magnum_capi.discovery.filter:factory
 
 It must come after authtoken, and nothing after it should change requests.
-Options of the section, in seconds: ``connect_timeout`` (5) and
-``read_timeout`` (30) for Glance. TLS, region and interface are those of
-Magnum's own clients: [keystone_auth] and [glance_client].
 
 What it does:
 
-* template create: reads the image as the user and decides. The template gets
-  that driver and, if ``magnum_distro`` is set, that distro, or is not created;
+* template create: reads the image as the user, with the session of Magnum's
+  own clients, and decides. The template gets that driver and, if
+  ``magnum_distro`` is set, that distro, or is not created;
 * template update: decides again if a relevant field changes. Removing
   ``/driver`` means to choose again;
 * cluster create: the template's driver must be usable and provide its type;
@@ -54,69 +52,58 @@ from oslo_config import cfg
 import webob
 
 from magnum_capi.discovery import answers
-from magnum_capi.discovery import clusters
-from magnum_capi.discovery import exchange as exchange_
-from magnum_capi.discovery import guarded
-from magnum_capi.discovery import images
-from magnum_capi.discovery import inside as inside_
+from magnum_capi.discovery import catalog as catalog_
+from magnum_capi.discovery import checks
+from magnum_capi.discovery import magnum
 from magnum_capi.discovery import model
-from magnum_capi.discovery import policy
-from magnum_capi.discovery import registry
-from magnum_capi.discovery import templates
-from magnum_capi import errors
+from magnum_capi.discovery import routes
 
 LOG = logging.getLogger(__name__)
 
-_HANDLERS: dict[str, collections.abc.Callable[
-    [exchange_.Exchange], webob.Response]] = {
-    'template create': templates.create,
-    'template update': templates.update,
-    'cluster create': clusters.create,
-    'cluster upgrade': clusters.upgrade,
+_CHECKS: dict[str, collections.abc.Callable[
+    [checks.Exchange], webob.Response]] = {
+    'template create': checks.create_template,
+    'template update': checks.update_template,
+    'cluster create': checks.create_cluster,
+    'cluster upgrade': checks.upgrade_cluster,
 }
-_OPTIONS = ('connect_timeout', 'read_timeout')
 
 
 class Filter:
     """The WSGI application in front of Magnum's; threads share it.
 
     :param app: Magnum's API.
+    :param calls: makes the calls into Magnum for one request.
     """
 
-    def __init__(self, app: exchange_.Application,
-                 catalog: model.Catalog,
-                 reader: images.Reader,
-                 inside: inside_.Inside | None = None) -> None:
+    def __init__(self, app: checks.Application, catalog: model.Catalog,
+                 calls: collections.abc.Callable[
+                     [magnum.Environ], magnum.Magnum] = magnum.Magnum,
+                 ) -> None:
         self._app = app
         self._catalog = catalog
-        self._reader = reader
-        self._inside = inside or inside_.Inside()
+        self._calls = calls
 
     def __call__(self, environ: dict[str, typing.Any],
                  start_response: collections.abc.Callable[..., typing.Any],
                  ) -> collections.abc.Iterable[bytes]:
-        answer: exchange_.Application
+        answer: checks.Application
         request = webob.Request(environ)
         request_id = environ.get('openstack.request_id', '')
         what, exchange = 'request', None
         try:
-            route = guarded.route(request)
+            route = routes.route(request)
             if route is None:
                 answer = self._app
             else:
                 what = route.what
-                body = guarded.body(request, route.kind)
-                self._inside.authorize(route, environ)
-                exchange = exchange_.Exchange(
-                    request, route, body,
-                    self._catalog, self._app, self._reader, self._inside)
-                answered = _HANDLERS[what](exchange)
+                exchange = checks.Exchange(
+                    request, route, routes.body(request, route.kind),
+                    self._catalog, self._calls(environ), self._app)
+                checked = _CHECKS[what](exchange)
                 _log(what, request_id, exchange,
-                     f'answered {answered.status_int}')
-                answer = answered
-        except exchange_.NotShown as e:
-            _log(what, request_id, exchange, f'answered {e.status}')
-            answer = e.answer
+                     f'answered {checked.status_int}')
+                answer = checked
         except answers.Refused as e:
             _log(what, request_id, exchange,
                  f'refused with {e.status}: {e.what}')
@@ -132,7 +119,7 @@ class Filter:
         return answer(environ, start_response)
 
 
-def _log(what: str, request_id: str, exchange: exchange_.Exchange | None,
+def _log(what: str, request_id: str, exchange: checks.Exchange | None,
          outcome: str) -> None:
     """Log one line; values of users are quoted, so they cannot forge one.
 
@@ -142,36 +129,19 @@ def _log(what: str, request_id: str, exchange: exchange_.Exchange | None,
         LOG.info('%s %s: %s', what, model.shown(request_id), outcome)
         return
     log = LOG.warning if exchange.by_name else LOG.info
-    log('%s %s, template %s: %s; %s; filter %.2f ms, Glance %.2f ms',
-        what, model.shown(request_id), model.shown(exchange.named),
-        ', then '.join(exchange.decisions) or 'no decision', outcome,
-        exchange.filter_seconds * 1e3, exchange.glance * 1e3)
+    log('%s %s, template %s: %s; %s', what, model.shown(request_id),
+        model.shown(exchange.named),
+        ', then '.join(exchange.decisions) or 'no decision', outcome)
 
 
 def factory(global_conf: collections.abc.Mapping[str, str],
-            **local_conf: str) -> collections.abc.Callable[
-                [exchange_.Application], Filter]:
+            ) -> collections.abc.Callable[[checks.Application], Filter]:
     """A paste.filter_factory; Magnum must have set up oslo.config.
 
-    :raises UsageError: an option of the section is unknown or not a time, or
-        Magnum's configuration has a value that cannot be used.
+    :raises UsageError: Magnum's configuration has a value that cannot be
+        used.
     """
-    timeouts = dict(zip(_OPTIONS, images.TIMEOUTS))
-    for name, value in local_conf.items():
-        try:
-            timeouts[name] = float(value)
-            good = name in _OPTIONS and 0 < timeouts[name] < float('inf')
-        except ValueError:
-            good = False
-        if not good:
-            raise errors.UsageError(
-                f'The option {name} = {value} of the filter is not usable',
-                where='api-paste.ini',
-                hint=f'Its options are {" and ".join(_OPTIONS)}, in seconds')
-    conf = cfg.CONF
-    connect, read = (timeouts[option] for option in _OPTIONS)
-    reader = images.Reader.of(conf, (connect, read))
     # Not later: with several workers, the program magnum-api forks for every
     # request, and each child would load the drivers.
-    catalog = registry.catalog(policy.Source.of(conf).policy())
-    return lambda app: Filter(app, catalog, reader)
+    catalog = catalog_.load(catalog_.policy(cfg.CONF))
+    return lambda app: Filter(app, catalog)
