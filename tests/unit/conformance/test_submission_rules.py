@@ -2,14 +2,14 @@
 
 """Each rule of CNCF's bot: what keeps it, and what breaks it."""
 
+import dataclasses
+
 import testtools
 
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.submission import cases
-from magnum_capi_tempest.conformance.submission import findings
-from magnum_capi_tempest.conformance.submission import logfile
 from magnum_capi_tempest.conformance.submission import product
 from magnum_capi_tempest.conformance.submission import rules
+from tests.unit.conformance import by_hand
 from tests.unit.conformance import submissions
 
 
@@ -19,7 +19,7 @@ def files(*paths):
 
 class RulesTest(testtools.TestCase):
 
-    def breaks(self, rule, file='', line=None, level=findings.ERROR,
+    def breaks(self, rule, file='', line=None, level=rules.ERROR,
                **changes):
         """Judge, and expect one finding of the rule at that place."""
         found = rules.judge(submissions.submission(**changes))
@@ -35,10 +35,15 @@ class RulesTest(testtools.TestCase):
     def fields(self, **changes):
         return {'product': product.parse(submissions.product_yaml(**changes))}
 
-    def with_case(self, *ends):
-        return cases.Cases(
-            (cases.Case('a [Conformance]', 3, frozenset(ends)),
-             cases.Case('b [Conformance]', 4)), None, 2, 0)
+    def with_spec(self, kind, name='a [Conformance]', line=3):
+        """A result in which a spec ended in another way."""
+        return {'result': submissions.result(
+            kind(name, line=line),
+            by_hand.passed('b [Conformance]', line=4))}
+
+    def with_log(self, **changes):
+        return {'result': submissions.result(log=dataclasses.replace(
+            submissions.END, **changes))}
 
     def test_a_good_submission_has_no_finding(self):
         self.assertEqual([], rules.judge(submissions.submission()))
@@ -97,7 +102,7 @@ class RulesTest(testtools.TestCase):
 
     def test_7_a_field_twice_is_asked_about(self):
         self.breaks('7', file=submissions.PRODUCT, line=9,
-                    level=findings.WARNING, product=product.parse(
+                    level=rules.WARNING, product=product.parse(
                         submissions.product_yaml() + b'vendor: x\n'))
 
     def test_8_urls_are_well_formed(self):
@@ -115,13 +120,13 @@ class RulesTest(testtools.TestCase):
     def test_8_what_is_no_web_page_is_asked_about(self):
         for url in ('/relative', 'mailto:a@b', 'ftp://a'):
             self.breaks('8', file=submissions.PRODUCT, line=6,
-                        level=findings.WARNING,
+                        level=rules.WARNING,
                         **self.fields(website_url=url))
 
     def test_8_a_logo_of_pixels_is_asked_about(self):
         for url in ('https://a/logo.png', 'https://a/b.JPEG?raw=true'):
             self.breaks('8', file=submissions.PRODUCT, line=9,
-                        level=findings.WARNING,
+                        level=rules.WARNING,
                         **self.fields(product_logo_url=url))
         for url in ('https://a/logo.svg', 'https://a/png/logo'):
             self.keeps('8', **self.fields(product_logo_url=url))
@@ -151,11 +156,11 @@ class RulesTest(testtools.TestCase):
 
     def test_9_no_answer_is_asked_about(self):
         self.breaks('9', file=submissions.PRODUCT, line=6,
-                    level=findings.WARNING, pages={'website_url': ''})
+                    level=rules.WARNING, pages={'website_url': ''})
 
     def test_10_another_type_is_asked_about(self):
         self.breaks('10', file=submissions.PRODUCT, line=4,
-                    level=findings.WARNING, **self.fields(type='hosted'))
+                    level=rules.WARNING, **self.fields(type='hosted'))
         self.keeps('10', **self.fields(type='hosted platform'))
 
     def test_11_the_title_names_release_and_product(self):
@@ -165,16 +170,16 @@ class RulesTest(testtools.TestCase):
         self.keeps('11', title='conformance results for v1.34 te')
 
     def test_11_a_title_without_a_product_is_asked_about(self):
-        self.breaks('11', level=findings.WARNING,
+        self.breaks('11', level=rules.WARNING,
                     title='Conformance results for v1.34/')
 
     def test_12_old_releases_are_over(self):
         self.keeps('12', latest='v1.36')
         self.assertIn('v1.35', self.breaks('12', latest='v1.37'))
 
-    def test_12_new_releases_say_that_the_lists_are_old(self):
-        self.assertIn('lists update', self.breaks(
-            '12', level=findings.WARNING, latest='v1.33'))
+    def test_12_new_releases_are_named_by_an_option(self):
+        self.assertIn('--latest v1.34', self.breaks(
+            '12', level=rules.WARNING, latest='v1.33'))
 
     def test_13_a_required_test_is_there(self):
         text = self.breaks('13', file=submissions.JUNIT, required=(
@@ -183,26 +188,25 @@ class RulesTest(testtools.TestCase):
         self.assertIn('c [Conformance]', text)
 
     def test_13_a_required_test_passed(self):
-        for end in ('skipped', 'failure'):
+        for kind in by_hand.skipped, by_hand.failed, by_hand.unfinished:
             self.breaks('13', file=submissions.JUNIT, line=3,
-                        cases=self.with_case(end))
+                        **self.with_spec(kind))
+
+    def test_13_of_two_with_one_name_one_is_enough(self):
+        self.keeps('13', result=submissions.result(
+            by_hand.passed('a [Conformance]'),
+            by_hand.skipped('a [Conformance]'),
+            by_hand.passed('b [Conformance]')))
 
     def test_13_the_name_with_other_quotes_is_the_same(self):
-        name = "exec with \"cat /tmp/health\" [Conformance]"
-        found = cases.Cases((cases.Case(cases.codename(
-            "[It] exec with 'cat /tmp/health' [Conformance]"), 3),))
+        for name in ("exec with 'cat /tmp/health' [Conformance]",
+                     'exec with &#34;cat /tmp/health&#34; [Conformance]'):
+            self.keeps('13', result=submissions.result(by_hand.passed(name)),
+                       required=('exec with "cat /tmp/health" [Conformance]',))
 
-        self.keeps('13', cases=found, required=(name,))
-
-    def test_13_the_nearest_list_only_warns(self):
-        required = model.Required(('c [Conformance]',), 'v1.34.9', 'other')
-        found = rules.judge(submissions.submission(required=required))
-
-        self.assertEqual([('13', findings.WARNING)] * 2,
-                         [(f.rule, f.level) for f in found])
-
-    def test_13_there_is_a_list(self):
-        self.breaks('13', file=submissions.JUNIT, required=None)
+    def test_13_a_release_without_a_list_is_warned_of(self):
+        self.breaks('13', file=submissions.JUNIT, required=None,
+                    level=rules.WARNING)
 
     def test_13_many_are_cut_short(self):
         names = tuple(f'{n} [Conformance]' for n in range(100))
@@ -213,57 +217,48 @@ class RulesTest(testtools.TestCase):
                                   if f.rule == '13'][-1].text)
 
     def test_14_no_conformance_test_failed(self):
-        for end in ('failure', 'error'):
-            self.breaks('14', file=submissions.JUNIT, line=3,
-                        cases=self.with_case(end))
+        self.breaks('14', file=submissions.JUNIT, line=3,
+                    **self.with_spec(by_hand.failed))
 
     def test_14_a_test_that_is_not_required_may_not_fail_either(self):
-        found = cases.Cases((cases.Case('a [Conformance]', 3),
-                             cases.Case('x [Conformance]', 5,
-                                        frozenset(['failure']))))
-
-        self.breaks('14', file=submissions.JUNIT, line=5, cases=found,
-                    required=('a [Conformance]',))
+        self.breaks('14', file=submissions.JUNIT, line=5,
+                    **self.with_spec(by_hand.failed, 'x [Conformance]', 5),
+                    required=('b [Conformance]',))
+        self.keeps('14', **self.with_spec(by_hand.failed, '[Slow] x', 5),
+                   required=('b [Conformance]',))
 
     def test_14_missing_tests_are_missed_here_too(self):
         self.breaks('14', file=submissions.JUNIT,
                     required=('z [Conformance]',))
 
-    def test_13_and_14_need_a_file_that_can_be_read(self):
+    def test_13_and_14_need_files_that_can_be_read(self):
         for rule in ('13', '14'):
-            self.breaks(rule, file=submissions.JUNIT, line=7,
-                        cases=cases.Cases(broken=('it is no XML', 7)))
+            self.assertEqual('it is no XML', self.breaks(
+                rule, file=submissions.JUNIT, result=None,
+                broken='it is no XML'))
 
     def test_the_log_is_of_the_release(self):
-        self.breaks(findings.LOG_VERSION, file=submissions.LOG, line=1,
-                    log=logfile.Log((logfile.Said('v1.33', 1),),
-                                    logfile.Said(2, 8)))
-        self.keeps(findings.LOG_VERSION,
-                   log=logfile.Log((), logfile.Said(2, 8)))
+        self.breaks(rules.LOG_VERSION, file=submissions.LOG, line=1,
+                    **self.with_log(versions=(('v1.33', 1),)))
+        self.keeps(rules.LOG_VERSION,
+                   **self.with_log(versions=(('v1.34', 1),)))
 
     def test_log_and_junit_are_of_one_run(self):
-        self.breaks(findings.LOG_MATCH, file=submissions.LOG, line=8,
-                    log=logfile.Log((), logfile.Said(3, 8)))
-        self.breaks(findings.LOG_MATCH, file=submissions.LOG, line=9,
-                    log=logfile.Log((), logfile.Said(2, 8),
-                                    logfile.Said((1, 1), 9)))
+        self.breaks(rules.LOG_MATCH, file=submissions.LOG, line=8,
+                    result=submissions.result(problems=('counts differ',)))
 
     def test_a_log_without_an_end_is_asked_about(self):
-        self.breaks(findings.LOG_MATCH, file=submissions.LOG,
-                    level=findings.WARNING, log=logfile.Log())
+        self.breaks(rules.LOG_MATCH, file=submissions.LOG,
+                    level=rules.WARNING,
+                    result=submissions.result(log=model.Log()))
 
     def test_the_log_ends_with_success(self):
         for end in ('FAIL! -- 2 Passed | 0 Failed | 0 Pending | 5 Skipped',
                     'SUCCESS! -- 2 Passed | 0 Failed | 1 Pending | 4 Skipped'):
-            self.breaks(findings.LOG_SUCCESS, file=submissions.LOG, line=9,
-                        level=findings.WARNING, log=logfile.Log(
-                            ran=logfile.Said(2, 8), end=logfile.Said(end, 9)))
-        self.keeps(findings.LOG_SUCCESS, log=logfile.Log(
-            ran=logfile.Said(2, 8), end=logfile.Said(
-                'SUCCESS! -- 2 Passed | 0 Failed | 0 Pending | 5 Skipped',
-                9)))
+            self.breaks(rules.LOG_SUCCESS, file=submissions.LOG, line=9,
+                        level=rules.WARNING, **self.with_log(end=end))
 
     def test_a_finding_reads_like_a_compilers(self):
-        found = findings.Finding('13', 'gone', 'a/b.xml', 7)
+        found = rules.Finding('13', 'gone', 'a/b.xml', 7)
 
         self.assertEqual('error: a/b.xml:7: gone [rule 13]', str(found))
