@@ -4,7 +4,6 @@
 import dataclasses
 
 from magnum_capi_tempest.conformance import compare
-from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.report import json_
 from magnum_capi_tempest.report import markdown
 from magnum_capi_tempest.report import model as report
@@ -12,10 +11,6 @@ from magnum_capi_tempest.report import terminal
 from magnum_capi_tempest.report import text
 
 TITLE = 'Comparison of conformance runs'
-#: Rows of the grid that are shown; JSON and HTML have all of them.
-ROWS = 40
-_STYLES = {model.PASSED: 'green', model.FAILED: 'red',
-           model.UNFINISHED: 'red', model.SKIPPED: 'yellow'}
 
 
 def show(comparison, *, console=None):
@@ -23,46 +18,19 @@ def show(comparison, *, console=None):
 
     :param console: ``rich.console.Console``, standard output by default.
     """
-    import rich.box
-    from rich.table import Table
-    from rich.text import Text
-    console = console or terminal.make_console()
-    grid = comparison.grid
     say = terminal.printer(console)
     say()
     say(f'{TITLE}: {comparison.conclusion}',
         'bold red' if comparison.exit_code else 'bold green')
     terminal.show_sections(say, _sections(comparison))
-    say()
-    say(grid.title)
-    if not grid.rows:
-        return
-    table = Table(box=rich.box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column('test', ratio=1, overflow='fold')
-    for run in comparison.runs:
-        table.add_column(Text('\n'.join(map(text.line, _head(run.result)))))
-    for row in grid.rows[:ROWS]:
-        table.add_row(Text(text.line(row.name)), *(
-            Text(cell, style=_STYLES.get(cell, 'dim')) for cell in row.cells))
-    console.print(table)
-    for line in _left(grid):
-        say(line)
 
 
 def to_markdown(comparison) -> str:
     """Short Markdown, for a review comment or a CI job's summary."""
-    grid = comparison.grid
     mark = '❌' if comparison.exit_code else '✅'
-    out = [f'## {mark} {TITLE}: {markdown.escape(comparison.conclusion)}']
-    out += markdown.sections(_sections(comparison))
-    out += ['', f'### {grid.title}']
-    if grid.rows:
-        heads = [' '.join(_head(run.result)) for run in comparison.runs]
-        out += ['', _row(['test', *heads]),
-                _row(['---'] * (len(heads) + 1))]
-        out += [_row([row.name, *row.cells]) for row in grid.rows[:ROWS]]
-        out += _left(grid)
-    return '\n'.join(out).rstrip() + '\n'
+    return '\n'.join((
+        f'## {mark} {TITLE}: {markdown.escape(comparison.conclusion)}',
+        *markdown.sections(_sections(comparison)))) + '\n'
 
 
 def to_json(comparison) -> str:
@@ -122,8 +90,7 @@ def write(folder, comparison) -> dict:
 
 
 def _sections(comparison):
-    yield report.Section('Runs', tuple(
-        f'{run.result.title}: {run}' for run in comparison.runs))
+    yield report.Section('Runs', tuple(map(_run, comparison.runs)))
     if comparison.unreadable:
         yield report.Section('Records that cannot be read', tuple(
             map(str, comparison.unreadable)))
@@ -142,10 +109,21 @@ def _sections(comparison):
                 tuple(map(_duration, difference.durations)))
         elif empty:
             yield report.Section(between, ('no difference',))
+    grid = comparison.grid
+    # Names of tests are too long for a table: statuses in the order of the
+    # runs come first.
+    yield report.Section(grid.title, tuple(
+        f'{", ".join(row.cells)}: {row.name}' for row in grid.rows))
+
+
+def _run(run):
+    title, *cluster = _head(run.result)
+    about = f' ({", ".join(cluster)})' if cluster else ''
+    return f'{title}: {run}{about}'
 
 
 def _head(result):
-    """The title of a run's column, in lines: what distinguishes it."""
+    """The title of a run, and what distinguishes its cluster."""
     cluster = result.cluster
     return (result.title, *filter(None, (
         cluster.driver, cluster.cni, cluster.kubernetes)))
@@ -166,11 +144,3 @@ def _change(change):
             'before': change.before or None, 'after': change.after or None,
             'seconds': list(change.seconds)}
 
-
-def _row(cells):
-    return f'| {" | ".join(map(markdown.escape, cells))} |'
-
-
-def _left(grid):
-    left = len(grid.rows) - ROWS
-    return ['', f'... and {left} more.'] if left > 0 else []

@@ -8,14 +8,10 @@ again.
 """
 
 import collections
-from xml.parsers import expat
+import xml.sax
 from xml.sax import saxutils
 
 from magnum_capi_tempest import redact
-
-_PIECE = 512 << 10
-_IN_TEXT = {'\r': '&#13;'}
-_IN_VALUE = {'"': '&quot;', '\n': '&#10;', '\r': '&#13;', '\t': '&#9;'}
 
 
 def copy(source, stream) -> collections.Counter:
@@ -27,52 +23,44 @@ def copy(source, stream) -> collections.Counter:
     :returns: number of secrets by kind.
     """
     writer = _Writer(stream)
-    parser = expat.ParserCreate('UTF-8')
-    parser.buffer_text = True
-    parser.StartElementHandler = writer.start
-    parser.EndElementHandler = writer.end
-    parser.CharacterDataHandler = writer.text.append
-    while piece := source.read(_PIECE):
-        parser.Parse(piece, False)
-    parser.Parse(b'', True)
+    xml.sax.parse(source, writer)
     stream.write(b'\n')
     return writer.counts
 
 
-class _Writer:
+class _Writer(saxutils.XMLGenerator):
 
     def __init__(self, stream):
-        self._stream = stream
-        self.text = []
+        super().__init__(stream, 'UTF-8')
+        self._text = []
         self.counts = collections.Counter()
-        self._write('<?xml version="1.0" encoding="UTF-8"?>\n')
 
-    def start(self, name, attributes):
-        self._flush()
+    def startElement(self, name, attrs):
+        self._end_text()
+        attributes = {key: self._clean(value) for key, value in attrs.items()}
         if name == 'property':
-            attributes = self._property(attributes)
-        self._write('<' + name + ''.join(
-            f' {key}="{saxutils.escape(self._clean(value), _IN_VALUE)}"'
-            for key, value in attributes.items()) + '>')
+            # A name and its value are in two attributes.
+            said = f'{attrs.get("name", "")}: {attrs.get("value", "")}'
+            found = redact.examine(said)
+            self.counts.update(found.counts)
+            if found.counts:
+                attributes['value'] = redact.MARK
+        super().startElement(name, attributes)
 
-    def _property(self, attributes):
-        """A name and its value are in two attributes."""
-        found = redact.examine(
-            f'{attributes.get("name", "")}: {attributes.get("value", "")}')
-        if not found.counts:
-            return attributes
-        self.counts.update(found.counts)
-        return {**attributes, 'value': redact.MARK}
+    def endElement(self, name):
+        self._end_text()
+        super().endElement(name)
 
-    def end(self, name):
-        self._flush()
-        self._write(f'</{name}>')
+    def characters(self, content):
+        self._text.append(content)
 
-    def _flush(self):
-        text = ''.join(self.text)
-        self.text.clear()
-        if text:
-            self._write(saxutils.escape(self._clean(text), _IN_TEXT))
+    def _end_text(self):
+        # A parser reads a carriage return as a line feed, unless it is encoded.
+        for number, part in enumerate(
+                self._clean(''.join(self._text)).split('\r')):
+            self.ignorableWhitespace('&#13;' if number else '')
+            super().characters(part)
+        self._text.clear()
 
     def _clean(self, text):
         if not text.strip():
@@ -80,6 +68,3 @@ class _Writer:
         found = redact.examine(text)
         self.counts.update(found.counts)
         return found.text
-
-    def _write(self, text):
-        self._stream.write(text.encode())

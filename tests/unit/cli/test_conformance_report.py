@@ -131,7 +131,7 @@ class CompareTest(TestCase):
         self.assertEqual(1, code)
         self.assertIn('## ❌ Comparison of conformance runs: 4 new failures',
                       out)
-        self.assertIn('conformance-parallel-v1.34.9 d v1.34.9', out)
+        self.assertIn('4 of 388 specs failed (d, v1.34.9)', out)
         self.assertEqual(
             ['comparison.html', 'comparison.json', 'comparison.md'],
             sorted(p.name for p in folder.iterdir()))

@@ -6,15 +6,11 @@ import io
 import json
 import os
 import pathlib
-import stat
-from unittest import mock
 from xml.etree import ElementTree
 
 import fixtures
 import testtools
 
-from magnum_capi import errors
-from magnum_capi import outfile
 from magnum_capi_tempest.conformance import damage
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.submission import publish
@@ -40,9 +36,6 @@ class _Base(testtools.TestCase):
             archives.case('[It] [sig-a] b', 'failed', FAILURE))
         self.archive.write_bytes(archives.by_library(
             members | {archives.LOG: LOG}))
-
-    def mode(self, path):
-        return stat.S_IMODE(path.stat().st_mode)
 
 
 class PublishTest(_Base):
@@ -157,38 +150,3 @@ class XmlTest(testtools.TestCase):
 
         self.assertEqual('<redacted>', found[0].get('value'))
         self.assertEqual({'openstack-secret': 1}, counts)
-
-
-class OutfileTest(_Base):
-
-    def test_whole_or_not_at_all(self):
-        path = self.out / 'x'
-        with outfile.whole(path) as stream:
-            stream.write(b'old')
-
-        def write():
-            with outfile.whole(path) as stream:
-                stream.write(b'new')
-                raise KeyboardInterrupt
-
-        self.assertRaises(KeyboardInterrupt, write)
-        self.assertEqual(b'old', path.read_bytes())
-        self.assertEqual(['x'], os.listdir(self.out))
-
-    def test_private_is_private_from_the_start(self):
-        with outfile.whole(self.out / 'x', outfile.PRIVATE) as stream:
-            self.assertEqual(outfile.PRIVATE,
-                             stat.S_IMODE(os.fstat(stream.fileno()).st_mode))
-
-        self.assertEqual(outfile.PRIVATE, self.mode(self.out / 'x'))
-
-    def test_a_full_disk_is_told(self):
-        with mock.patch('os.replace', side_effect=OSError(28, 'No space')):
-            error = self.assertRaises(errors.EnvironmentProblem, self._write)
-
-        self.assertIn('No space', str(error))
-        self.assertEqual([], os.listdir(self.out))
-
-    def _write(self):
-        with outfile.whole(self.out / 'y') as stream:
-            stream.write(b'x')

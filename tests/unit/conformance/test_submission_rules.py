@@ -48,43 +48,26 @@ class RulesTest(testtools.TestCase):
     def test_a_good_submission_has_no_finding(self):
         self.assertEqual([], rules.judge(submissions.submission()))
 
-    def test_1_the_title_is_not_empty(self):
-        self.breaks('1', title='')
-
-    def test_2_a_missing_file_is_named(self):
+    def test_1_to_6_files_and_title(self):
         good = submissions.submission().files
-
-        self.assertIn('README.md', self.breaks('2', files=good[1:]))
-
-    def test_2_a_file_is_not_empty(self):
-        good = submissions.submission().files
-
-        self.breaks('2', file=submissions.LOG, files=tuple(
-            rules.File(f.path, 0 if f.name == 'e2e.log' else 10)
-            for f in good))
-
-    def test_2_the_product_is_yaml(self):
-        self.breaks('2', file=submissions.PRODUCT, line=2,
-                    product=product.parse(b'a: b\nc: d: e\n'))
-
-    def test_3_there_is_no_other_file(self):
         more = f'{submissions.FOLDER}/sonobuoy.tar.gz'
-        good = submissions.submission().files
-
-        self.breaks('3', file=more, files=good + files(more))
-
-    def test_4_the_folder_names_release_and_product(self):
-        self.breaks('4', file='v1.34/e2e.log', files=files('v1.34/e2e.log'))
-
-    def test_5_there_is_one_folder(self):
-        good = submissions.submission().files
-
-        text = self.breaks('5', files=good + files('v1.34/other/README.md'))
-
-        self.assertIn('v1.34/other', text)
-
-    def test_6_title_and_folder_are_of_one_release(self):
-        self.breaks('6', title='Conformance results for v1.35/te')
+        empty = tuple(rules.File(f.path, 0 if f.name == 'e2e.log' else 10)
+                      for f in good)
+        for rule, file, line, word, changes in (
+                ('1', '', None, 'no title', {'title': ''}),
+                ('2', '', None, 'README.md is missing', {'files': good[1:]}),
+                ('2', submissions.LOG, None, 'empty', {'files': empty}),
+                ('2', submissions.PRODUCT, 2, 'not YAML', {
+                    'product': product.parse(b'a: b\nc: d: e\n')}),
+                ('3', more, None, 'sonobuoy.tar.gz', {
+                    'files': good + files(more)}),
+                ('4', 'v1.34/e2e.log', None, 'v1.NN/product', {
+                    'files': files('v1.34/e2e.log')}),
+                ('5', '', None, 'v1.34/other', {
+                    'files': good + files('v1.34/other/README.md')}),
+                ('6', '', None, 'v1.35', {
+                    'title': 'Conformance results for v1.35/te'})):
+            self.assertIn(word, self.breaks(rule, file, line, **changes))
         self.keeps('6', title='Conformance results for v1.34 te')
 
     def test_7_required_fields_are_there(self):
