@@ -11,8 +11,10 @@ from magnum_capi import errors
 from magnum_capi import progress
 from magnum_capi_tempest.conformance import required
 from magnum_capi_tempest.conformance import sources
+from magnum_capi_tempest.conformance.submission import ai
 from magnum_capi_tempest.conformance.submission import build
 from magnum_capi_tempest.conformance.submission import check
+from magnum_capi_tempest.conformance.submission import rules
 
 
 class Submit(base.Judging):
@@ -27,7 +29,8 @@ class Submit(base.Judging):
     With --check, applies the rules of CNCF's bot to a folder. Each finding
     names the rule, the file and the line. The bot fails on errors; it accepts
     warnings, but a reviewer may not. Whether the pull request is a single
-    commit (rule 15) is not checked.
+    commit (rule 15) is not checked. A folder of CNCF's AI conformance
+    programme is recognized, and checked for its form.
 
     Exit code: 0 it can be submitted, 1 it cannot, 2 wrong usage, 3 the record
     or the folder cannot be read, or the folder cannot be written.
@@ -98,6 +101,9 @@ class Submit(base.Judging):
         return 0
 
     def _check(self, args):
+        found = ai.check(args.check)
+        if found is not None:
+            return self._tell_ai(found)
         report = check.check(args.check, title=args.title,
                              latest=args.latest, online=args.online,
                              progress=progress.Progress())
@@ -109,3 +115,13 @@ class Submit(base.Judging):
               f'latest release: {report.submission.latest}',
               file=self.app.stdout)
         return 0 if report.ok else 1
+
+    def _tell_ai(self, found):
+        for finding in found:
+            print(finding, file=self.app.stdout)
+        ok = not any(one.level == rules.ERROR for one in found)
+        print(f'This is a submission to {ai.NAME}, '
+              f'{"in good form" if ok else "not in good form yet"}; not '
+              'checked: whether it lists each requirement of its release, and '
+              'whether its links lead anywhere', file=self.app.stdout)
+        return 0 if ok else 1

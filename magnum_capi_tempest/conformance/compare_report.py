@@ -143,4 +143,3 @@ def _change(change):
     return {'name': change.name, 'was': change.was or None,
             'before': change.before or None, 'after': change.after or None,
             'seconds': list(change.seconds)}
-

@@ -21,7 +21,6 @@ class OutfileTest(testtools.TestCase):
         self.out = pathlib.Path(
             self.useFixture(fixtures.TempDir()).path, 'out')
 
-
     def test_whole_or_not_at_all(self):
         path = self.out / 'x'
         with outfile.whole(path) as stream:
@@ -41,7 +40,8 @@ class OutfileTest(testtools.TestCase):
             self.assertEqual(outfile.PRIVATE,
                              stat.S_IMODE(os.fstat(stream.fileno()).st_mode))
 
-        self.assertEqual(outfile.PRIVATE, stat.S_IMODE((self.out / 'x').stat().st_mode))
+        self.assertEqual(outfile.PRIVATE, stat.S_IMODE(
+            (self.out / 'x').stat().st_mode))
 
     def test_a_full_disk_is_told(self):
         with mock.patch('os.replace', side_effect=OSError(28, 'No space')):

@@ -18,7 +18,7 @@ import yaml
 NAME = 'PRODUCT.yaml'
 #: No description of a product is longer, or has more brackets: PyYAML takes
 #: seconds for thousands.
-MOST_BYTES, _BRACKETS = 64 << 10, 200
+MOST_BYTES, _BRACKETS = 64 << 10, 1000
 
 REQUIRED = ('vendor', 'name', 'version', 'type', 'description', 'website_url',
             'documentation_url', 'contact_email_address')
@@ -80,27 +80,37 @@ def parse(content) -> Product:
 
     :param content: bytes.
     """
+    root, broken = compose(content)
+    return Product(broken=broken) if broken else _fields(root)
+
+
+def compose(content):
+    """The node of a YAML mapping; nothing is constructed from it.
+
+    :param content: bytes.
+    :returns: node, None; or None, (text, line) if it is no such mapping.
+    """
     if len(content) > MOST_BYTES:
-        return Product(broken=(f'it is longer than {MOST_BYTES} bytes', None))
+        return None, (f'it is longer than {MOST_BYTES} bytes', None)
     try:
         text = content.decode('utf-8-sig')
         if text.count('[') + text.count('{') > _BRACKETS:
             raise RecursionError
-        # Nothing is constructed, and no alias is expanded.
+        # No alias is expanded.
         root = yaml.compose(_without_end(text), yaml.SafeLoader)
     except UnicodeDecodeError as e:
         line = content[:e.start].count(b'\n') + 1
-        return Product(broken=('it is not UTF-8', line))
+        return None, ('it is not UTF-8', line)
     except RecursionError:
-        return Product(broken=('it is nested too deeply', None))
+        return None, ('it is nested too deeply', None)
     except yaml.YAMLError as e:
         mark = getattr(e, 'problem_mark', None)
         problem = getattr(e, 'problem', None) or str(e)
-        return Product(broken=(f'it is not YAML: {problem}',
-                               mark.line + 1 if mark else None))
+        return None, (f'it is not YAML: {problem}',
+                      mark.line + 1 if mark else None)
     if not isinstance(root, yaml.MappingNode):
-        return Product(broken=('it is not a mapping of fields to values', 1))
-    return _fields(root)
+        return None, ('it is not a mapping of fields to values', 1)
+    return root, None
 
 
 def _without_end(text):

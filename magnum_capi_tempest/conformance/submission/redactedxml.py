@@ -55,7 +55,8 @@ class _Writer(saxutils.XMLGenerator):
         self._text.append(content)
 
     def _end_text(self):
-        # A parser reads a carriage return as a line feed, unless it is encoded.
+        # A parser reads a carriage return as a line feed, unless it is
+        # encoded.
         for number, part in enumerate(
                 self._clean(''.join(self._text)).split('\r')):
             self.ignorableWhitespace('&#13;' if number else '')

@@ -402,6 +402,16 @@ class CommandTest(_Base):
         self.assertEqual(3, self.run_command(
             record, '--product', product_file, '--output', self.out))
 
+    def test_a_folder_of_the_ai_programme_is_named_as_one(self):
+        product_file = self.out / 'PRODUCT.yaml'
+        product_file.write_text('metadata: {platformName: x}\nspec: {}\n')
+
+        self.assertEqual(1, self.run_command('--check', self.out))
+        self.assertIn('cncf/k8s-ai-conformance), not in good form yet',
+                      self.stdout.getvalue())
+        self.assertIn('PRODUCT.yaml:1: the field vendorName is missing',
+                      self.stdout.getvalue())
+
     def test_wrong_usage(self):
         (self.folder / 'p.yaml').write_bytes(submissions.product_yaml())
         whole = ('a.tar.gz', '--product', self.folder / 'p.yaml')
