@@ -40,13 +40,12 @@ class Reader:
     def __init__(self):
         self._head = b''
         self._tail = []
-        self._size = self._lines = 0
+        self._size = 0
 
     def feed(self, piece):
         """Take the next bytes."""
         if len(self._head) < HEAD:
             self._head += bytes(piece[:HEAD - len(self._head)])
-        self._lines += piece.count(b'\n')
         if len(piece) < _SMALL:
             # A million one-byte pieces must not become a million objects.
             if not self._tail or type(self._tail[-1]) is not bytearray or (
@@ -69,27 +68,18 @@ class Reader:
         found = {}
         if ran:
             # Blank lines may be in between.
-            start = ran.end() + len(tail[ran.end():]) - len(
-                tail[ran.end():].lstrip())
-            end = tail[start:].partition(b'\n')[0]
+            end = tail[ran.end():].lstrip().partition(b'\n')[0]
             counts = {word.decode(): int(number)
                       for number, word in _COUNTS.findall(end)}
             found = {'ran': int(ran[1]) if counts else None,
                      'seconds': float(ran[3]), 'counts': counts,
-                     'end': texts.line(end.decode(errors='replace'), 200),
-                     'ran_line': self._number(tail, ran.start()),
-                     'end_line': self._number(tail, start)}
+                     'end': texts.line(end.decode(errors='replace'), 200)}
         return model.Log(
             planned=int(planned[1]) if planned else None,
             failed=_failed(tail, ran), server=server, versions=versions,
             seed=seed[1].decode() if seed else '',
             last=texts.end(tail[-8000:].decode('utf-8', 'replace'), 2000),
             **found)
-
-    def _number(self, tail, at):
-        """The number of a line, by its position in the end of the log."""
-        return self._lines - tail.count(b'\n', at) + 1
-
 
 def _plain(text):
     # Searching for a byte takes a tenth of the time of a pattern.

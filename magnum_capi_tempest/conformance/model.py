@@ -169,7 +169,6 @@ class Log:
         number of its first line.
     :param seed: the random seed of the suite, empty if unknown.
     :param end: the line of sums, "SUCCESS! -- 424 Passed | ...".
-    :param end_line: its number; ``ran_line`` is that of the line before it.
     :param last: the last lines, cleaned, for a reader.
     """
 
@@ -183,8 +182,6 @@ class Log:
     versions: tuple[tuple[str, int], ...] = ()
     seed: str = ''
     end: str = ''
-    end_line: int = 0
-    ran_line: int = 0
     last: str = ''
 
     @property

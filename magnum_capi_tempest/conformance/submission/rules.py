@@ -397,7 +397,7 @@ def _log_match(submission):
     if log is None or not submission.result.specs:
         return      # Rule 2 says so.
     for problem in submission.result.problems:
-        yield Finding(LOG_MATCH, problem, file, log.ran_line or None)
+        yield Finding(LOG_MATCH, problem, file)
     if log.ran is None:
         yield Finding(LOG_MATCH, 'the log has no last line "Ran N of M '
                       'Specs": the suite did not end', file, level=WARNING)
@@ -410,7 +410,7 @@ def _log_success(submission):
         yield Finding(
             LOG_SUCCESS, 'the last line of the log must say "SUCCESS!", '
             f'"0 Failed" and "0 Pending", but is "{log.end}"',
-            submission.path(LOG), log.end_line, WARNING)
+            submission.path(LOG), level=WARNING)
 
 
 def _log_of(submission):

@@ -35,8 +35,8 @@ def product_yaml(**changes):
 
 #: The log of a run of two specs.
 END = model.Log(
-    planned=2, ran=2, counts={'Passed': 2, 'Failed': 0}, ran_line=8,
-    end='SUCCESS! -- 2 Passed | 0 Failed | 0 Pending | 5 Skipped', end_line=9)
+    planned=2, ran=2, counts={'Passed': 2, 'Failed': 0},
+    end='SUCCESS! -- 2 Passed | 0 Failed | 0 Pending | 5 Skipped')
 
 
 def result(*specs, log=END, **kwargs):

@@ -49,10 +49,7 @@ class LogTest(testtools.TestCase):
         self.assertLess(reader._size, 200_000)
         log = reader.close()
         self.assertEqual((3, 3), (log.planned, log.ran))
-        self.assertEqual(
-            [b'Ran', b'SUCCESS!'],
-            [data.split(b'\n')[number - 1].split()[0]
-             for number in (log.ran_line, log.end_line)])
+        self.assertTrue(log.success)
 
     def test_versions_have_their_lines(self):
         log = scan(b'I1 e2e.go:132] e2e test version: v1.34.1\n\n'
@@ -62,9 +59,8 @@ class LogTest(testtools.TestCase):
                    b'Passed | 0 Failed | 0 Pending | 6713 Skipped')
 
         self.assertEqual(
-            ((('v1.34', 1), ('v1.33', 3)), 'v1.33.1+x', '17', 6, 7),
-            (log.versions, log.server, log.seed, log.ran_line, log.end_line))
-        self.assertTrue(log.success)
+            ((('v1.34', 1), ('v1.33', 3)), 'v1.33.1+x', '17', True),
+            (log.versions, log.server, log.seed, log.success))
         self.assertTrue(log.end.startswith('SUCCESS! -- 424 Passed'))
 
     def test_cut(self):
