@@ -81,6 +81,7 @@ class Reader:
             last=texts.end(tail[-8000:].decode('utf-8', 'replace'), 2000),
             **found)
 
+
 def _plain(text):
     # Searching for a byte takes a tenth of the time of a pattern.
     return _COLOUR.sub(b'', text) if b'\x1b' in text else text

@@ -220,21 +220,18 @@ class SmallTest(_Base):
         self.assertEqual(verdict.PASSED, verdict.judge(result).outcome)
 
     def test_a_spec_that_skipped_itself_without_saying_so(self):
-        # Ginkgo v1 had no words for it.
-        result = self.read(
-            archives.case('a'), '<testcase name="b"><skipped/></testcase>',
-            **{archives.LOG: archives.log(2, 1, total=2)})
+        """Ginkgo v1 had no words for it; its last line tells."""
+        whole = archives.log(2, 1, total=2)
+        for log, outcome in (
+                (whole, verdict.PASSED),
+                (whole.replace(b'SUCCESS!', b'FAIL! - Interrupted by User'),
+                 verdict.INCOMPLETE)):
+            result = self.read(
+                archives.case('a'),
+                '<testcase name="b"><skipped/></testcase>',
+                **{archives.LOG: log})
 
-        self.assertEqual(verdict.PASSED, verdict.judge(result).outcome)
-
-    def test_an_interrupted_suite_left_something_out(self):
-        log = archives.log(2, 1, total=2).replace(
-            b'SUCCESS!', b'FAIL! - Interrupted by User')
-        result = self.read(
-            archives.case('a'), '<testcase name="b"><skipped/></testcase>',
-            **{archives.LOG: log})
-
-        self.assertEqual(verdict.INCOMPLETE, verdict.judge(result).outcome)
+            self.assertEqual(outcome, verdict.judge(result).outcome)
 
     def test_a_disk_that_cannot_be_read(self):
         by_hand.folder(self.folder / 'run')
@@ -259,27 +256,25 @@ class SmallTest(_Base):
                 self.assertEqual(verdict.PASSED, found.outcome)
 
     def test_a_junit_file_of_each_process(self):
-        # Each lists all specs; what another process ran is skipped.
+        """Each lists all specs; what another process ran is skipped."""
         sums = 'tests="2" failures="0" errors="0"'
         skipped = '<testcase name="{}"><skipped/></testcase>'
-        result = self.read(**{
-            archives.LOG: archives.log(2, 2, total=2),
-            archives.JUNIT: archives.junit(
-                archives.case('a'), skipped.format('b'), attributes=sums),
-            archives.JUNIT.replace('01', '02'): archives.junit(
-                skipped.format('a'), archives.case('b'), attributes=sums)})
+        for passed, failed, first, second, attributes, problem in (
+                (2, 0, (archives.case('a'), skipped.format('b')),
+                 (skipped.format('a'), archives.case('b')), sums, ''),
+                (1, 1, (archives.case('a'),),
+                 (archives.case('a', 'failed', '<failure/>'),), '',
+                 'ended differently')):
+            result = self.read(**{
+                archives.LOG: archives.log(2, passed, failed, total=2),
+                archives.JUNIT: archives.junit(*first, attributes=attributes),
+                archives.JUNIT.replace('01', '02'): archives.junit(
+                    *second, attributes=attributes)})
 
-        self.assertEqual((), result.problems)
-        self.assertEqual({'passed': 2}, result.counts)
-
-    def test_a_spec_that_two_processes_ran_and_one_failed(self):
-        result = self.read(**{
-            archives.LOG: archives.log(2, 1, 1, total=2),
-            archives.JUNIT: archives.junit(archives.case('a')),
-            archives.JUNIT.replace('01', '02'): archives.junit(
-                archives.case('a', 'failed', '<failure/>'))})
-
-        self.assertIn('ended differently', ' '.join(result.problems))
+            self.assertEqual({'passed': passed, 'failed': failed},
+                             {'failed': 0} | result.counts)
+            self.assertEqual(bool(problem), bool(result.problems))
+            self.assertIn(problem, ' '.join(result.problems))
 
     def test_a_lost_log(self):
         result = self.read(**{archives.LOG: None})

@@ -162,46 +162,30 @@ class DifferenceTest(testtools.TestCase):
 
 class GridTest(testtools.TestCase):
 
-    def build(self, *runs):
-        return of(*(by_hand.result(*specs) for specs in runs)).grid
+    def test_rows(self):
+        """(rows, partial, number that passed everywhere) of several runs."""
+        passed, failed = by_hand.passed, by_hand.failed
+        skipped, unfinished = by_hand.skipped, by_hand.unfinished
+        for runs, rows, partial, all_passed in (
+                ([[passed('a'), failed('b')], [passed('a'), passed('b')]],
+                 [('b', 'failed', 'passed')], [], 1),
+                ([[skipped('a')], []], [], [], 0),
+                ([[passed('a'), passed('b')], [skipped('a')]], [],
+                 [('a', 'passed', 'skipped'), ('b', 'passed', 'absent')], 0),
+                # Most failures first.
+                ([[failed('a'), failed('b')], [passed('a'), unfinished('b')]],
+                 [('b', 'failed', 'unfinished'), ('a', 'failed', 'passed')],
+                 [], 0),
+                # One test that was renamed twice.
+                ([[failed('[sig-a] x')], [passed('[sig-b] x')],
+                  [passed('[sig-c] x')]],
+                 [('[sig-c] x', 'failed', 'passed', 'passed')], [], 0)):
+            grid = of(*(by_hand.result(*specs) for specs in runs)).grid
 
-    def test_what_passed_everywhere_is_counted_only(self):
-        found = self.build([by_hand.passed('a'), by_hand.failed('b')],
-                           [by_hand.passed('a'), by_hand.passed('b')])
-
-        self.assertEqual([compare.Row('b', ('failed', 'passed'))],
-                         list(found.rows))
-        self.assertEqual(1, found.all_passed)
-
-    def test_what_ran_nowhere_is_not_there(self):
-        found = self.build([by_hand.skipped('a')], [])
-
-        self.assertEqual(((), (), 0),
-                         (found.rows, found.partial, found.all_passed))
-
-    def test_passed_and_not_run_everywhere(self):
-        found = self.build([by_hand.passed('a'), by_hand.passed('b')],
-                           [by_hand.skipped('a')])
-
-        self.assertEqual([compare.Row('a', ('passed', 'skipped')),
-                          compare.Row('b', ('passed', 'absent'))],
-                         list(found.partial))
-
-    def test_most_failures_first(self):
-        found = self.build(
-            [by_hand.failed('a'), by_hand.failed('b')],
-            [by_hand.passed('a'), by_hand.unfinished('b')])
-
-        self.assertEqual(['b', 'a'], [row.name for row in found.rows])
-
-    def test_renamed_test_is_one_row_across_three_runs(self):
-        found = self.build([by_hand.failed('[sig-a] x')],
-                           [by_hand.passed('[sig-b] x')],
-                           [by_hand.passed('[sig-c] x')])
-
-        self.assertEqual(
-            [compare.Row('[sig-c] x', ('failed', 'passed', 'passed'))],
-            list(found.rows))
+            self.assertEqual((rows, partial, all_passed), (
+                [(row.name, *row.cells) for row in grid.rows],
+                [(row.name, *row.cells) for row in grid.partial],
+                grid.all_passed))
 
 
 class ComparisonTest(testtools.TestCase):

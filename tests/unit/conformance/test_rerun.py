@@ -121,35 +121,28 @@ class ExpressionsTest(testtools.TestCase):
 
 class DeviationsTest(testtools.TestCase):
 
-    def test_exactly_what_was_asked(self):
-        self.assertEqual((), rerun.deviations(
-            ['a', 'b'], [by_hand.result(by_hand.passed('a')),
-                         by_hand.result(by_hand.failed('b'),
-                                        by_hand.skipped('c'))]))
+    def test_what_ran_and_what_was_asked_for(self):
+        passed, failed = by_hand.passed, by_hand.failed
+        skipped = by_hand.skipped
+        for names, runs, deviations in (
+                ('ab', [[passed('a')], [failed('b'), skipped('c')]], ()),
+                # vmware-tanzu/sonobuoy issue 1387.
+                ('a', [[passed('a'), passed('b')]],
+                 ('2 specs were planned, but 1 were requested',
+                  'b ran and was not asked for')),
+                ('ab', [[passed('a'), skipped('b')]],
+                 ('1 specs were planned, but 2 were requested',
+                  'b did not run')),
+                # Two specs of one name.
+                ('a', [[passed('a'), passed('a')]], ())):
+            self.assertEqual(deviations, rerun.deviations(
+                list(names), [by_hand.result(*specs) for specs in runs]))
 
     def test_real_rerun(self):
         names = rerun.wanted(by_hand.real(by_hand.PARALLEL))
 
         self.assertEqual((), rerun.deviations(
             names, [by_hand.real(by_hand.RERUN)]))
-
-    def test_everything_ran(self):
-        # vmware-tanzu/sonobuoy issue 1387.
-        found = rerun.deviations(['a'], [by_hand.result(
-            by_hand.passed('a'), by_hand.passed('b'))])
-
-        self.assertEqual(('2 specs were planned, but 1 were requested',
-                          'b ran and was not asked for'), found)
-
-    def test_something_did_not_run(self):
-        found = rerun.deviations(['a', 'b'], [by_hand.result(
-            by_hand.passed('a'), by_hand.skipped('b'))])
-
-        self.assertIn('b did not run', found)
-
-    def test_two_specs_of_one_name(self):
-        self.assertEqual((), rerun.deviations(['a'], [by_hand.result(
-            by_hand.passed('a'), by_hand.passed('a'))]))
 
     def test_log_without_a_plan(self):
         found = rerun.deviations(['a'], [by_hand.result(
