@@ -7,19 +7,16 @@ import pathlib
 import shlex
 
 from magnum_capi.cli import base
-from magnum_capi import outfile
 from magnum_capi_tempest.cli import conformance_report
 from magnum_capi_tempest.cli import conformance_run
 from magnum_capi_tempest.cli import conformance_target
-from magnum_capi_tempest.conformance.reports import files
-from magnum_capi_tempest.conformance.reports import page
-from magnum_capi_tempest.conformance.reports import presentation
-from magnum_capi_tempest.conformance.reports import rerun
-from magnum_capi_tempest.conformance.reports import rerunning
-from magnum_capi_tempest.conformance.reports import sources
+from magnum_capi_tempest.conformance import report
+from magnum_capi_tempest.conformance import rerun
+from magnum_capi_tempest.conformance import rerunning
 from magnum_capi_tempest.conformance.run import lifecycle
 from magnum_capi_tempest.conformance.run import runner
-from magnum_capi_tempest import report
+from magnum_capi_tempest.conformance import sources
+from magnum_capi_tempest import report as reports
 from magnum_capi_tempest.report import terminal
 
 
@@ -57,22 +54,19 @@ class Rerun(base.Judging):
         conformance_run.add_skip_preflight(parser)
         conformance_report.add_output(
             parser, 'report of the first run, with the results of the rerun,',
-            'HTML, Markdown, JSON, JUnit, subunit')
+            'HTML, Markdown, JSON, JUnit')
         return parser
 
     def act(self, args):
-        judged = sources.load(args.record)
+        judged, notes = sources.loaded(args.record)
         names = rerun.wanted(judged.result)
         if args.list:
             print('\n'.join(names))
             return 0
-        request = _request(args, sources.run_of(
-            args.record, judged.result))
+        request = _request(args, notes.run)
         if args.dry_run:
             return _preview(names, request)
-        if args.html:
-            # Not only after the run.
-            outfile.require_folder(args.html)
+        conformance_report.require_folder(args.html)
         return _run_again(args, judged, request)
 
 
@@ -98,19 +92,22 @@ def _preview(names, request):
 def _run_again(args, judged, request):
     ended, results = rerunning.execute(
         judged.result, request, lifecycle.Runtime(), times=args.times)
-    shown = judged.result, judged.verdict, results
+    shown = report.view(judged.result, judged.verdict, results)
     if args.folder:
-        files.write(args.folder, *shown)
+        report.write(args.folder, shown)
     if args.html:
-        report.write_file(args.html, page.render(*shown))
+        reports.write_file(args.html, report.to_html(shown))
     if args.format == 'json':
-        print(files.to_json(*shown, ended), end='')
+        print(report.to_json(shown, rerun={
+            'exit_code': ended.exit_code,
+            'deviations': list(ended.deviations),
+            'broken': list(ended.broken)}), end='')
     elif args.format == 'markdown':
-        print(files.to_markdown(*shown), end='')
+        print(report.to_markdown(shown), end='')
     else:
         say = terminal.printer()
-        say(f'The verdict of the first run remains: {judged.said}')
-        terminal.show_sections(say, presentation.ended(ended))
+        say(f'The verdict of the first run remains: {judged}')
+        terminal.show_sections(say, report.ended(ended))
     return ended.exit_code
 
 

@@ -15,7 +15,7 @@ from magnum_capi.cli import base
 from magnum_capi import errors
 from magnum_capi_tempest.cli import conformance_target
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.reports import presentation
+from magnum_capi_tempest.conformance import report
 from magnum_capi_tempest.conformance.run import completion
 from magnum_capi_tempest.conformance.run import foreign
 from magnum_capi_tempest.conformance.run import lifecycle
@@ -224,7 +224,7 @@ class Status(_OfRun):
 
 def show(ending: outcome.Outcome, console=None) -> int:
     """Show how a run ended; return the exit code of its verdict."""
-    terminal.show(presentation.run(ending.result, ending.verdict),
+    terminal.show(report.view(ending.result, ending.verdict).run,
                   console=console)
     if ending.source:
         terminal.printer(console)(f'Results: {ending.source}')

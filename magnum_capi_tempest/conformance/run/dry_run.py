@@ -6,7 +6,7 @@ A dry run passes through all of admission, but nothing is stored
 (https://kubernetes.io/docs/reference/using-api/api-concepts/#dry-run).
 """
 
-from magnum_capi_tempest.conformance.results import documents
+from magnum_capi_tempest.conformance import documents
 from magnum_capi_tempest.conformance.run import admission
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import redact

@@ -13,8 +13,8 @@ import pathlib
 from magnum_capi import errors
 from magnum_capi import outfile
 from magnum_capi import waiting
+from magnum_capi_tempest.conformance import damage
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.results import damage
 from magnum_capi_tempest.conformance.run import completion
 from magnum_capi_tempest.conformance.run import hydrophone
 from magnum_capi_tempest.conformance.run import messages

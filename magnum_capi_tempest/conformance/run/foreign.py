@@ -17,8 +17,8 @@ import typing
 import yaml
 
 from magnum_capi import errors
+from magnum_capi_tempest.conformance import documents
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.results import documents
 from magnum_capi_tempest.conformance.run import kubeconfigs
 from magnum_capi_tempest.conformance.run import namespaces
 from magnum_capi_tempest.conformance.run import runner

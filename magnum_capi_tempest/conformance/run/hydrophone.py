@@ -24,9 +24,9 @@ from magnum_capi import errors
 from magnum_capi import folders
 from magnum_capi import outfile
 from magnum_capi import processes
+from magnum_capi_tempest.conformance import archive
+from magnum_capi_tempest.conformance import damage
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.results import damage
-from magnum_capi_tempest.conformance.results import reading
 from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest import texts
 from magnum_capi_tempest.toolchain import leftovers
@@ -170,7 +170,7 @@ def _whole(folder):
     if not all(file.is_file() and file.stat().st_size for file in files):
         return False
     try:
-        reading.read_files(*files)
+        archive.read(folder)
     except damage.Damage:
         return False
     return True

@@ -6,10 +6,9 @@
 import dataclasses
 import pathlib
 
+from magnum_capi_tempest.conformance import archive
+from magnum_capi_tempest.conformance import infra
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance import required
-from magnum_capi_tempest.conformance.results import infra
-from magnum_capi_tempest.conformance.results import reading
 from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance import verdict as verdict_
 
@@ -34,16 +33,8 @@ def of_archive(record: runs.Run) -> Outcome:
     :raises Damage: it is gone, or broken.
     """
     path = pathlib.Path(record.archive)
-    if record.backend == model.HYDROPHONE:
-        result = _files(record, path / 'junit_01.xml', path / 'e2e.log')
-    else:
-        result = _archive(record, path)
+    result = archive.read(path, title=record.name, sha256=record.sha256)
     return _judged(record, result, path)
-
-
-def _archive(record, path):
-    result = reading.read(path, expect_sha256=record.sha256 or None)
-    return dataclasses.replace(result, title=record.name)
 
 
 def of_nothing(record: runs.Run, reason) -> Outcome:
@@ -55,15 +46,11 @@ def of_nothing(record: runs.Run, reason) -> Outcome:
     return _judged(record, result, None)
 
 
-def _files(record, junit, log):
-    return reading.read_files(junit, log, title=record.name,
-                              backend=record.backend)
-
-
 def told(record: runs.Run, result: model.Result) -> model.Result:
     """The result, completed from the record of its run."""
     return dataclasses.replace(
-        result, signs=tuple(dict.fromkeys((*result.signs, *record.signs))),
+        result, cluster_warnings=tuple(dict.fromkeys(
+            (*result.cluster_warnings, *record.signs))),
         stand_in_images=result.stand_in_images or record.plan.stand_in)
 
 
@@ -74,5 +61,4 @@ def _judged(record, result, source):
     result = dataclasses.replace(
         told(record, result), mode=mode,
         cluster=dataclasses.replace(result.cluster, **about))
-    return Outcome(record, result, verdict_.judge(
-        result, required.of(result.cluster.kubernetes)), source)
+    return Outcome(record, result, verdict_.judge(result), source)

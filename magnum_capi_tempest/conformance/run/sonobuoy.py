@@ -20,7 +20,7 @@ import types
 from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.results import suite_names
+from magnum_capi_tempest.conformance import names
 from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest import texts
 from magnum_capi_tempest.toolchain import pins
@@ -133,7 +133,7 @@ def _plugin(data):
         max(int(progress.get('completed') or 0), 0),
         len(progress.get('failures') or ()),
         str(progress.get('msg') or ''), tuple(
-            suite_names.spec(texts.line(str(name), _NAME))
+            names.spec(texts.line(str(name), _NAME))
             for name in (progress.get('failures') or ())[:_FAILURES]))
 
 

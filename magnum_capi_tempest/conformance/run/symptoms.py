@@ -11,7 +11,7 @@ changes a verdict.
 
 import re
 
-from magnum_capi_tempest.conformance.results import documents
+from magnum_capi_tempest.conformance import documents
 from magnum_capi_tempest.evidence import conditions
 from magnum_capi_tempest.evidence import events as events_
 from magnum_capi_tempest.evidence import workload

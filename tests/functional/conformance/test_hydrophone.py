@@ -7,8 +7,8 @@ import shutil
 import tarfile
 
 from magnum_capi import errors
+from magnum_capi_tempest.conformance import archive as archive_
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.results import reading
 from magnum_capi_tempest.conformance.run import lifecycle
 from magnum_capi_tempest.conformance import verdict
 from tests.functional.conformance import base as base
@@ -41,7 +41,7 @@ class TestHydrophone(base.BaseTest):
 
             self.assertEqual(outcome, ended.verdict.outcome)
             self.assertEqual(
-                reading.read(archive).specs, ended.result.specs)
+                archive_.read(archive).specs, ended.result.specs)
             self.assertEqual({}, self.there.objects)
             shutil.rmtree(self.runtime.store.folder('r1'))
             # A run with the same name refuses to replace it.

@@ -9,8 +9,8 @@ import sys
 import yaml
 
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.reports import rerun
-from magnum_capi_tempest.conformance.reports import rerunning
+from magnum_capi_tempest.conformance import rerun
+from magnum_capi_tempest.conformance import rerunning
 from magnum_capi_tempest.conformance.run import runner
 from tests.functional import boxes
 from tests.functional.conformance import base as base

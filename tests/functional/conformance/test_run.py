@@ -96,7 +96,7 @@ class TestRun(base.BaseTest):
 
         self.assertEqual(verdict.PASSED, ended.verdict.outcome)
         self.assertEqual(1, len(ended.result.ran))
-        self.assertTrue(ended.result.verified)
+        self.assertTrue(ended.result.sha256)
         self.assertEqual(base.QUICK.read_bytes(), ended.source.read_bytes())
         self.assertTrue(any('answers again' in line
                             for line in self.progress.lines))

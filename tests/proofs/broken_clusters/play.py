@@ -10,7 +10,7 @@ import time
 
 from magnum_capi import errors
 from magnum_capi import waiting
-from magnum_capi_tempest.conformance.reports import files
+from magnum_capi_tempest.conformance import report
 from magnum_capi_tempest.conformance.run import completion
 from magnum_capi_tempest.conformance.run import kubeconfigs
 from magnum_capi_tempest.conformance.run import lifecycle
@@ -62,7 +62,8 @@ def _run(box, case, target, folder):
             target, plan, folder / case.name, name=case.name), runtime)
     except errors.EnvironmentProblem as e:
         return table.NOT_BEGUN, e.exit_code, str(e)
-    written = files.write(folder / case.name, ended.result, ended.verdict)
+    written = report.write(folder / case.name, report.view(
+        ended.result, ended.verdict))
     return (ended.verdict.outcome, ended.verdict.exit_code,
             written['report.md'].read_text(encoding='utf-8'))
 

@@ -15,7 +15,7 @@ from tests.unit.zuul import jobs
 
 #: Its run ended before a test began.
 INCOMPLETE = by_hand.ARCHIVES / 'hello-plugin.tar.gz'
-VERDICTS = (('results', INCOMPLETE), ('report', INCOMPLETE),
+VERDICTS = (('report', INCOMPLETE),
             ('compare', by_hand.QUICK, INCOMPLETE))
 
 
@@ -48,7 +48,7 @@ class CodesTest(testtools.TestCase):
 
     def test_wrong_usage(self):
         for argv in (*VERDICTS, ('run',), ('resume',), ('retrieve',),
-                     ('status',), ('rerun', INCOMPLETE)):
+                     ('status',), ('rerun', INCOMPLETE), ('submit',)):
             self.assertEqual(2, self.call(*argv, '--bogus'), argv)
 
     def test_a_typo_ends_the_role(self):

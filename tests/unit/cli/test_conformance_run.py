@@ -27,8 +27,9 @@ RUN = runs.Run('r1', runs.Target('c1'), runner.Plan(), '/results')
 
 
 def ended(specs=(), infra=()):
-    result = model.Result('r1', '/x', specs=specs, suite_finished=True,
-                          infra_errors=infra, mode=model.QUICK)
+    ran = len(specs)
+    result = model.Result('r1', '/x', specs=specs, infra_errors=infra,
+                          mode=model.QUICK, log=model.Log(ran, ran))
     return outcome.Outcome(RUN, result, verdict.judge(result),
                            pathlib.Path('/x'))
 

@@ -88,7 +88,7 @@ class TestFinishing(run_box.TestCase):
         ended = self.box.run()
 
         sign = 'cluster DNS: none of its pods is ready'
-        self.assertEqual((sign,), ended.result.signs)
+        self.assertEqual((sign,), ended.result.cluster_warnings)
         self.assertIn(f'seen in the cluster: {sign}', ended.verdict.reasons)
         self.assertEqual((sign,), self.box.runtime.store.load('r').signs)
 
