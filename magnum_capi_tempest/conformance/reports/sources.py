@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds the record that a user names, and what the user adds about it.
 
-A record is the name of a run of this machine, an archive, a folder with one,
-or a folder with Hydrophone's files. An archive does not say which Magnum
-driver created the cluster. The record of the run does; without one, the user
-can.
+A record is an archive, a folder with one, or a folder with Hydrophone's files.
+An archive does not say which Magnum driver created the cluster. The run.json
+beside it does; without one, the user can.
 """
 
 import dataclasses
@@ -26,9 +25,9 @@ KNOWN = ('name', 'driver', 'cni', 'image', 'kubernetes')
 
 FORM = ('RECORD[,driver=NAME][,cni=NAME][,image=NAME][,name=NAME]'
         '[,kubernetes=VERSION]')
-HELP = ('An archive, a folder with an archive or with junit_01.xml and '
-        f'e2e.log, or the name of a run; {FORM} adds what the record does not '
-        'say about its cluster.')
+HELP = ('An archive, or a folder with an archive or with junit_01.xml and '
+        f'e2e.log; {FORM} adds what the record does not say about its '
+        'cluster.')
 TREES = 'A folder with records anywhere below it counts as all of them.'
 
 
@@ -53,33 +52,26 @@ def parse(given) -> tuple[str, dict[str, str]]:
     return record, about
 
 
-def load(given, *, title=None, store=None) -> comparison.Judged:
+def load(given, *, title=None) -> comparison.Judged:
     """Read a record and judge it.
 
     :param given: see :data:`FORM`.
     :param title: its own name by default.
-    :param store: :class:`~..run.runs.Store`.
     :raises UsageError: there is no such record.
     :raises Damage: it is broken, or not safe to read.
     """
-    store = store or runs.Store()
     name, about = parse(given)
-    path = pathlib.Path(name)
+    path = _existing(name)
     version = about.pop('kubernetes', '')
-    if path.exists():
-        # An archive is the best source for its version.
-        result = reading.find(path, kubernetes=version or version_of(
-            path, store))
-        told = folders.read_report_notes(path, result.sha256)
-        run = _of_result(store, path, result)
-        if told.stand_in:
-            result = dataclasses.replace(result, stand_in_images=True)
-        if run is not None:
-            result = outcome.told(run, result)
-        about = _known(told.cluster) | _known(run and run.about) | about
-    else:
-        record = _record(store, name)
-        result = outcome.of_archive(record).result
+    # An archive is the best source for its version.
+    result = reading.find(path, kubernetes=version or version_of(path))
+    told = folders.read_report_notes(path, result.sha256)
+    run = runs.beside(path, result.sha256)
+    if told.stand_in:
+        result = dataclasses.replace(result, stand_in_images=True)
+    if run is not None:
+        result = outcome.with_run_metadata(run, result)
+    about = _known(told.cluster) | _known(run and run.about) | about
     result = dataclasses.replace(
         result, title=title or result.title,
         cluster=dataclasses.replace(result.cluster, **about))
@@ -87,7 +79,7 @@ def load(given, *, title=None, store=None) -> comparison.Judged:
         result, required.of(result.cluster.kubernetes)))
 
 
-def load_all(given, store=None) -> tuple[
+def load_all(given) -> tuple[
         list[comparison.Judged], list[comparison.Unreadable]]:
     """Read several records; titles of records with the same name differ.
 
@@ -95,11 +87,10 @@ def load_all(given, store=None) -> tuple[
     :raises Damage: one that is named cannot be read, or of those below a
         folder fewer than two can.
     """
-    store = store or runs.Store()
     found, faults = [], []
     for one, title in _each(given):
         try:
-            found.append(load(one, title=title, store=store))
+            found.append(load(one, title=title))
         except damage.Damage as e:
             if title is None:
                 raise
@@ -115,19 +106,16 @@ def load_all(given, store=None) -> tuple[
         comparison.Unreadable(title, str(e)) for title, e in faults]
 
 
-def run_of(given, result, store=None) -> runs.Run | None:
-    """The run that a record belongs to, if this machine started it.
+def run_of(given, result) -> runs.Run | None:
+    """The run that a record belongs to, if its run.json is beside it.
 
     :param result: that was read from the record.
     """
-    store = store or runs.Store()
     name, _ = parse(given)
-    path = pathlib.Path(name)
-    return (_of_result(store, path, result) if path.exists()
-            else _record(store, name))
+    return runs.beside(pathlib.Path(name), result.sha256)
 
 
-def version_of(path, store=None) -> str:
+def version_of(path) -> str:
     """Version of Kubernetes of Hydrophone's files, which do not have it.
 
     Empty unless the report beside them, or their run, knows it.
@@ -135,7 +123,7 @@ def version_of(path, store=None) -> str:
     :param path: of the record.
     """
     path = pathlib.Path(path)
-    run = _of_files(store or runs.Store(), path)
+    run = runs.beside(path)
     return (folders.read_report_notes(path).cluster.kubernetes
             or (run.about.kubernetes if run else ''))
 
@@ -153,35 +141,12 @@ def _each(given):
             yield f'{record}{said}', title
 
 
-def _record(store, name):
-    try:
-        record = store.load(name)
-    except errors.UsageError as e:
-        raise errors.UsageError(
-            'There is no such archive, folder or run', where=name,
-            # A path is no name of a run.
-            hint=None if '/' in name else e.hint) from e
-    if not record.archive:
-        raise errors.UsageError(
-            'The results of the run have not been fetched to this machine',
-            where=name,
-            hint=f'magnum-capi conformance resume {name}')
-    return record
-
-
-def _of_result(store, path, result):
-    """The run of an archive, by its digest, or of Hydrophone's files."""
-    if not result.sha256:
-        return _of_files(store, path)
-    return next((run for run in store.all() if run.sha256 == result.sha256),
-                None)
-
-
-def _of_files(store, path):
-    wanted = path.resolve()
-    return next((run for run in store.all()
-                 if run.backend == model.HYDROPHONE and run.archive
-                 and pathlib.Path(run.archive).resolve() == wanted), None)
+def _existing(name):
+    path = pathlib.Path(name)
+    if not path.exists():
+        raise errors.UsageError('There is no such archive or folder',
+                                where=name)
+    return path
 
 
 def _known(cluster):

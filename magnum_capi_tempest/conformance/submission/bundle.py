@@ -64,7 +64,7 @@ class Bundle:
 
 
 def build(source, product_file, out, *, name=None, setup_file=None,
-          latest=None, store=None, kubernetes='') -> Bundle:
+          latest=None, kubernetes='') -> Bundle:
     """Create a submission.
 
     :param source: Sonobuoy archive, or folder of Hydrophone's files.
@@ -73,8 +73,6 @@ def build(source, product_file, out, *, name=None, setup_file=None,
     :param name: of the product's folder; by default from the product's name.
     :param setup_file: Markdown for the README: how to create a cluster.
     :param latest: latest release of Kubernetes, see :func:`check.check`.
-    :param store: :class:`~..run.runs.Store`, which may have the plan of the
-        run.
     :param kubernetes: version of the cluster, if neither the record nor the
         run says it.
     :raises Refused: with every reason why it cannot be submitted.
@@ -86,9 +84,8 @@ def build(source, product_file, out, *, name=None, setup_file=None,
     setup = (_read(setup_file, _MOST_SETUP).decode('utf-8', 'replace')
              if setup_file else None)
     product = products.parse(content)
-    store = store or runs.Store()
     result = reading.find(
-        source, kubernetes=kubernetes or sources.version_of(source, store))
+        source, kubernetes=kubernetes or sources.version_of(source))
     release = _RELEASE.match(result.cluster.kubernetes)
     reasons = [*_run_reasons(result),
                *(str(f) for f in products.check(product, str(product_file))
@@ -104,7 +101,7 @@ def build(source, product_file, out, *, name=None, setup_file=None,
         raise errors.UsageError('The folder exists already', where=target,
                                 hint='Remove it, or choose another --out')
     text = readme.render(result, product.value('name'),
-                         product.value('version'), _plan(result, store),
+                         product.value('version'), _plan(result),
                          setup)
     return _written(target, source, content, text, latest)
 
@@ -122,14 +119,10 @@ def _run_reasons(result):
     return reasons
 
 
-def _plan(result, store):
-    """The plan of the run, if this machine started it."""
-    source = pathlib.Path(result.source).absolute()
-    for run in store.all():
-        if run.sha256 == result.sha256 if result.sha256 else (
-                run.archive and pathlib.Path(run.archive) == source):
-            return run.plan
-    return None
+def _plan(result):
+    """The plan of the run, if its run.json is beside the results."""
+    run = runs.beside(result.source, result.sha256)
+    return run.plan if run and not run.elsewhere else None
 
 
 def _folder_name(name):

@@ -109,10 +109,10 @@ def _portable(plan):
 
 def _commands(backend, plan):
     if backend == model.SONOBUOY:
-        return sonobuoy.backend(plan, 'sonobuoy', _KUBECONFIG).preview(
-            plan, '.')
-    return hydrophone.backend(plan, 'hydrophone', _KUBECONFIG).preview(
-        plan, '.')
+        return sonobuoy.Sonobuoy(plan, 'sonobuoy', _KUBECONFIG).preview('.')
+    # Alone, it needs no second call.
+    return hydrophone.Hydrophone(
+        plan, 'hydrophone', _KUBECONFIG).preview('.')[:1]
 
 
 def _shown(argv):

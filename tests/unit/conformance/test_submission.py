@@ -45,9 +45,8 @@ class BuildTest(_Base):
             submissions.certified() if members is None else members))
         about = submissions.product_yaml() if about is None else about
         (self.folder / 'p.yaml').write_bytes(about)
-        store = runs.Store(self.folder / 'runs')
         return bundle.build(archive, self.folder / 'p.yaml', self.out,
-                            **{'store': store, 'latest': 'v1.36'} | kwargs)
+                            **{'latest': 'v1.36'} | kwargs)
 
     def refused(self, *args, **kwargs):
         error = self.assertRaises(bundle.Refused, self.build, *args, **kwargs)
@@ -91,18 +90,16 @@ class BuildTest(_Base):
             self.assertIn(part, text)
 
     def test_the_readme_has_the_commands_of_that_run(self):
-        store = runs.Store(self.folder / 'runs')
         archive = self.folder / 'run.tar.gz'
         archive.write_bytes(archives.by_library(submissions.certified()))
-        store.save(runs.Run(
-            'r', runs.Target(kubeconfig='/k'), runner.Plan(
+        runs.save(runs.Run(
+            self.folder, runs.Target(kubeconfig='/k'), runner.Plan(
                 mode='certified-conformance',
                 images=runner.Images(mirrors=pathlib.Path('/home/me/m.yaml')),
-                node_selector=(('role', 'infra'),)), '/results',
-            archive=str(archive),
+                node_selector=(('role', 'infra'),)), archive=archive.name,
             sha256=hashlib.sha256(archive.read_bytes()).hexdigest()))
 
-        text = (self.build(store=store).folder / 'README.md').read_text()
+        text = (self.build().folder / 'README.md').read_text()
 
         self.assertIn('--aggregator-node-selector role:infra', text)
         self.assertIn('--e2e-repo-config m.yaml', text)
@@ -116,22 +113,21 @@ class BuildTest(_Base):
         for name, member in (('e2e.log', archives.LOG),
                              ('junit_01.xml', archives.JUNIT)):
             (files / name).write_bytes(members[member])
-        store = runs.Store(self.folder / 'runs')
         (self.folder / 'p.yaml').write_bytes(submissions.product_yaml())
 
         def build(number, **kwargs):
             return bundle.build(
                 files, self.folder / 'p.yaml', self.out / str(number),
-                store=store, latest='v1.36', **kwargs)
+                latest='v1.36', **kwargs)
 
         error = self.assertRaises(bundle.Refused, build, 0)
         self.assertIn('--kubernetes-version', str(error))
 
         build(1, kubernetes='v1.34.9')
-        store.save(runs.Run(
-            'r', runs.Target(kubeconfig='/k'), runner.Plan(
-                mode='certified-conformance'), str(self.folder),
-            backend='hydrophone', archive=str(files),
+        runs.save(runs.Run(
+            files, runs.Target(kubeconfig='/k'), runner.Plan(
+                mode='certified-conformance'),
+            backend='hydrophone', archive='.',
             about=model.Cluster(kubernetes='v1.34.9')))
         made = build(2)
 
