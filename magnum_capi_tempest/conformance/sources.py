@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds the records that a user names, and what is known about their clusters.
 
-A record is an archive, a folder with one, a folder with Hydrophone's files, or
-the name of a run of this machine. An archive does not say which Magnum driver
-created the cluster. That is known, the best source first, from the user, from
-the run if this machine started it, and from the ``report.json`` beside the
-record, which was written while the cluster still existed.
+A record is an archive, a folder with one, or a folder with Hydrophone's files.
+An archive does not say which Magnum driver created the cluster. That is known,
+the best source first, from the user, from the ``run.json`` beside the record,
+and from the ``report.json`` beside it, which was written while the cluster
+still existed.
 """
 
 import dataclasses
@@ -26,9 +26,9 @@ KNOWN = ('name', 'driver', 'cni', 'image', 'kubernetes')
 
 FORM = ('RECORD[,driver=NAME][,cni=NAME][,image=NAME][,name=NAME]'
         '[,kubernetes=VERSION]')
-HELP = ('An archive, a folder with an archive or with junit_01.xml and '
-        f'e2e.log, or the name of a run; {FORM} adds what the record does not '
-        'say about its cluster.')
+HELP = ('An archive, or a folder with an archive or with junit_01.xml and '
+        f'e2e.log; {FORM} adds what the record does not say about its '
+        'cluster.')
 TREES = 'A folder with records anywhere below it counts as all of them.'
 
 _REPORT, _ARCHIVE = 'report.json', '.tar.gz'
@@ -44,7 +44,7 @@ class Notes:
     :param cluster: its fields are empty if unknown.
     :param stand_in: the images of the run were stand-ins.
     :param warnings: problems of the cluster that were seen during the run.
-    :param run: :class:`~.run.runs.Run`, None if this machine has none.
+    :param run: :class:`~.run.runs.Run`, None if it has no ``run.json``.
     """
 
     cluster: model.Cluster = model.Cluster()
@@ -53,46 +53,45 @@ class Notes:
     run: runs.Run | None = None
 
 
-def load(given, *, title=None, copy_to=None, store=None) -> compare.Judged:
+def load(given, *, title=None, copy_to=None) -> compare.Judged:
     """Read a record and judge it.
 
     :param given: see :data:`FORM`.
     :param title: its own name by default.
     :param copy_to: see :func:`.archive.read`.
-    :param store: :class:`~.run.runs.Store`.
-    :raises UsageError: there is no such record.
+    :raises UsageError: there is no such record, or its results have not been
+        fetched.
     :raises Damage: it is broken, or not safe to read.
     """
-    return loaded(given, title=title, copy_to=copy_to, store=store)[0]
+    return loaded(given, title=title, copy_to=copy_to)[0]
 
 
-def loaded(given, *, title=None, copy_to=None, store=None
+def loaded(given, *, title=None, copy_to=None
            ) -> tuple[compare.Judged, Notes]:
     """Like :func:`load`, together with what is known beside the record."""
-    store = store or runs.Store()
     name, said = _parse(given)
     path = pathlib.Path(name)
-    run = None
-    if not path.exists():
-        run = _named(store, name)
-        path, title = pathlib.Path(run.archive), title or run.name
-    result = archive.read(path, title=title, copy_to=copy_to,
-                          sha256=run.sha256 if run else '')
-    notes = _notes(path, result, run or _run_of(store, path, result))
+    if _unfetched(path):
+        raise errors.UsageError(
+            'The results of the run have not been fetched', where=path,
+            hint=f'magnum-capi conformance attach {path}')
+    result = archive.read(path, title=title, copy_to=copy_to)
+    notes = _notes(path, result)
     cluster = _filled(notes.cluster, result.cluster)
     if result.cluster.kubernetes:
         # An archive is the best source for its version.
         said.pop('kubernetes', None)
     result = dataclasses.replace(
         result, cluster=dataclasses.replace(cluster, **said),
-        mode=(notes.run.plan.mode if notes.run
+        # Of a run that was started elsewhere, the plan is not known.
+        mode=(notes.run.plan.mode if notes.run and not notes.run.elsewhere
               and result.mode == model.UNKNOWN else result.mode),
         stand_in_images=result.stand_in_images or notes.stand_in,
         cluster_warnings=notes.warnings)
     return compare.Judged(result, verdicts.judge(result)), notes
 
 
-def load_all(given, store=None) -> tuple[
+def load_all(given) -> tuple[
         list[compare.Judged], list[compare.Unreadable]]:
     """Read several records; titles of records with the same name differ.
 
@@ -100,11 +99,10 @@ def load_all(given, store=None) -> tuple[
     :raises Damage: one that is named cannot be read, or of those below a
         folder fewer than two can.
     """
-    store = store or runs.Store()
     found, faults = [], []
     for one, title in _each(given):
         try:
-            found.append(load(one, title=title, store=store))
+            found.append(load(one, title=title))
         except damage.Damage as e:
             if title is None:
                 raise
@@ -121,7 +119,7 @@ def load_all(given, store=None) -> tuple[
 
 
 def _parse(given):
-    """Path or name of a record, and what was added about its cluster.
+    """Path of a record, and what was added about its cluster.
 
     :raises UsageError: an attribute is unknown, or it is a URL.
     """
@@ -139,39 +137,19 @@ def _parse(given):
     return record, about
 
 
-def _named(store, name):
-    try:
-        run = store.load(name)
-    except errors.UsageError as e:
-        raise errors.UsageError(
-            'There is no such archive, folder or run', where=name,
-            # A path is no name of a run.
-            hint=None if '/' in name else e.hint) from e
-    if not run.archive:
-        raise errors.UsageError(
-            'The results of the run have not been fetched to this machine',
-            where=name, hint=f'magnum-capi conformance resume {name}')
-    return run
+def _unfetched(path):
+    """Whether it is the folder of a run, without its results."""
+    return ((path / runs.FILE).exists() and _is_tree(path)
+            and not any(path.glob(f'*{_ARCHIVE}')))
 
 
-def _run_of(store, path, result):
-    """The run of an archive, by its digest, or of Hydrophone's files.
-
-    Of several that wrote to one folder, the last one left its files there.
-    """
-    wanted = path.resolve()
-    return next((run for run in reversed(store.all()) if (
-        run.sha256 == result.sha256 if result.sha256 else
-        run.backend == model.HYDROPHONE and run.archive
-        and pathlib.Path(run.archive).resolve() == wanted)), None)
-
-
-def _notes(path, result, run):
+def _notes(path, result):
     notes = _report_beside(path, result.sha256)
+    run = runs.beside(path, result.sha256)
     if run is None:
         return notes
     return Notes(_filled(run.about, notes.cluster),
-                 notes.stand_in or run.plan.stand_in, run.signs, run)
+                 notes.stand_in or run.plan.stand_in, run.warnings, run)
 
 
 def _filled(first, second):

@@ -109,7 +109,7 @@ def _connect(cloud):
             auth_exceptions.MissingRequiredOptions) as e:
         raise errors.UsageError(
             f'No cloud is configured: {str(e).rstrip(".")}',
-            hint='Set OS_CLOUD, or use --os-cloud') from None
+            hint='Set OS_CLOUD, or use --cloud') from None
 
 
 def _caller(target, connect):

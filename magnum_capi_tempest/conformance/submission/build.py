@@ -58,7 +58,7 @@ class Built:
 
 
 def build(record, product_file, out, *, name=None, setup_file=None,
-          latest=None, store=None) -> Built:
+          latest=None) -> Built:
     """Create a submission.
 
     :param record: see :data:`..sources.FORM`.
@@ -67,7 +67,6 @@ def build(record, product_file, out, *, name=None, setup_file=None,
     :param name: of the product's folder; by default from the product's name.
     :param setup_file: Markdown for the README: how to create a cluster.
     :param latest: latest release of Kubernetes, see :func:`.check.check`.
-    :param store: see :func:`..sources.load`.
     :raises Refused: with every reason why it cannot be submitted.
     :raises UsageError: an argument is invalid.
     :raises Damage: the record cannot be read.
@@ -86,18 +85,18 @@ def build(record, product_file, out, *, name=None, setup_file=None,
         with tempfile.TemporaryDirectory(
                 prefix='.submission-', dir=out) as draft:
             return _built(pathlib.Path(draft), record, content, product,
-                          out, name, setup, latest, store)
+                          out, name, setup, latest)
     except OSError as e:
         raise errors.EnvironmentProblem(
             f'Cannot write the submission: {e.strerror}', where=out,
             hint='Free some space, or name another folder') from e
 
 
-def _built(draft, record, content, product, out, name, setup, latest, store):
+def _built(draft, record, content, product, out, name, setup, latest):
     """Write, check, and only then give the folder its name."""
     copies = draft / 'copies'
     copies.mkdir()
-    judged = sources.load(record, copy_to=copies, store=store)
+    judged = sources.load(record, copy_to=copies)
     result = judged.result
     release = required.release(result.cluster.kubernetes)
     reasons = [*_reasons(judged, copies),

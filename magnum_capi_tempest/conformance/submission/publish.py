@@ -50,14 +50,13 @@ class Published:
         return sum(sum(c.values()) for c in self.counts.values())
 
 
-def publish(record, folder, *, title=None, reruns=(),
-            store=None) -> Published:
+def publish(record, folder, *, title=None, reruns=()) -> Published:
     """Write the copies.
 
     :param record: see :data:`..sources.FORM`.
     :param folder: made if missing; files of the same names are replaced. A
         log or a JUnit file that the record does not have is left out.
-    :param title: see :func:`..sources.load`; ``store`` likewise.
+    :param title: see :func:`..sources.load`.
     :param reruns: results of rerunning its failures.
     :raises Damage: the record cannot be read.
     :raises EnvironmentProblem: a file cannot be written.
@@ -65,8 +64,7 @@ def publish(record, folder, *, title=None, reruns=(),
     folder = pathlib.Path(folder)
     with tempfile.TemporaryDirectory() as copies:
         copies = pathlib.Path(copies)
-        judged = sources.load(record, title=title, copy_to=copies,
-                              store=store)
+        judged = sources.load(record, title=title, copy_to=copies)
         found, files = {}, []
         result, found['report'] = _without_secrets(judged.result)
         for name, copy in ((archive.LOG, _copy_log),

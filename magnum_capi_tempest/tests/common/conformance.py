@@ -90,15 +90,11 @@ class BaseConformanceTest(operations.BaseOperationsTest):
     def run_conformance(self, cluster, when=''):
         """Run the conformance tests in a cluster and keep their results."""
         private = self.useFixture(fixtures.TempDir()).path
-        # Runs of parallel workers and other users must not see this one.
-        self.useFixture(fixtures.EnvironmentVariable(
-            'MAGNUM_CAPI_STATE', os.path.join(private, 'state')))
         folder = pathlib.Path(CONF.magnum_capi.conformance_results or private,
                               cluster['name'], when)
         ended = lifecycle.run(lifecycle.RunRequest(
             runs.Target(kubeconfig=self.kubeconfig(cluster)),
-            plan(CONF.magnum_capi), folder, name='conformance'),
-            lifecycle.Runtime())
+            plan(CONF.magnum_capi), folder.absolute()), lifecycle.Runtime())
         ended = self._named(ended, cluster)
         shown = report.view(ended.result, ended.verdict)
         report.write(folder, shown)

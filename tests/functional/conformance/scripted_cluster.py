@@ -86,6 +86,7 @@ class ScriptedCluster(fixtures.Fixture):
     ``execs``: output of successive execs, the last one repeated.
     ``log``: of every container, None if it has not started.
     ``objects``: created objects, path -> object. ``asked``: "GET /path".
+    ``stores_dry_runs``: like Cluster API's in-memory server.
     """
 
     def __init__(self, *, running=True):
@@ -96,6 +97,7 @@ class ScriptedCluster(fixtures.Fixture):
         self.asked, self.plugin_pods, self.log = [], [], None
         self.nodes = [node('n1'), node('n2')]
         self.version = 'v1.34.9'
+        self.stores_dry_runs = False
         if self._running:
             self._start_run()
         self.url = loopback.start(
@@ -240,6 +242,10 @@ class _Handler(loopback.Handler):
             return 200, _list('Node', self.cluster.nodes)
         if path in (f'{SPACE}/pods', '/api/v1/pods'):
             return 200, _list('Pod', self._pods(query))
+        if re.fullmatch('/api/v1/namespaces/[^/]+/(pods|events)', path):
+            return 200, _list('Pod', [
+                {**o, 'status': ENDED} for p, o in objects.items()
+                if p.rpartition('/')[0] == path])
         kind = _LISTS.get(path)
         if kind:
             return 200, _list(
@@ -297,7 +303,7 @@ class _Handler(loopback.Handler):
         if where in self.cluster.objects:
             self.answer(409, _failure(409, 'AlreadyExists', 'exists'))
             return
-        if not dry:
+        if not dry or self.cluster.stores_dry_runs:
             self.cluster.objects[where] = obj
         self.answer(201, obj)
 

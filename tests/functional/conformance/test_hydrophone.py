@@ -3,13 +3,16 @@
 
 """The real Hydrophone, with the same kind of result."""
 
+import dataclasses
 import shutil
 import tarfile
 
 from magnum_capi import errors
 from magnum_capi_tempest.conformance import archive as archive_
 from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.run import elsewhere
 from magnum_capi_tempest.conformance.run import lifecycle
+from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance import verdict
 from tests.functional.conformance import base as base
 from tests.functional.conformance import scripted_cluster as scripted
@@ -43,9 +46,8 @@ class TestHydrophone(base.BaseTest):
             self.assertEqual(
                 archive_.read(archive).specs, ended.result.specs)
             self.assertEqual({}, self.there.objects)
-            shutil.rmtree(self.runtime.store.folder('r1'))
-            # A run with the same name refuses to replace it.
-            shutil.rmtree(self.base / 'results' / 'r1')
+            # A run in the same folder refuses to replace it.
+            shutil.rmtree(self.base / 'r1')
 
     def test_a_namespace_that_exists_is_not_touched(self):
         cluster = self.cluster()
@@ -56,3 +58,29 @@ class TestHydrophone(base.BaseTest):
             errors.EnvironmentProblem, lifecycle.run,
             self.request(cluster, backend=model.HYDROPHONE), self.runtime)
         self.assertEqual(1, len(cluster.objects))
+
+    def test_of_plain_hydrophone_it_says_that_it_will_be_removed(self):
+        execs = self.files(base.QUICK)
+        cluster = self.cluster(
+            log=(self.base / 'e2e.log').read_text(), execs=execs)
+        space = '/api/v1/namespaces/conformance'
+        cluster.objects.update({
+            space: {'metadata': {
+                'name': 'conformance', 'uid': 'u',
+                'creationTimestamp': '2026-11-21T09:24:00Z'}},
+            f'{space}/pods/{scripted.LONE}': {'metadata': {
+                'name': scripted.LONE, 'namespace': 'conformance'}}})
+        where = elsewhere.Elsewhere(
+            runs.Target(kubeconfig=str(cluster.kubeconfig)),
+            folder=self.base / 'r1')
+
+        error = self.assertRaises(errors.UsageError, lifecycle.attach, where,
+                                  self.runtime)
+        self.assertIn('--remove', str(error))
+        self.assertEqual(2, len(cluster.objects))
+
+        ended = lifecycle.attach(
+            dataclasses.replace(where, remove=True), self.runtime)
+
+        self.assertEqual(verdict.PASSED, ended.verdict.outcome)
+        self.assertEqual({}, cluster.objects)

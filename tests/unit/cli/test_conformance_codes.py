@@ -47,8 +47,8 @@ class CodesTest(testtools.TestCase):
             self.assertEqual(3, self.call(*argv), argv)
 
     def test_wrong_usage(self):
-        for argv in (*VERDICTS, ('run',), ('resume',), ('retrieve',),
-                     ('status',), ('rerun', INCOMPLETE), ('submit',)):
+        for argv in (*VERDICTS, ('run',), ('attach',), ('abort',),
+                     ('run', '--rerun', INCOMPLETE), ('submit',)):
             self.assertEqual(2, self.call(*argv, '--bogus'), argv)
 
     def test_a_typo_ends_the_role(self):

@@ -16,7 +16,7 @@ import testtools
 from magnum_capi.cli import main
 from magnum_capi import errors
 from magnum_capi_tempest.cli import conformance_report as cli
-from magnum_capi_tempest.cli import conformance_rerun
+from magnum_capi_tempest.cli import conformance_run
 from magnum_capi_tempest.conformance import archive
 from magnum_capi_tempest.conformance.run import lifecycle
 from magnum_capi_tempest.conformance.run import outcome
@@ -162,16 +162,12 @@ class CompareTest(TestCase):
 class RerunTest(TestCase):
 
     def again(self, *argv):
-        return self.call(conformance_rerun.Rerun, by_hand.PARALLEL, *argv)
-
-    def test_rerun_lists(self):
-        code, out, _ = self.again('--list')
-
-        self.assertEqual((0, 4), (code, len(out.splitlines())))
+        return self.call(conformance_run.Run, '--rerun', by_hand.PARALLEL,
+                         *argv)
 
     def test_rerun_of_nothing(self):
         code, _, err = self.call(
-            conformance_rerun.Rerun, by_hand.QUICK)
+            conformance_run.Run, '--rerun', by_hand.QUICK)
 
         self.assertEqual(2, code)
         self.assertIn('there is nothing to rerun', err)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which record a person means; what it knows of its cluster."""
 
-import dataclasses
 import hashlib
 import json
 import pathlib
@@ -28,20 +27,19 @@ class SourcesTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-        self.store = runs.Store(self.folder / 'state')
         self.files = by_hand.folder(self.folder / 'files')
 
-    def record(self, name='first', archive=None, **kwargs):
-        run = runs.Run(
-            name, runs.Target(cluster='c1'), runner.Plan(), str(self.folder),
-            archive=str(self.files if archive is None else archive),
-            backend=model.HYDROPHONE, about=model.Cluster(
-                name='c1', driver='k8s_capi_v1'), **kwargs)
-        self.store.save(run)
+    def record(self, **kwargs):
+        """Write the run.json of the files."""
+        run = runs.Run(self.files, runs.Target(cluster='c1'), **{
+            'plan': runner.Plan(), 'archive': '.',
+            'backend': model.HYDROPHONE, 'about': model.Cluster(
+                name='c1', driver='k8s_capi_v1'), **kwargs})
+        runs.save(run)
         return run
 
     def load(self, given, **kwargs):
-        return sources.load(str(given), store=self.store, **kwargs)
+        return sources.load(str(given), **kwargs)
 
     def test_archive(self):
         found = self.load(by_hand.QUICK)
@@ -66,13 +64,11 @@ class SourcesTest(testtools.TestCase):
         self.record()
         self.assertEqual('', self.load(self.files).result.cluster.kubernetes)
 
-        run = self.store.load('first')
-        self.store.save(dataclasses.replace(run, about=dataclasses.replace(
-            run.about, kubernetes='v1.34.9')))
+        self.record(about=model.Cluster(kubernetes='v1.34.9'))
 
-        for given, version in ((self.files, 'v1.34.9'),
-                               (f'{self.files},kubernetes=v1.35.0', 'v1.35.0'),
-                               ('first', 'v1.34.9')):
+        for given, version in (
+                (self.files, 'v1.34.9'),
+                (f'{self.files},kubernetes=v1.35.0', 'v1.35.0')):
             self.assertEqual(
                 version, self.load(given).result.cluster.kubernetes)
 
@@ -94,19 +90,17 @@ class SourcesTest(testtools.TestCase):
                                                  cluster.driver))
 
     def test_what_only_the_record_of_its_run_knows(self):
-        self.record(signs=('cluster DNS: gone',))
+        plan = runner.Plan(mode=model.QUICK, stand_in=True)
+        for elsewhere, mode in ((False, model.QUICK), (True, model.UNKNOWN)):
+            self.record(warnings=('cluster DNS: gone',), plan=plan,
+                        elsewhere=elsewhere)
 
-        for given in (self.files, 'first'):
-            self.assertEqual(('cluster DNS: gone',),
-                             self.load(given).result.cluster_warnings)
+            found = self.load(f'{self.files},cni=calico').result
 
-    def test_name_of_a_run(self):
-        self.record()
-
-        found = self.load('first,cni=calico').result
-
-        self.assertEqual(('first', 'k8s_capi_v1', 'calico'), (
-            found.title, found.cluster.driver, found.cluster.cni))
+            self.assertEqual(
+                (('cluster DNS: gone',), mode, True, 'k8s_capi_v1', 'calico'),
+                (found.cluster_warnings, found.mode, found.stand_in_images,
+                 found.cluster.driver, found.cluster.cni))
 
     def test_file_with_a_comma_in_its_name(self):
         path = self.folder / 'a,driver=b.tar.gz'
@@ -115,26 +109,28 @@ class SourcesTest(testtools.TestCase):
         self.assertRaisesRegex(damage.Damage, 'is empty', self.load, path)
 
     def test_no_such_record(self):
-        self.record()
-
         error = self.assertRaises(errors.UsageError, self.load, 'second')
 
-        self.assertIn('There is no such archive, folder or run (second). '
-                      'Runs: first', str(error))
+        self.assertIn('There is no such archive or folder (second)',
+                      str(error))
 
     def test_run_without_results(self):
         self.record(archive='')
+        for file in self.files.iterdir():
+            if file.name != runs.FILE:
+                file.unlink()
 
-        error = self.assertRaises(errors.UsageError, self.load, 'first')
+        error = self.assertRaises(errors.UsageError, self.load, self.files)
 
-        self.assertIn('magnum-capi conformance resume first', str(error))
+        self.assertIn(f'magnum-capi conformance attach {self.files}',
+                      str(error))
 
     def test_nonsense_about_a_cluster(self):
         for given in ('x,color=red', 'x,driver'):
             self.assertRaises(errors.UsageError, self.load, given)
 
     def test_one_title_twice(self):
-        found, _ = sources.load_all([str(self.files)] * 2, self.store)
+        found, _ = sources.load_all([str(self.files)] * 2)
 
         self.assertEqual(
             ['1: files', '2: files'],
@@ -143,19 +139,8 @@ class SourcesTest(testtools.TestCase):
     def test_run_of_a_record(self):
         run = self.record()
 
-        self.assertEqual(run, sources.loaded(
-            str(self.files), store=self.store)[1].run)
-        self.assertIsNone(sources.loaded(
-            str(by_hand.RERUN), store=self.store)[1].run)
-
-    def test_the_last_run_of_a_folder_left_its_files_there(self):
-        for number, driver in enumerate(('heat', 'capi', 'other'), 1):
-            run = self.record(f'r{number}', started=f'2026-11-2{number}T09:00')
-            self.store.save(dataclasses.replace(
-                run, about=model.Cluster(driver=driver)))
-
-        self.assertEqual('other',
-                         self.load(self.files).result.cluster.driver)
+        self.assertEqual(run, sources.loaded(str(self.files))[1].run)
+        self.assertIsNone(sources.loaded(str(by_hand.RERUN))[1].run)
 
 
 class _Tree(testtools.TestCase):
@@ -177,8 +162,7 @@ class _Tree(testtools.TestCase):
             sha256=sha256 or hashlib.sha256(path.read_bytes()).hexdigest())))
 
     def load(self, *given):
-        return sources.load_all(map(str, given), runs.Store(
-            self.top / 'state'))[0]
+        return sources.load_all(map(str, given))[0]
 
 
 class TreeTest(_Tree):
@@ -281,8 +265,7 @@ class ReportBesideTest(_Tree):
     def test_what_ci_published_knows_driver_and_version(self):
         self.report(self.path, driver='capi', kubernetes='v9')
 
-        publish.publish(self.path, self.top / 'logs' / 'c1',
-                        store=runs.Store(self.top / 'state'))
+        publish.publish(self.path, self.top / 'logs' / 'c1')
         one, = self.load(self.top / 'logs')
 
         self.assertEqual(

@@ -45,9 +45,8 @@ class BuildTest(_Base):
             submissions.certified() if members is None else members))
         about = submissions.product_yaml() if about is None else about
         (self.folder / 'p.yaml').write_bytes(about)
-        store = runs.Store(self.folder / 'runs')
         return build.build(record, self.folder / 'p.yaml', self.out,
-                           **{'store': store, 'latest': 'v1.36'} | kwargs)
+                           **{'latest': 'v1.36'} | kwargs)
 
     def refused(self, *args, **kwargs):
         error = self.assertRaises(build.Refused, self.build, *args, **kwargs)
@@ -128,22 +127,21 @@ class BuildTest(_Base):
         for name, member in (('e2e.log', archives.LOG),
                              ('junit_01.xml', archives.JUNIT)):
             (files / name).write_bytes(members[member])
-        store = runs.Store(self.folder / 'runs')
         (self.folder / 'p.yaml').write_bytes(submissions.product_yaml())
 
         def submit(name, record=files):
             return build.build(
                 record, self.folder / 'p.yaml', self.out, name=name,
-                store=store, latest='v1.36')
+                latest='v1.36')
 
         error = self.assertRaises(build.Refused, submit, 'a')
         self.assertIn('RECORD,kubernetes=VERSION', str(error))
 
         submit('b', f'{files},kubernetes=v1.34.9')
-        store.save(runs.Run(
-            'r', runs.Target(kubeconfig='/k'), runner.Plan(
-                mode='certified-conformance'), str(self.folder),
-            backend='hydrophone', archive=str(files),
+        runs.save(runs.Run(
+            files, runs.Target(kubeconfig='/k'), runner.Plan(
+                mode='certified-conformance'),
+            backend='hydrophone', archive='.',
             about=model.Cluster(kubernetes='v1.34.9')))
         made = submit('c')
 
