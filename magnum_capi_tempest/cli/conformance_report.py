@@ -6,8 +6,6 @@ import sys
 
 from magnum_capi.cli import base
 from magnum_capi import outfile
-from magnum_capi_tempest.conformance import compare
-from magnum_capi_tempest.conformance import compare_report
 from magnum_capi_tempest.conformance import report
 from magnum_capi_tempest.conformance import sources
 from magnum_capi_tempest import report as reports
@@ -92,6 +90,8 @@ class Compare(base.Judging):
         return parser
 
     def act(self, args):
+        from magnum_capi_tempest.conformance import compare
+        from magnum_capi_tempest.conformance import compare_report
         require_folder(args.html)
         found = compare.compare(*sources.load_all(args.records))
         if args.folder:
