@@ -66,7 +66,7 @@ class Rerun(base.Judging):
         request = _request(args, notes.run)
         if args.dry_run:
             return _preview(names, request)
-        conformance_report.require_folder(args.html)
+        conformance_report.check_output(args.html, args.folder)
         return _run_again(args, judged, request)
 
 
