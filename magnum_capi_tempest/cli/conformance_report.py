@@ -6,8 +6,6 @@ import sys
 
 from magnum_capi.cli import base
 from magnum_capi import outfile
-from magnum_capi_tempest.conformance import compare
-from magnum_capi_tempest.conformance import compare_report
 from magnum_capi_tempest.conformance import report
 from magnum_capi_tempest.conformance import sources
 from magnum_capi_tempest import report as reports
@@ -44,7 +42,7 @@ class Report(base.Judging):
         return parser
 
     def act(self, args):
-        require_folder(args.html)
+        check_output(args.html, args.folder, args.publish)
         reruns = [sources.load(one).result for one in args.rerun]
         if args.publish:
             judged = _publish(args, reruns)
@@ -92,7 +90,9 @@ class Compare(base.Judging):
         return parser
 
     def act(self, args):
-        require_folder(args.html)
+        from magnum_capi_tempest.conformance import compare
+        from magnum_capi_tempest.conformance import compare_report
+        check_output(args.html, args.folder)
         found = compare.compare(*sources.load_all(args.records))
         if args.folder:
             compare_report.write(args.folder, found)
@@ -121,11 +121,17 @@ def add_output(parser, what, forms):
              'folder.')
 
 
-def require_folder(html):
-    """Refuse a page that has no folder before anything is read or run.
+def check_output(html, *folders):
+    """Look at where to write before anything is read or run.
 
-    :param html: path, None if no page is wanted.
-    :raises UsageError: its folder does not exist.
+    :param html: path of a page, None if no page is wanted.
+    :param folders: likewise; those that do not exist will be made, which is
+        said, as it may be a typing error.
+    :raises UsageError: the folder of the page does not exist.
     """
     if html:
         outfile.require_folder(html)
+    for folder in folders:
+        if folder and not folder.exists():
+            print(f'magnum-capi: makes the folder {folder.absolute()}',
+                  file=sys.stderr)

@@ -20,12 +20,10 @@ SIGS, WORKERS, MARKS = 20, 32, 300
 
 #: The message of a failure, from Ginkgo, followed by its place and time:
 #: "In [It] at: k8s.io/.../output.go:263 @ 11/21/26 09:39:12.338".
-_FAILED = re.compile(r'^[ \t]*\[(?:FAILED|TIMEDOUT|PANICKED|INTERRUPTED)\]',
-                     re.M)
-_AT = re.compile(r' @ (\d\d/\d\d/\d\d \d\d:\d\d:\d\d)')
+_FAILED = r'(?m)^[ \t]*\[(?:FAILED|TIMEDOUT|PANICKED|INTERRUPTED)\]'
+_AT = r' @ (\d\d/\d\d/\d\d \d\d:\d\d:\d\d)'
 #: "I1121 09:32:52.139217 22 helper.go:125]", of klog: 22 is the process.
-_PROCESS = re.compile(r'^[ \t]*[IWEF]\d{4} [\d:.]{8,15}[ \t]{1,7}(\d{1,7}) ',
-                      re.M)
+_PROCESS = r'(?m)^[ \t]*[IWEF]\d{4} [\d:.]{8,15}[ \t]{1,7}(\d{1,7}) '
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,7 +87,7 @@ def timeline(result) -> Timeline | None:
     rows, drawn = collections.defaultdict(list), 0
     for spec in result.failures:
         mark = _mark(result, spec) if drawn < MARKS else None
-        worker = _PROCESS.search(spec.output)
+        worker = re.search(_PROCESS, spec.output)
         worker = worker[1] if worker else ''
         if mark and (worker in rows or len(rows) < WORKERS):
             rows[worker].append(mark)
@@ -114,8 +112,8 @@ def _sig(name, specs):
 
 def _mark(result, spec):
     """Where a failure is drawn; None if it is not within the run."""
-    failed = _FAILED.search(spec.output)
-    said = failed and _AT.search(spec.output, failed.end())
+    failed = re.search(_FAILED, spec.output)
+    said = failed and re.search(_AT, spec.output[failed.end():])
     try:
         # The pod uses UTC, as for the start of the suite.
         at = said and datetime.datetime.strptime(

@@ -19,23 +19,24 @@ from magnum_capi_tempest.conformance import model
 #: Lines in an excerpt from a log, and characters of a message.
 EXCERPT, _WIDTH = 25, 300
 
+# Patterns are compiled when they are first needed: most runs have no failure.
 #: A word with a digit: a time, an address, an id, a name with a number.
-_DIGITS = re.compile(r'[^\s"\'=()\[\]{}]*\d[^\s"\'=()\[\]{}]*')
+_DIGITS = r'[^\s"\'=()\[\]{}]*\d[^\s"\'=()\[\]{}]*'
 #: Five characters without vowels (apimachinery's util/rand).
-_GENERATED = re.compile(r'-[bcdfghjklmnpqrstvwxz]{5}\b')
+_GENERATED = r'-[bcdfghjklmnpqrstvwxz]{5}\b'
 #: First lines that mean nothing on their own; the next ones are added.
-_BARE = re.compile(r'(Unexpected error:?|Expected|Timed out after \S+'
-                   r'|Told to stop trying after \S+|Error:?)\.?$')
+_BARE = (r'(Unexpected error:?|Expected|Timed out after \S+'
+         r'|Told to stop trying after \S+|Error:?)\.?$')
 #: ``In [It] at: /go/.../output.go:263 @ 11/21/26 09:39:12.359``
-_PLACE = re.compile(r'In \[\w+\] at: (?P<path>\S+?):(?P<line>\d+)\b')
+_PLACE = r'In \[\w+\] at: (?P<path>\S+?):(?P<line>\d+)\b'
 #: A line of Ginkgo v1, ``/go/.../dns.go:12``.
-_PLACE_V1 = re.compile(r'^(?P<path>/\S{1,500}\.go):(?P<line>\d+)$', re.M)
+_PLACE_V1 = r'(?m)^(?P<path>/\S{1,500}\.go):(?P<line>\d+)$'
 #: The framework's time in front of a message, ``Jul 12 08:47:53.571: ``.
-_TIME = re.compile(r'^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?: ')
+_TIME = r'^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?: '
 #: ``At 2026-11-21 09:39:08 +0000 UTC - event for NAME: {kubelet n2} ...``,
 #: the events of the namespace that kubernetes/test/e2e/framework/debug prints
 #: after a failure.
-_EVENT = re.compile(
+_EVENT = (
     r'\bAt (?P<at>[\d-]{10} [\d:]{8}) \S{,9} \S{,9} - event for '
     r'(?P<what>\S{,300}: \{(?P<source>\S{,300}) (?P<host>\S{,300})\} .*)')
 _ROOTS = ('/test/', '/vendor/', '/pkg/')
@@ -138,16 +139,16 @@ def redacted(text) -> str:
 
 
 def _events(spec):
-    found = (_EVENT.search(line) for line in spec.output.splitlines())
+    found = (re.search(_EVENT, line) for line in spec.output.splitlines())
     return [one for one in found if one]
 
 
 def _place(spec):
     """Where the test failed, without the build machine's folders."""
-    found = _PLACE.search(spec.failure)
+    found = re.search(_PLACE, spec.failure)
     if not found:
         # The last one: the first is the framework's wrapper.
-        found = next(reversed([*_PLACE_V1.finditer(spec.failure)]), None)
+        found = next(reversed([*re.finditer(_PLACE_V1, spec.failure)]), None)
     if not found:
         return ''
     path = found['path']
@@ -161,14 +162,14 @@ def _place(spec):
 def _first_line(spec):
     """The words of a failure, without dumped values."""
     lines = [line.strip() for line in spec.failure.splitlines()]
-    lines = [_TIME.sub('', re.sub(r'^\[[A-Z]+\]\s*', '', line))
-             for line in lines if line and not _PLACE.match(line)
-             and not _PLACE_V1.match(line)]
+    lines = [re.sub(_TIME, '', re.sub(r'^\[[A-Z]+\]\s*', '', line))
+             for line in lines if line and not re.match(_PLACE, line)
+             and not re.match(_PLACE_V1, line)]
     if not lines:
         return ('It began and did not end'
                 if spec.status == model.UNFINISHED else
                 f'It {spec.detail or "failed"} without a message')
-    if not _BARE.match(lines[0]):
+    if not re.match(_BARE, lines[0]):
         return lines[0]
     # "<*errors.errorString | 0xc000...>:" names a type; its value is in the
     # same line or below.
@@ -183,4 +184,5 @@ def _stable(text, nodes):
     # Longest first: "worker-b" must not become "#-b".
     for node in sorted(filter(None, nodes), key=len, reverse=True):
         text = re.sub(rf'(?<![\w-]){re.escape(node)}(?![\w-])', '#', text)
-    return ' '.join(_GENERATED.sub('-#', _DIGITS.sub('#', text)).split())
+    return ' '.join(re.sub(
+        _GENERATED, '-#', re.sub(_DIGITS, '#', text)).split())

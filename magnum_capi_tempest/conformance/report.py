@@ -22,9 +22,6 @@ from magnum_capi_tempest.conformance import compare
 from magnum_capi_tempest.conformance import failures
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance import rerun
-from magnum_capi_tempest.report import json_
-from magnum_capi_tempest.report import junit
-from magnum_capi_tempest.report import markdown
 from magnum_capi_tempest.report import model as report
 from magnum_capi_tempest import texts
 
@@ -97,7 +94,12 @@ def view(result, verdict, reruns=()) -> View:
         run, sections=tuple(_sections(found))))
 
 
+# Libraries of the formats are imported only when needed: they take as long as
+# reading an archive.
+
+
 def to_markdown(shown: View) -> str:
+    from magnum_capi_tempest.report import markdown
     return markdown.render(shown.run)
 
 
@@ -106,12 +108,12 @@ def to_json(shown: View, **more) -> str:
 
     :param more: additional entries by name; they must be valid in JSON.
     """
+    from magnum_capi_tempest.report import json_
     return json_.render(shown.run, **more, conformance=_document(shown))
 
 
 def to_html(shown: View) -> str:
     """The page: a single file that loads nothing and escapes everything."""
-    # Imported only when needed: it takes as long as reading an archive.
     from magnum_capi_tempest.report import html
     result, verdict = shown.judged.result, shown.judged.verdict
     run = shown.run
@@ -155,6 +157,7 @@ def write(folder, shown: View) -> dict:
     :raises EnvironmentProblem: the folder cannot be written.
     """
     from magnum_capi_tempest import report as reports
+    from magnum_capi_tempest.report import junit
     return reports.write_files(folder, {
         PAGE: to_html(shown),
         'report.md': to_markdown(shown),

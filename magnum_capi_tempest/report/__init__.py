@@ -14,10 +14,6 @@ import types
 
 from magnum_capi import errors
 from magnum_capi import outfile
-from magnum_capi_tempest.report import json_
-from magnum_capi_tempest.report import junit
-from magnum_capi_tempest.report import markdown
-from magnum_capi_tempest.report import terminal
 from magnum_capi_tempest.report import text
 from magnum_capi_tempest import texts
 
@@ -41,9 +37,10 @@ def summarise(stream_path, folder, title, facts=None, console=None,
     :raises UsageError: there is no such file, or it is not a subunit stream.
     :raises EnvironmentProblem: the folder cannot be written.
     """
-    # Imported here: whoever needs another module of this package would wait
-    # for python-subunit, or lack it.
+    # Imported here, as below: whoever needs one module of this package would
+    # wait for the libraries of all others, or lack them.
     from magnum_capi_tempest.report import subunit
+    from magnum_capi_tempest.report import terminal
     run = dataclasses.replace(
         subunit.read(stream_path, title=title, facts=facts).with_races(races),
         outcome=outcome)
@@ -60,6 +57,9 @@ def write(run, folder):
     :raises EnvironmentProblem: the folder cannot be written.
     """
     from magnum_capi_tempest.report import html
+    from magnum_capi_tempest.report import json_
+    from magnum_capi_tempest.report import junit
+    from magnum_capi_tempest.report import markdown
     return write_files(folder, {
         name: form.render(run) for name, form in zip(
             FORMS, (html, junit, json_, markdown))})

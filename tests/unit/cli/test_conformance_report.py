@@ -73,9 +73,13 @@ class ReportTest(TestCase):
     def test_report_writes_what_was_asked_for(self):
         page, folder = self.folder / 'p.html', self.folder / 'all'
 
-        _, out, _ = self.call(
-            cli.Report, by_hand.PARALLEL, '--rerun', by_hand.RERUN,
-            '--html', page, '--folder', folder, '-f', 'json')
+        for says in True, False:
+            _, out, err = self.call(
+                cli.Report, by_hand.PARALLEL, '--rerun', by_hand.RERUN,
+                '--html', page, '--folder', folder, '-f', 'json')
+
+            # A folder is not made silently.
+            self.assertEqual(says, f'makes the folder {folder}' in err)
 
         self.assertEqual(4, len(json.loads(out)['conformance']['reruns']))
         self.assertIn('STAND-IN IMAGES', page.read_text())

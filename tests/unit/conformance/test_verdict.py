@@ -97,6 +97,14 @@ class VerdictTest(testtools.TestCase):
         self.judge(by_hand.result(**errors), verdict.HARNESS_ERROR)
         self.judge(good(finished=False, **errors),
                    verdict.HARNESS_ERROR)
+        self.judge(good(infra_errors=(model.InfraError(
+            'lost', 'e2e/n1', 'no answer'),)), verdict.HARNESS_ERROR)
+
+    def test_suite_nodes_that_passed_say_nothing(self):
+        self.judge(good(suite_nodes=tuple(
+            model.SuiteNode(name, model.PASSED) for name in (
+                '[SynchronizedBeforeSuite]', '[ReportAfterSuite] x'))),
+            verdict.PASSED)
 
     def test_what_makes_a_run_incomplete(self):
         for kwargs, reason in (
@@ -121,7 +129,8 @@ class VerdictTest(testtools.TestCase):
 
     def test_a_certified_run_needs_each_conformance_test_of_its_suite(self):
         """Its JUnit file names them all, whatever the release."""
-        specs = by_hand.passed(REQUIRED[0]), by_hand.skipped(REQUIRED[1])
+        specs = (by_hand.passed(REQUIRED[0]), by_hand.skipped(REQUIRED[1]),
+                 by_hand.skipped('[Slow] c'))
         for names in REQUIRED, REQUIRED[:1], ():
             found = self.judge(
                 certified(*specs, cluster=model.Cluster('v1.99.0')),
