@@ -182,7 +182,8 @@ def find(folder: pathlib.Path) -> Run:
         return found[0]
     raise errors.UsageError(
         'Which run?' if found else 'There is no run in this folder',
-        where=folder, last_seen=', '.join(r.folder.name for r in found),
+        where=folder,
+        last_seen=', '.join(r.folder.name for r in found) or None,
         hint='Name the folder of a run, or its cluster and --namespace')
 
 
