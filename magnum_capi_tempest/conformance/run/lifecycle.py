@@ -282,14 +282,10 @@ def _not_started(record, driven, error):
 
 
 def _collected(record):
-    """The record of a run, with what a killed command had fetched.
-
-    Hydrophone fetches its files and removes its pod in one call.
-    """
-    if record.archive or record.backend != model.HYDROPHONE:
-        return record
-    found = hydrophone.Hydrophone(record.plan, '', '').fetched(record.folder)
-    if found:
+    """The record of a run, with what a killed command had fetched."""
+    found = record.archive or _RUNNERS[record.backend](
+        record.plan, '', '').fetched(record.folder)
+    if found != record.archive:
         record = dataclasses.replace(record, archive=found,
                                      stage=runs.FETCHED)
         runs.save(record)
