@@ -62,7 +62,7 @@ def find(where: Elsewhere, access: kubeconfigs.Access,
         raise errors.UsageError(
             'There are several runs' if found else 'There is no run in the '
             f'namespace {" or ".join(names)}', where=where.target,
-            hint='Name its --namespace')
+            hint='Name the namespace of the run with --namespace')
     (space, program), = found
     metadata = space['metadata']
     began = datetime.datetime.fromisoformat(metadata['creationTimestamp'])

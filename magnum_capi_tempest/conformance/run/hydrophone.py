@@ -39,7 +39,7 @@ _IMAGE = 'registry.k8s.io/conformance'
 POD, _CONTAINER = 'e2e-conformance-test', 'conformance-container'
 
 #: Seconds to create its objects, to copy its files, and to remove it.
-_CREATE, _TRANSFER, _CLEANUP = 180, 1800, 900
+_CREATE, _TRANSFER, _CLEANUP = 180, 600, 900
 #: Prefix of the folder into which one call fetches.
 _CALL = 'fetched-'
 #: Variables for which it has its own options.
@@ -78,6 +78,29 @@ class Hydrophone:
     def _line(self, *arguments):
         return [self.program, '--kubeconfig', self.kubeconfig,
                 '--namespace', self.namespace, *arguments]
+
+    def refuse(self):
+        """Refuse what Hydrophone does not support.
+
+        :raises UsageError: the plan requires it.
+        """
+        plan, images = self.plan, self.plan.images
+        for there, option in (
+                (images.sonobuoy, '--sonobuoy-image'),
+                (images.docker_config, '--docker-config'),
+                (images.pull_policy, '--image-pull-policy'),
+                (plan.node_selector, '--aggregator-node'),
+                (plan.mode == model.LITE, f'--mode {model.LITE}')):
+            if there:
+                raise errors.UsageError(
+                    f'Hydrophone does not support {option}',
+                    hint='Use Sonobuoy')
+        for name, value in plan.env:
+            if name not in _OPTIONS or ',' in value:
+                raise errors.UsageError(
+                    f'Hydrophone cannot set {name}={value}',
+                    hint='It supports E2E_EXTRA_ARGS and '
+                         'E2E_EXTRA_GINKGO_ARGS, without commas')
 
     def preview(self, output) -> list[list[str]]:
         return [self._run(output), self._continue(output)]
@@ -130,12 +153,12 @@ class Hydrophone:
         for obj in pods or ():
             if obj['metadata']['name'] != POD:
                 continue
-            containers = (obj.get('status') or {}).get(
-                'containerStatuses') or ()
-            ended = any(
+            status = obj.get('status') or {}
+            # Of a pod that has ended itself, nothing can be copied.
+            ended = status.get('phase') == 'Running' and any(
                 c.get('name') == _CONTAINER
                 and (c.get('state') or {}).get('terminated')
-                for c in containers)
+                for c in status.get('containerStatuses') or ())
             return runner.Status(
                 runner.COMPLETE if ended else runner.RUNNING)
         return None
@@ -239,26 +262,3 @@ def _whole(folder):
     except damage.Damage:
         return False
     return True
-
-
-def refuse(plan: runner.Plan):
-    """Refuse what Hydrophone does not support.
-
-    :raises UsageError: the plan requires it.
-    """
-    images = plan.images
-    for there, option in (
-            (images.sonobuoy, '--sonobuoy-image'),
-            (images.docker_config, '--docker-config'),
-            (images.pull_policy, '--image-pull-policy'),
-            (plan.node_selector, '--aggregator-node'),
-            (plan.mode == model.LITE, f'--mode {model.LITE}')):
-        if there:
-            raise errors.UsageError(f'Hydrophone does not support {option}',
-                                    hint='Use Sonobuoy')
-    for name, value in plan.env:
-        if name not in _OPTIONS or ',' in value:
-            raise errors.UsageError(
-                f'Hydrophone cannot set {name}={value}',
-                hint='It supports E2E_EXTRA_ARGS and E2E_EXTRA_GINKGO_ARGS, '
-                     'without commas')

@@ -33,8 +33,6 @@ from magnum_capi_tempest import toolchain
 
 _RUNNERS = {model.SONOBUOY: sonobuoy.Sonobuoy,
             model.HYDROPHONE: hydrophone.Hydrophone}
-_REFUSE = {model.SONOBUOY: sonobuoy.refuse,
-           model.HYDROPHONE: hydrophone.refuse}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,12 +75,11 @@ def preview(request: RunRequest, program: str = '') -> list[list[str]]:
     :raises UsageError: the request is invalid, or names what does not exist.
     :raises EnvironmentProblem: Magnum cannot be asked for the cluster.
     """
-    _refuse(request)
+    planned = _planned(
+        request, program, request.target.kubeconfig
+        or f'KUBECONFIG-OF-{request.target.cluster}')
     kubeconfigs.check(request.target)
-    return _RUNNERS[request.backend](
-        request.plan, program or request.backend,
-        request.target.kubeconfig or f'KUBECONFIG-OF-{request.target.cluster}'
-    ).preview(request.folder)
+    return planned.preview(request.folder)
 
 
 def check(request: RunRequest, runtime: Runtime):
@@ -91,9 +88,9 @@ def check(request: RunRequest, runtime: Runtime):
     :raises UsageError: the request is invalid.
     :raises EnvironmentProblem: it is not fit.
     """
-    _refuse(request)
+    planned = _planned(request)
     with kubeconfigs.access(request.target, runtime.connect) as access:
-        _preflight(request, access, kube.Client(access.kubeconfig),
+        _preflight(request, planned, kube.Client(access.kubeconfig),
                    runtime.progress)
 
 
@@ -105,10 +102,10 @@ def run(request: RunRequest, runtime: Runtime) -> outcome.Outcome:
     :raises EnvironmentProblem: the cluster is not fit for it, or the folder
         for results cannot be written; nothing was created.
     """
-    _refuse(request)
+    planned = _planned(request)
     with kubeconfigs.access(request.target, runtime.connect) as access:
         reader = kube.Client(access.kubeconfig)
-        seen = _preflight(request, access, reader, runtime.progress)
+        seen = _preflight(request, planned, reader, runtime.progress)
         plan = dataclasses.replace(
             request.plan, stand_in=request.plan.stand_in or seen.stand_in)
         runs.make_folder(request.folder)
@@ -190,13 +187,20 @@ def abort(which: pathlib.Path | elsewhere.Elsewhere, runtime: Runtime):
         finishing.delete(record, driven, reader, runtime)
 
 
-def _refuse(request):
-    if request.keep and not _RUNNERS[request.backend].leaves:
+def _planned(request, program='', kubeconfig='') -> runner.Runner:
+    """The runner of a request, whose program need not be here yet.
+
+    :raises UsageError: it does not support what is requested.
+    """
+    planned = _RUNNERS[request.backend](
+        request.plan, program or request.backend, kubeconfig)
+    if request.keep and not planned.leaves:
         raise errors.UsageError(
             'Hydrophone removes a run when it has fetched its results',
             hint='Omit --keep, or use Sonobuoy')
-    _REFUSE[request.backend](request.plan)
+    planned.refuse()
     runner.check_files(request.plan)
+    return planned
 
 
 def _runner(backend, plan, access, runtime) -> runner.Runner:
@@ -204,13 +208,11 @@ def _runner(backend, plan, access, runtime) -> runner.Runner:
     return _RUNNERS[backend](plan, str(program), str(access.kubeconfig))
 
 
-def _preflight(request, access, reader, progress):
+def _preflight(request, planned, reader, progress):
     """The cluster before the run.
 
     :raises EnvironmentProblem: it is not fit.
     """
-    planned = _RUNNERS[request.backend](
-        request.plan, request.backend, str(access.kubeconfig))
     with progress.step('preflight'):
         seen = preflight.look(reader, planned.namespace)
         found = [*preflight.occupied(seen, planned.namespace)]
@@ -280,14 +282,10 @@ def _not_started(record, driven, error):
 
 
 def _collected(record):
-    """The record of a run, with what a killed command had fetched.
-
-    Hydrophone fetches its files and removes its pod in one call.
-    """
-    if record.archive or record.backend != model.HYDROPHONE:
-        return record
-    found = hydrophone.Hydrophone(record.plan, '', '').fetched(record.folder)
-    if found:
+    """The record of a run, with what a killed command had fetched."""
+    found = record.archive or _RUNNERS[record.backend](
+        record.plan, '', '').fetched(record.folder)
+    if found != record.archive:
         record = dataclasses.replace(record, archive=found,
                                      stage=runs.FETCHED)
         runs.save(record)

@@ -232,6 +232,12 @@ class Runner(typing.Protocol):
     tests: str
     container: str
 
+    def refuse(self):
+        """Refuse what the program does not support.
+
+        :raises UsageError: the plan requires it.
+        """
+
     def preview(self, output) -> list[list[str]]:
         """The command lines of a run, in order.
 

@@ -9,6 +9,7 @@ with the cluster they belong to. It contains no secret: a kubeconfig from
 Magnum is created anew each time.
 """
 
+import contextlib
 import dataclasses
 import datetime
 import json
@@ -20,8 +21,11 @@ from magnum_capi import folders
 from magnum_capi import outfile
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.run import runner
+from magnum_capi_tempest import texts
 
 FILE = 'run.json'
+#: Most bytes of it that are read.
+_MOST = 1 << 20
 
 #: Stages of a run, in order.
 STARTED = 'started'      # it may run in the cluster
@@ -156,16 +160,18 @@ def load(folder: pathlib.Path) -> Run:
     """
     file = pathlib.Path(folder).absolute() / FILE
     try:
-        return _from_dict(file.parent, json.loads(
-            file.read_text(encoding='utf-8')))
+        with open(file, 'rb') as stream:
+            return _from_dict(file.parent, json.loads(stream.read(_MOST)))
     except (FileNotFoundError, NotADirectoryError):
         raise errors.UsageError(
             f'There is no {FILE}, so no run was started here',
             where=file.parent, hint='Name the folder of a run, or its cluster '
             'and --namespace') from None
-    except (OSError, ValueError, TypeError, KeyError) as e:
+    except (OSError, ValueError, TypeError, KeyError, AttributeError,
+            RecursionError, errors.UsageError) as e:
         raise errors.EnvironmentProblem(
-            f'The file of a run cannot be read: {e}', where=file) from e
+            'The file of a run cannot be read: '
+            f'{texts.line(str(e))}', where=file) from e
 
 
 def find(folder: pathlib.Path) -> Run:
@@ -176,13 +182,18 @@ def find(folder: pathlib.Path) -> Run:
     folder = pathlib.Path(folder).absolute()
     if (folder / FILE).exists():
         return load(folder)
-    found = [run for file in sorted(folder.glob(f'*/{FILE}'))
-             if (run := load(file.parent)).stage != ENDED]
+    found = []
+    for file in sorted(folder.glob(f'*/{FILE}')):
+        # A broken one does not hide others.
+        with contextlib.suppress(errors.MagnumCapiError):
+            found.append(load(file.parent))
+    found = [run for run in found if run.stage != ENDED]
     if len(found) == 1:
         return found[0]
     raise errors.UsageError(
         'Which run?' if found else 'There is no run in this folder',
-        where=folder, last_seen=', '.join(r.folder.name for r in found),
+        where=folder,
+        last_seen=', '.join(r.folder.name for r in found) or None,
         hint='Name the folder of a run, or its cluster and --namespace')
 
 
@@ -201,6 +212,10 @@ def beside(source: pathlib.Path, sha256: str = '') -> Run | None:
 
 
 def _from_dict(folder, data):
+    """A run from a file that may come from anywhere.
+
+    :raises ValueError, TypeError, KeyError, UsageError: it is not one.
+    """
     plan = dict(data['plan'])
     images = dict(plan['images'])
     for file in 'mirrors', 'docker_config':
@@ -211,8 +226,20 @@ def _from_dict(folder, data):
     plan['focus'] = tuple(plan['focus'])
     about = dict(data['about'])
     about['nodes'] = tuple(about['nodes'])
-    return Run(**{
+    run = Run(**{
         **data, 'folder': folder, 'target': Target(**data['target']),
         'plan': runner.Plan(**plan), 'nodes': tuple(data['nodes']),
         'warnings': tuple(data['warnings']),
         'about': model.Cluster(**about)})
+    lines = [value for part in (run, run.target, run.about)
+             for field in dataclasses.fields(part)
+             if field.default == '' for value in [getattr(part, field.name)]]
+    if not all(isinstance(text, str) for text in (
+            *lines, *run.nodes, *run.warnings, *run.about.nodes)):
+        raise TypeError('a value is not a text')
+    datetime.datetime.fromisoformat(run.started)
+    if (run.stage not in (STARTED, FETCHED, ENDED)
+            or run.backend not in (model.SONOBUOY, model.HYDROPHONE)
+            or run.archive not in ('', '.', pathlib.Path(run.archive).name)):
+        raise ValueError('a value is unknown')
+    return run

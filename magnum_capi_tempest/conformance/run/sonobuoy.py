@@ -101,6 +101,15 @@ class Sonobuoy:
         return [self.program, verb, '--kubeconfig', self.kubeconfig,
                 '--namespace', self.namespace, *map(str, arguments)]
 
+    def refuse(self):
+        """Refuse what Sonobuoy does not support.
+
+        :raises UsageError: the plan requires it.
+        """
+        if self.plan.images.busybox:
+            raise errors.UsageError('Sonobuoy does not use a busybox image',
+                                    hint='Omit --busybox-image')
+
     def preview(self, output) -> list[list[str]]:
         return [self._run(), self._status(),
                 self._retrieve(output, 'ARCHIVE.part'), self._delete()]
@@ -203,13 +212,3 @@ class Sonobuoy:
             elif logged[1] not in ('debug', 'info', 'warning'):
                 lines.append(' '.join(filter(None, logged.group(2, 3))))
         return texts.line(' '.join(lines) or output, _SAID)
-
-
-def refuse(plan: runner.Plan):
-    """Refuse what Sonobuoy does not support.
-
-    :raises UsageError: the plan requires it.
-    """
-    if plan.images.busybox:
-        raise errors.UsageError('Sonobuoy does not use a busybox image',
-                                hint='Omit --busybox-image')

@@ -222,17 +222,18 @@ def look(driven: runner.Runner, reader: kube.Client, clock,
     try:
         found = reader.items(kube.pod_path(driven.namespace))
         pods = _pods(driven, reader, found)
-        if whole:
-            there = reader.items('/api/v1/nodes')
+    except kube.KubeError as e:
+        error = str(e)
+    if whole and pods is not None:
+        there = _readable(reader, '/api/v1/nodes')
+        if there is not None:
             nodes = {n['metadata']['name']: objects.not_ready(n)
                      for n in there}
             warnings = objects.warnings(there)
-            log = _log(driven, reader, pods)
-            counts = objects.counts(log)
-            movement = (len(log), *objects.test_namespaces(reader.items(
-                '/api/v1/namespaces', labelSelector='e2e-run')))
-    except kube.KubeError as e:
-        error = str(e)
+        log = _log(driven, reader, pods)
+        counts = objects.counts(log)
+        movement = (len(log), *objects.test_namespaces(_readable(
+            reader, '/api/v1/namespaces', labelSelector='e2e-run') or ()))
     try:
         if pods is None or any(not pod.plugin for pod in pods):
             status = driven.status(found)
@@ -243,17 +244,22 @@ def look(driven: runner.Runner, reader: kube.Client, clock,
                 movement, warnings)
 
 
+def _readable(reader, path, **query):
+    """The objects of a list; None if it cannot be read."""
+    try:
+        return reader.items(path, **query)
+    except kube.KubeError:
+        return None
+
+
 def _pods(driven, reader, found):
     """The run's pods; those that wait without a reason get one from events."""
     pods = [driven.pod(obj) for obj in found]
     if not any(p.phase == 'Pending' and p.node and not p.reason
                for p in pods):
         return tuple(pods)
-    try:
-        events = reader.items(
-            f'/api/v1/namespaces/{driven.namespace}/events')
-    except kube.KubeError:
-        return tuple(pods)
+    events = _readable(
+        reader, f'/api/v1/namespaces/{driven.namespace}/events') or ()
     return tuple(objects.with_cause(p, events) if p.phase == 'Pending'
                  and not p.reason else p for p in pods)
 

@@ -19,11 +19,16 @@ from tests.functional.conformance import scripted_cluster as scripted
 
 class TestCommandLine(base.BaseTest):
 
+    def setUp(self):
+        super().setUp()
+        (self.base / 'tmp').mkdir()
+
     def command(self, *arguments, cluster=None):
         target = ['--kubeconfig', str(cluster.kubeconfig)] if cluster else []
         process = subprocess.Popen(
             [sys.executable, '-m', 'magnum_capi.cli.main',
              'conformance', *arguments, *target], cwd=self.base,
+            env={**os.environ, 'TMPDIR': str(self.base / 'tmp')},
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
@@ -107,8 +112,7 @@ class TestCommandLine(base.BaseTest):
         code, output = self.finish('attach', 'r1', '--once')
         self.assertIn('r1: ended', output)
         # Neither keys nor parts of files are left.
-        self.assertEqual([], list(
-            (self.base / 'state' / 'conformance' / '.private').iterdir()))
+        self.assertEqual([], list((self.base / 'tmp').iterdir()))
 
     def test_a_dry_run_prints_and_does_nothing(self):
         cluster = self.cluster()

@@ -4,10 +4,14 @@
 """The real Hydrophone, with the same kind of result."""
 
 import dataclasses
+import pathlib
 import shutil
+import subprocess
+import sys
 import tarfile
 
 from magnum_capi import errors
+from magnum_capi import waiting
 from magnum_capi_tempest.conformance import archive as archive_
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.run import elsewhere
@@ -84,3 +88,42 @@ class TestHydrophone(base.BaseTest):
 
         self.assertEqual(verdict.PASSED, ended.verdict.outcome)
         self.assertEqual({}, cluster.objects)
+
+    def test_killed_and_attached(self):
+        """Nothing that could meet a later run outlives the command."""
+        execs = self.files(base.QUICK)
+        cluster = self.cluster(
+            log=(self.base / 'e2e.log').read_text(), execs=execs,
+            lone=scripted.GOES_ON)
+        command = [sys.executable, '-m', 'magnum_capi.cli.main',
+                   'conformance']
+        process = subprocess.Popen(
+            [*command, 'run', '--backend', 'hydrophone', '--mode', 'quick',
+             '--kubeconfig', cluster.kubeconfig, '--output', 'r1'],
+            cwd=self.base)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        pods = 'GET /api/v1/namespaces/conformance/pods'
+        waiting.wait_for(lambda: cluster.asked.count(pods) > 1, done=bool,
+                         timeout=300, what='the run to be watched')
+        process.kill()
+        process.wait()
+        self.assertEqual([], [
+            file for file in pathlib.Path('/proc').glob('[0-9]*/cmdline')
+            if str(cluster.kubeconfig).encode() in read(file)])
+
+        cluster.lone = scripted.ENDED
+        ended = subprocess.run([*command, 'attach'], cwd=self.base,
+                               stdout=subprocess.PIPE, text=True, timeout=600)
+
+        self.assertEqual(0, ended.returncode, ended.stdout)
+        self.assertIn('PASSED', ended.stdout)
+        self.assertEqual({}, cluster.objects)
+
+
+def read(file):
+    """Content of a file; empty if its process has ended."""
+    try:
+        return file.read_bytes()
+    except OSError:
+        return b''

@@ -72,8 +72,8 @@ class TestCommands(testtools.TestCase):
                      {'mode': model.LITE},
                      {'env': (('A', 'b'),)},
                      {'env': (('E2E_EXTRA_ARGS', '--a=b,c'),)}):
-            self.assertRaises(errors.UsageError, hydrophone.refuse,
-                              runner.Plan(**plan))
+            self.assertRaises(errors.UsageError, hydrophone.Hydrophone(
+                runner.Plan(**plan), '/h', '/k').refuse)
 
 
 class TestCalls(testtools.TestCase):
@@ -181,9 +181,9 @@ class TestStatus(testtools.TestCase):
     def test_states(self):
         driven = hydrophone.Hydrophone(runner.Plan(), '/h', '/k')
 
-        def pod(name=hydrophone.POD, **state):
+        def pod(name=hydrophone.POD, phase='Running', **state):
             return {'metadata': {'name': name}, 'status': {
-                'containerStatuses': [
+                'phase': phase, 'containerStatuses': [
                     {'name': 'output-container', 'state': {'running': {}}},
                     {'name': 'conformance-container', 'state': state}]}}
 
@@ -191,6 +191,9 @@ class TestStatus(testtools.TestCase):
                 (None, None), ([], None), ([pod('other')], None),
                 ([pod(running={})], 'running'),
                 ([{'metadata': {'name': hydrophone.POD}}], 'running'),
-                ([pod(terminated={'exitCode': 0})], 'complete')):
+                ([pod(terminated={'exitCode': 0})], 'complete'),
+                # Evicted: nothing can be copied any more.
+                ([pod(phase='Failed', terminated={'exitCode': 137})],
+                 'running')):
             found = driven.status(pods)
             self.assertEqual(expected, found and found.state)

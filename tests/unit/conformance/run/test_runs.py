@@ -2,6 +2,7 @@
 
 import dataclasses
 import datetime
+import json
 import pathlib
 
 import fixtures
@@ -60,6 +61,31 @@ class TestFile(testtools.TestCase):
                           self.root / 'bad')
         for name in 'nowhere', '.':
             self.assertRaises(errors.UsageError, runs.load, self.root / name)
+
+    def test_what_somebody_else_wrote(self):
+        """A folder of results may come from anywhere."""
+        good = json.loads((self.saved('good').folder / runs.FILE).read_text())
+        file = self.root / 'other' / runs.FILE
+        file.parent.mkdir()
+        for content in (
+                b'[' * 100000, b'null', b'[]', b' ' * (1 << 21), b'\xff',
+                {'archive': '../../etc/passwd'}, {'archive': 'a/b'},
+                {'archive': 5}, {'started': 'soon'}, {'backend': 'x'},
+                {'stage': 'x'}, {'plan': {}}, {'plan': None},
+                {'about': {**good['about'], 'driver': {}}},
+                {'about': {'x': 'y'}}, {'target': []}, {'more': 1},
+                {'plan': {**good['plan'], 'parallel': 0}},
+                {'plan': {**good['plan'], 'skip': 5}},
+                {'warnings': [5]}):
+            if isinstance(content, dict):
+                content = json.dumps({**good, **content}).encode()
+            file.write_bytes(content)
+            error = self.assertRaises(errors.EnvironmentProblem, runs.load,
+                                      file.parent)
+            self.assertIn(str(file), str(error))
+            self.assertIsNone(runs.beside(file.parent))
+            # It does not hide others.
+            self.assertEqual('good', runs.find(self.root).folder.name)
 
     def test_the_only_run_that_goes_on_needs_no_name(self):
         self.assertRaises(errors.UsageError, runs.find, self.root)

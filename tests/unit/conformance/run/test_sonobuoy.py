@@ -169,5 +169,5 @@ class TestCalls(testtools.TestCase):
             'time="t" level=warning msg="never mind"'))
 
     def test_it_refuses_options_of_the_other_backend(self):
-        self.assertRaises(errors.UsageError, sonobuoy.refuse, runner.Plan(
-            images=runner.Images(busybox='x')))
+        self.assertRaises(errors.UsageError, driven(
+            images=runner.Images(busybox='x')).refuse)

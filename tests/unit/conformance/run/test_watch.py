@@ -374,6 +374,16 @@ class TestLook(testtools.TestCase):
                 found.status, found.error,
                 None if found.pods is None else len(found.pods)))
 
+    def test_what_may_not_be_read_hides_nothing_else(self):
+        """Without counts, a parallel run would seem to stall."""
+        self.lists['/api/v1/nodes'] = kube.KubeError('no', status=403)
+
+        found = self.look()
+        self.assertEqual((None, (388, 3, 0), 'pods-1', ''), (
+            found.nodes, found.counts, found.movement[1], found.error))
+        self.lists['/api/v1/namespaces'] = kube.KubeError('no', status=403)
+        self.assertEqual((388, 3, 0), self.look().counts)
+
     def test_a_log_that_cannot_be_read_is_no_error(self):
         self.reader.text.side_effect = kube.KubeError('no', status=400)
 
