@@ -15,8 +15,11 @@ import typing
 
 from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.run import objects
-from magnum_capi_tempest.kubeclient import kube
+
+if typing.TYPE_CHECKING:
+    # Reading a record needs the plan of its run, but no client of clusters.
+    from magnum_capi_tempest.conformance.run import objects
+    from magnum_capi_tempest.kubeclient import kube
 
 #: Longest text of an environment variable or argument of a program, in bytes:
 #: MAX_ARG_STRLEN of Linux is 128 KiB, including the name of the variable and
@@ -244,7 +247,7 @@ class Runner(typing.Protocol):
         :param output: folder for the results of the run.
         """
 
-    def start(self, reader: kube.Client, folder: pathlib.Path):
+    def start(self, reader: 'kube.Client', folder: pathlib.Path):
         """Create the objects of the run in its namespace; return at once.
 
         :param folder: of the run.
@@ -256,7 +259,7 @@ class Runner(typing.Protocol):
         :param pods: objects of the namespace; None: they are not known.
         """
 
-    def pod(self, obj: dict) -> objects.Pod:
+    def pod(self, obj: dict) -> 'objects.Pod':
         """A pod of the run, with its part in it."""
 
     def fetch(self, status: Status, folder: pathlib.Path, progress,

@@ -202,7 +202,7 @@ class CommandsTest(_Base):
                 entry = importlib.metadata.EntryPoint(
                     name, target, 'magnum_capi.cli')
                 self.assertTrue(issubclass(
-                    entry.load(), (base.Command, base.Lister)))
+                    entry.load(), (base.Command, base.Lister, base.ShowOne)))
 
 
 class ErrorsTest(_Base):

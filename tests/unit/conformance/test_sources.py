@@ -33,6 +33,7 @@ class SourcesTest(testtools.TestCase):
         """Write the run.json of the files."""
         run = runs.Run(self.files, runs.Target(cluster='c1'), **{
             'plan': runner.Plan(), 'archive': '.',
+            'started': '2026-11-21T09:00:00+00:00',
             'backend': model.HYDROPHONE, 'about': model.Cluster(
                 name='c1', driver='k8s_capi_v1'), **kwargs})
         runs.save(run)

@@ -142,6 +142,7 @@ class BuildTest(_Base):
             files, runs.Target(kubeconfig='/k'), runner.Plan(
                 mode='certified-conformance'),
             backend='hydrophone', archive='.',
+            started='2026-11-21T09:00:00+00:00',
             about=model.Cluster(kubernetes='v1.34.9')))
         made = submit('c')
 
