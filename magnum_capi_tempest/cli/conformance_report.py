@@ -2,15 +2,13 @@
 """``magnum-capi conformance report | compare``: the results of runs."""
 
 import pathlib
+import sys
 
 from magnum_capi.cli import base
-from magnum_capi_tempest.conformance.reports import comparison
-from magnum_capi_tempest.conformance.reports import comparison_forms
-from magnum_capi_tempest.conformance.reports import files
-from magnum_capi_tempest.conformance.reports import page
-from magnum_capi_tempest.conformance.reports import presentation
-from magnum_capi_tempest.conformance.reports import sources
-from magnum_capi_tempest import report
+from magnum_capi import outfile
+from magnum_capi_tempest.conformance import report
+from magnum_capi_tempest.conformance import sources
+from magnum_capi_tempest import report as reports
 from magnum_capi_tempest.report import terminal
 
 _RECORD = 'RECORD[,driver=NAME]...'
@@ -34,25 +32,44 @@ class Report(base.Judging):
         parser.add_argument(
             '--title',
             help='Title of the report (default: the name of the record).')
-        add_output(parser, 'report', 'HTML, Markdown, JSON, JUnit, subunit')
+        add_output(parser, 'report', 'HTML, Markdown, JSON, JUnit')
+        parser.add_argument(
+            '--publish', type=pathlib.Path, metavar='DIR',
+            help='Also write copies without secrets to this folder: e2e.log, '
+                 'junit_01.xml, report.json, report.html, and redacted.json, '
+                 'which counts what was redacted. Not for CNCF: see '
+                 '"conformance submit".')
         return parser
 
     def act(self, args):
-        judged = sources.load(args.record, title=args.title)
+        check_output(args.html, args.folder, args.publish)
         reruns = [sources.load(one).result for one in args.rerun]
-        shown = judged.result, judged.verdict, reruns
+        if args.publish:
+            judged = _publish(args, reruns)
+        else:
+            judged = sources.load(args.record, title=args.title)
+        shown = report.view(judged.result, judged.verdict, reruns)
         written = None
         if args.folder:
-            written = files.write(args.folder, *shown)[files.PAGE]
+            written = report.write(args.folder, shown)[report.PAGE]
         if args.html:
-            written = report.write_file(args.html, page.render(*shown))
+            written = reports.write_file(args.html, report.to_html(shown))
         if args.format == 'json':
-            print(files.to_json(*shown), end='')
+            print(report.to_json(shown), end='')
         elif args.format == 'markdown':
-            print(files.to_markdown(*shown), end='')
+            print(report.to_markdown(shown), end='')
         else:
-            terminal.show(presentation.run(*shown), report=written)
+            terminal.show(shown.run, report=written)
         return judged.verdict.exit_code
+
+
+def _publish(args, reruns):
+    from magnum_capi_tempest.conformance.submission import publish
+    done = publish.publish(args.record, args.publish, title=args.title,
+                           reruns=reruns)
+    print(f'magnum-capi: {done.total} secrets were redacted, see '
+          f'{args.publish / publish.COUNTS}', file=sys.stderr)
+    return done.judged
 
 
 class Compare(base.Judging):
@@ -73,17 +90,20 @@ class Compare(base.Judging):
         return parser
 
     def act(self, args):
-        found = comparison.of(*sources.load_all(args.records))
+        from magnum_capi_tempest.conformance import compare
+        from magnum_capi_tempest.conformance import compare_report
+        check_output(args.html, args.folder)
+        found = compare.compare(*sources.load_all(args.records))
         if args.folder:
-            files.write_comparison(args.folder, found)
+            compare_report.write(args.folder, found)
         if args.html:
-            report.write_file(args.html, page.render_comparison(found))
+            reports.write_file(args.html, compare_report.to_html(found))
         if args.format == 'json':
-            print(comparison_forms.to_json(found), end='')
+            print(compare_report.to_json(found), end='')
         elif args.format == 'markdown':
-            print(comparison_forms.to_markdown(found), end='')
+            print(compare_report.to_markdown(found), end='')
         else:
-            comparison_forms.show(found)
+            compare_report.show(found)
         return found.exit_code
 
 
@@ -99,3 +119,19 @@ def add_output(parser, what, forms):
         '--folder', type=pathlib.Path, metavar='DIR',
         help=f'Also write the {what} in every format ({forms}) to this '
              'folder.')
+
+
+def check_output(html, *folders):
+    """Look at where to write before anything is read or run.
+
+    :param html: path of a page, None if no page is wanted.
+    :param folders: likewise; those that do not exist will be made, which is
+        said, as it may be a typing error.
+    :raises UsageError: the folder of the page does not exist.
+    """
+    if html:
+        outfile.require_folder(html)
+    for folder in folders:
+        if folder and not folder.exists():
+            print(f'magnum-capi: makes the folder {folder.absolute()}',
+                  file=sys.stderr)

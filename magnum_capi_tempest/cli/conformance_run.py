@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""``magnum-capi conformance run`` and commands for existing runs.
+"""``magnum-capi conformance run | attach | abort``.
 
-Exit codes: 0 passed, 1 tests failed, 2 wrong usage, 3 incomplete, or the
-harness failed and nothing is known about the cluster.
+Exit codes: 0 passed, 1 tests failed, 2 wrong usage, 3 incomplete, or nothing
+is known about the cluster.
 """
 
 import argparse
+import dataclasses
+import json
 import os
 import pathlib
 import shlex
@@ -15,81 +17,29 @@ from magnum_capi.cli import base
 from magnum_capi import errors
 from magnum_capi_tempest.cli import conformance_target
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.reports import presentation
-from magnum_capi_tempest.conformance.run import completion
-from magnum_capi_tempest.conformance.run import foreign
+from magnum_capi_tempest.conformance import report
+from magnum_capi_tempest.conformance import rerun
+from magnum_capi_tempest.conformance.run import elsewhere
 from magnum_capi_tempest.conformance.run import lifecycle
 from magnum_capi_tempest.conformance.run import messages
 from magnum_capi_tempest.conformance.run import outcome
 from magnum_capi_tempest.conformance.run import runner
-from magnum_capi_tempest.conformance.run import sonobuoy
+from magnum_capi_tempest.conformance.run import runs
+from magnum_capi_tempest.conformance import sources
 from magnum_capi_tempest.conformance import verdict
-from magnum_capi_tempest import redact
 from magnum_capi_tempest.report import terminal
-from magnum_capi_tempest import texts
 
-_HARNESS = verdict.EXIT_CODES[verdict.HARNESS_ERROR]
-
-
-class _OfRun(base.Judging):
-
-    #: Without arguments, and if this machine has left no run, the run in the
-    #: cluster of $KUBECONFIG is used.
-    implied = True
-
-    def get_parser(self, prog_name):
-        parser = super().get_parser(prog_name)
-        parser.add_argument(
-            'name', nargs='?', metavar='RUN',
-            help='name of the run (default: the one that this machine left in '
-                 'a cluster'
-                 + (', else the one in the cluster of $KUBECONFIG)'
-                    if self.implied else ')'))
-        conformance_target.add(
-            parser, 'look for the run in this cluster, whoever started it')
-        parser.add_argument(
-            '--namespace', help='namespace of the run, if the cluster has '
-            'several runs (default: any)')
-        return parser
-
-    def which(self, args, runtime):
-        """The run that the arguments name; see :func:`lifecycle.resume`.
-
-        :raises UsageError: they contradict each other.
-        """
-        target = conformance_target.named(args)
-        if args.name:
-            if target or args.namespace:
-                raise errors.UsageError(
-                    'Name a run, or a cluster to look for one in, not both',
-                    hint='Omit either the name, or --cluster, --kubeconfig, '
-                         '--context and --namespace')
-            return args.name
-        implied = (self.implied and os.environ.get('KUBECONFIG')
-                   and not runtime.store.left())
-        if target is None and (args.namespace or implied):
-            target = conformance_target.of(args)
-        return target and foreign.Where(target, args.namespace or '')
-
-
-class _Fetching(_OfRun):
-
-    def get_parser(self, prog_name):
-        parser = super().get_parser(prog_name)
-        parser.add_argument(
-            '--results', type=pathlib.Path, metavar='DIR',
-            help='folder for the archive (default: the one given when the run '
-                 'was started, or the current one if it was started '
-                 'elsewhere)')
-        return parser
+_INCOMPLETE = verdict.EXIT_CODES[verdict.INCOMPLETE]
 
 
 class Run(base.Judging):
     """Run the conformance tests in a cluster and print the verdict.
 
-    After Ctrl-C the run continues in the cluster; use "status", "resume" or
-    "abort". Exit code: 0 passed, 1 tests failed, 2 wrong usage, 3 incomplete
-    or the harness failed.
+    After Ctrl-C the run continues in the cluster; use "attach" or "abort".
+    Exit code: 0 passed, 1 tests failed, 2 wrong usage, 3 incomplete, or
+    nothing is known about the cluster, also if the preflight stops the run.
+    With --rerun, the verdict of the first run does not change, and the exit
+    code says whether all of its failures passed this time.
     """
 
     def get_parser(self, prog_name):
@@ -97,145 +47,205 @@ class Run(base.Judging):
         conformance_target.add(parser, 'the cluster to test')
         _add_tests(parser)
         _add_images(parser)
-        _add_course(parser)
+        _add_execution(parser)
         return parser
 
     def act(self, args):
+        runtime = lifecycle.Runtime()
+        if args.rerun:
+            return self._rerun(args, runtime)
         request = request_of(args)
         if args.dry_run:
-            for argv in lifecycle.preview(request):
-                print(shlex.join(argv), file=self.app.stdout)
+            return self._preview([request])
+        if args.preflight:
+            lifecycle.check(request, runtime)
             return 0
-        return show(lifecycle.run(request, lifecycle.Runtime()))
+        return show(lifecycle.run(request, runtime))
+
+    def _preview(self, requests):
+        for request in requests:
+            for argv in lifecycle.preview(request):
+                print(shlex.join(argv))
+        return 0
+
+    def _rerun(self, args, runtime):
+        judged, notes = sources.loaded(args.rerun)
+        names = rerun.wanted(judged.result)
+        requests = list(_reruns(args, notes.run, names))
+        if args.dry_run:
+            return self._preview(requests)
+        if args.preflight:
+            lifecycle.check(requests[0], runtime)
+            return 0
+        runtime.progress.info(f'rerunning {len(names)} specs')
+        found = [lifecycle.run(one, runtime) for one in requests]
+        ended = rerun.conclude(judged.result, names, [
+            [(one.result, one.verdict) for one in found]])
+        say = terminal.printer()
+        say(f'The verdict of the first run remains: {judged}')
+        terminal.show_sections(say, report.ended(ended))
+        for one in found:
+            if one.source:
+                say(f'Results: {one.source}')
+        return ended.exit_code
 
 
-class Resume(_Fetching):
-    """Resume watching a run until it ends, and print the verdict.
+class _OfRun(base.Judging):
 
-    A run that was started with plain "sonobuoy run" is not removed from the
-    cluster.
-    """
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            'folder', nargs='?', metavar='FOLDER', type=pathlib.Path,
+            help='folder of the run, with its run.json (default: the only run '
+                 'in or below the current folder that has not ended)')
+        conformance_target.add(
+            parser, 'look for the run in this cluster, whoever started it')
+        parser.add_argument(
+            '--namespace', help='namespace of the run in that cluster '
+            '(default: that of Sonobuoy or Hydrophone)')
+        return parser
 
-    def act(self, args):
-        runtime = lifecycle.Runtime()
-        return show(lifecycle.resume(
-            self.which(args, runtime), runtime, _absolute(args.results)))
+    def which(self, args, **options):
+        """The run that the arguments name; see :func:`lifecycle.attach`.
+
+        :raises UsageError: they contradict each other.
+        """
+        target = conformance_target.named(args)
+        if args.folder and (target or args.namespace):
+            raise errors.UsageError(
+                'Name the folder of a run, or a cluster to look for one in, '
+                'not both',
+                hint='Omit either the folder, or --cluster, --kubeconfig, '
+                     '--context and --namespace')
+        if target is None and not args.namespace:
+            return args.folder or pathlib.Path('.')
+        return elsewhere.Elsewhere(target or conformance_target.of(args),
+                                   args.namespace or '', **options)
 
 
-class Retrieve(_Fetching):
-    """Fetch the results of a complete run, and leave it in the cluster.
+class Attach(_OfRun):
+    """Watch a run until it ends, fetch its results and print the verdict.
 
-    Sizes and checksums are compared with what the aggregator announced.
-    """
-
-    def act(self, args):
-        runtime = lifecycle.Runtime()
-        return show(lifecycle.retrieve(
-            self.which(args, runtime), runtime, _absolute(args.results)))
-
-
-class Logs(_OfRun):
-    """Print what the pods of a run have written so far: "sonobuoy logs".
-
-    Secrets and control characters are removed.
+    A run that was started elsewhere, also by Sonobuoy or Hydrophone alone, is
+    found in its cluster, and is not removed from it. Exit code: 0 passed, 1
+    tests failed, 2 wrong usage, 3 incomplete, or nothing is known about the
+    cluster; with --once also 3 while there are no results here.
     """
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
         parser.add_argument(
-            '--plugin', default=sonobuoy.PLUGIN,
-            help=f'plugin of Sonobuoy, or "{sonobuoy.AGGREGATOR}" for its '
-                 f'aggregator (default: {sonobuoy.PLUGIN})')
+            '--output', type=pathlib.Path, metavar='DIR',
+            help='folder for a run that was started elsewhere (default: a new '
+                 'one in the current folder)')
         parser.add_argument(
-            '-f', '--follow', action='store_true',
-            help='keep printing new lines until Ctrl-C; a secret that spans '
-                 'lines is not recognized then')
+            '--remove', action='store_true',
+            help='remove a run that was started elsewhere when its results '
+                 'are fetched; Hydrophone always does')
+        parser.add_argument(
+            '--once', action='store_true',
+            help='show its state once, and change nothing')
+        parser.add_argument(
+            '-f', '--format', choices=['text', 'json'], default='text',
+            help='output format of --once (default: text)')
         return parser
 
     def act(self, args):
+        if args.format != 'text' and not args.once:
+            raise errors.UsageError('--format needs --once')
+        which = self.which(args, folder=args.output and args.output.absolute(),
+                           remove=args.remove)
+        if not isinstance(which, elsewhere.Elsewhere) and (
+                args.output or args.remove):
+            raise errors.UsageError(
+                '--output and --remove are for a run that was started '
+                'elsewhere', hint='Name its cluster or --namespace')
         runtime = lifecycle.Runtime()
-        which = self.which(args, runtime)
-        if args.follow:
-            for line in lifecycle.follow(which, runtime, args.plugin):
-                self._print(line)
+        if not args.once:
+            return show(lifecycle.attach(which, runtime))
+        record, state = lifecycle.look(which, runtime)
+        if state is None and record.archive:
+            ended = outcome.of_results(record)
+            code, words = ended.verdict.exit_code, ended.verdict.outcome
         else:
-            self._print(lifecycle.logs(which, runtime, args.plugin))
-        return 0
-
-    def _print(self, text):
-        for line in texts.clean(redact.redact(text)).splitlines():
-            print(line, file=self.app.stdout)
-        self.app.stdout.flush()
+            code, words = _INCOMPLETE, ''
+        now = runtime.clock.monotonic()
+        if args.format == 'json':
+            print(json.dumps({
+                'folder': str(record.folder), 'stage': record.stage,
+                'backend': record.backend, 'cluster': str(record.target),
+                'started': record.started, 'verdict': words,
+                'watch': state and messages.document(state, now)}, indent=1),
+                file=self.app.stdout)
+        else:
+            for line in _lines(record, state, words, now):
+                print(line, file=self.app.stdout)
+        return code
 
 
 class Abort(_OfRun):
     """Abort a run and remove all of its objects from the cluster.
 
-    A run that was started on another machine is ended only if its cluster or
-    namespace is named.
+    A run that was started elsewhere is ended only if its cluster or namespace
+    is named.
     """
 
-    implied = False
-
     def act(self, args):
-        runtime = lifecycle.Runtime()
-        lifecycle.abort(self.which(args, runtime), runtime)
+        lifecycle.abort(self.which(args), lifecycle.Runtime())
 
 
-class Status(_OfRun):
-    """Show the state of a run, or with --all those of this machine.
+def _lines(record, state, words, now):
+    """The state of a run, for people."""
+    yield (f'{record.folder}: {record.stage}, {record.backend}, '
+           f'{record.target}' + (f', {words}' if words else ''))
+    if state is None:
+        return
+    yield messages.line(state, now)
+    yield from messages.details(state)
+    yield from state.notes
+    if state.outcome:
+        yield f'{state.outcome} {state.reason}'.strip()
 
-    Exit code: 0 the run is in progress or complete, 3 it is lost, stuck or
-    stalled.
+
+def _reruns(args, record, names):
+    """Yield what to run, one request for each expression.
+
+    :param record: of the first run, which has its target, and its plan unless
+        it was started elsewhere; None if its run.json is not there.
     """
-
-    def get_parser(self, prog_name):
-        parser = super().get_parser(prog_name)
-        parser.add_argument('--all', action='store_true',
-                            help='list all runs that this machine started, '
-                                 'without asking any cluster')
-        return parser
-
-    def act(self, args):
-        runtime = lifecycle.Runtime()
-        if args.all:
-            for record in runtime.store.all():
-                self._print(record)
-            return 0
-        record, state = lifecycle.status(self.which(args, runtime), runtime)
-        self._print(record)
-        if state is None:
-            return 0
-        out = self.app.stdout
-        print(messages.line(state, runtime.clock.monotonic()), file=out)
-        for note in (*messages.plugins(state.status), *state.notes):
-            print(note, file=out)
-        if not state.outcome:
-            return 0
-        print(f'{state.outcome} {state.reason}'.strip(), file=out)
-        return 0 if state.outcome == completion.COMPLETE else _HARNESS
-
-    def _print(self, record):
-        print(f'{record.name}: {record.stage}, {record.plan.mode}, '
-              f'{record.target}'
-              + (f', results {record.archive}' if record.archive else ''),
-              file=self.app.stdout)
+    target = conformance_target.named(args)
+    if not target:
+        target = record.target if record else conformance_target.of(args)
+    first = request_of(args, target)
+    plan = record.plan if record and not record.elsewhere else first.plan
+    expressions = rerun.expressions(names)
+    for number, expression in enumerate(expressions, 1):
+        yield dataclasses.replace(
+            first, target=target, backend=record.backend if record
+            else first.backend, plan=dataclasses.replace(
+                plan, mode=model.FOCUSED, focus=(), expression=expression,
+                skip=''),
+            folder=first.folder / str(number) if len(expressions) > 1
+            else first.folder)
 
 
 def show(ending: outcome.Outcome, console=None) -> int:
     """Show how a run ended; return the exit code of its verdict."""
-    terminal.show(presentation.run(ending.result, ending.verdict),
+    terminal.show(report.view(ending.result, ending.verdict).run,
                   console=console)
     if ending.source:
         terminal.printer(console)(f'Results: {ending.source}')
     return ending.verdict.exit_code
 
 
-def request_of(args) -> lifecycle.RunRequest:
+def request_of(args, target: runs.Target | None = None
+               ) -> lifecycle.RunRequest:
     """The run that the arguments of ``conformance run`` ask for.
 
+    :param target: that of the arguments by default.
     :raises UsageError: they contradict each other.
     """
+    target = target or conformance_target.of(args)
     chosen = args.focus or args.test
     plan = runner.Plan(
         mode=args.mode or (model.FOCUSED if chosen
@@ -255,8 +265,8 @@ def request_of(args) -> lifecycle.RunRequest:
         stand_in=args.stand_ins or os.environ.get(
             model.STAND_IN_VARIABLE) == model.STAND_IN)
     return lifecycle.RunRequest(
-        conformance_target.of(args), plan, args.results.absolute(),
-        args.backend, args.name or '', args.replace, args.keep,
+        target, plan, args.output.absolute() if args.output
+        else runs.default_folder(target), args.backend, args.keep,
         args.skip_preflight)
 
 
@@ -272,6 +282,9 @@ def _add_tests(parser):
                             'expression')
     group.add_argument('--test', action='append', default=[], metavar='NAME',
                        help='run the test with this name; may be repeated')
+    group.add_argument('--rerun', metavar='ARCHIVE',
+                       help='run only the tests that failed in this archive, '
+                            'or folder of a run, with its options')
     group.add_argument('--skip', metavar='REGEX', help='skip the tests that '
                        'match this Go regular expression')
     group.add_argument('--parallel', type=int, default=1, metavar='N',
@@ -313,18 +326,16 @@ def _add_images(parser):
                             'Never if the images were imported on the nodes')
 
 
-def _add_course(parser):
-    group = parser.add_argument_group('course')
+def _add_execution(parser):
+    group = parser.add_argument_group('execution')
     group.add_argument('--backend', default=model.SONOBUOY,
                        choices=[model.SONOBUOY, model.HYDROPHONE],
                        help='program that runs the tests (default: '
                             f'{model.SONOBUOY})')
-    group.add_argument('--name', help='name of the run (default: the name of '
-                       'the cluster and the time)')
-    group.add_argument('--results', type=pathlib.Path, metavar='DIR',
-                       default=pathlib.Path('.'),
-                       help='folder for the archive (default: the current '
-                            'one)')
+    group.add_argument('--output', type=pathlib.Path, metavar='DIR',
+                       help='folder of the run, for run.json and the results '
+                            '(default: a new one in the current folder, '
+                            'named after the cluster and the time)')
     group.add_argument('--namespace',
                        help="namespace of the run (default: the backend's "
                             'own)')
@@ -340,22 +351,17 @@ def _add_course(parser):
     group.add_argument('--stall', type=int, default=2700, metavar='SECONDS',
                        help='seconds without any progress after which the run '
                             'counts as stuck (default: 2700)')
-    group.add_argument('--replace', action='store_true',
-                       help='remove what an earlier run left in the cluster '
-                            'first')
-    add_skip_preflight(group)
     group.add_argument('--keep', action='store_true',
                        help='keep the namespace of the run when it ends')
-    group.add_argument('--dry-run', action='store_true',
-                       help='check that what the arguments name exists, and '
-                            'print the commands without running them')
-
-
-def add_skip_preflight(parser):
-    """Add the option that overrides what the preflight finds."""
-    parser.add_argument('--skip-preflight', action='store_true',
-                        help='start the tests without checking whether the '
-                             'cluster is fit for them')
+    group.add_argument('--skip-preflight', action='store_true',
+                       help='start the tests without checking whether the '
+                            'cluster is fit for them')
+    only = group.add_mutually_exclusive_group()
+    only.add_argument('--preflight', action='store_true',
+                      help='only check whether the cluster is fit')
+    only.add_argument('--dry-run', action='store_true',
+                      help='check that what the arguments name exists, and '
+                           'print the commands without running them')
 
 
 def _pair(text):

@@ -25,7 +25,7 @@ def add(parser, default):
     group.add_argument('--context', metavar='NAME',
                        help='context of the kubeconfig (default: the '
                             'current one)')
-    group.add_argument('--os-cloud', metavar='CLOUD',
+    group.add_argument('--cloud', metavar='CLOUD',
                        help='cloud in clouds.yaml, for --cluster (default: '
                             'OS_CLOUD, or the other OpenStack variables)')
 
@@ -35,13 +35,13 @@ def named(args) -> runs.Target | None:
 
     :raises UsageError: they contradict each other.
     """
-    if args.os_cloud and not args.cluster:
-        raise errors.UsageError('--os-cloud needs --cluster')
+    if args.cloud and not args.cluster:
+        raise errors.UsageError('--cloud needs --cluster')
     if args.cluster:
         if args.context:
             raise errors.UsageError('--context cannot be used with --cluster',
                                     hint='Use --kubeconfig with --context')
-        return runs.Target(args.cluster, args.os_cloud or os.environ.get(
+        return runs.Target(args.cluster, args.cloud or os.environ.get(
             'OS_CLOUD', ''))
     if args.kubeconfig:
         return runs.Target(kubeconfig=str(args.kubeconfig.absolute()),

@@ -56,7 +56,7 @@ STAND_IN_VARIABLE = 'MAGNUM_CAPI_IMAGES'
 STAND_IN = 'stand-in'
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Spec:
     """One test of the suite and how it ended.
 
@@ -69,6 +69,7 @@ class Spec:
     :param failure: message and location of the failure, without colours.
     :param output: of the spec, up to the reader's limit: the part around the
         failure, or the end.
+    :param line: of its element in the JUnit file, from 1; 0 if unknown.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Spec:
     seconds: float | None = None
     failure: str = ''
     output: str = ''
+    line: int = 0
 
     @property
     def conformance(self) -> bool:
@@ -121,18 +123,15 @@ class InfraError:
 
 @dataclasses.dataclass(frozen=True)
 class PluginResult:
-    """One plugin of a Sonobuoy run, as summarised by Sonobuoy itself.
+    """One plugin of a Sonobuoy run.
 
-    :param status: Sonobuoy's word: ``passed``, ``failed``, ``unknown``,
-        ``timeout`` or one of the plugin's own.
-    :param counts: mapping of status to number of leaf items, including suite
-        nodes, as printed by ``sonobuoy results``.
+    :param status: Sonobuoy's word for the plugin as a whole: ``passed``,
+        ``failed``, ``unknown``, ``timeout`` or one of the plugin's own; empty
+        if it has none.
     """
 
     name: str
-    status: str
-    counts: abc.Mapping[str, int] = dataclasses.field(
-        default_factory=lambda: types.MappingProxyType({}))
+    status: str = ''
 
 
 @dataclasses.dataclass(frozen=True)
@@ -154,25 +153,41 @@ class Cluster:
     image: str = ''
 
 
-#: The command that fetches the tests of a release.
-UPDATE = 'magnum-capi conformance lists update'
-
-
 @dataclasses.dataclass(frozen=True)
-class Required:
-    """The tests that certification of a release requires.
+class Log:
+    """What the e2e log says about the whole suite.
 
-    :param names: in the form of a spec's name.
-    :param version: release that requires them, ``v1.36.5``.
-    :param remark: why they may not be those of the cluster's release; such a
-        list is never held against the cluster.
-    :param certifies: passing all of them makes a cluster certifiable.
+    :param planned: specs that Ginkgo would run ("Will run N of M specs"),
+        None if it did not say.
+    :param ran: specs that ran, from the last lines; None without such a
+        line: the suite did not end.
+    :param seconds: duration of the suite, None likewise.
+    :param counts: Ginkgo's words to numbers, ``{'Passed': 384, ...}``.
+    :param failed: names of failed specs, as in the summary.
+    :param server: version of the API server, empty if unknown.
+    :param versions: releases that the log names, ``v1.34``, each with the
+        number of its first line.
+    :param seed: the random seed of the suite, empty if unknown.
+    :param end: the line of sums, "SUCCESS! -- 424 Passed | ...".
+    :param last: the last lines, cleaned, for a reader.
     """
 
-    names: tuple[str, ...]
-    version: str = ''
-    remark: str = ''
-    certifies: bool = True
+    planned: int | None = None
+    ran: int | None = None
+    seconds: float | None = None
+    counts: abc.Mapping[str, int] = dataclasses.field(
+        default_factory=lambda: types.MappingProxyType({}))
+    failed: tuple[str, ...] = ()
+    server: str = ''
+    versions: tuple[tuple[str, int], ...] = ()
+    seed: str = ''
+    end: str = ''
+    last: str = ''
+
+    @property
+    def success(self) -> bool:
+        """Ginkgo says SUCCESS: it was not interrupted."""
+        return self.end.startswith('SUCCESS!')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -182,25 +197,18 @@ class Result:
     :param title: its name in a report or a comparison.
     :param source: file or folder that it was read from.
     :param sha256: of the archive, empty for loose files.
-    :param verified: the whole archive was read, and its checksum and
-        structure are good, now or when it was retrieved.
-    :param mode: one of MODES.
+    :param mode: what was requested: QUICK, CERTIFIED ... UNKNOWN.
     :param started: aware datetime, None if unknown.
     :param seconds: duration of the suite, None if unknown.
-    :param planned: how many specs Ginkgo said it would run ("Will run N of
-        M specs"), None if there is no such line.
-    :param suite_finished: Ginkgo wrote its last line, so nothing was cut off.
-    :param suite_succeeded: that line reports success: of the planned specs,
-        only those that skipped themselves did not run.
     :param specs: one entry per spec, including skipped ones.
     :param plugin: the one that ran them, empty if there is none.
-    :param whole: the record was read to its end; False if the reader was
-        told to stop after the results of the e2e tests.
+    :param log: the e2e log; None if there is none.
+    :param image: of the tests, empty if unknown.
     :param stand_in_images: True if the images of the run, or its nodes,
         identify themselves as stand-ins for upstream's: such a run does not
         prove conformance.
-    :param signs: problems of the cluster during the run, a line each, in the
-        order in which they were seen.
+    :param cluster_warnings: problems of the cluster during the run, a line
+        each, in the order in which they were seen.
     :param problems: why the record cannot be trusted as is, a line each:
         contradicting counts, duplicate specs, a missing member.
     :param remarks: other parts that could not be read, a line each; they
@@ -213,26 +221,33 @@ class Result:
     backend: str = SONOBUOY
     backend_version: str = ''
     sha256: str = ''
-    verified: bool = False
     mode: str = UNKNOWN
     started: datetime.datetime | None = None
     seconds: float | None = None
-    planned: int | None = None
-    suite_finished: bool = False
-    suite_succeeded: bool = False
     specs: tuple[Spec, ...] = ()
     suite_nodes: tuple[SuiteNode, ...] = ()
     infra_errors: tuple[InfraError, ...] = ()
     plugins: tuple[PluginResult, ...] = ()
     plugin: str = E2E
     cluster: Cluster = Cluster()
-    whole: bool = True
+    log: Log | None = None
+    image: str = ''
     stand_in_images: bool = False
-    signs: tuple[str, ...] = ()
+    cluster_warnings: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     facts: abc.Mapping[str, str] = dataclasses.field(
         default_factory=lambda: types.MappingProxyType({}))
+
+    @property
+    def planned(self) -> int | None:
+        """How many specs Ginkgo said it would run, None if it did not."""
+        return self.log.planned if self.log else None
+
+    @property
+    def suite_finished(self) -> bool:
+        """Ginkgo wrote its last lines, so nothing was cut off."""
+        return self.log is not None and self.log.ran is not None
 
     @property
     def counts(self) -> dict[str, int]:

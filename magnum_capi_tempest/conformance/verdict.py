@@ -6,11 +6,18 @@ Other programs exit with 0 although tests failed, count their own machinery as
 passed tests and take "0 of 0" for a success (Sonobuoy issues 1305, 1966,
 2030). Here a run has passed only if specs ran, all of them passed, the record
 is complete, and a certified run left out nothing that certification requires.
+
+The JUnit file of every run names each ``[Conformance]`` spec of its suite,
+also those that were skipped, so it says itself what had to run. CNCF's list of
+the minor version is a cross-check.
 """
 
 import dataclasses
 
+from magnum_capi_tempest.conformance import failures
 from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance import names
+from magnum_capi_tempest.conformance import required
 
 PASSED = 'passed'
 FAILED = 'failed'
@@ -20,6 +27,9 @@ HARNESS_ERROR = 'harness error'
 #: Exit code of the command line for each outcome. 2 is wrong usage.
 EXIT_CODES = {PASSED: 0, FAILED: 1, INCOMPLETE: 3, HARNESS_ERROR: 3}
 
+#: Where upstream's image of the tests is.
+_IMAGE = 'registry.k8s.io/conformance'
+
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
@@ -28,16 +38,16 @@ class Verdict:
     :param outcome: PASSED, FAILED, INCOMPLETE or HARNESS_ERROR.
     :param reasons: the causes, the most important first, and problems of the
         cluster; empty if it passed.
-    :param eligible: the run can be submitted to CNCF as is.
-    :param hindrances: obstacles to certification, even of a run that passed.
-    :param missing: required tests that did not run, by codename.
+    :param certification_blockers: obstacles to certification, even of a run
+        that passed.
+    :param missing: tests that certification requires and that did not pass,
+        by codename.
     :param remarks: remarks on the verdict, a line each.
     """
 
     outcome: str
     reasons: tuple[str, ...] = ()
-    eligible: bool = False
-    hindrances: tuple[str, ...] = ()
+    certification_blockers: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
 
@@ -45,51 +55,74 @@ class Verdict:
     def exit_code(self) -> int:
         return EXIT_CODES[self.outcome]
 
+    @property
+    def eligible(self) -> bool:
+        """The run can be submitted to CNCF as is."""
+        return not self.certification_blockers
 
-def judge(result, required=None):
+    @property
+    def finished(self) -> bool:
+        """The run came to its end, whatever its outcome."""
+        return self.outcome in (PASSED, FAILED)
+
+
+def judge(result, wanted=None) -> Verdict:
     """Judge a result.
 
     :param result: :class:`~.model.Result`.
-    :param required: :class:`~.model.Required`, the tests that certification
-        requires for the cluster's version; None if unknown.
-    :returns: :class:`Verdict`.
+    :param wanted: names of the tests that CNCF requires; by default those of
+        the cluster's minor version.
     """
-    failures = result.failures
-    missing = _missing(result, required.names) if required else ()
-    harness = _harness_reasons(result)
-    incomplete = _incomplete_reasons(result, required, missing)
-    failed = [s for s in failures if s.status == model.FAILED]
-    reasons = []
-    if failed:
-        reasons.append(f'{len(failed)} of {len(result.ran)} specs failed')
-    if failed:
-        outcome = FAILED
-    elif harness:
-        outcome = HARNESS_ERROR
-    elif incomplete:
-        outcome = INCOMPLETE
-    else:
-        outcome = PASSED
-    reasons += harness + incomplete
+    if wanted is None:
+        wanted = required.of(result.cluster.kubernetes)
+    known = {spec.name for spec in result.specs}
+    passed = {spec.name for spec in result.specs
+              if spec.status == model.PASSED}
+    left_out = tuple(dict.fromkeys(
+        spec.name for spec in result.specs
+        if spec.conformance and spec.name not in passed))
+    absent = tuple(name for name in wanted or () if name not in known)
+    lacks = [*_lacks(result, left_out, wanted, absent)]
+
+    failed = [*_failed(result)]
+    harness = [*_harness(result)]
+    incomplete = [*_incomplete(result)]
+    if result.mode == model.CERTIFIED and result.plugin:
+        incomplete += lacks
+    outcome = (FAILED if failed else HARNESS_ERROR if harness
+               else INCOMPLETE if incomplete else PASSED)
+    reasons = failed + harness + incomplete
+    blockers = [*_blockers(result, lacks)]
     if outcome != PASSED:
-        reasons += [f'seen in the cluster: {sign}' for sign in result.signs]
-    hindrances = _hindrances(result, required, missing)
-    if outcome != PASSED:
-        hindrances = [f'the run did not pass: {outcome}', *hindrances]
-    return Verdict(outcome, tuple(reasons), not hindrances,
-                   tuple(hindrances), missing,
-                   tuple(_remarks(result, required)))
+        reasons += [f'seen in the cluster: {warning}'
+                    for warning in result.cluster_warnings]
+        blockers.insert(0, f'the run did not pass: {outcome}')
+    return Verdict(outcome, tuple(reasons), tuple(blockers),
+                   left_out + absent, tuple(_remarks(result, wanted)))
 
 
-def _remarks(result, required):
-    if (required and required.remark and required.certifies
-            and result.mode == model.CERTIFIED):
-        yield required.remark
+def _failed(result):
+    """Failures of the cluster."""
+    failed = [s for s in result.specs if s.status == model.FAILED]
+    if failed:
+        yield f'{len(failed)} of {len(result.ran)} specs failed'
+    for node in result.suite_nodes:
+        if node.status == model.FAILED and names.setup_node(node.name):
+            # It waits until all nodes and the pods of kube-system are ready.
+            why = next((line.strip() for line in node.failure.splitlines()
+                        if line.strip()), 'it does not say why')
+            yield (f'the cluster was not ready for the tests: {node.name} '
+                   f'failed: {failures.redacted(why)}')
+
+
+def _harness(result):
+    """Failures that say nothing about the cluster."""
     for error in result.infra_errors:
-        if not _decides(error, result):
-            yield (f'{error.where}: {error.message} (not in the e2e tests, '
-                   'which completed)')
-    yield from result.remarks
+        if _decides(error, result):
+            yield f'{error.where}: {error.message}'
+    for node in result.suite_nodes:
+        if node.status == model.FAILED and not names.setup_node(node.name):
+            yield f'suite node {node.name} failed'
 
 
 def _decides(error, result):
@@ -103,77 +136,69 @@ def _decides(error, result):
             or not result.suite_finished)
 
 
-def _missing(result, required):
-    passed = {s.name for s in result.specs if s.status == model.PASSED}
-    return tuple(name for name in required if name not in passed)
-
-
-def _harness_reasons(result):
-    reasons = [f'{e.where}: {e.message}' for e in result.infra_errors
-               if _decides(e, result)]
-    reasons += [f'suite node {n.name} failed' for n in result.suite_nodes
-                if n.status == model.FAILED]
-    return reasons
-
-
-def _incomplete_reasons(result, required, missing):
-    reasons = []
+def _incomplete(result):
     if not result.plugin:
-        names = ', '.join(plugin.name for plugin in result.plugins)
-        return ['there are no e2e tests in the record; its plugins are: '
-                f'{names or "none"}', *result.problems]
+        plugins = ', '.join(plugin.name for plugin in result.plugins)
+        yield ('there are no e2e tests in the record; its plugins are: '
+               f'{plugins or "none"}')
+        yield from result.problems
+        return
     if not result.ran:
-        reasons.append('no spec ran')
+        yield 'no spec ran'
     unfinished = [s for s in result.specs if s.status == model.UNFINISHED]
     if unfinished:
-        reasons.append(f'{len(unfinished)} specs did not end')
+        yield f'{len(unfinished)} specs did not end'
     if not result.suite_finished:
-        reasons.append('the suite did not complete')
-    if result.planned is not None and result.planned != result.begun and not (
+        yield 'the suite did not complete'
+    begun, planned = result.begun, result.planned
+    if planned is not None and planned != begun and not (
             # Older versions of Ginkgo do not report which specs skipped
             # themselves.
-            result.suite_succeeded and result.begun < result.planned):
-        reasons.append(f'{result.begun} specs were started, but '
-                       f'{result.planned} were planned')
-    reasons += result.problems
-    if result.mode == model.CERTIFIED and missing and not required.remark:
-        reasons.append(_sum(required, missing))
-    return reasons
+            result.log.success and begun < planned):
+        yield f'{begun} specs were started, but {planned} were planned'
+    yield from result.problems
 
 
-def _hindrances(result, required, missing):
-    found = []
-    if not result.whole:
-        found.append('the record was not read to its end')
+def _lacks(result, left_out, wanted, absent):
+    """What a certified run lacks."""
+    total = len({spec.name for spec in result.specs if spec.conformance})
+    if left_out:
+        yield f'{len(left_out)} of {total} required tests did not pass'
+    if absent:
+        yield (f'{len(absent)} of the {len(wanted)} tests that CNCF requires '
+               f'for {required.release(result.cluster.kubernetes)} are not in '
+               'the run')
+
+
+def _blockers(result, lacks):
     if result.stand_in_images:
-        found.append('the images of the run are stand-ins')
-    if result.mode != model.CERTIFIED:
-        found.append(_other_run(result, required))
-    if required is None:
-        found.append('there is no list of required tests for '
-                     f'Kubernetes {result.cluster.kubernetes or "?"}')
-        return found
-    if not required.certifies:
-        found.append(required.remark)
-    if missing and result.mode == model.CERTIFIED:
-        found.append(_sum(required, missing))
-    return found
-
-
-def _other_run(result, required):
-    """The mode of a run not meant for certification, and what it ran."""
+        yield 'the images of the run are stand-ins'
+    if not required.release(result.cluster.kubernetes):
+        yield 'the version of Kubernetes is not known'
+    if result.mode == model.CERTIFIED:
+        yield from lacks
+        return
     text = ('the record does not show that it is a certified run'
             if result.mode == model.UNKNOWN else
             f'it is not a certified run; the mode is {result.mode}')
-    if required is None:
-        return text
-    ran = {s.name: s.status for s in result.ran}
-    ran = [ran[name] for name in required.names if name in ran]
-    bad = len(ran) - ran.count(model.PASSED)
-    return (f'{text}: {len(ran)} of {len(required.names)} required tests ran'
-            + (f', of which {bad} did not pass' if bad else ''))
+    tests = [spec for spec in result.specs if spec.conformance]
+    ran = [spec for spec in tests if spec.ran]
+    bad = sum(spec.status != model.PASSED for spec in ran)
+    yield (f'{text}: {len(ran)} of {len(tests)} required tests ran'
+           + (f', of which {bad} did not pass' if bad else ''))
 
 
-def _sum(required, missing):
-    return (f'{len(missing)} of {len(required.names)} required tests did not '
-            'pass')
+def _remarks(result, wanted):
+    version = result.cluster.kubernetes
+    if result.mode == model.CERTIFIED:
+        if wanted is None and version:
+            yield (f'there is no list of CNCF for Kubernetes {version}, so '
+                   "only the run's own tests were checked")
+        if result.image and not result.image.startswith(_IMAGE):
+            yield (f'the image of the tests is {result.image}, a copy of '
+                   f'{_IMAGE} at best')
+    for error in result.infra_errors:
+        if not _decides(error, result):
+            yield (f'{error.where}: {error.message} (not in the e2e tests, '
+                   'which completed)')
+    yield from result.remarks

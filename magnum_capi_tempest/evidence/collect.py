@@ -16,7 +16,6 @@ import pathlib
 
 from magnum_capi import errors
 from magnum_capi import outfile
-from magnum_capi import scratch
 from magnum_capi_tempest.evidence import logs
 from magnum_capi_tempest.kubeclient import contexts
 from magnum_capi_tempest.kubeclient import kube
@@ -51,13 +50,8 @@ def of_environment():
 
     :raises UsageError: none of its files exists, or one is no kubeconfig.
     """
-    files = contexts.split(os.environ['KUBECONFIG'])
-    if len(files) == 1:
-        yield files[0]
-        return
-    with scratch.folder('magnum-capi-evidence-') as folder:
-        contexts.write(folder.path / 'kubeconfig', files)
-        yield folder.path / 'kubeconfig'
+    with contexts.chosen(os.environ['KUBECONFIG']) as (path, _):
+        yield path
 
 
 def from_management(kubeconfig, folder, mode=outfile.PRIVATE,

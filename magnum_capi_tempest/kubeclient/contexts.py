@@ -1,19 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Extracts one context from kubeconfigs, as kubectl selects it.
+"""Uses one context of kubeconfigs, as kubectl selects it.
 
 If ``KUBECONFIG`` lists several files, the first file with a name defines it,
 and missing files are ignored (client-go, tools/clientcmd/loader.go). The
 result has one context and no relative paths, so it can be written anywhere.
 """
 
+import collections.abc
+import contextlib
 import os
 import pathlib
 import typing
 
 from magnum_capi import errors
 from magnum_capi.kube import kubeconfig_file
+from magnum_capi import scratch
 from magnum_capi_tempest import kubeconfig
+
+#: Prefix of private temporary folders with a kubeconfig.
+PRIVATE = 'magnum-capi-kubeconfig-'
 
 #: Keys of a cluster or a user that are paths, relative to their file.
 _PATHS = ('certificate-authority', 'client-certificate', 'client-key',
@@ -34,13 +40,33 @@ def split(text: str) -> tuple[pathlib.Path, ...]:
     return files
 
 
-def current(files: typing.Sequence[pathlib.Path]) -> str:
-    """Name of the default context.
+@contextlib.contextmanager
+def chosen(text: str, context: str = '') -> collections.abc.Iterator[
+        tuple[pathlib.Path, str]]:
+    """Yield a kubeconfig with a single context, and the name of that.
 
-    Empty if there is only one, which need not be recorded.
+    The name is empty if there is only one, which need not be recorded; a
+    single file is then used where it is. Otherwise it is written to a folder
+    that only its owner can enter, and removed after the ``with`` block. If
+    the process is killed, the next one removes it.
 
-    :raises UsageError: a file is not a kubeconfig.
+    :param text: a ``KUBECONFIG``.
+    :param context: the current one of the files if empty.
+    :raises UsageError: see :func:`split` and :func:`narrow`.
     """
+    files = split(text)
+    context = context or _default(files)
+    if len(files) == 1 and not context:
+        yield files[0], ''
+        return
+    with scratch.folder(PRIVATE) as folder:
+        path = folder.path / 'kubeconfig'
+        kubeconfig.write(path, narrow(files, context))
+        yield path, context
+
+
+def _default(files):
+    """Name of the current context; empty if there is only one."""
     documents = [_document(file) for file in files]
     names = {entry.get('name') for document in documents
              for entry in _entries(document, 'context')}
@@ -72,11 +98,6 @@ def narrow(files: typing.Sequence[pathlib.Path],
         if item is not None:
             document[f'{kind}s'] = [{'name': found[kind], kind: item}]
     return document
-
-
-def write(path: pathlib.Path, files, context=''):
-    """Write the kubeconfig of a context, readable by its owner only."""
-    kubeconfig.write(path, narrow(files, context))
 
 
 def _document(file):

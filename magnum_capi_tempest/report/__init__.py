@@ -14,22 +14,11 @@ import types
 
 from magnum_capi import errors
 from magnum_capi import outfile
-from magnum_capi_tempest.report import html
-from magnum_capi_tempest.report import json_
-from magnum_capi_tempest.report import junit
-from magnum_capi_tempest.report import markdown
-from magnum_capi_tempest.report import subunit
-from magnum_capi_tempest.report import terminal
 from magnum_capi_tempest.report import text
 from magnum_capi_tempest import texts
 
-#: File name of each format, and the function that creates its text.
-FORMS = {
-    'report.html': html.render,
-    'junit.xml': junit.render,
-    'report.json': json_.render,
-    'report.md': markdown.render,
-}
+#: The file of each format.
+FORMS = ('report.html', 'junit.xml', 'report.json', 'report.md')
 
 
 def summarise(stream_path, folder, title, facts=None, console=None,
@@ -48,6 +37,10 @@ def summarise(stream_path, folder, title, facts=None, console=None,
     :raises UsageError: there is no such file, or it is not a subunit stream.
     :raises EnvironmentProblem: the folder cannot be written.
     """
+    # Imported here, as below: whoever needs one module of this package would
+    # wait for the libraries of all others, or lack them.
+    from magnum_capi_tempest.report import subunit
+    from magnum_capi_tempest.report import terminal
     run = dataclasses.replace(
         subunit.read(stream_path, title=title, facts=facts).with_races(races),
         outcome=outcome)
@@ -63,8 +56,13 @@ def write(run, folder):
     :returns: dict of file name to path.
     :raises EnvironmentProblem: the folder cannot be written.
     """
+    from magnum_capi_tempest.report import html
+    from magnum_capi_tempest.report import json_
+    from magnum_capi_tempest.report import junit
+    from magnum_capi_tempest.report import markdown
     return write_files(folder, {
-        name: render(run) for name, render in FORMS.items()})
+        name: form.render(run) for name, form in zip(
+            FORMS, (html, junit, json_, markdown))})
 
 
 def write_files(folder, contents):

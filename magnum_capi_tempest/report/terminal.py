@@ -5,8 +5,7 @@
 Paths and errors are neither wrapped nor coloured, as users copy them.
 """
 
-import rich.console
-from rich.text import Text
+import sys
 
 from magnum_capi_tempest.report import text
 
@@ -21,12 +20,17 @@ FAILURES = 20
 SECTION = 20
 
 
-class Console(rich.console.Console):
-    """A console whose reader may close the pipe: "... | head"."""
+def make_console():
+    """A ``rich.console.Console`` whose reader may close it: "... | head"."""
+    import rich.console
 
-    def on_broken_pipe(self):
-        # Rich's own exits with 1, which is a verdict.
-        raise
+    class Console(rich.console.Console):
+
+        def on_broken_pipe(self):
+            # Rich's own exits with 1, which is a verdict.
+            raise
+
+    return Console(highlight=False)
 
 
 def printer(console=None):
@@ -34,7 +38,11 @@ def printer(console=None):
 
     :param console: ``rich.console.Console``, standard output by default.
     """
-    console = console or Console(highlight=False)
+    if console is None and not sys.stdout.isatty():
+        # Importing rich takes as long as reading an archive.
+        return lambda content='', style='': print(text.clean(content))
+    from rich.text import Text
+    console = console or make_console()
 
     def say(content='', style=''):
         # A Text is never parsed for markup, whatever the name of a test.

@@ -98,7 +98,7 @@ def show(reports, *, page=None, console=None):
     :param page: path of the HTML page, printed last if given.
     :param console: ``rich.console.Console``, standard output by default.
     """
-    console = console or terminal.Console(highlight=False)
+    console = console or terminal.make_console()
     say = terminal.printer(console)
     say()
     good = all(report.verdict == judge.PASSED for report in reports)

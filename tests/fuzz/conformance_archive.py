@@ -17,8 +17,10 @@ read again with --input.
 """
 
 import argparse
+import contextlib
 import gzip
 import hashlib
+import io
 import json
 import os
 import pathlib
@@ -36,20 +38,21 @@ try:
 except ImportError:
     atheris = None
 
-from magnum_capi_tempest.conformance.reports import lines
-from magnum_capi_tempest.conformance.results import archive
-from magnum_capi_tempest.conformance.results import damage
-from magnum_capi_tempest.conformance.results import limits
-from magnum_capi_tempest.conformance.results import reading
+from magnum_capi_tempest.conformance import archive
+from magnum_capi_tempest.conformance import damage
+from magnum_capi_tempest.conformance import junit
+from magnum_capi_tempest.conformance import report
+from magnum_capi_tempest.conformance import tar
 from magnum_capi_tempest.conformance import verdict
+from magnum_capi_tempest.report import terminal
 from tests.unit.conformance import archives
 
 #: Bounds of an input: small ones find the same and are read faster.
-LIMITS = limits.Limits(
-    members=500, total=8 << 20, ratio_from=1 << 20, member=4 << 20,
-    document=64 << 10, token=16 << 10, cases=500, names=32 << 10,
-    text=64 << 10,
-    failure=500, output=500)
+LIMITS = {
+    tar: {'MEMBERS': 500, 'TOTAL': 8 << 20, 'RATIO_FROM': 1 << 20},
+    archive: {'MEMBER': 4 << 20, 'DOCUMENT': 64 << 10},
+    junit: {'TOKEN': 16 << 10, 'CASES': 500, 'NAMES': 32 << 10,
+            'TEXT': 64 << 10, 'FAILURE': 500, 'OUTPUT': 500}}
 #: Bytes that reading the inputs may add to the memory of this process, and
 #: seconds for one of them.
 GROWTH, SLOW = 80 << 20, 10
@@ -106,17 +109,19 @@ class Target:
     def _archive(self, data):
         self.path.write_bytes(data)
         found = self._read()
-        with mock.patch.multiple(archive, igzip=gzip, _Error=zlib.error):
+        with mock.patch.multiple(tar, igzip=gzip, _Error=zlib.error):
             if self._read() != found:
                 raise AssertionError(f'the inflaters disagree: {found}')
-        self._read(verified=True)
         there = os.listdir(self.path.parent)
         if there != [self.path.name]:
             raise AssertionError(f'files were written: {there}')
 
-    def _read(self, **kwargs):
+    def _read(self):
         try:
-            result = reading.read(self.path, limits=LIMITS, **kwargs)
+            with contextlib.ExitStack() as stack:
+                for module, limits in LIMITS.items():
+                    stack.enter_context(mock.patch.multiple(module, **limits))
+                result = archive.read(self.path)
         except damage.Damage as e:
             if _HARMFUL.search(str(e)):
                 raise AssertionError(f'harmful text: {e!r}') from e
@@ -129,10 +134,12 @@ class Target:
         judged = verdict.judge(result, ('[sig-node] Pods work',))
         if judged.outcome == verdict.PASSED and not result.ran:
             raise AssertionError('passed without a spec')
-        for line, _ in lines.lines(result, judged):
-            if _HARMFUL.search(line):
-                raise AssertionError(f'harmful line: {line!r}')
-        json.dumps(lines.document(result, judged), allow_nan=False)
+        shown = report.view(result, judged)
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            terminal.show(shown.run)
+        if harmful := _HARMFUL.search(out.getvalue()):
+            raise AssertionError(f'harmful output: {harmful}')
+        json.dumps(json.loads(report.to_json(shown)), allow_nan=False)
 
     def _measure(self):
         # The high-water mark of a process that is warm.

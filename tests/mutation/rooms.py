@@ -41,7 +41,10 @@ ROOMS = {
         'tests/unit/workspace/test_redacting.py')),
     'leaks': Room(('magnum_capi_tempest/leaks',), (
         'tests/unit/leaks', 'tests/unit/cli/test_leaks*.py')),
-    'conformance-results': Room(('magnum_capi_tempest/conformance/results',), (
+    'conformance-results': Room(tuple(
+        f'magnum_capi_tempest/conformance/{name}.py' for name in (
+            'archive', 'crosscheck', 'documents', 'infra', 'junit', 'log',
+            'names', 'tar', 'verdict')), (
         'tests/unit/conformance', 'tests/unit/cli/test_conformance*.py')),
     'suite-helpers': Room(('magnum_capi_tempest/tests/common',), (
         'tests/unit/package_tests',)),

@@ -1,42 +1,45 @@
 # SPDX-License-Identifier: Apache-2.0
 
-
-"""Hydrophone, the second backend: its command lines and its two files.
+"""Hydrophone, the second runner: its command lines and its two files.
 
 Hydrophone (kubernetes-sigs) creates one pod, follows its log, copies
 ``e2e.log`` and ``junit_01.xml`` and removes the pod, in a single call that
-must stay connected; ``--continue`` resumes an existing run. It has no status
-and no archive: its result is a folder.
-
-Its exit code is Ginkgo's, so a failure of tests looks like one of its own: the
-files decide.
+must stay connected. It has no status. So it is ended as soon as its pod
+exists, the pod is watched, and ``--continue`` fetches the files when the tests
+have ended. Its exit code is Ginkgo's, so a failure of tests looks like one of
+its own: the files decide.
 """
 
 import contextlib
+import ctypes
 import dataclasses
 import pathlib
 import re
 import shutil
+import signal
 import tempfile
 import types
 
 from magnum_capi import errors
-from magnum_capi import folders
 from magnum_capi import outfile
 from magnum_capi import processes
+from magnum_capi import waiting
+from magnum_capi_tempest.conformance import archive
+from magnum_capi_tempest.conformance import damage
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.results import damage
-from magnum_capi_tempest.conformance.results import reading
+from magnum_capi_tempest.conformance.run import objects
 from magnum_capi_tempest.conformance.run import runner
+from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import texts
-from magnum_capi_tempest.toolchain import leftovers
 
 NAMESPACE = 'conformance'
 LOG, JUNIT = 'e2e.log', 'junit_01.xml'
-IMAGE = 'registry.k8s.io/conformance'
-BUSYBOX = 'registry.k8s.io/e2e-test-images/busybox:1.36.1-1'
+_IMAGE = 'registry.k8s.io/conformance'
+#: Its pod, and the container with the tests: pkg/conformance/const.go, v0.8.0.
+POD, _CONTAINER = 'e2e-conformance-test', 'conformance-container'
 
-_CLEANUP = 900
+#: Seconds to create its objects, to copy its files, and to remove it.
+_CREATE, _TRANSFER, _CLEANUP = 180, 600, 900
 #: Prefix of the folder into which one call fetches.
 _CALL = 'fetched-'
 #: Variables for which it has its own options.
@@ -45,27 +48,68 @@ _OPTIONS = {'E2E_EXTRA_ARGS': '--extra-args',
 
 
 @dataclasses.dataclass(frozen=True)
-class Commands:
-    """Makes command lines; see :class:`sonobuoy.Commands`."""
+class Hydrophone:
+    """A run with Hydrophone; see :class:`.runner.Runner`.
 
+    :param program: path of hydrophone.
+    :param kubeconfig: path.
+    """
+
+    plan: runner.Plan
     program: str
     kubeconfig: str
-    namespace: str = NAMESPACE
+    name = model.HYDROPHONE
+    labels = types.MappingProxyType({})
+    leaves = False
+    #: The pod with the tests also holds the results.
+    tests = ''
+    container = _CONTAINER
+
+    @property
+    def namespace(self) -> str:
+        return self.plan.namespace or NAMESPACE
+
+    @property
+    def takes_namespace(self) -> bool:
+        # With an existing one, v0.8.0 forgets the name before it creates the
+        # ConfigMap for --test-repo-list (pkg/conformance/deploy.go).
+        return self.plan.images.mirrors is None
 
     def _line(self, *arguments):
         return [self.program, '--kubeconfig', self.kubeconfig,
                 '--namespace', self.namespace, *arguments]
 
-    def run(self, plan, output, go_on=False) -> list[str]:
-        """Run the tests to their end, or resume an existing run.
+    def refuse(self):
+        """Refuse what Hydrophone does not support.
 
-        :param output: folder for the two files.
+        :raises UsageError: the plan requires it.
         """
+        plan, images = self.plan, self.plan.images
+        for there, option in (
+                (images.sonobuoy, '--sonobuoy-image'),
+                (images.docker_config, '--docker-config'),
+                (images.pull_policy, '--image-pull-policy'),
+                (plan.node_selector, '--aggregator-node'),
+                (plan.mode == model.LITE, f'--mode {model.LITE}')):
+            if there:
+                raise errors.UsageError(
+                    f'Hydrophone does not support {option}',
+                    hint='Use Sonobuoy')
+        for name, value in plan.env:
+            if name not in _OPTIONS or ',' in value:
+                raise errors.UsageError(
+                    f'Hydrophone cannot set {name}={value}',
+                    hint='It supports E2E_EXTRA_ARGS and '
+                         'E2E_EXTRA_GINKGO_ARGS, without commas')
+
+    def preview(self, output) -> list[list[str]]:
+        return [self._run(output), self._continue(output)]
+
+    def _run(self, output):
+        plan, images = self.plan, self.plan.images
         argv = self._line('--output-dir', str(output),
                           '--disable-progress-status')
-        if go_on:
-            return [*argv, '--continue']
-        if takes_namespace(plan):
+        if self.takes_namespace:
             argv.append('--skip-preflight=namespace')
         if plan.mode in (model.CERTIFIED, model.NON_DISRUPTIVE):
             argv.append('--conformance')
@@ -78,9 +122,8 @@ class Commands:
         for name, value in plan.env:
             for word in value.split():
                 argv.append(f'{_OPTIONS[name]}={word}')
-        images = plan.images
         conformance = images.conformance or (
-            f'{IMAGE}:{plan.kubernetes}' if plan.kubernetes else '')
+            f'{_IMAGE}:{plan.kubernetes}' if plan.kubernetes else '')
         for option, value in (
                 ('--conformance-image', conformance),
                 ('--busybox-image', images.busybox),
@@ -90,78 +133,123 @@ class Commands:
                 argv += [option, str(value)]
         return argv
 
-    def delete(self) -> list[str]:
-        return self._line('--cleanup')
+    def _continue(self, output):
+        return self._line('--output-dir', str(output),
+                          '--disable-progress-status', '--continue')
 
+    def start(self, reader, folder):
+        """Let it create its objects, of which the pod is the last one.
 
-@dataclasses.dataclass(frozen=True)
-class Hydrophone:
-    """Calls the program."""
-
-    commands: Commands
-    name = model.HYDROPHONE
-    labels = types.MappingProxyType({})
-
-    def preview(self, plan, output) -> list[list[str]]:
-        """Every command line that a run of the plan would call, in order.
-
-        :param output: folder for the results of the run.
+        :raises CommandFailed: it ended, or did not create it in time.
         """
-        return [self.commands.run(plan, output), self.commands.delete()]
+        path = kube.pod_path(self.namespace, POD)
+        with tempfile.TemporaryDirectory(prefix=_CALL, dir=folder) as unused:
+            argv = self._run(unused)
+            code, said = _call(argv, _CREATE, lambda: _exists(reader, path))
+            if not _exists(reader, path):
+                raise errors.CommandFailed(argv, code, said)
 
-    def run(self, plan, output: pathlib.Path, go_on=False):
-        """Run to the end; both files are then in ``output``.
+    def status(self, pods) -> runner.Status | None:
+        for obj in pods or ():
+            if obj['metadata']['name'] != POD:
+                continue
+            status = obj.get('status') or {}
+            # Of a pod that has ended itself, nothing can be copied.
+            ended = status.get('phase') == 'Running' and any(
+                c.get('name') == _CONTAINER
+                and (c.get('state') or {}).get('terminated')
+                for c in status.get('containerStatuses') or ())
+            return runner.Status(
+                runner.COMPLETE if ended else runner.RUNNING)
+        return None
 
-        They are fetched into a new folder in it. What broke off there stays:
-        no other copy may be left.
+    def pod(self, obj) -> objects.Pod:
+        found = objects.pod(obj)
+        return found if found.name == POD else dataclasses.replace(
+            found, plugin='?')
 
-        :raises CommandFailed: it ended without them.
-        :raises Damage: it ended well, but they are missing or cut off.
+    def fetch(self, status, folder, progress, clock) -> str:
+        """Fetch both files; Hydrophone then removes the run.
+
+        They are fetched into a new folder. What broke off there stays: no
+        other copy may be left.
         """
-        folders.private(output)
-        fetched = pathlib.Path(tempfile.mkdtemp(prefix=_CALL, dir=output))
-        failed = damage.Damage('Both files of Hydrophone are not here',
-                               where=fetched)
-        with outfile.for_owner_only(), tempfile.TemporaryDirectory(
-                dir=output) as spool:
-            try:
-                processes.run(
-                    self.commands.run(plan, fetched, go_on),
-                    timeout=plan.seconds, spool=spool,
-                    env=leftovers.marked(output),
-                    hint='The run may continue in the cluster; watch it with '
-                         '"magnum-capi conformance resume"')
-            except errors.CommandFailed as e:
-                failed = e
-        if not collect(output):
-            with contextlib.suppress(OSError):
-                fetched.rmdir()
-            raise failed
+        fetched = pathlib.Path(tempfile.mkdtemp(prefix=_CALL, dir=folder))
+        with progress.step('fetching the results'), outfile.for_owner_only():
+            _, said = _call(self._continue(fetched), _TRANSFER)
+        if self.fetched(folder):
+            return '.'
+        with contextlib.suppress(OSError):
+            fetched.rmdir()
+        raise errors.EnvironmentProblem(
+            'Hydrophone ended without both result files', where=fetched,
+            last_seen=self.failure_message(said),
+            hint='To fetch them again: magnum-capi conformance attach '
+            f'{folder}')
+
+    def fetched(self, folder) -> str:
+        """See :meth:`.runner.Runner.fetched`.
+
+        Files of a call are put into ``folder`` if both are whole. Only then
+        are broken copies removed.
+        """
+        calls = sorted(folder.glob(f'{_CALL}*'))
+        whole = next((one for one in (folder, *calls) if _whole(one)), None)
+        if whole is None:
+            return ''
+        if whole != folder:
+            for name in LOG, JUNIT:
+                shutil.copy2(whole / name, folder)
+        for one in calls:
+            shutil.rmtree(one)
+        return '.'
 
     def delete(self):
-        """Remove everything of the run from the cluster."""
-        processes.run(self.commands.delete(), timeout=_CLEANUP, merge=True)
+        processes.run(self._line('--cleanup'), timeout=_CLEANUP, merge=True)
+
+    def failure_message(self, output: str) -> str:
+        """The message of a failed call on one line, without its successes."""
+        lines = [line for line in output.splitlines()
+                 if not re.match(r'\d\d:\d\d:\d\d INF ', line)]
+        return texts.line(' '.join(lines) or output, 300)
 
 
-def collect(output: pathlib.Path) -> bool:
-    """Whether both files of a run are here and whole.
+def _call(argv, timeout, done=lambda: False):
+    """Run the program until it ends, ``done()``, or for ``timeout`` seconds.
 
-    Those that a call has fetched, even if the command that started it was
-    killed, are put into ``output``. Only then are broken copies removed.
+    If this process is killed, so is the program: one that outlived it would
+    wait for the next pod of its name, fetch the results of that run and remove
+    it.
 
-    :param output: folder of the run.
+    :returns: exit code, negative if it was killed; and output.
     """
-    calls = sorted(output.glob(f'{_CALL}*'))
-    whole = next((folder for folder in (output, *calls) if _whole(folder)),
-                 None)
-    if whole is None:
+    with tempfile.TemporaryFile('w+', errors='replace') as output:
+        process = processes.start(
+            argv, stdin=processes.NOTHING, stdout=output, stderr=output,
+            start_new_session=True, preexec_fn=_die_with_parent)
+        try:
+            waiting.wait_for(
+                lambda: process.poll() is not None or done(), done=bool,
+                timeout=timeout, what='Hydrophone')
+        except errors.WaitTimeout:
+            pass
+        finally:
+            process.kill()
+            process.wait()
+        output.seek(0)
+        return process.returncode, output.read()
+
+
+def _die_with_parent():
+    # PR_SET_PDEATHSIG of prctl(2).
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
+def _exists(reader, path):
+    try:
+        return reader.get(path) is not None
+    except kube.KubeError:
         return False
-    if whole != output:
-        for name in LOG, JUNIT:
-            shutil.copy2(whole / name, output)
-    for folder in calls:
-        shutil.rmtree(folder)
-    return True
 
 
 def _whole(folder):
@@ -170,63 +258,7 @@ def _whole(folder):
     if not all(file.is_file() and file.stat().st_size for file in files):
         return False
     try:
-        reading.read_files(*files)
+        archive.read(folder)
     except damage.Damage:
         return False
     return True
-
-
-def failure_message(output: str) -> str:
-    """The message of a failed call on one line, without its successes."""
-    lines = [line for line in output.splitlines()
-             if not re.match(r'\d\d:\d\d:\d\d INF ', line)]
-    return texts.line(' '.join(lines) or output, 300)
-
-
-def backend(plan, program, kubeconfig) -> Hydrophone:
-    """Hydrophone for a plan and a cluster."""
-    return Hydrophone(Commands(str(program), str(kubeconfig),
-                               plan.namespace or NAMESPACE))
-
-
-def takes_namespace(plan: runner.Plan) -> bool:
-    """Whether a run can use an existing namespace.
-
-    With one, v0.8.0 forgets the name before it creates the ConfigMap for
-    --test-repo-list (pkg/conformance/deploy.go).
-    """
-    return plan.images.mirrors is None
-
-
-def refuse(plan: runner.Plan):
-    """Refuse what Hydrophone does not support.
-
-    :raises UsageError: the plan requires it.
-    """
-    images = plan.images
-    for there, option in (
-            (images.sonobuoy, '--sonobuoy-image'),
-            (images.docker_config, '--docker-config'),
-            (images.pull_policy, '--image-pull-policy'),
-            (plan.node_selector, '--aggregator-node'),
-            (plan.mode == model.LITE, f'--mode {model.LITE}')):
-        if there:
-            raise errors.UsageError(f'Hydrophone does not support {option}',
-                                    hint='Use Sonobuoy')
-    for name, value in plan.env:
-        if name not in _OPTIONS or ',' in value:
-            raise errors.UsageError(
-                f'Hydrophone cannot set {name}={value}',
-                hint='It supports E2E_EXTRA_ARGS and E2E_EXTRA_GINKGO_ARGS, '
-                     'without commas')
-
-
-def refuse_folder(output: pathlib.Path):
-    """Refuse the folder of a run if it has files, of another one.
-
-    :raises UsageError: it has.
-    """
-    if output.exists() and any(output.iterdir()):
-        raise errors.UsageError(
-            'There are files of another run in the folder of this one',
-            where=output, hint='Use another --name or --results')

@@ -3,10 +3,9 @@
 
 """The kubeconfig of the cluster under test: a file, or created by Magnum.
 
-Magnum's contains an administrator's key, and so may a single context of a
-file. It is written to a folder that only its owner can enter, and removed when
-the command that needs it ends. If that command is killed, the next one removes
-it.
+Magnum's contains an administrator's key. It is written to a folder that only
+its owner can enter, and removed when the command that needs it ends. If that
+command is killed, the next one removes it.
 """
 
 import contextlib
@@ -14,12 +13,10 @@ import dataclasses
 import pathlib
 
 from magnum_capi import errors
-from magnum_capi import folders
 from magnum_capi import scratch
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.kubeclient import contexts
 from magnum_capi_tempest import kubeconfig
-from magnum_capi_tempest import paths
 
 #: Timeout of a request to Magnum or Keystone, in seconds.
 _TIMEOUT = 60
@@ -51,11 +48,13 @@ def access(target, connect=None):
     :raises EnvironmentProblem: the cloud cannot be used, or a library is
         missing.
     """
-    with private() as folder:
-        if not target.cluster:
-            yield _of_files(target, folder)
-            return
-        file = folder / 'kubeconfig'
+    if not target.cluster:
+        with contexts.chosen(target.kubeconfig, target.context) as (
+                file, context):
+            yield Access(file, context=context)
+        return
+    with scratch.folder(contexts.PRIVATE) as folder:
+        file = folder.path / 'kubeconfig'
         about = _write(target, file, connect or _connect)
         yield Access(file, about)
 
@@ -73,27 +72,6 @@ def check(target, connect=None):
         contexts.narrow(contexts.split(target.kubeconfig), target.context)
 
 
-def _of_files(target, folder):
-    files = contexts.split(target.kubeconfig)
-    context = target.context or contexts.current(files)
-    if len(files) == 1 and not context:
-        return Access(files[0])
-    file = folder / 'kubeconfig'
-    contexts.write(file, files, context)
-    return Access(file, context=context)
-
-
-@contextlib.contextmanager
-def private():
-    """Yield a folder that only we can read, and that is removed at the end.
-
-    :raises UsageError: other users can change the state folder.
-    """
-    root = folders.make(paths.state() / 'conformance' / '.private')
-    with scratch.folder('run-', root) as folder:
-        yield folder.path
-
-
 def _connect(cloud):
     try:
         from keystoneauth1 import exceptions as auth_exceptions
@@ -109,7 +87,7 @@ def _connect(cloud):
             auth_exceptions.MissingRequiredOptions) as e:
         raise errors.UsageError(
             f'No cloud is configured: {str(e).rstrip(".")}',
-            hint='Set OS_CLOUD, or use --os-cloud') from None
+            hint='Set OS_CLOUD, or use --cloud') from None
 
 
 def _caller(target, connect):

@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
+"""Starts, attaches to and aborts runs: all that users can do with them.
 
-"""The life of a run: everything that users can do with it.
-
-The record is written before anything is created, so that every run can be
-resumed. :mod:`.launch` and :mod:`.finishing` do the work.
+The handle of a run is its folder, which :mod:`.runs` describes.
 """
 
 import contextlib
 import dataclasses
 import datetime
-import functools
 import pathlib
 import time
 import typing
@@ -20,14 +17,13 @@ from magnum_capi import errors
 from magnum_capi import progress as progress_
 from magnum_capi import waiting
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.run import completion
+from magnum_capi_tempest.conformance.run import elsewhere
 from magnum_capi_tempest.conformance.run import finishing
-from magnum_capi_tempest.conformance.run import foreign
 from magnum_capi_tempest.conformance.run import hydrophone
 from magnum_capi_tempest.conformance.run import kubeconfigs
-from magnum_capi_tempest.conformance.run import launch
+from magnum_capi_tempest.conformance.run import namespaces
 from magnum_capi_tempest.conformance.run import outcome
-from magnum_capi_tempest.conformance.run import retrieve as retrieve_
+from magnum_capi_tempest.conformance.run import preflight
 from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance.run import sonobuoy
@@ -35,10 +31,8 @@ from magnum_capi_tempest.conformance.run import watch
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import toolchain
 
-#: How often to observe. Sonobuoy itself updates its status every 5 s.
-PACE = waiting.Pace(first=2, factor=1.5, most=15)
-
-_BACKENDS = {model.SONOBUOY: sonobuoy, model.HYDROPHONE: hydrophone}
+_RUNNERS = {model.SONOBUOY: sonobuoy.Sonobuoy,
+            model.HYDROPHONE: hydrophone.Hydrophone}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,251 +43,277 @@ class Runtime:
     :param connect: see :func:`kubeconfigs.access`.
     """
 
-    store: runs.Store = dataclasses.field(default_factory=runs.Store)
     progress: progress_.Progress = dataclasses.field(
         default_factory=progress_.Progress)
     ensure: typing.Callable = toolchain.ensure
     connect: typing.Callable | None = None
     clock: typing.Any = time
-    pace: waiting.Pace = PACE
-    limits: completion.Limits | None = None
+    pace: waiting.Pace = watch.PACE
+    limits: watch.Limits | None = None
 
 
 @dataclasses.dataclass(frozen=True)
 class RunRequest:
     """The run that a user requests.
 
-    :param results: folder for the results of the run.
-    :param name: of the run; generated if empty.
-    :param replace: remove an earlier run from the namespace.
+    :param folder: of the run, absolute; made if missing.
     :param keep: leave namespace and roles when the run is over.
     :param skip_preflight: start the tests without checking the cluster.
     """
 
     target: runs.Target
     plan: runner.Plan
-    results: pathlib.Path
+    folder: pathlib.Path
     backend: str = model.SONOBUOY
-    name: str = ''
-    replace: bool = False
     keep: bool = False
     skip_preflight: bool = False
 
 
-def preview(request: RunRequest, program='') -> list[list[str]]:
+def preview(request: RunRequest, program: str = '') -> list[list[str]]:
     """Every command line that a run would call; nothing is changed.
 
     :raises UsageError: the request is invalid, or names what does not exist.
     :raises EnvironmentProblem: Magnum cannot be asked for the cluster.
     """
-    kind = _BACKENDS[request.backend]
-    kind.refuse(request.plan)
-    runner.check_files(request.plan)
+    planned = _planned(
+        request, program, request.target.kubeconfig
+        or f'KUBECONFIG-OF-{request.target.cluster}')
     kubeconfigs.check(request.target)
-    return kind.backend(
-        request.plan, program or request.backend,
-        request.target.kubeconfig or f'KUBECONFIG-OF-{request.target.cluster}'
-    ).preview(request.plan, request.results)
+    return planned.preview(request.folder)
+
+
+def check(request: RunRequest, runtime: Runtime):
+    """Only check whether the cluster is fit for a run.
+
+    :raises UsageError: the request is invalid.
+    :raises EnvironmentProblem: it is not fit.
+    """
+    planned = _planned(request)
+    with kubeconfigs.access(request.target, runtime.connect) as access:
+        _preflight(request, planned, kube.Client(access.kubeconfig),
+                   runtime.progress)
 
 
 def run(request: RunRequest, runtime: Runtime) -> outcome.Outcome:
     """Run the tests to their end.
 
-    :raises UsageError: the request is invalid, or Hydrophone's files would
-        replace those of another run.
+    :raises UsageError: the request is invalid, or there is another run in the
+        folder.
     :raises EnvironmentProblem: the cluster is not fit for it, or the folder
         for results cannot be written; nothing was created.
     """
-    kind = _BACKENDS[request.backend]
-    kind.refuse(request.plan)
-    runner.check_files(request.plan)
-    with runtime.store.reserved(request.name, request.target) as name, \
-            kubeconfigs.access(request.target, runtime.connect) as access:
+    planned = _planned(request)
+    with kubeconfigs.access(request.target, runtime.connect) as access:
         reader = kube.Client(access.kubeconfig)
-
-        @functools.cache
-        def driver():
-            # Building the program takes minutes, so the cluster is checked
-            # first.
-            program = runtime.ensure([request.backend], runtime.progress)
-            return kind.backend(request.plan, program[request.backend],
-                                access.kubeconfig)
-
-        planned = kind.backend(request.plan, request.backend,
-                               access.kubeconfig)
-        seen = launch.prepare(
-            request, planned.commands.namespace, dict(planned.labels),
-            lambda: driver().delete(), reader, runtime.progress)
-        # Not only hours later.
-        retrieve_.make_folder(request.results)
-        if request.backend == model.HYDROPHONE:
-            hydrophone.refuse_folder(request.results / name)
-        driven = driver()
-        if seen.stand_in:
-            request = dataclasses.replace(request, plan=dataclasses.replace(
-                request.plan, stand_in=True))
+        seen = _preflight(request, planned, reader, runtime.progress)
+        plan = dataclasses.replace(
+            request.plan, stand_in=request.plan.stand_in or seen.stand_in)
+        runs.make_folder(request.folder)
+        # Building it takes minutes, so the cluster is checked first.
+        driven = _runner(request.backend, plan, access, runtime)
         record = runs.Run(
-            name, dataclasses.replace(request.target, context=access.context),
-            request.plan, str(request.results.absolute()),
-            request.backend, runs.STARTED,
-            datetime.datetime.now(datetime.timezone.utc).isoformat(),
-            tuple(sorted(n.name for n in seen.nodes)),
+            request.folder,
+            dataclasses.replace(request.target, context=access.context),
+            plan, request.backend,
+            started=datetime.datetime.now(datetime.timezone.utc).isoformat(),
+            nodes=tuple(sorted(n.name for n in seen.nodes)),
             about=dataclasses.replace(
                 access.about, kubernetes=seen.version), keep=request.keep,
-            signs=seen.signs,
-            mark=(uuid.uuid4().hex if kind.takes_namespace(request.plan)
-                  else ''))
-        runtime.store.save(record)
+            warnings=seen.warnings,
+            mark=uuid.uuid4().hex if driven.takes_namespace else '')
+        runs.save(record)
         runtime.progress.info(
-            f'run {name}: {request.plan.mode} on {request.target}')
-        launch.make_namespace(record, driven, reader, runtime)
+            f'run {plan.mode} on {request.target}, results in '
+            f'{request.folder}')
         with _left_running(record, runtime):
-            if request.backend == model.HYDROPHONE:
-                return finishing.follow(record, driven, reader, runtime, False)
-            launch.create(record, driven, runtime)
+            record = _start(record, driven, reader, runtime)
             return finishing.finish(record, driven, reader, runtime)
 
 
-def resume(which, runtime: Runtime,
-           results: pathlib.Path | None = None) -> outcome.Outcome:
-    """Watch a run that an earlier command started, until it ends.
+def attach(which: pathlib.Path | elsewhere.Elsewhere,
+           runtime: Runtime) -> outcome.Outcome:
+    """Watch a run that another command started, until it ends.
 
     It is then removed from the cluster, unless it is to be kept.
 
-    :param which: the name of a run, None for the only one that has not ended,
-        or the :class:`.foreign.Where` to search; here and below.
-    :param results: folder for fetched files, instead of the run's own; here
-        and below.
-    :raises UsageError: the run was ended, or its results are elsewhere.
+    :param which: the folder of a run; here and below.
+    :raises UsageError: there is none, or it was aborted.
     """
-    record = _chosen(which, runtime, results)
-    if record.backend == model.HYDROPHONE and record.stage == runs.STARTED:
-        record = finishing.collect(record, runtime)
-    if record.stage in (runs.RETRIEVED, runs.ENDED):
-        if pathlib.Path(record.archive).parent != pathlib.Path(
-                record.results):
-            raise _fetched(record)
-        ended = outcome.of_archive(record)
-        if record.stage == runs.RETRIEVED and not record.keep:
-            # Of a command that was killed, or could not do it itself.
-            _remove(record, runtime)
-        return ended
-    with _access(record, runtime) as (driven, reader):
+    if not isinstance(which, elsewhere.Elsewhere):
+        record = _collected(runs.find(which))
+        if record.archive:
+            ended = outcome.of_results(record)
+            if record.stage != runs.ENDED and not record.keep:
+                # Of a command that was killed, or could not do it itself.
+                _remove(record, runtime)
+            return ended
+        if record.stage == runs.ENDED:
+            raise errors.UsageError('The run was aborted',
+                                    where=record.folder)
+    with _reached(which, runtime) as (record, driven, reader):
+        if record.archive:
+            return outcome.of_results(record)
+        if record.elsewhere and record.keep and not driven.leaves:
+            raise errors.UsageError(
+                'Hydrophone removes a run when it has fetched its results',
+                where=record.target, hint='If that is wanted, use --remove')
+        if not (record.folder / runs.FILE).exists():
+            runs.make_folder(record.folder)
+            runs.save(record)
         with _left_running(record, runtime):
-            if record.backend == model.HYDROPHONE:
-                return finishing.follow(record, driven, reader, runtime, True)
             return finishing.finish(record, driven, reader, runtime)
 
 
-def retrieve(which, runtime: Runtime,
-             results: pathlib.Path | None = None) -> outcome.Outcome:
-    """Fetch the results of a complete run, and leave it in the cluster.
-
-    :raises UsageError: there are none yet, or the run is gone.
-    """
-    record = _chosen(which, runtime, results)
-    if record.backend != model.SONOBUOY:
-        raise errors.UsageError(
-            'Hydrophone fetches its results itself',
-            hint='magnum-capi conformance resume')
-    if record.stage == runs.ENDED:
-        raise _fetched(record)
-    with _access(record, runtime) as (driven, _):
-        status = sonobuoy.parse_status(_answer(driven))
-        return finishing.fetch(record, driven, status and status.tarball,
-                               runtime)
+def look(which: pathlib.Path | elsewhere.Elsewhere, runtime: Runtime
+         ) -> tuple[runs.Run, watch.State | None]:
+    """A run, and one observation if it is in progress; nothing is changed."""
+    if not isinstance(which, elsewhere.Elsewhere):
+        record = runs.find(which)
+        if record.archive or record.stage == runs.ENDED:
+            return record, None
+    with _reached(which, runtime) as (record, driven, reader):
+        return record, watch.step(
+            finishing.begin(record, runtime),
+            watch.look(driven, reader, runtime.clock),
+            finishing.limits(record, runtime))
 
 
-def logs(which, runtime: Runtime, plugin) -> str:
-    """The logs of a plugin's pods so far.
-
-    :param plugin: see :meth:`.sonobuoy.Commands.logs`.
-    """
-    record = _in_cluster(which, runtime)
-    with _access(record, runtime) as (driven, _):
-        return driven.logs(plugin)
-
-
-def follow(which, runtime: Runtime, plugin):
-    """Yield lines of a plugin's logs, until interrupted.
-
-    :param plugin: see :meth:`.sonobuoy.Commands.logs`.
-    """
-    record = _in_cluster(which, runtime)
-    with _left_running(record, runtime), \
-            _access(record, runtime) as (driven, _):
-        yield from driven.follow(plugin)
-
-
-def abort(which, runtime: Runtime):
+def abort(which: pathlib.Path | elsewhere.Elsewhere, runtime: Runtime):
     """End a run and remove all of it from the cluster."""
-    record = _chosen(which, runtime)
-    with _access(record, runtime) as (driven, reader):
-        finishing.end_hydrophone(record)
+    if not isinstance(which, elsewhere.Elsewhere) \
+            and runs.find(which).stage == runs.ENDED:
+        raise errors.UsageError('The run has already ended', where=which)
+    with _reached(which, runtime) as (record, driven, reader):
         finishing.delete(record, driven, reader, runtime)
 
 
-def status(which, runtime: Runtime) -> tuple[runs.Run, watch.Watch | None]:
-    """The record of a run, and one observation if it is in progress."""
-    record = _chosen(which, runtime)
-    if record.stage == runs.ENDED or record.backend != model.SONOBUOY:
-        return record, None
-    with _access(record, runtime) as (driven, reader):
-        return record, finishing.look(record, driven, reader, runtime)
+def _planned(request, program='', kubeconfig='') -> runner.Runner:
+    """The runner of a request, whose program need not be here yet.
 
-
-def _chosen(which, runtime, results=None):
-    record = (foreign.find(which, runtime)
-              if isinstance(which, foreign.Where)
-              else runtime.store.choose(which))
-    if results is None or str(results) == record.results:
-        return record
-    if record.backend == model.HYDROPHONE:
+    :raises UsageError: it does not support what is requested.
+    """
+    planned = _RUNNERS[request.backend](
+        request.plan, program or request.backend, kubeconfig)
+    if request.keep and not planned.leaves:
         raise errors.UsageError(
-            f'Hydrophone writes the results of the run {record.name} to the '
-            'folder that it was started with',
-            where=record.results, hint='Omit --results')
-    return dataclasses.replace(record, results=str(results))
+            'Hydrophone removes a run when it has fetched its results',
+            hint='Omit --keep, or use Sonobuoy')
+    planned.refuse()
+    runner.check_files(request.plan)
+    return planned
 
 
-def _in_cluster(which, runtime):
-    record = _chosen(which, runtime)
-    if record.backend != model.SONOBUOY or record.stage == runs.ENDED:
-        raise errors.UsageError(
-            f'The run {record.name} is not in a cluster any more'
-            if record.stage == runs.ENDED else
-            'Hydrophone prints its own log while it runs')
+def _runner(backend, plan, access, runtime) -> runner.Runner:
+    program = runtime.ensure([backend], runtime.progress)[backend]
+    return _RUNNERS[backend](plan, str(program), str(access.kubeconfig))
+
+
+def _preflight(request, planned, reader, progress):
+    """The cluster before the run.
+
+    :raises EnvironmentProblem: it is not fit.
+    """
+    with progress.step('preflight'):
+        seen = preflight.look(reader, planned.namespace)
+        found = [*preflight.occupied(seen, planned.namespace)]
+        if not request.skip_preflight:
+            found = [*preflight.check(seen, request.plan, planned.namespace)]
+            if not any(f.level == preflight.BLOCKER for f in found):
+                found += preflight.admitted(reader, planned)
+    for finding in preflight.by_weight(found):
+        progress.info(f'preflight: {finding}')
+    blockers = [f for f in found if f.level == preflight.BLOCKER]
+    if blockers:
+        raise errors.EnvironmentProblem(
+            'The cluster is not ready for the tests: '
+            + '; '.join(f.text for f in blockers),
+            hint=blockers[0].hint or 'Nothing was created')
+    return seen
+
+
+def _start(record, driven, reader, runtime):
+    """Create namespace and objects; remove them if not all can be created.
+
+    :returns: the record, which identifies the namespace.
+    :raises KubeError: the namespace could not be created: someone else has
+        just done so, or the API refused or did not answer.
+    :raises EnvironmentProblem: the rest could not be created; says whether it
+        has been removed.
+    """
+    if record.mark:
+        try:
+            namespaces.create(reader, driven.namespace, record.mark,
+                              driven.labels)
+        except kube.KubeError as e:
+            # Without an answer, or if a proxy or the API server gave up on
+            # it, it may exist; then it has the run's mark.
+            if e.status is not None and e.status < 500:
+                runs.save(dataclasses.replace(record, stage=runs.ENDED))
+            raise
+    with runtime.progress.step('creating the run'):
+        try:
+            driven.start(reader, record.folder)
+        except errors.CommandFailed as e:
+            raise _not_started(record, driven, e) from None
+    if not record.mark:
+        space = reader.get(namespaces.path(driven.namespace)) or {}
+        record = dataclasses.replace(record, uid=(
+            space.get('metadata') or {}).get('uid') or '')
+        runs.save(record)
     return record
 
 
-def _fetched(record):
-    if not record.archive:
-        return errors.UsageError(f'The run {record.name} was aborted')
-    return errors.UsageError(
-        f'The results of the run {record.name} have already been fetched',
-        where=record.archive, hint='Copy them' if record.stage == runs.ENDED
-        else 'To fetch them again, use "magnum-capi conformance retrieve"')
+def _not_started(record, driven, error):
+    said, removed = driven.failure_message(error.output), False
+    if record.mark:
+        with contextlib.suppress(errors.CommandFailed):
+            driven.delete()
+            removed = True
+    if not removed:
+        return errors.EnvironmentProblem(
+            'The run could not be created, and some of its objects may be '
+            'left', where=error.argv[0], last_seen=said,
+            hint='To remove them: magnum-capi conformance abort '
+            f'{record.folder}')
+    runs.save(dataclasses.replace(record, stage=runs.ENDED))
+    return errors.EnvironmentProblem(
+        'The run could not be created, and its objects have been removed',
+        where=error.argv[0], last_seen=said)
+
+
+def _collected(record):
+    """The record of a run, with what a killed command had fetched."""
+    found = record.archive or _RUNNERS[record.backend](
+        record.plan, '', '').fetched(record.folder)
+    if found != record.archive:
+        record = dataclasses.replace(record, archive=found,
+                                     stage=runs.FETCHED)
+        runs.save(record)
+    return record
 
 
 def _remove(record, runtime):
     """Remove a run whose results count, whatever becomes of its cluster."""
     try:
-        with _access(record, runtime) as (driven, reader):
+        with _reached(record.folder, runtime) as (record, driven, reader):
             finishing.delete(record, driven, reader, runtime, lenient=True)
     except errors.MagnumCapiError as e:
         runtime.progress.info(
             f'Not removed: {e}. Try "magnum-capi conformance abort '
-            f'{record.name}"')
+            f'{record.folder}"')
 
 
 @contextlib.contextmanager
-def _access(record, runtime):
-    kind = _BACKENDS[record.backend]
-    program = runtime.ensure([record.backend],
-                             runtime.progress)[record.backend]
-    with kubeconfigs.access(record.target, runtime.connect) as access:
-        yield (kind.backend(record.plan, program, access.kubeconfig),
-               kube.Client(access.kubeconfig))
+def _reached(which, runtime):
+    """Yield a run with its runner and a client of its cluster."""
+    record = (None if isinstance(which, elsewhere.Elsewhere)
+              else runs.find(which))
+    target = which.target if record is None else record.target
+    with kubeconfigs.access(target, runtime.connect) as access:
+        reader = kube.Client(access.kubeconfig)
+        record = record or elsewhere.find(which, access, reader)
+        yield (record, _runner(record.backend, record.plan, access, runtime),
+               reader)
 
 
 @contextlib.contextmanager
@@ -304,15 +324,6 @@ def _left_running(record, runtime):
     except KeyboardInterrupt:
         runtime.progress.info(
             'The run continues in the cluster. To watch it again: magnum-capi '
-            f'conformance resume {record.name}. "status" shows its state '
-            'once, "abort" ends it')
+            f'conformance attach {record.folder}. "attach --once" shows its '
+            'state, "abort" ends it')
         raise
-
-
-def _answer(driven):
-    try:
-        return driven.status()
-    except errors.CommandFailed as e:
-        raise errors.EnvironmentProblem(
-            'Sonobuoy does not report the state of the run',
-            last_seen=sonobuoy.failure_message(e.output)) from None

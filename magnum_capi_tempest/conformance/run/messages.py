@@ -1,110 +1,90 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Messages for users who watch a run. Pure."""
+"""What is said of a run that is watched: to people, and to programs. Pure.
+
+A ``state`` is a :class:`.watch.State`; ``now`` is in seconds of its clock.
+"""
 
 import collections
+import dataclasses
 import datetime
+import typing
 
-from magnum_capi_tempest.conformance.run import sonobuoy
+from magnum_capi_tempest.conformance.run import runner
 
 #: Characters of the bar.
 _BAR = 24
 
 
-def pods(old, new):
-    """Changes of a run's pods since the last observation."""
-    before = {p.name: p.state for p in old}
-    for pod in new:
-        if before.get(pod.name) != pod.state:
+def changes(before, seen, silent: float):
+    """Yield what a user should know of an observation.
+
+    :param before: the one before it.
+    :param silent: seconds since anything answered.
+    """
+    if seen.error and not before.error:
+        yield f'no answer, asking again: {seen.error}'
+    elif before.error and not seen.error:
+        yield f'answers again after {silent:.0f} s'
+    if seen.status and seen.status.said and (
+            before.status is None or before.status.said != seen.status.said):
+        yield seen.status.said
+    old = {p.name: p for p in before.pods or ()}
+    for pod in seen.pods or ():
+        if pod.name not in old or old[pod.name].state != pod.state:
             yield (f'pod {pod.name}: {pod.phase}'
                    + (f', {pod.reason}' if pod.reason else '')
                    + (f': {pod.message}' if pod.message else ''))
-    names = {p.name for p in new}
-    for pod in old:
-        if pod.name not in names:
-            yield f'pod {pod.name} is gone'
-
-
-def nodes(old, new):
-    """Changes of the nodes, which are sets of names; None: unknown."""
-    if old is None or new is None:
-        return
-    if new - old:
-        yield f'nodes joined: {", ".join(sorted(new - old))}'
-    if old - new:
-        yield (f'nodes left: {", ".join(sorted(old - new))}; tests that used '
-               'them may fail because of that')
-
-
-def waits(old, new):
-    """Report once that other plugins continue after the tests.
-
-    :param old: :class:`.sonobuoy.Status` of the last observation, or None.
-    """
-    rest = _unfinished(new)
-    if rest and not _unfinished(old):
+    for name in sorted(set(old) - {p.name for p in seen.pods or ()}):
+        yield f'pod {name} is gone'
+    if before.nodes is not None and seen.nodes is not None:
+        joined = sorted(set(seen.nodes) - set(before.nodes))
+        left = sorted(set(before.nodes) - set(seen.nodes))
+        if joined:
+            yield f'nodes joined: {", ".join(joined)}'
+        if left:
+            yield (f'nodes left: {", ".join(left)}; tests that used them may '
+                   'fail because of that')
+    rest = _others(seen.status)
+    if rest and not _others(before.status):
         yield ('The tests have ended, and Sonobuoy waits for '
                + ', '.join(sorted(rest)))
 
 
-def _unfinished(status):
-    """Names of plugins that continue after the tests."""
-    running = {name: sonobuoy.RUNNING in {one.status for one in nodes}
-               for name, nodes in _by_name(status).items()}
-    if running.get(sonobuoy.PLUGIN, True):
-        return set()
-    return {name for name, goes_on in running.items() if goes_on}
+def _others(status):
+    """Names of the plugins that continue after the tests."""
+    running = {p.name for p in (status.plugins if status else ())
+               if p.status == runner.RUNNING}
+    known = {p.name for p in (status.plugins if status else ())}
+    return set() if runner.TESTS in running or runner.TESTS not in known \
+        else running
 
 
-def _by_name(status):
-    """The states of each plugin on its nodes, by the plugin's name."""
-    found = collections.defaultdict(list)
-    for plugin in status.plugins if status else ():
-        found[plugin.name].append(plugin)
-    return found
-
-
-def trouble(pod):
-    """A pod and its problem, one line."""
-    return (f'pod {pod.name} {pod.reason or pod.phase}'
-            + (f' on {pod.node}' if pod.node else '')
-            + (f': {pod.message}' if pod.message else ''))
-
-
-def line(watch, now: float) -> str:
-    """The progress of a run, one line: a bar, the counts and their age.
-
-    :param watch: :class:`.watch.Watch`.
-    :param now: seconds, from the watch's clock.
-    """
-    counts, status = watch.counts, watch.status
-    state = status.status if status else 'starting'
-    if watch.error:
-        state = 'no answer'
-    parts = [state]
+def line(state, now: float) -> str:
+    """The progress of a run, one line: a bar, the counts and their age."""
+    counts, seen = state.counts, state.seen
+    parts = ['no answer' if seen.error else
+             seen.status.state or 'starting' if seen.status else 'starting']
     if counts.total:
         full = min(_BAR * counts.done // counts.total, _BAR)
         parts.append(f'[{"#" * full}{"." * (_BAR - full)}] '
                      f'{counts.done}/{counts.total}')
         parts.append(f'{counts.failed} failed')
-        if counts.done or counts.source != 'sonobuoy':
-            parts.append(
-                f'counted {_span(now - counts.updated)} ago'
-                + (' in the log' if counts.source == 'e2e log' else ''))
-        else:
-            parts.append('nothing counted yet')
-    return ', '.join([*parts, _span(now - watch.began)])
+        parts.append(
+            'nothing counted yet' if not counts.done
+            and counts.source == 'sonobuoy' else
+            f'counted {_span(now - counts.updated)} ago'
+            + (' in the log' if counts.source == 'log' else ''))
+    return ', '.join([*parts, _span(now - state.began)])
 
 
-def plugins(status):
-    """Yield the states of plugins and the failed tests, a line each.
-
-    With one plugin on one node, :func:`line` is enough.
-
-    :param status: :class:`.sonobuoy.Status`, or None.
-    """
-    there = _by_name(status)
-    if sum(map(len, there.values())) > 1:
+def details(state):
+    """Yield the plugins, if there are several, and failed specs, in lines."""
+    plugins = state.seen.status.plugins if state.seen.status else ()
+    there = collections.defaultdict(list)
+    for plugin in plugins:
+        there[plugin.name].append(plugin)
+    if len(plugins) > 1:
         for name, nodes in sorted(there.items()):
             words = collections.Counter(
                 plugin.status + (f' ({plugin.result})' if plugin.result
@@ -113,9 +93,29 @@ def plugins(status):
                 word if nodes[0].node == 'global' else
                 f'{word} on {number} of {len(nodes)} nodes'
                 for word, number in sorted(words.items()))
-    for nodes in there.values():
-        for plugin in nodes:
-            yield from (f'failed: {name}' for name in plugin.failures)
+    for plugin in plugins:
+        yield from (f'failed: {name}' for name in plugin.failures)
+
+
+def document(state, now: float) -> dict[str, typing.Any]:
+    """A state for programs; the names are an interface.
+
+    ``outcome`` is empty while the run continues. ``seconds`` is the age of the
+    run, ``counted`` that of the counts.
+    """
+    counts, seen = state.counts, state.seen
+    return {
+        'state': seen.status.state if seen.status else '',
+        'outcome': state.outcome, 'reason': state.reason,
+        'error': seen.error, 'seconds': round(now - state.began),
+        'counts': {'total': counts.total, 'passed': counts.passed,
+                   'failed': counts.failed, 'source': counts.source,
+                   'counted': round(now - counts.updated)},
+        'failures': [name for plugin in (
+            seen.status.plugins if seen.status else ())
+            for name in plugin.failures],
+        'pods': [dataclasses.asdict(pod) for pod in seen.pods or ()],
+        'warnings': list(state.warnings)}
 
 
 def _span(seconds):

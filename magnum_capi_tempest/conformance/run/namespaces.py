@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-
 """The namespace of a run, which is removed only while it belongs to the run.
 
 Sonobuoy and Hydrophone identify a namespace by its name, and remove whatever
@@ -10,30 +9,33 @@ annotation records which run it belongs to.
 
 from urllib import parse
 
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.run import hydrophone
 from magnum_capi_tempest.kubeclient import kube
 
 #: Annotation: :attr:`.runs.Run.mark` of the run that created it.
 MARK = 'magnum.openstack.org/conformance-run'
 
-_ALL = '/api/v1/namespaces'
-
-#: Names in a namespace with a run.
-_AGGREGATOR = ('sonobuoy-component', 'aggregator')
-_CONFIGURATION = 'sonobuoy-config-cm'
-_HYDROPHONE = 'e2e-conformance-test'
+ALL = '/api/v1/namespaces'
 
 
-def create(reader: kube.Client, name: str, mark: str, labels: dict[str, str]):
+def path(name: str) -> str:
+    """Path of a namespace."""
+    return f'{ALL}/{parse.quote(name, safe="")}'
+
+
+def create(reader: kube.Client, name: str, mark: str, labels):
     """Create the namespace of a run.
 
+    :param labels: mapping.
     :raises KubeError: it was not created, or that is unknown (``status`` is
         None).
     """
     try:
-        reader.create(_ALL, {
+        reader.create(ALL, {
             'apiVersion': 'v1', 'kind': 'Namespace', 'metadata': {
                 'name': name, 'annotations': {MARK: mark},
-                'labels': labels}})
+                'labels': dict(labels)}})
     except kube.KubeError as e:
         if e.status == 409:
             raise kube.KubeError(
@@ -43,50 +45,37 @@ def create(reader: kube.Client, name: str, mark: str, labels: dict[str, str]):
         raise
 
 
-def is_of(reader: kube.Client, name: str, mark: str, uid: str = '') -> bool:
-    """Whether a namespace belongs to the run, or is gone.
+def belongs(found: dict, mark: str, uid: str) -> bool:
+    """Whether a namespace is that of a run.
 
-    :param mark: of the run; or the ``uid`` of the namespace in which it was
-        found.
-
-    :raises KubeError: that cannot be found out.
+    :param found: its object.
+    :param mark: of the run; or ``uid``, if the run has no mark.
     """
-    found = reader.get(f'{_ALL}/{parse.quote(name, safe="")}')
-    if found is None:
-        return True
     metadata = found['metadata']
-    if uid:
-        return metadata.get('uid') == uid
-    return bool(mark) and (metadata.get('annotations') or {}).get(MARK) == mark
+    if mark:
+        return (metadata.get('annotations') or {}).get(MARK) == mark
+    return bool(uid) and metadata.get('uid') == uid
 
 
-def has_run(reader: kube.Client, space: dict, pods: list[dict]) -> bool:
-    """Whether a namespace has the sign of a run, whoever started it.
+def program_of(reader: kube.Client, space: dict, pods: list[dict]) -> str:
+    """The program whose run is in a namespace, whoever started it.
 
-    That is the annotation; Sonobuoy's aggregator, or its configuration, which
-    outlives that pod (pkg/client/gen.go of v0.57.5); or Hydrophone's pod
-    (pkg/conformance/const.go of v0.8.0).
+    The signs are Sonobuoy's aggregator, or its configuration, which outlives
+    that pod (pkg/client/gen.go of v0.57.5); Hydrophone's pod; and the
+    annotation of a run that was not started completely.
 
-    :param pods: of all namespaces.
+    :param pods: of all namespaces, or of this one.
+    :returns: its name in model; empty without any sign.
     :raises KubeError: that cannot be found out.
     """
     name = space['metadata']['name']
-    return (
-        MARK in (space['metadata'].get('annotations') or {})
-        or any(pod['metadata'].get('namespace') == name
-               and (pod['metadata']['name'] == _HYDROPHONE
-                    or _AGGREGATOR in (pod['metadata'].get('labels')
-                                       or {}).items()) for pod in pods)
-        or reader.get(f'{_ALL}/{parse.quote(name, safe="")}/configmaps/'
-                      f'{_CONFIGURATION}') is not None)
-
-
-def of_tests(spaces) -> tuple[str, ...]:
-    """Names of the namespaces that e2e tests of any run left behind.
-
-    :param spaces: namespaces, as dicts.
-    """
-    return tuple(sorted(
-        s['metadata']['name'] for s in spaces
-        if 'e2e-run' in (s['metadata'].get('labels') or {})
-        and (s.get('status') or {}).get('phase') != 'Terminating'))
+    mine = [pod['metadata'] for pod in pods
+            if pod['metadata'].get('namespace') == name]
+    if any(metadata['name'] == hydrophone.POD for metadata in mine):
+        return model.HYDROPHONE
+    if any((metadata.get('labels') or {}).get('sonobuoy-component')
+           == 'aggregator' for metadata in mine) \
+            or MARK in (space['metadata'].get('annotations') or {}) \
+            or reader.get(f'{path(name)}/configmaps/sonobuoy-config-cm'):
+        return model.SONOBUOY
+    return ''

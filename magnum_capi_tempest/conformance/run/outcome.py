@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Derives result and verdict from what a run left behind."""
 
 import dataclasses
 import pathlib
 
+from magnum_capi_tempest.conformance import archive
+from magnum_capi_tempest.conformance import infra
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance import required
-from magnum_capi_tempest.conformance.results import infra
-from magnum_capi_tempest.conformance.results import reading
 from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance import verdict as verdict_
 
@@ -28,51 +26,36 @@ class Outcome:
     source: pathlib.Path | None = None
 
 
-def of_archive(record: runs.Run) -> Outcome:
-    """Read a whole archive, or Hydrophone's folder.
+def of_results(run: runs.Run) -> Outcome:
+    """Read a whole archive, or the files of Hydrophone.
 
     :raises Damage: it is gone, or broken.
     """
-    path = pathlib.Path(record.archive)
-    if record.backend == model.HYDROPHONE:
-        result = _files(record, path / 'junit_01.xml', path / 'e2e.log')
-    else:
-        result = _archive(record, path)
-    return _judged(record, result, path)
+    return _judged(run, archive.read(
+        run.source, title=run.folder.name, sha256=run.sha256), run.source)
 
 
-def _archive(record, path):
-    result = reading.read(path, expect_sha256=record.sha256 or None)
-    return dataclasses.replace(result, title=record.name)
-
-
-def of_nothing(record: runs.Run, reason) -> Outcome:
+def of_nothing(run: runs.Run, reason: str) -> Outcome:
     """The outcome of a run about which nothing is known: a harness error."""
-    result = model.Result(
-        record.name, record.results, record.backend,
-        infra_errors=(model.InfraError(infra.classify(reason), 'e2e',
-                                       reason),))
-    return _judged(record, result, None)
+    return _judged(run, model.Result(
+        run.folder.name, str(run.folder), run.backend,
+        infra_errors=(model.InfraError(
+            infra.classify(reason), model.E2E, reason),)), None)
 
 
-def _files(record, junit, log):
-    return reading.read_files(junit, log, title=record.name,
-                              backend=record.backend)
-
-
-def told(record: runs.Run, result: model.Result) -> model.Result:
-    """The result, completed from the record of its run."""
-    return dataclasses.replace(
-        result, signs=tuple(dict.fromkeys((*result.signs, *record.signs))),
-        stand_in_images=result.stand_in_images or record.plan.stand_in)
-
-
-def _judged(record, result, source):
+def with_run_metadata(run: runs.Run, result: model.Result) -> model.Result:
+    """The result, completed from the file of its run."""
     about = {name: value for name, value in dataclasses.asdict(
-        record.about).items() if value and name != 'nodes'}
-    mode = record.plan.mode if result.mode == model.UNKNOWN else result.mode
-    result = dataclasses.replace(
-        told(record, result), mode=mode,
+        run.about).items() if value and name != 'nodes'}
+    known = not run.elsewhere and result.mode == model.UNKNOWN
+    return dataclasses.replace(
+        result, mode=run.plan.mode if known else result.mode,
+        cluster_warnings=tuple(dict.fromkeys(
+            (*result.cluster_warnings, *run.warnings))),
+        stand_in_images=result.stand_in_images or run.plan.stand_in,
         cluster=dataclasses.replace(result.cluster, **about))
-    return Outcome(record, result, verdict_.judge(
-        result, required.of(result.cluster.kubernetes)), source)
+
+
+def _judged(run, result, source):
+    result = with_run_metadata(run, result)
+    return Outcome(run, result, verdict_.judge(result), source)

@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Finds problems of a run before anything is created.
 
-Pure: :mod:`.snapshot` reads the data. A *blocker* stops the run, a *warning*
-does not.
+:func:`look` reads the cluster, :func:`check` judges it (pure), and
+:func:`admitted` asks the API server whether it would admit the run. A
+*blocker* stops the run, a *warning* does not.
 """
 
 import dataclasses
 import re
 
+from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.run import namespaces
+from magnum_capi_tempest.conformance.run import objects
 from magnum_capi_tempest.conformance.run import runner
+from magnum_capi_tempest.kubeclient import kube
+from magnum_capi_tempest import redact
 from magnum_capi_tempest import texts
 
 BLOCKER = 'blocker'
@@ -31,10 +36,73 @@ _NON_BLOCKING = re.compile(r'--?non-blocking-taints[= ]([^\s]+)')
 #: How many nodes e2e.test does without; -1 is all (framework/node/helper.go).
 _ALLOWED = re.compile(r'--?allowed-not-ready-nodes[= ](-?\d+)')
 
+#: The taint that Sonobuoy's pod tolerates, according to "sonobuoy gen" of
+#: v0.57.5. The pod of its plugin e2e tolerates more, but comes after it.
+_TOLERATED = 'kubernetes.io/e2e-evict-taint-key'
+
 #: Free resources below which specs are likely to fail: enough for aggregator,
 #: tests, and what a few specs start at once. Pods, CPUs, bytes, summed over
 #: all schedulable nodes.
 _PODS, _CPU, _MEMORY = 20, 0.5, 512 << 20
+
+_ROLES = '/apis/rbac.authorization.k8s.io/v1/clusterroles'
+
+
+@dataclasses.dataclass(frozen=True)
+class Node:
+    """A node, and what is already requested from it.
+
+    :param free: pods that it further accepts, and CPUs and bytes of memory
+        that no pod has requested.
+    :param cordoned: no pods are scheduled on it.
+    :param taints: keys of those that keep pods away.
+    :param why: it is not ready, or not schedulable.
+    :param system: description of its operating system.
+    :param runtime: its container runtime, "containerd://2.1.4".
+    """
+
+    name: str
+    ready: bool
+    schedulable: bool
+    version: str = ''
+    free: tuple[float, float, float] = (0, 0.0, 0)
+    labels: frozenset[tuple[str, str]] = frozenset()
+    why: str = ''
+    system: str = ''
+    cordoned: bool = False
+    taints: frozenset[str] = frozenset()
+    runtime: str = ''
+
+    def __str__(self):
+        return self.name + (f' ({self.why})' if self.why else '')
+
+
+@dataclasses.dataclass(frozen=True)
+class Snapshot:
+    """The cluster before a run.
+
+    :param version: of the API server, ``v1.34.9``.
+    :param namespace: phase of the run's namespace if it exists; else empty.
+    :param program: whose run is in it, in model; empty without the sign of
+        one.
+    :param tests: namespaces of tests that are running, or were left behind.
+    :param warnings: other problems, a line each.
+    :param unstarted: number of pods that are Running, if a container runtime
+        has started none of the containers of the cluster; else 0.
+    """
+
+    version: str
+    nodes: tuple[Node, ...]
+    namespace: str = ''
+    program: str = ''
+    tests: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    unstarted: int = 0
+
+    @property
+    def stand_in(self) -> bool:
+        """Are nodes made from stand-ins for upstream's images?"""
+        return any(model.STAND_IN in node.system for node in self.nodes)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,26 +121,109 @@ class Finding:
             f'. {self.hint}' if self.hint else '')
 
 
-def check(seen, plan, namespace, images) -> tuple[Finding, ...]:
+def look(reader: kube.Client, namespace: str) -> Snapshot:
+    """Read a cluster.
+
+    :param namespace: of the run.
+    :raises EnvironmentProblem: the API cannot be used; says why.
+    """
+    try:
+        version = (reader.get('/version') or {}).get('gitVersion') or ''
+        pods = reader.items('/api/v1/pods')
+        nodes = reader.items('/api/v1/nodes')
+        space = reader.get(namespaces.path(namespace))
+        tests = objects.test_namespaces(reader.items(
+            namespaces.ALL, labelSelector='e2e-run'))
+        program = space and namespaces.program_of(reader, space, pods)
+    except kube.KubeError as e:
+        raise errors.EnvironmentProblem(
+            'The Kubernetes API of the cluster cannot be used: '
+            f'{e.what}', where=e.where, last_seen=e.last_seen,
+            hint='Nothing was created') from e
+    return Snapshot(
+        version, tuple(_node(n, pods) for n in nodes),
+        ((space.get('status') or {}).get('phase') or 'Active') if space
+        else '', program or '', tests,
+        objects.warnings(nodes, pods),
+        _unstarted([p for p in pods
+                    if p['metadata'].get('namespace') != namespace]))
+
+
+def _unstarted(pods):
+    """The number of pods that only their status says to be running.
+
+    A kubelet reports the container runtime's id of each container that was
+    started (convertToAPIContainerStatuses in pkg/kubelet/kubelet_pods.go of
+    Kubernetes); simulated nodes have no container runtime. Without any pods
+    nothing is known.
+    """
+    started = any(status.get('containerID') for pod in pods for status in (
+        pod.get('status') or {}).get('containerStatuses') or ())
+    return 0 if started else sum(_phase(pod) == 'Running' for pod in pods)
+
+
+def _phase(obj):
+    return (obj.get('status') or {}).get('phase')
+
+
+def _node(obj, pods):
+    name, spec = obj['metadata']['name'], obj.get('spec') or {}
+    status = obj.get('status') or {}
+    there = status.get('allocatable') or {}
+    mine = [p for p in pods if (p.get('spec') or {}).get('nodeName') == name
+            and _phase(p) not in ('Succeeded', 'Failed')]
+    requests = [c.get('resources', {}).get('requests') or {}
+                for p in mine for c in p['spec'].get('containers') or ()]
+    info = status.get('nodeInfo') or {}
+    why = objects.not_ready(obj)
+    taints = [t.get('key') or '' for t in spec.get('taints') or ()
+              if t.get('effect') in ('NoSchedule', 'NoExecute')]
+    bad = [key for key in taints if key != _TOLERATED]
+    return Node(
+        name, not why, not spec.get('unschedulable') and not bad,
+        info.get('kubeletVersion') or '',
+        (quantity(there.get('pods', 0)) - len(mine), *(
+            quantity(there.get(kind, 0)) - sum(
+                quantity(r.get(kind, 0)) for r in requests)
+            for kind in ('cpu', 'memory'))),
+        frozenset((obj['metadata'].get('labels') or {}).items()),
+        why or ', '.join(bad), texts.line(info.get('osImage') or ''),
+        bool(spec.get('unschedulable')), frozenset(taints),
+        texts.line(info.get('containerRuntimeVersion') or ''))
+
+
+def quantity(text) -> float:
+    """A Kubernetes quantity as a number: "500m" is 0.5, "2Gi" 2147483648.
+
+    0 if malformed: free resources only matter for warnings.
+    """
+    from kubernetes import utils
+    try:
+        return float(utils.parse_quantity(text))
+    except ValueError:
+        return 0.0
+
+
+def check(seen: Snapshot, plan: runner.Plan,
+          namespace: str) -> tuple[Finding, ...]:
     """The problems of a plan in a cluster, the most important first.
 
-    :param seen: :class:`.snapshot.Snapshot`.
     :param namespace: name of the run's namespace.
-    :param images: names of the images that are needed to start anything.
     """
-    found = [*_versions(seen, plan), *_nodes(seen, plan),
-             *_families(seen), *_room(seen), *occupied(seen, namespace),
-             *_images(seen, plan, images)]
-    if not seen.dns:
-        found.append(Finding(WARNING, 'no pod of the cluster DNS is ready',
-                             'Most specs need cluster DNS'))
+    found = [*_versions(seen, plan), *_nodes(seen, plan), *_room(seen),
+             *occupied(seen, namespace)]
+    if seen.tests:
+        found.append(Finding(
+            WARNING, f'{len(seen.tests)} namespaces of other tests exist, or '
+            f'were left behind: {", ".join(seen.tests[:3])}',
+            'They will not be removed'))
     if seen.stand_in or plan.stand_in:
         found.append(Finding(
             FACT, 'the images are stand-ins: the run does not prove '
             'conformance'))
-    found += [Finding(WARNING, sign) for sign in seen.signs
-              # Nodes that are not ready, and the DNS, were already reported.
-              if not re.match(r'Node \S+ Ready=|cluster DNS:', sign)]
+    found += [Finding(WARNING, one) for one in seen.warnings
+              # Nodes that are not ready were already reported.
+              if not re.match(r'Node \S+ Ready=', one)]
     return by_weight(found)
 
 
@@ -116,7 +267,7 @@ def _nodes(seen, plan):
             'but no container of any pod has been started',
             'The tests need real nodes; a sandbox has them if it is started '
             'with "magnum-capi sandbox up --nodes docker"')
-    bad = [_named(n) for n in seen.nodes if not n.ready]
+    bad = [str(n) for n in seen.nodes if not n.ready]
     tainted = _waited_for(seen, plan)
     level = (WARNING if _does_without(plan, len(bad) + len(tainted))
              else BLOCKER)
@@ -128,8 +279,8 @@ def _nodes(seen, plan):
             if level == BLOCKER else 'The tests do without them')
     usable = [n for n in seen.nodes if n.ready and n.schedulable]
     if not usable:
-        full = ', '.join(_named(n) for n in seen.nodes if n.ready and n.why)
-        yield Finding(BLOCKER, 'no node takes the pods of the tests'
+        full = ', '.join(str(n) for n in seen.nodes if n.ready and n.why)
+        yield Finding(BLOCKER, 'no schedulable node'
                       + (f': {full}' if full else ''),
                       'Uncordon one, or remove its taints')
     elif tainted:
@@ -146,8 +297,7 @@ def _nodes(seen, plan):
     # conformance.go, test/e2e/apps/daemon_set.go).
     if (len(usable) == 1
             and plan.focus_expression == runner.FOCUS[model.CERTIFIED]):
-        yield Finding(WARNING, 'only one node takes the pods of the tests: '
-                      + usable[0].name,
+        yield Finding(WARNING, f'only one schedulable node: {usable[0].name}',
                       'Tests that need two, such as "should have at least two '
                       'untainted nodes", will fail')
     wanted = set(plan.node_selector)
@@ -178,50 +328,14 @@ def _waited_for(seen, plan):
                             and not n.taints & may_be)}
 
 
-def _families(seen):
-    """Check IPv4 and IPv6: of nodes and of services."""
-    ready = [n for n in seen.nodes if n.ready and n.families]
-    found = sorted({n.families for n in ready}, key=lambda f: (len(f), f))
-    if not found:
-        return
-    if len(found) > 1:
-        yield Finding(
-            WARNING, 'the nodes have different IP families: '
-            + '; '.join(
-                f'{" and ".join(families)} '
-                f'{", ".join(n.name for n in ready if n.families == families)}'
-                for families in found),
-            'Tests fail on nodes that lack a family, or have them in another '
-            'order; use the same on all nodes (--node-ip of the kubelets)')
-    elif found != [('IPv4',)]:
-        yield Finding(FACT, f'the nodes have {" and ".join(found[0])}')
-    if seen.services and seen.services[0] not in {f[0] for f in found}:
-        yield Finding(
-            WARNING, f'services are {seen.services[0]} first, nodes are '
-            f'{found[0][0]} first',
-            'Tests assume that pods have the IP family of the service '
-            '"kubernetes"; use the order of --node-ip in '
-            '--service-cluster-ip-range of the API server')
-    if len(seen.services) > 1 and any(len(f) == 1 for f in found):
-        yield Finding(
-            WARNING, 'services have two IP families, but nodes have one',
-            'Tests of dual-stack services will fail; give the nodes both '
-            'families, or the API server a single --service-cluster-ip-range')
-
-
-def _named(node):
-    return node.name + (f' ({node.why})' if node.why else '')
-
-
 def _room(seen):
     nodes = [n for n in seen.nodes if n.ready and n.schedulable]
     if not nodes:
         return
-    pods = sum(max(n.free_pods, 0) for n in nodes)
-    cpu = sum(max(n.free_cpu, 0) for n in nodes)
-    memory = sum(max(n.free_memory, 0) for n in nodes)
-    text = (f'{pods} pods, {cpu:.1f} CPUs and {memory / 2**30:.1f} GiB are '
-            'free')
+    pods, cpu, memory = (sum(max(n.free[kind], 0) for n in nodes)
+                         for kind in range(3))
+    text = (f'{pods:.0f} pods, {cpu:.1f} CPUs and {memory / 2**30:.1f} GiB '
+            'are free')
     if pods < 2:
         yield Finding(BLOCKER, f'not enough room for two more pods: {text}')
     elif pods < _PODS or cpu < _CPU or memory < _MEMORY:
@@ -229,51 +343,85 @@ def _room(seen):
                       'Specs may fail because of that')
 
 
-def occupied(seen, namespace):
-    """Yield why a run cannot have its namespace, and what tests left."""
+def occupied(seen: Snapshot, namespace: str):
+    """Yield why a run cannot have its namespace."""
     if seen.namespace == 'Terminating':
         yield Finding(BLOCKER, f'the namespace {namespace} is still being '
                       'removed', 'Try again in a minute')
-    elif seen.namespace and seen.has_run:
+    elif seen.namespace and seen.program:
         yield Finding(
             BLOCKER, f'the namespace {namespace} exists; it belongs to '
             'another run, or was left behind by one',
-            'End that run with "magnum-capi conformance abort", or '
-            'use --replace or another --namespace')
+            'End that run with "magnum-capi conformance abort --namespace '
+            f'{namespace}", or use another --namespace')
     elif seen.namespace:
         yield Finding(
             BLOCKER, f'the namespace {namespace} exists, and shows no sign '
             'of a conformance run',
             'Use another --namespace; if nobody needs this one, delete it '
             'yourself')
-    if seen.e2e:
-        yield Finding(WARNING, f'{len(seen.e2e)} namespaces of other tests '
-                      f'exist, or were left behind: {", ".join(seen.e2e[:3])}',
-                      'They will not be removed')
 
 
-def _images(seen, plan, images):
-    nodes = [n for n in seen.nodes if n.ready and n.schedulable]
-    for image in images:
-        have = [n.name for n in nodes
-                if full_name(image) in {full_name(i) for i in n.images}]
-        if nodes and len(have) == len(nodes):
-            yield Finding(FACT, f'image {image} is on every node')
-        elif plan.images.pull_policy == 'Never':
-            cut = [n.name for n in nodes if n.images_cut]
+def admitted(reader: kube.Client, driven: runner.Runner):
+    """Yield what the API server would refuse of a run's objects.
+
+    A dry run passes through all of admission, but nothing is stored
+    (https://kubernetes.io/docs/reference/using-api/api-concepts/#dry-run);
+    some simulated API servers store it nevertheless. Both programs create a
+    cluster role with all permissions, which requires having them.
+    """
+    space = {'apiVersion': 'v1', 'kind': 'Namespace', 'metadata': {
+        'name': driven.namespace, 'labels': dict(driven.labels)}}
+    role = {'apiVersion': 'rbac.authorization.k8s.io/v1',
+            'kind': 'ClusterRole',
+            'metadata': {'name': f'{driven.namespace}-preflight'},
+            'rules': [{'apiGroups': ['*'], 'resources': ['*'],
+                       'verbs': ['*']}]}
+    for what, path, obj in (('namespace', namespaces.ALL, space),
+                            ('cluster role', _ROLES, role)):
+        try:
+            answer = reader.ask('POST', path, obj, dryRun='All')
+        except kube.KubeError as e:
+            said = texts.line(redact.redact(str(e.last_seen or e.what)), 300)
+            if e.status in (400, 403, 422) or 'webhook' in said:
+                yield Finding(
+                    # Of a webhook that cannot be called in a dry run.
+                    WARNING if re.search('dry ?run', said, re.I)
+                    and e.status == 400 else BLOCKER,
+                    f'the API server refuses the {what}: {said}',
+                    'A run needs the permissions of a cluster administrator, '
+                    f'and its namespace {driven.namespace} an exemption from '
+                    'policies')
+            continue
+        if _stored(reader, path, answer):
             yield Finding(
-                WARNING if have or cut else BLOCKER,
-                f'image {image} is listed on {len(have)} of {len(nodes)} '
-                'nodes, and must not be pulled',
-                'Import it on every node' + (
-                    f'; it may be there, as the lists of {", ".join(cut)} '
-                    'may be cut' if cut else ''))
-        else:
-            yield Finding(FACT, f'image {image} will be pulled on '
-                          f'{len(nodes) - len(have)} of {len(nodes)} nodes')
-    if plan.images.mirror or plan.images.mirrors:
-        yield Finding(FACT, 'images of the tests come from '
-                      f'{plan.images.mirror or plan.images.mirrors}')
+                BLOCKER, f'the API server has stored the {what} of a dry run: '
+                'it is a simulation, and its nodes run no pods',
+                'The tests need real nodes')
+        labels = (answer.get('metadata') or {}).get('labels') or {}
+        for key, value in obj['metadata'].get('labels', {}).items():
+            if labels.get(key) != value:
+                yield Finding(
+                    BLOCKER, 'something changes the label of the namespace '
+                    f'{driven.namespace}: {key} would be '
+                    f'{labels.get(key) or "missing"} instead of {value}',
+                    'Exempt this namespace from it; the pods of the run need '
+                    'that level of Pod Security')
+
+
+def _stored(reader, path, answer):
+    """Whether a dry run was stored; then it is removed again."""
+    metadata = answer.get('metadata') or {}
+    one = f'{path}/{metadata.get("name")}'
+    try:
+        found = reader.get(one)
+        if found is None or found['metadata'].get('uid') != metadata.get(
+                'uid'):
+            return False
+        reader.delete(one)
+    except kube.KubeError:
+        return False
+    return True
 
 
 def release(version: str) -> str:
@@ -283,16 +431,6 @@ def release(version: str) -> str:
     """
     match = re.match(r'v\d+\.\d+\.\d+(-(alpha|beta|rc)[\w.]*)?', version)
     return match[0] if match else version
-
-
-def full_name(name):
-    """An image's name in the form that containerd uses."""
-    first, slash, _ = name.partition('/')
-    if not slash:
-        return f'docker.io/library/{name}'
-    if not re.search(r'[.:]|^localhost$', first):
-        return f'docker.io/{name}'
-    return name
 
 
 def _minor(version):

@@ -13,23 +13,22 @@ import contextlib
 import dataclasses
 import os
 import pathlib
-import tempfile
-import time
 
 from magnum_capi import errors
-from magnum_capi import folders
 from magnum_capi import scratch
 from magnum_capi import waiting
-from magnum_capi_tempest.conformance.results import archive
-from magnum_capi_tempest.conformance.results import damage
-from magnum_capi_tempest.conformance.results import limits
-from magnum_capi_tempest.conformance.run import sonobuoy
+from magnum_capi_tempest.conformance import archive
+from magnum_capi_tempest.conformance import damage
+from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.toolchain import disk
 
 #: How often to try, and the pauses in between: about six minutes in all, which
 #: covers the restart of a control plane.
 ATTEMPTS = 8
 PACE = waiting.Pace(first=2, factor=2, most=120)
+
+#: Seconds that one attempt may take.
+TRANSFER = 1800
 
 _PART = '.part-'
 
@@ -43,68 +42,51 @@ class Try:
     fault: str = ''
 
 
-def fetch(program, tarball: sonobuoy.Tarball, folder: pathlib.Path,
-          progress, *, attempts=ATTEMPTS, clock=time) -> pathlib.Path:
+def fetch(call, explain, announced: runner.Archive, folder: pathlib.Path,
+          progress, clock, attempts: int = ATTEMPTS) -> str:
     """Fetch an archive, and verify that it is complete.
 
-    :param program: :class:`sonobuoy.Sonobuoy`.
-    :param tarball: what ``status`` announced; it must be ready.
+    :param call: function of a folder and a file name that fetches the archive
+        once, unchecked, or raises CommandFailed.
+    :param explain: function of the output of a failed call: its message.
+    :param announced: what ``status`` said of it.
     :param folder: for the archive, under the announced name. If the same
         archive is already there, it is used.
-    :raises WaitTimeout: it was incomplete ``attempts`` times.
+    :returns: its name.
+    :raises WaitAborted: it was incomplete ``attempts`` times.
     :raises EnvironmentProblem: no room, another file has its name, or the
         folder cannot be written.
-    :raises UsageError: there is no archive yet.
     """
-    if not tarball.ready or not tarball.name:
-        raise errors.UsageError(
-            'The results are not ready',
-            hint='Wait for the run with: magnum-capi conformance resume')
-    make_folder(folder)
-    target = folder / tarball.name
+    target = folder / announced.name
     if target.exists():
-        fault = difference(target, tarball)
+        fault = difference(target, announced)
         if fault:
             raise errors.EnvironmentProblem(
                 'Another file with the name of the archive exists',
                 where=target,
                 last_seen=fault, hint='Move that file away')
-        return target
+        return target.name
     # First, as it removes what killed retrievals left.
     with scratch.folder(_PART, folder) as part:
-        disk.require(2 * tarball.size, [folder],
-                     f'the archive {tarball.name}', '--results')
-        with progress.step(f'retrieving {tarball.name} '
-                           f'({disk.text(tarball.size)})') as note:
-            found = _until_whole(program, tarball, part.path, note, progress,
-                                 attempts, clock)
+        disk.require(2 * announced.size, [folder],
+                     f'the archive {announced.name}', '--output')
+        with progress.step(f'retrieving {announced.name} '
+                           f'({disk.text(announced.size)})') as note:
+            found = _until_whole(call, explain, announced, part.path, note,
+                                 progress, attempts, clock)
             _keep(found, target)
-    return target
+    return target.name
 
 
-def make_folder(folder: pathlib.Path):
-    """Make the folder for results, and try to write to it.
-
-    :raises EnvironmentProblem: that is impossible.
-    """
-    try:
-        folders.private(folder)
-        with tempfile.TemporaryFile(dir=folder) as file:
-            file.write(b'x')
-    except OSError as e:
-        raise errors.EnvironmentProblem(
-            f'Cannot write to the folder for results: {e.strerror}',
-            where=folder, hint='Name another one with --results') from e
-
-
-def _until_whole(program, tarball, part, note, progress, attempts, clock):
+def _until_whole(call, explain, announced, part, note, progress, attempts,
+                 clock):
     count = 0
 
     def attempt():
         nonlocal count
         count += 1
         note(f'attempt {count}')
-        result = _once(program, tarball, part, count)
+        result = _once(call, explain, announced, part, count)
         if result.fault:
             progress.info(f'attempt {count} of {attempts} to retrieve the '
                           f'archive: {result.fault}')
@@ -114,49 +96,44 @@ def _until_whole(program, tarball, part, note, progress, attempts, clock):
         attempt, done=lambda result: result.file is not None,
         failed=lambda result: f'{attempts} attempts'
         if result.number >= attempts else None,
-        timeout=attempts * (sonobuoy.TRANSFER + PACE.most),
+        timeout=attempts * (TRANSFER + PACE.most),
         what='a whole archive', describe=lambda result: result.fault,
         pace=PACE, clock=clock,
         hint='The results remain in the cluster; try again with "magnum-capi '
-             'conformance retrieve"').file
+             f'conformance attach {part.parent}"').file
 
 
-def _once(program, tarball, part, number):
-    name = 'archive.part'
+def _once(call, explain, announced, part, number):
     for old in part.iterdir():
         old.unlink()
     try:
-        program.retrieve(part, name)
+        call(part, 'archive.part')
     except errors.CommandFailed as e:
-        return Try(number, fault=(sonobuoy.failure_message(e.output)
-                                  or str(e.what)))
+        return Try(number, fault=explain(e.output) or str(e.what))
     # The aggregator sends every archive it has; the hash identifies ours.
     faults = []
     for file in sorted(part.iterdir()):
-        fault = difference(file, tarball)
+        fault = difference(file, announced)
         if not fault:
             return Try(number, file)
         faults.append(fault)
     return Try(number, fault='; '.join(faults) or 'no file came')
 
 
-def difference(file: pathlib.Path, tarball: sonobuoy.Tarball) -> str:
+def difference(file: pathlib.Path, announced: runner.Archive) -> str:
     """Why a file is not the announced archive; empty if it is.
 
     Reads it once: size, SHA-256, and gzip to its end.
     """
     size = file.lstat().st_size
-    if size != tarball.size:
-        return f'{size} bytes instead of {tarball.size}'
-    with open(file, 'rb', buffering=0) as stream:
-        content = archive.Content(stream, file, limits.Limits())
-        try:
-            for _ in content.to_end():
-                pass
-        except damage.Damage as e:
-            return str(e.what)
-    if content.sha256 != tarball.sha256:
-        return f'SHA-256 {content.sha256} instead of {tarball.sha256}'
+    if size != announced.size:
+        return f'{size} bytes instead of {announced.size}'
+    try:
+        sha256 = archive.checksum(file)
+    except damage.Damage as e:
+        return str(e.what)
+    if sha256 != announced.sha256:
+        return f'SHA-256 {sha256} instead of {announced.sha256}'
     return ''
 
 

@@ -1,18 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""What to run, in a form for every backend; and what a backend can do.
+"""What to run, and what the two programs that run it have in common.
 
 A :class:`Plan` contains everything that a user requested about a run. A
-backend (Sonobuoy, Hydrophone) converts it to the command lines of its program.
+:class:`Runner` (Sonobuoy, Hydrophone) converts it to the command lines of its
+program, and starts, observes, fetches and removes a run.
 """
 
 import dataclasses
 import pathlib
 import re
+import typing
 
 from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
+
+if typing.TYPE_CHECKING:
+    # Reading a record needs the plan of its run, but no client of clusters.
+    from magnum_capi_tempest.conformance.run import objects
+    from magnum_capi_tempest.kubeclient import kube
 
 #: Longest text of an environment variable or argument of a program, in bytes:
 #: MAX_ARG_STRLEN of Linux is 128 KiB, including the name of the variable and
@@ -150,6 +157,131 @@ class Plan:
             found['E2E_EXTRA_GINKGO_ARGS'] = ' '.join(
                 filter(None, [f'--procs={self.parallel}', given]))
         return found
+
+
+#: States of a run, and of its plugins; Sonobuoy's words.
+RUNNING = 'running'
+COMPLETE = 'complete'
+FAILED = 'failed'
+
+#: The plugin with the tests. The only one by default: systemd-logs needs root
+#: on every node, and its results take gigabytes (Sonobuoy issues 1167,
+#: sonobuoy-plugins 210).
+TESTS = 'e2e'
+
+
+@dataclasses.dataclass(frozen=True)
+class Plugin:
+    """A plugin of Sonobuoy on a node, or one of the whole cluster ("global").
+
+    :param total: specs that it will run, 0 if unknown.
+    :param completed: specs that passed so far, as counted by Sonobuoy.
+    :param failures: names of the first failed ones, as codenames.
+    """
+
+    name: str
+    node: str
+    status: str
+    result: str = ''
+    total: int = 0
+    completed: int = 0
+    failed: int = 0
+    failures: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Archive:
+    """An archive that the aggregator holds: size in bytes."""
+
+    name: str = ''
+    sha256: str = ''
+    size: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Status:
+    """What a program says of its run.
+
+    :param state: RUNNING, COMPLETE (its results can be fetched now), FAILED,
+        or another word of the program.
+    :param archive: of a complete run of Sonobuoy.
+    :param said: its prose if it reported no state.
+    """
+
+    state: str
+    plugins: tuple[Plugin, ...] = ()
+    archive: Archive = Archive()
+    said: str = ''
+
+
+class Runner(typing.Protocol):
+    """A program that runs the tests in a namespace of its own.
+
+    Methods that call the program raise CommandFailed.
+
+    :ivar name: of the program, in model.
+    :ivar labels: of the namespace.
+    :ivar takes_namespace: it uses an existing namespace.
+    :ivar leaves: it leaves a run in the cluster when it has fetched results.
+    :ivar tests: ``plugin`` of the pod that runs the tests, and ``container``
+        that of its containers that logs them.
+    """
+
+    name: str
+    namespace: str
+    labels: typing.Mapping[str, str]
+    takes_namespace: bool
+    leaves: bool
+    tests: str
+    container: str
+
+    def refuse(self):
+        """Refuse what the program does not support.
+
+        :raises UsageError: the plan requires it.
+        """
+
+    def preview(self, output) -> list[list[str]]:
+        """The command lines of a run, in order.
+
+        :param output: folder for the results of the run.
+        """
+
+    def start(self, reader: 'kube.Client', folder: pathlib.Path):
+        """Create the objects of the run in its namespace; return at once.
+
+        :param folder: of the run.
+        """
+
+    def status(self, pods: list[dict] | None) -> Status | None:
+        """What the program says of the run; None if that is unknown.
+
+        :param pods: objects of the namespace; None: they are not known.
+        """
+
+    def pod(self, obj: dict) -> 'objects.Pod':
+        """A pod of the run, with its part in it."""
+
+    def fetch(self, status: Status, folder: pathlib.Path, progress,
+              clock) -> str:
+        """Fetch the results of a complete run, whole or not at all.
+
+        :param folder: of the run.
+        :returns: name of the archive in it; "." for files without one.
+        :raises MagnumCapiError: they were not fetched; they may be later.
+        """
+
+    def fetched(self, folder: pathlib.Path) -> str:
+        """What an earlier call has fetched although its caller was killed.
+
+        :returns: as :meth:`fetch`; empty if there is nothing.
+        """
+
+    def delete(self):
+        """Remove everything of the run from the cluster."""
+
+    def failure_message(self, output: str) -> str:
+        """The message of a failed call on one line."""
 
 
 def quote(name: str) -> str:

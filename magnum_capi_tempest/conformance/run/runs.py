@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
+"""``run.json``, the handle of a run, beside its archive.
 
-"""The records of conformance runs on this machine.
-
-A run lives in a cluster and continues without us. Its record is written before
-anything is created there, so that after Ctrl-C, kill -9 or a power failure,
-``status``, ``resume``, ``retrieve`` and ``abort`` can find it. A record
-contains no secret: a kubeconfig from Magnum is created anew each time.
+A run lives in a cluster and continues without us. The file is written before
+anything is created there, so that after Ctrl-C, kill -9 or a power failure
+``attach`` and ``abort`` can find the run, and so that its results are known
+with the cluster they belong to. It contains no secret: a kubeconfig from
+Magnum is created anew each time.
 """
 
 import contextlib
@@ -15,23 +15,22 @@ import datetime
 import json
 import os
 import pathlib
-import re
 
 from magnum_capi import errors
 from magnum_capi import folders
 from magnum_capi import outfile
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.run import runner
-from magnum_capi_tempest import paths
+from magnum_capi_tempest import texts
+
+FILE = 'run.json'
+#: Most bytes of it that are read.
+_MOST = 1 << 20
 
 #: Stages of a run, in order.
-PLANNED = 'planned'      # nothing was created
 STARTED = 'started'      # it may run in the cluster
-RETRIEVED = 'retrieved'  # its results are here
+FETCHED = 'fetched'      # its results are here
 ENDED = 'ended'          # nothing of it is in the cluster any more
-
-_NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,99}')
-_FILE = 'run.json'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,182 +60,162 @@ class Target:
 class Run:
     """One run.
 
-    :param results: folder for its results, absolute.
-    :param started: when its objects were requested, ISO 8601 with zone; empty
-        before.
+    :param folder: where its file and its results are; not in the file.
+    :param elsewhere: something else started it: another machine, or
+        Sonobuoy or Hydrophone alone. Of its plan only the namespace is known.
+    :param started: when its objects were requested, ISO 8601 with zone.
     :param nodes: names of the nodes before the run.
-    :param archive: path of the archive, or of the folder of result files.
+    :param archive: name of the archive in the folder; "." for result files
+        without one; empty before they are fetched.
     :param sha256: of the archive, verified when it was retrieved.
-    :param about: what is known about the cluster, :class:`model.Cluster`.
+    :param about: what is known about the cluster.
     :param keep: leave its objects in the cluster at the end.
-    :param signs: observed problems of the cluster, a line each.
-    :param mark: of its namespace, see :mod:`.namespaces`; empty if the
-        program of the run creates the namespace.
-    :param uid: of the namespace, for a run that was found in a cluster and
-        started by something else.
+    :param warnings: observed problems of the cluster, a line each.
+    :param mark: of its namespace, see :mod:`.namespaces`; empty if the run
+        was started elsewhere, or its program creates the namespace.
+    :param uid: of its namespace, if it has no mark.
     """
 
-    name: str
+    folder: pathlib.Path
     target: Target
     plan: runner.Plan
-    results: str
     backend: str = model.SONOBUOY
-    stage: str = PLANNED
+    elsewhere: bool = False
+    stage: str = STARTED
     started: str = ''
     nodes: tuple[str, ...] = ()
     archive: str = ''
     sha256: str = ''
     about: model.Cluster = model.Cluster()
     keep: bool = False
-    signs: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     mark: str = ''
     uid: str = ''
 
+    @property
+    def source(self) -> pathlib.Path:
+        """The archive, or the folder of result files."""
+        return self.folder / self.archive
+
     def elapsed(self, now=None) -> float:
-        """Seconds since it was started, 0 before."""
-        if not self.started:
-            return 0.0
+        """Seconds since it was started."""
         now = now or datetime.datetime.now(datetime.timezone.utc)
         began = datetime.datetime.fromisoformat(self.started)
         return max((now - began).total_seconds(), 0.0)
 
 
-class Store:
-    """The records, one folder per run.
+def default_folder(target: Target, began=None) -> pathlib.Path:
+    """A folder in the current one: the cluster and the time of the start.
 
-    :param root: by default in the state folder.
+    :param began: aware datetime, now by default.
     """
+    began = began or datetime.datetime.now(datetime.timezone.utc)
+    stem = (target.cluster or target.context
+            or pathlib.Path(target.kubeconfig).stem)
+    stem = ''.join(c if c.isascii() and c.isalnum() else '-' for c in stem)
+    return pathlib.Path(
+        f'conformance-{stem[:60].strip("-") or "run"}-{began:%Y%m%d-%H%M%S}'
+    ).absolute()
 
-    def __init__(self, root: pathlib.Path | None = None):
-        self.root = root or paths.state() / 'conformance'
 
-    def new_name(self, target: Target, now=None) -> str:
-        """An unused name for a run: its cluster and the time."""
-        now = now or datetime.datetime.now(datetime.timezone.utc)
-        stem = (target.cluster or target.context
-                or pathlib.Path(target.kubeconfig).stem)
-        stem = re.sub(r'[^A-Za-z0-9-]+', '-', stem).strip('-')[:60] or 'run'
-        base = f'{stem}-{now:%Y%m%d-%H%M%S}'
-        name, number = base, 1
-        while self.folder(name).exists():
-            number += 1
-            name = f'{base}-{number}'
-        return name
+def make_folder(folder: pathlib.Path):
+    """Make the folder of a new run, which must be its own.
 
-    def folder(self, name) -> pathlib.Path:
-        """The folder for the record of a run.
-
-        :raises UsageError: the name is invalid.
-        """
-        if not _NAME.fullmatch(name):
+    :raises UsageError: there is a run, or files of Hydrophone.
+    :raises EnvironmentProblem: it cannot be written to.
+    """
+    for name in FILE, 'junit_01.xml', 'e2e.log':
+        if (folder / name).exists():
             raise errors.UsageError(
-                f'{name!r} is not a valid name for a run',
-                hint='Use letters, digits, dots, dashes and underscores')
-        return self.root / name
+                'There is another run in this folder', where=folder,
+                last_seen=name, hint='Use another --output, or "magnum-capi '
+                f'conformance attach {folder}"')
+    try:
+        folders.private(folder)
+        # A full disk or a missing permission is no surprise hours later.
+        with outfile.whole(folder / '.try', outfile.PRIVATE) as stream:
+            stream.write(b'x')
+        (folder / '.try').unlink()
+    except (OSError, errors.EnvironmentProblem) as e:
+        raise errors.EnvironmentProblem(
+            f'Cannot write to the folder for results: {e}', where=folder,
+            hint='Name another one with --output') from e
 
-    @contextlib.contextmanager
-    def reserved(self, name, target: Target):
-        """Yield a name that no other process can take for a run.
 
-        Its folder is made at once, and removed in the end if it has no record.
+def save(run: Run):
+    """Write the file atomically, safe against a power failure."""
+    data = dataclasses.asdict(run)
+    del data['folder']
+    with outfile.whole(run.folder / FILE, outfile.PRIVATE) as stream:
+        stream.write(json.dumps(data, indent=1, default=str).encode())
+        stream.flush()
+        os.fsync(stream.fileno())
 
-        :param name: of the run; generated from ``target`` if empty.
-        :raises UsageError: the name is invalid, or taken.
-        :raises EnvironmentProblem: the folder cannot be made.
-        """
-        folder = self._reserve(name, target)
-        try:
-            yield folder.name
-        finally:
-            with contextlib.suppress(OSError):
-                folder.rmdir()
 
-    def _reserve(self, name, target):
-        folder = self.root
-        try:
-            folders.private(self.root)
-            while True:
-                folder = self.folder(name or self.new_name(target))
-                try:
-                    folder.mkdir(mode=0o700)
-                    return folder
-                except FileExistsError:
-                    if name:
-                        raise _taken(folder) from None
-        except OSError as e:
-            raise errors.EnvironmentProblem(
-                f'Cannot make the folder of a run: {e.strerror}',
-                where=folder) from e
+def load(folder: pathlib.Path) -> Run:
+    """Read the file of a folder.
 
-    def save(self, run: Run):
-        """Write a record atomically, safe against a power failure."""
-        record = json.dumps(dataclasses.asdict(run), indent=1, default=str)
-        with outfile.whole(
-                self.folder(run.name) / _FILE, outfile.PRIVATE) as f:
-            f.write(record.encode())
-            f.flush()
-            os.fsync(f.fileno())
-
-    def load(self, name) -> Run:
-        """Read a record.
-
-        :raises UsageError: there is no such run.
-        :raises EnvironmentProblem: its record cannot be read.
-        """
-        file = self.folder(name) / _FILE
-        try:
-            return _from_dict(json.loads(file.read_text(encoding='utf-8')))
-        except FileNotFoundError:
-            raise errors.UsageError(
-                f'There is no run {name}', where=self.root,
-                hint='Runs: ' + (', '.join(r.name for r in self.all())
-                                 or 'none')) from None
-        except (OSError, ValueError, TypeError, KeyError) as e:
-            raise errors.EnvironmentProblem(
-                f'The record of a run cannot be read: {e}',
-                where=file) from e
-
-    def all(self) -> list[Run]:
-        """The runs with readable records, oldest first."""
-        found = []
-        for file in self.root.glob(f'*/{_FILE}'):
-            try:
-                found.append(self.load(file.parent.name))
-            except errors.MagnumCapiError:
-                continue
-        return sorted(found, key=lambda r: (r.started or '~', r.name))
-
-    def left(self) -> list[Run]:
-        """The runs of which something may be left in a cluster."""
-        return [r for r in self.all() if r.stage != ENDED]
-
-    def choose(self, name=None) -> Run:
-        """The run with a name, or the only one that has not ended.
-
-        :raises UsageError: there is none, or more than one.
-        """
-        if name:
-            return self.load(name)
-        going = self.left()
-        if len(going) == 1:
-            return going[0]
+    :raises UsageError: there is none.
+    :raises EnvironmentProblem: it cannot be read.
+    """
+    file = pathlib.Path(folder).absolute() / FILE
+    try:
+        with open(file, 'rb') as stream:
+            return _from_dict(file.parent, json.loads(stream.read(_MOST)))
+    except (FileNotFoundError, NotADirectoryError):
         raise errors.UsageError(
-            'Which run?' if going else 'No run has been left in a cluster',
-            where=self.root, hint='Name one of ' + ', '.join(
-                r.name for r in going or self.all()) if self.all() else None)
+            f'There is no {FILE}, so no run was started here',
+            where=file.parent, hint='Name the folder of a run, or its cluster '
+            'and --namespace') from None
+    except (OSError, ValueError, TypeError, KeyError, AttributeError,
+            RecursionError, errors.UsageError) as e:
+        raise errors.EnvironmentProblem(
+            'The file of a run cannot be read: '
+            f'{texts.line(str(e))}', where=file) from e
 
 
-def _taken(folder):
-    if (folder / _FILE).exists():
-        return errors.UsageError(f'There is a run {folder.name} already',
-                                 where=folder)
-    return errors.UsageError(
-        f'A run {folder.name} is just being started, or its start was killed',
-        where=folder, hint='Use another --name; if none is being started, '
-        'remove this folder')
+def find(folder: pathlib.Path) -> Run:
+    """The only run in a folder, or directly below it, that has not ended.
+
+    :raises UsageError: there is none, or more than one.
+    """
+    folder = pathlib.Path(folder).absolute()
+    if (folder / FILE).exists():
+        return load(folder)
+    found = []
+    for file in sorted(folder.glob(f'*/{FILE}')):
+        # A broken one does not hide others.
+        with contextlib.suppress(errors.MagnumCapiError):
+            found.append(load(file.parent))
+    found = [run for run in found if run.stage != ENDED]
+    if len(found) == 1:
+        return found[0]
+    raise errors.UsageError(
+        'Which run?' if found else 'There is no run in this folder',
+        where=folder,
+        last_seen=', '.join(r.folder.name for r in found) or None,
+        hint='Name the folder of a run, or its cluster and --namespace')
 
 
-def _from_dict(data):
+def beside(source: pathlib.Path, sha256: str = '') -> Run | None:
+    """The run that left an archive, or a folder of result files.
+
+    :param sha256: of the archive. The file of another run says nothing of it.
+    """
+    source = pathlib.Path(source)
+    folder = source if source.is_dir() else source.parent
+    try:
+        run = load(folder)
+    except errors.MagnumCapiError:
+        return None
+    return run if run.sha256 == sha256 and run.archive else None
+
+
+def _from_dict(folder, data):
+    """A run from a file that may come from anywhere.
+
+    :raises ValueError, TypeError, KeyError, UsageError: it is not one.
+    """
     plan = dict(data['plan'])
     images = dict(plan['images'])
     for file in 'mirrors', 'docker_config':
@@ -247,8 +226,20 @@ def _from_dict(data):
     plan['focus'] = tuple(plan['focus'])
     about = dict(data['about'])
     about['nodes'] = tuple(about['nodes'])
-    return Run(**{
-        **data, 'target': Target(**data['target']),
+    run = Run(**{
+        **data, 'folder': folder, 'target': Target(**data['target']),
         'plan': runner.Plan(**plan), 'nodes': tuple(data['nodes']),
-        'signs': tuple(data.get('signs', ())),
+        'warnings': tuple(data['warnings']),
         'about': model.Cluster(**about)})
+    lines = [value for part in (run, run.target, run.about)
+             for field in dataclasses.fields(part)
+             if field.default == '' for value in [getattr(part, field.name)]]
+    if not all(isinstance(text, str) for text in (
+            *lines, *run.nodes, *run.warnings, *run.about.nodes)):
+        raise TypeError('a value is not a text')
+    datetime.datetime.fromisoformat(run.started)
+    if (run.stage not in (STARTED, FETCHED, ENDED)
+            or run.backend not in (model.SONOBUOY, model.HYDROPHONE)
+            or run.archive not in ('', '.', pathlib.Path(run.archive).name)):
+        raise ValueError('a value is unknown')
+    return run

@@ -1,90 +1,118 @@
 # SPDX-License-Identifier: Apache-2.0
 
+"""Watches a run until it is done, lost or stuck.
 
-"""What is known of a run so far, and is it still moving? Pure.
-
-Sonobuoy's counts stay at 0 for whole runs (issue 1966), and nothing says why a
-pod does not start (issue 1578). So the run is watched here: each observation
-is an :class:`Observation`, which :func:`step` folds into a :class:`Watch`.
-:mod:`.completion` decides whether the run is over.
+Sonobuoy's ``wait`` gives up after one error of the API, and waits for a plugin
+whose node is gone until the aggregator's timeout (issue 1978); its counts stay
+at 0 for whole runs (issue 1966). So the run is watched here: :func:`look`
+observes it once, :func:`step` adds that to a :class:`State`, which knows
+whether the run is over. A failed query becomes part of an observation and
+never raises: a watch continues while the API server restarts.
 """
 
 import dataclasses
+import typing
 
-from magnum_capi_tempest.conformance.run import completion
+from magnum_capi import errors
+from magnum_capi import waiting
 from magnum_capi_tempest.conformance.run import messages
-from magnum_capi_tempest.conformance.run import sonobuoy
+from magnum_capi_tempest.conformance.run import objects
+from magnum_capi_tempest.conformance.run import runner
+from magnum_capi_tempest.kubeclient import kube
 
-#: Most problems of the cluster to keep for a run.
-_SIGNS = 50
+#: Outcomes of a watch. All but COMPLETE leave the results in the cluster, or
+#: lose them.
+COMPLETE = 'complete'
+FAILED = 'failed'
+LOST = 'lost'
+STUCK = 'stuck'
+STALLED = 'stalled'
+DEADLINE = 'deadline'
+#: Neither the runner nor the API answers, and: the API does.
+UNREACHABLE = 'unreachable'
+SILENT = 'silent'
+
+#: Reasons of a waiting container from which it does not recover by itself;
+#: kubernetes/kubernetes, pkg/kubelet/images/types.go and
+#: pkg/kubelet/kuberuntime; the last three are of events.
+_STUCK_REASONS = frozenset((
+    'ImagePullBackOff', 'ErrImagePull', 'ErrImageNeverPull',
+    'InvalidImageName', 'ImageInspectError', 'RegistryUnavailable',
+    'CreateContainerConfigError', 'CreateContainerError', 'RunContainerError',
+    'CrashLoopBackOff', 'Unschedulable',
+    'FailedCreatePodSandBox', 'FailedMount', 'FailedAttachVolume'))
+
+#: How often to look. Sonobuoy itself updates its status every 5 s.
+PACE = waiting.Pace(first=2, factor=1.5, most=15)
+
+#: Seconds between two readings of nodes, test namespaces and log.
+_SLOW = 60
+
+#: Most bytes of a log that are read to count in it; 388 specs wrote 93 KiB.
+_LOG = 16 << 20
+
+#: Most warnings that are kept for a run.
+_WARNINGS = 50
+
+#: Place of a duration in a text.
+_SECONDS = '{seconds}'
 
 
 @dataclasses.dataclass(frozen=True)
-class Pod:
-    """A pod of the run.
+class Limits:
+    """Timeouts in seconds.
 
-    :param plugin: "" for the aggregator.
-    :param phase: Pending, Running, Succeeded, Failed, Unknown.
-    :param reason: why it waits or has failed, ``ImagePullBackOff``,
-        ``Evicted``; otherwise empty.
+    :param deadline: for the whole run.
+    :param stall: without any progress.
+    :param silence: without any answer from the API.
+    :param stuck: of a pod in a state from which it does not recover, or on a
+        node that is not ready.
+    :param gone: of pods that the API reports as missing; not only a moment, as
+        one of several API servers may lag behind.
     """
 
-    name: str
-    plugin: str = ''
-    phase: str = ''
-    reason: str = ''
-    message: str = ''
-    node: str = ''
-
-    @property
-    def state(self) -> tuple[str, str]:
-        """Phase and reason; the two reasons of a failing pull count as one."""
-        return self.phase, ('ImagePullBackOff' if self.reason == 'ErrImagePull'
-                            else self.reason)
+    deadline: float
+    stall: float = 2700
+    silence: float = 1800
+    stuck: float = 300
+    gone: float = 60
 
 
 @dataclasses.dataclass(frozen=True)
-class Observation:
+class Look:
     """One observation of a run.
 
     :param at: seconds of a monotonic clock.
-    :param status: Sonobuoy's status, None if it was unusable.
-    :param said: its prose if it reported no status.
-    :param error: why there was no answer at all; empty if there was one.
-    :param gone: the API reports that namespace or aggregator do not exist.
-    :param pods: the pods of the run; None if they could not be listed.
-    :param log: total, passed, failed according to the log of the tests; None
-        if it was not read.
-    :param log_size: of that log, bytes.
-    :param nodes: names of all nodes; None if they could not be listed.
-    :param bad: nodes that are not ready, and why: (name, text) pairs.
-    :param signs: problems of the cluster, :mod:`.symptoms`; None if not
-        checked.
-    :param tests: namespaces of tests. They come and go although parallel tests
-        write bullets without line ends, and the container runtime stores a log
-        only at a line end, or when its buffer is full: after seven minutes it
-        had stored none of 383 specs (containerd 1.6).
+    :param status: of the runner; None if it did not answer.
+    :param error: why it did not.
+    :param pods: of the run; None if they could not be listed.
+    :param nodes: why each is not ready, by name; empty if it is; None if they
+        were not read this time.
+    :param counts: of specs that will run, passed and failed according to the
+        log; None if it was not read.
+    :param movement: what changes while tests run although nothing is counted:
+        size of the log, namespaces of tests. Parallel tests write bullets
+        without line ends, and the container runtime stores a log only at a
+        line end, or when its buffer is full: after seven minutes it had
+        stored none of 383 specs (containerd 1.6).
+    :param warnings: problems of the cluster, a line each.
     """
 
     at: float
-    status: sonobuoy.Status | None = None
-    said: str = ''
+    status: runner.Status | None = None
     error: str = ''
-    gone: bool = False
-    pods: tuple[Pod, ...] | None = None
-    log: tuple[int, int, int] | None = None
-    log_size: int = 0
-    nodes: frozenset[str] | None = None
-    bad: tuple[tuple[str, str], ...] = ()
-    signs: tuple[str, ...] | None = None
-    tests: tuple[str, ...] = ()
+    pods: tuple[objects.Pod, ...] | None = None
+    nodes: typing.Mapping[str, str] | None = None
+    counts: tuple[int, int, int] | None = None
+    movement: tuple = ()
+    warnings: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
 class Counts:
     """The progress of the tests.
 
-    :param source: "sonobuoy", or "e2e log" if Sonobuoy counts nothing.
+    :param source: "sonobuoy", or "log" if that counts nothing.
     :param updated: when they last changed, seconds of the watch's clock.
     """
 
@@ -100,136 +128,245 @@ class Counts:
 
 
 @dataclasses.dataclass(frozen=True)
-class Watch:
+class State:
     """What is known of a run so far.
 
-    :param lost: pods on nodes that are not ready: name, since when, and why.
-    :param signs: problems of the cluster so far, a line each.
+    :param began: the run, seconds of the watch's clock.
+    :param moved: when anything last changed.
+    :param heard: when anything last answered.
+    :param seen: the last known parts of observations.
+    :param since: when each present trouble began, by its key.
+    :param started: a pod of the tests was seen.
     :param outcome: empty while the run continues.
     :param reason: of the outcome, for people.
-    :param notes: what a user should know now; only changes since the
-        previous step.
+    :param notes: what a user should know now; only changes since the previous
+        step.
     """
 
     began: float
     moved: float
     heard: float
-    mark: tuple = ()
-    status: sonobuoy.Status | None = None
-    said: str = ''
+    seen: Look
     counts: Counts = Counts()
-    pods: tuple[Pod, ...] = ()
-    nodes_before: frozenset[str] | None = None
-    nodes: frozenset[str] | None = None
-    stuck: tuple[tuple[str, float], ...] = ()
-    lost: tuple[tuple[str, float, str], ...] = ()
-    signs: tuple[str, ...] = ()
-    gone: float | None = None
-    plugin_gone: float | None = None
-    plugin_seen: bool = False
-    error: str = ''
+    since: typing.Mapping[str, float] = dataclasses.field(
+        default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    started: bool = False
     outcome: str = ''
     reason: str = ''
     notes: tuple[str, ...] = ()
 
-    @property
-    def tarball(self) -> sonobuoy.Tarball:
-        return self.status.tarball if self.status else sonobuoy.Tarball()
+
+@dataclasses.dataclass(frozen=True)
+class _Trouble:
+    """Something that ends a run if it lasts.
+
+    :param patience: seconds.
+    :param what: _SECONDS in it becomes how long it has lasted.
+    :param since: when it began, None if only the watch knows.
+    """
+
+    key: str
+    outcome: str
+    patience: float
+    what: str
+    why: str = ''
+    since: float | None = None
 
 
-def start(at: float, nodes=None, elapsed=0.0) -> Watch:
+def start(at: float, elapsed: float = 0.0, nodes=()) -> State:
     """Start or resume watching.
 
-    :param nodes: names of the nodes before the run, if known.
     :param elapsed: how long the run has already been in progress, seconds.
+    :param nodes: names of the nodes before the run, if known.
     """
-    return Watch(at - elapsed, at, at, nodes_before=nodes)
+    return State(at - elapsed, at, at, Look(
+        at, nodes=dict.fromkeys(nodes, '') if nodes else None))
 
 
-def step(watch: Watch, seen: Observation,
-         limits: completion.Limits) -> Watch:
-    """Fold in an observation; sets ``outcome`` at the end."""
-    now = seen.at
-    notes = []
-    if seen.error and not watch.error:
-        notes.append(f'no answer, asking again: {seen.error}')
-    elif watch.error and not seen.error:
-        notes.append(f'answers again after {now - watch.heard:.0f} s')
-    watch = dataclasses.replace(
-        _seen(watch, seen, notes), error=seen.error,
-        heard=watch.heard if seen.error else now)
-    outcome, reason = completion.judge(watch, seen, limits)
-    return dataclasses.replace(watch, outcome=outcome, reason=reason,
-                               notes=tuple(notes))
+def follow(driven: runner.Runner, reader: kube.Client, state: State,
+           limits: Limits, progress, clock, pace=PACE) -> State:
+    """Watch a run to its end.
+
+    :param progress: gets the notes.
+    """
+    slow = None
+    with progress.step(f'run in the namespace {driven.namespace}') as note:
+        def poll():
+            nonlocal state, slow
+            now = clock.monotonic()
+            whole = slow is None or now - slow >= _SLOW
+            slow = now if whole else slow
+            state = step(state, look(driven, reader, clock, whole), limits)
+            for text in state.notes:
+                progress.info(text)
+            note(messages.line(state, clock.monotonic()))
+            return state
+
+        # The watch itself ends every wait; this timeout is a safety net.
+        return waiting.wait_for(
+            poll, done=lambda s: bool(s.outcome),
+            timeout=limits.deadline + limits.silence + 600,
+            what='the run', pace=pace, clock=clock,
+            describe=lambda s: messages.line(s, clock.monotonic()))
 
 
-def _seen(watch, seen, notes):
-    """Update the watch; the cluster may answer even if Sonobuoy does not."""
-    now = seen.at
-    nothing = bool(seen.error) and seen.pods is None
-    status = seen.status or watch.status
-    pods = watch.pods if seen.pods is None else seen.pods
-    nodes = watch.nodes if seen.nodes is None else seen.nodes
-    before = nodes if watch.nodes_before is None else watch.nodes_before
-    if seen.said and seen.said != watch.said:
-        notes.append(seen.said)
-    notes += messages.pods(watch.pods, pods)
-    notes += messages.waits(watch.status, status)
-    notes += messages.nodes(watch.nodes or before, nodes)
-    new = [s for s in seen.signs or () if s not in watch.signs]
-    notes += [f'the cluster: {sign}' for sign in new]
-    plugins = [p for p in pods if p.plugin]
-    waits = watch.plugin_seen and seen.pods is not None and not plugins \
-        and status is not None and status.status == sonobuoy.RUNNING
-    mark = _mark(status, pods, seen)
-    return dataclasses.replace(
-        watch, status=status, pods=pods, nodes=nodes,
-        said=watch.said if seen.error else seen.said,
-        nodes_before=before, counts=_counts(watch.counts, status, seen),
-        stuck=_stuck(watch, pods, now), lost=_lost(watch, pods, seen),
-        signs=(*watch.signs, *new)[:_SIGNS],
-        gone=_since(watch.gone, now, seen.gone, nothing),
-        plugin_seen=watch.plugin_seen or bool(plugins),
-        plugin_gone=_since(watch.plugin_gone, now, waits, nothing),
-        mark=mark, moved=now if mark != watch.mark else watch.moved)
+def look(driven: runner.Runner, reader: kube.Client, clock,
+         whole: bool = True) -> Look:
+    """Observe once. Takes up to the timeouts of its calls.
+
+    :param whole: also read nodes, namespaces of tests and the log.
+    """
+    status = found = pods = nodes = counts = None
+    error, movement, warnings = '', (), ()
+    try:
+        found = reader.items(kube.pod_path(driven.namespace))
+        pods = _pods(driven, reader, found)
+    except kube.KubeError as e:
+        error = str(e)
+    if whole and pods is not None:
+        there = _readable(reader, '/api/v1/nodes')
+        if there is not None:
+            nodes = {n['metadata']['name']: objects.not_ready(n)
+                     for n in there}
+            warnings = objects.warnings(there)
+        log = _log(driven, reader, pods)
+        counts = objects.counts(log)
+        movement = (len(log), *objects.test_namespaces(_readable(
+            reader, '/api/v1/namespaces', labelSelector='e2e-run') or ()))
+    try:
+        if pods is None or any(not pod.plugin for pod in pods):
+            status = driven.status(found)
+            error = '' if status is not None else error
+    except errors.CommandFailed as e:
+        error = driven.failure_message(e.output) or str(e.what)
+    return Look(clock.monotonic(), status, error, pods, nodes, counts,
+                movement, warnings)
 
 
-def _since(before, now, holds, unknown):
-    """Since when something holds; None if it does not."""
-    if unknown or holds and before is not None:
-        return before
-    return now if holds else None
+def _readable(reader, path, **query):
+    """The objects of a list; None if it cannot be read."""
+    try:
+        return reader.items(path, **query)
+    except kube.KubeError:
+        return None
 
 
-def _mark(status, pods, seen):
-    """What changes when a run moves."""
-    return (status and (status.status, status.plugins), seen.log,
-            seen.log_size, seen.tests,
-            tuple(sorted((p.name, *p.state) for p in pods)))
+def _pods(driven, reader, found):
+    """The run's pods; those that wait without a reason get one from events."""
+    pods = [driven.pod(obj) for obj in found]
+    if not any(p.phase == 'Pending' and p.node and not p.reason
+               for p in pods):
+        return tuple(pods)
+    events = _readable(
+        reader, f'/api/v1/namespaces/{driven.namespace}/events') or ()
+    return tuple(objects.with_cause(p, events) if p.phase == 'Pending'
+                 and not p.reason else p for p in pods)
 
 
-def _counts(old, status, seen):
-    total = passed = failed = 0
-    for plugin in status.plugins if status else ():
-        total += plugin.total
-        passed += plugin.completed
-        failed += plugin.failed
-    found = Counts(total, passed, failed, 'sonobuoy')
-    if not found.done and seen.log is not None and sum(seen.log):
-        found = Counts(seen.log[0] or total, *seen.log[1:], 'e2e log')
-    elif not found.done and old.source == 'e2e log' and old.done:
-        # Do not reset the counts if the log was not read this time.
-        found = old
-    same = (found.total, found.passed, found.failed) == (
-        old.total, old.passed, old.failed)
-    return dataclasses.replace(found,
-                               updated=old.updated if same else seen.at)
+def _log(driven, reader, pods):
+    """The log of the tests, from its beginning; empty if it has none."""
+    for pod in pods:
+        if pod.plugin == driven.tests and pod.phase != 'Pending':
+            try:
+                return reader.text(
+                    kube.log_path(driven.namespace, pod.name),
+                    container=driven.container, limitBytes=_LOG)
+            except kube.KubeError:
+                # It is only the fallback for a hint.
+                return ''
+    return ''
 
 
-def _stuck(watch, pods, now):
-    since = dict(watch.stuck)
-    return tuple((p.name, since.get(p.name, now)) for p in _needed(pods)
-                 if p.reason in completion.STUCK_REASONS)
+def step(state: State, seen: Look, limits: Limits) -> State:
+    """Add an observation; sets ``outcome`` at the end. Pure."""
+    before, now = state.seen, seen.at
+    merged = dataclasses.replace(
+        seen, status=seen.status or before.status,
+        pods=before.pods if seen.pods is None else seen.pods,
+        nodes=before.nodes if seen.nodes is None else seen.nodes,
+        counts=seen.counts or before.counts,
+        movement=seen.movement or before.movement)
+    new = [w for w in seen.warnings if w not in state.warnings]
+    moved = _mark(merged) != _mark(before)
+    notes = [*messages.changes(before, merged, now - state.heard),
+             *(f'the cluster: {one}' for one in new)]
+    state = dataclasses.replace(
+        state, seen=merged, moved=now if moved else state.moved,
+        heard=state.heard if seen.error else now,
+        counts=_counts(state.counts, merged),
+        warnings=(*state.warnings, *new)[:_WARNINGS],
+        started=state.started or any(p.plugin for p in merged.pods or ()))
+    outcome, reason, since = _judge(state, seen, limits)
+    return dataclasses.replace(state, outcome=outcome, reason=reason,
+                               since=since, notes=tuple(notes))
+
+
+def _judge(state, seen, limits):
+    """Outcome and reason, empty while it continues; present troubles."""
+    troubles = list(_troubles(state, seen, limits))
+    since = {t.key: state.since.get(t.key, seen.at)
+             if t.since is None else t.since for t in troubles}
+    if seen.pods is None:
+        # Nothing is known of the others: they are neither over nor judged.
+        since = {**state.since, **since}
+    if seen.status is not None and seen.status.state == runner.COMPLETE:
+        return COMPLETE, '', since
+    for trouble in troubles:
+        lasted = seen.at - since[trouble.key]
+        if lasted >= trouble.patience:
+            return trouble.outcome, (
+                trouble.what.replace(_SECONDS, f'{lasted:.0f}')
+                + (f': {trouble.why}' if trouble.why else '')), since
+    return '', '', since
+
+
+def _troubles(state, seen, limits):
+    """Yield what is wrong with a run, the most certain first."""
+    if seen.status is not None and seen.status.state == runner.FAILED:
+        yield _Trouble('failed', FAILED, 0,
+                       'the aggregator reports that it has failed')
+    if seen.pods is not None:
+        yield from _of_pods(state, limits)
+    if seen.error:
+        yield _Trouble(
+            'silence', UNREACHABLE if seen.pods is None else SILENT,
+            limits.silence, f'no answer for {_SECONDS} s', seen.error,
+            state.heard)
+    yield _Trouble('deadline', DEADLINE, limits.deadline,
+                   f'the run took longer than {limits.deadline:.0f} s',
+                   since=state.began)
+    if not seen.error:
+        yield _Trouble('stall', STALLED, limits.stall,
+                       f'nothing has changed for {_SECONDS} s',
+                       since=state.moved)
+
+
+def _of_pods(state, limits):
+    pods, status = state.seen.pods, state.seen.status
+    holders = [p for p in pods if not p.plugin]
+    if not holders:
+        yield _Trouble('gone', LOST, limits.gone,
+                       'the namespace or the pod with the results is gone')
+    for pod in holders:
+        if pod.phase in ('Failed', 'Succeeded'):
+            yield _Trouble('ended', LOST, 0,
+                           'the pod with the results has ended', str(pod))
+    if state.started and holders == list(pods) and status is not None \
+            and status.state == runner.RUNNING:
+        yield _Trouble('tests', LOST, limits.stuck,
+                       'the pod of the tests is gone; Sonobuoy would wait '
+                       'for it until its own timeout')
+    for pod in _needed(pods):
+        why = (state.seen.nodes or {}).get(pod.node)
+        if why:
+            yield _Trouble(
+                f'node of {pod.name}', LOST, limits.stuck,
+                f'the node {pod.node} of pod {pod.name} has not been ready '
+                f'for {_SECONDS} s', why)
+        if pod.reason in _STUCK_REASONS:
+            yield _Trouble(f'pod {pod.name}', STUCK, limits.stuck,
+                           'it cannot start', str(pod))
 
 
 def _needed(pods):
@@ -239,16 +376,27 @@ def _needed(pods):
     gives such a plugin up five minutes after its image could not be pulled
     (seen with 0.57.5), otherwise at its own timeout.
     """
-    if not any(p.plugin == sonobuoy.PLUGIN for p in pods):
+    if not any(p.plugin == runner.TESTS for p in pods):
         return pods
-    return [p for p in pods if p.plugin in ('', sonobuoy.PLUGIN)]
+    return [p for p in pods if p.plugin in ('', runner.TESTS)]
 
 
-def _lost(watch, pods, seen):
-    """Pods whose node does not answer, and which stay Running forever."""
-    if seen.nodes is None:
-        return watch.lost
-    since = {name: when for name, when, _ in watch.lost}
-    bad = dict(seen.bad)
-    return tuple((p.name, since.get(p.name, seen.at), bad[p.node])
-                 for p in _needed(pods) if p.node in bad)
+def _mark(seen):
+    """What changes when a run moves."""
+    status = seen.status
+    return (status and (status.state, status.plugins), seen.counts,
+            seen.movement,
+            tuple(sorted((p.name, *p.state) for p in seen.pods or ())))
+
+
+def _counts(old, seen):
+    plugins = seen.status.plugins if seen.status else ()
+    found = Counts(sum(p.total for p in plugins),
+                   sum(p.completed for p in plugins),
+                   sum(p.failed for p in plugins), 'sonobuoy')
+    if not found.done and seen.counts is not None:
+        found = Counts(seen.counts[0] or found.total, *seen.counts[1:], 'log')
+    same = (found.total, found.passed, found.failed) == (
+        old.total, old.passed, old.failed)
+    return dataclasses.replace(found,
+                               updated=old.updated if same else seen.at)

@@ -8,30 +8,25 @@ links are not followed.
 """
 
 import dataclasses
-import datetime
 import os
 import pathlib
-import re
 
 from magnum_capi import errors
 from magnum_capi import progress as progress_
+from magnum_capi_tempest.conformance import archive
+from magnum_capi_tempest.conformance import damage
 from magnum_capi_tempest.conformance import required as required_
-from magnum_capi_tempest.conformance.results import limits as bounds
-from magnum_capi_tempest.conformance.submission import cases
-from magnum_capi_tempest.conformance.submission import findings
-from magnum_capi_tempest.conformance.submission import logfile
-from magnum_capi_tempest.conformance.submission import pages
-from magnum_capi_tempest.conformance.submission import product
+from magnum_capi_tempest.conformance.submission import product as products
 from magnum_capi_tempest.conformance.submission import rules
 from magnum_capi_tempest import redact
 
-_RELEASE = re.compile(r'v1\.[0-9]{2}')
 #: No submission has more files, and a bot would read them all.
 _MOST_FILES = 1000
-#: Bytes to read at once, and most bytes of a line.
-_PIECE = 1 << 20
-#: Most lines with secrets that are reported for one file.
-_PLACES = 5
+#: Most bytes of a line, and most lines with secrets that are reported for one
+#: file.
+_LINE, _PLACES = 1 << 20, 5
+#: Seconds for one page.
+_TIMEOUT = 20
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,17 +37,17 @@ class Report:
     """
 
     submission: rules.Submission
-    findings: tuple[findings.Finding, ...]
+    findings: tuple[rules.Finding, ...]
     online: bool
 
     @property
     def ok(self) -> bool:
         """There are only warnings."""
-        return not any(f.level == findings.ERROR for f in self.findings)
+        return not any(f.level == rules.ERROR for f in self.findings)
 
 
-def check(folder, *, title=None, latest=None, online=False,
-          today=None, progress=None) -> Report:
+def check(folder, *, title=None, latest=None, online=False, result=None,
+          progress=None) -> Report:
     """Judge a submission.
 
     :param folder: path.
@@ -61,60 +56,44 @@ def check(folder, *, title=None, latest=None, online=False,
     :param latest: latest release of Kubernetes, ``v1.36``; by default the
         latest one with a known list of tests.
     :param online: request the URLs in PRODUCT.yaml.
+    :param result: :class:`~..model.Result` of its files, if they have just
+        been read.
     :param progress: gets messages about slow steps.
-    :param today: date for judging whether the lists of tests are outdated.
     :raises UsageError: there is no such folder, or no such release.
     :raises EnvironmentProblem: it cannot be read.
     """
+    folder = pathlib.Path(folder).absolute()
+    if not folder.is_dir():
+        raise errors.UsageError('There is no such folder', where=folder)
+    latest = latest or required_.minors()[-1]
+    if not rules.RELEASE.fullmatch(latest):
+        raise errors.UsageError(f'{latest!r} is not a release of Kubernetes',
+                                hint='Use a release such as v1.36')
     try:
-        submission, found = _read(pathlib.Path(folder), title, latest, online,
-                                  progress or progress_.Silent())
+        return _check(folder, title, latest, online, result,
+                      progress or progress_.Silent())
     except OSError as e:
         raise errors.EnvironmentProblem(
             f'Cannot read the submission: {e.strerror}',
             where=e.filename or folder) from e
-    if latest is None:
-        found = [*_stale(today or datetime.date.today()), *found]
-    return Report(submission,
-                  (*rules.judge(submission), *found), online)
 
 
-def _stale(today):
-    """A warning if there may be a newer release."""
-    if told := required_.stale(today):
-        yield findings.Finding('12', told, level=findings.WARNING)
-
-
-def _read(folder, title, latest, online, progress):
-    folder = folder.absolute()
-    if not folder.is_dir():
-        raise errors.UsageError('There is no such folder', where=folder)
-    latest = latest or required_.minors()[-1]
-    if not _RELEASE.fullmatch(latest):
-        raise errors.UsageError(f'{latest!r} is not a release of Kubernetes',
-                                hint='Use a release such as v1.36')
-    root = folder.parents[1] if _RELEASE.fullmatch(
+def _check(folder, title, latest, online, result, progress):
+    root = folder.parents[1] if rules.RELEASE.fullmatch(
         folder.parent.name) else folder
     files, links = _files(folder, root)
-    submission = rules.Submission(
-        title='', files=files, product=product.Product(),
-        cases=cases.Cases(), log=logfile.Log(), required=None, latest=latest)
-    submission = _contents(submission, root)
-    if title is None:
-        title = _expected_title(submission)
-    asked = pages.ask(submission.product) if online else None
-    submission = dataclasses.replace(
-        submission, title=title, pages=asked,
-        required=_required(submission))
-    return submission, [*links, *_secrets(submission, root, progress)]
-
-
-def _required(submission):
-    """The tests of the version in the log, or of the release."""
-    version = submission.log.kubernetes
-    if not version.startswith(f'{submission.release}.'):
-        version = submission.release
-    return required_.of(version)
+    release = rules.release_of(files)
+    broken = ''
+    if result is None:
+        result, broken = _result(files, root)
+    product = _product(files, root)
+    found = rules.Submission(
+        title=_title(files) if title is None else title, files=files,
+        product=product, result=result, broken=broken,
+        required=required_.of(release), latest=latest,
+        pages=ask(product) if online else None)
+    return Report(found, (*rules.judge(found), *links,
+                          *_secrets(files, root, progress)), online)
 
 
 def _files(folder, root):
@@ -126,7 +105,7 @@ def _files(folder, root):
             path = pathlib.Path(place) / name
             shown = path.relative_to(root).as_posix()
             if path.is_symlink() or not path.is_file():
-                links.append(findings.Finding(
+                links.append(rules.Finding(
                     '2', 'it is not a regular file', shown))
             else:
                 files.append(rules.File(shown, path.stat().st_size))
@@ -137,57 +116,78 @@ def _files(folder, root):
     return tuple(files), links
 
 
-def _contents(submission, root):
-    there = {f.path for f in submission.files}
-
-    def opened(name):
-        path = submission.path(name)
-        return open(root / path if path in there else os.devnull, 'rb')
-
-    with opened(product.NAME) as stream:
-        about = product.parse(stream.read(product.MOST_BYTES + 1))
-    with opened(rules.JUNIT) as stream:
-        found = cases.read(_pieces(stream))
-    with opened(rules.LOG) as stream:
-        log = logfile.read(_lines(stream))
-    return dataclasses.replace(submission, product=about, cases=found,
-                               log=log)
+def _result(files, root):
+    """The result of the run, or None and why it cannot be read."""
+    folder = next((file.folder for file in files
+                   if file.name == rules.JUNIT and file.size), None)
+    if folder is None:
+        return None, f'there is no {rules.JUNIT} that could be read'
+    try:
+        return archive.read(root / folder), ''
+    except damage.Damage as e:
+        return None, f'{rules.JUNIT} or {rules.LOG} cannot be read: {e}'
 
 
-def _pieces(stream):
-    return iter(lambda: stream.read(_PIECE), b'')
+def _product(files, root):
+    path = next((file.path for file in files
+                 if file.name.casefold() == products.NAME.casefold()), None)
+    if path is None:
+        return products.Product()
+    with open(root / path, 'rb') as stream:
+        return products.parse(stream.read(products.MOST_BYTES + 1))
 
 
-def _lines(stream):
-    return iter(lambda: stream.readline(_PIECE), b'')
-
-
-def _expected_title(submission):
-    folder = next((f.folder for f in submission.files
-                   if _RELEASE.search(f.folder)), '')
-    return rules.title_for(submission.release or 'v1.NN',
+def _title(files):
+    """The title that the folder implies."""
+    folder = next((f.folder for f in files
+                   if rules.RELEASE.search(f.folder)), '')
+    return rules.title_for(rules.release_of(files) or 'v1.NN',
                            folder.rpartition('/')[2])
 
 
-def _secrets(submission, root, progress):
+def ask(product, get=None) -> dict[str, str]:
+    """Content type of each URL of a product, empty if there was no answer.
+
+    Like the bot (internal/plugin/plugin.go), sends HEAD to each and follows
+    redirects. Unlike the bot, verifies certificates: a page that makes
+    browsers warn should be reported before others see it.
+
+    :param product: :class:`~.product.Product`.
+    :param get: "requests.head", or a function with the same parameters.
+    :returns: by name of the field; empty fields are omitted.
+    """
+    # The import takes as long as a whole check, which seldom needs it.
+    import requests
+    get = get or requests.head
+    found = {}
+    for name in products.PAGES:
+        url = product.value(name)
+        if url and not products.url_problem(url):
+            try:
+                answer = get(url, timeout=_TIMEOUT, allow_redirects=True)
+                found[name] = answer.headers.get('Content-Type', '')
+            except requests.RequestException:
+                found[name] = ''
+    return found
+
+
+def _secrets(files, root, progress):
     """Warnings for the first lines with secrets, and the number of others."""
-    limit = bounds.DEFAULT.member
-    for file in submission.files:
-        if file.name not in rules.FILES or file.size > limit:
+    for file in files:
+        if file.name not in rules.FILES or file.size > archive.MEMBER:
             continue
         with progress.step(f'looking for secrets in {file.name}'), open(
                 root / file.path, encoding='utf-8', errors='replace',
                 newline='\n') as stream:
             found = list(redact.places(iter(
-                lambda stream=stream: stream.readline(_PIECE), '')))
+                lambda stream=stream: stream.readline(_LINE), '')))
         for number, kinds in found[:_PLACES]:
-            yield findings.Finding(
-                findings.SECRETS, f'this looks like {" and ".join(kinds)}; '
+            yield rules.Finding(
+                rules.SECRETS, f'this looks like {" and ".join(kinds)}; '
                 'the file becomes public when it is submitted, and must not '
                 'be changed; run the tests again without the secret',
-                                  file.path, number,
-                findings.WARNING)
+                file.path, number, rules.WARNING)
         if len(found) > _PLACES:
-            yield findings.Finding(
-                findings.SECRETS, f'{len(found) - _PLACES} more lines look '
-                'like secrets', file.path, level=findings.WARNING)
+            yield rules.Finding(
+                rules.SECRETS, f'{len(found) - _PLACES} more lines look '
+                'like secrets', file.path, level=rules.WARNING)

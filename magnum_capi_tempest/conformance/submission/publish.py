@@ -2,10 +2,11 @@
 
 """Copies of a run's results that can be published.
 
-A Sonobuoy archive contains data of the whole cluster. By default only the log
-and the JUnit file of the tests and a report are published, without secrets;
-``redacted.json`` counts what was redacted by file and kind. This is not for
-CNCF, whose files must not be changed (:mod:`submission`).
+A Sonobuoy archive contains data of the whole cluster: ConfigMaps, environment
+of pods, logs of kube-system (vmware-tanzu/sonobuoy, pkg/discovery; issue
+1539). Only the log and the JUnit file of the tests and a report are published,
+without secrets; ``redacted.json`` counts what was redacted by file and kind.
+This is not for CNCF, whose files must not be changed (:mod:`.build`).
 """
 
 import collections
@@ -14,103 +15,85 @@ import dataclasses
 import functools
 import json
 import pathlib
-import shutil
+import tempfile
 import types
 
-from magnum_capi import errors
 from magnum_capi import outfile
-from magnum_capi_tempest.conformance.reports import files as forms
-from magnum_capi_tempest.conformance.reports import folders
-from magnum_capi_tempest.conformance.reports import page
-from magnum_capi_tempest.conformance.reports import sources
-from magnum_capi_tempest.conformance import required
-from magnum_capi_tempest.conformance.results import members
-from magnum_capi_tempest.conformance.results import reading
+from magnum_capi_tempest.conformance import archive
+from magnum_capi_tempest.conformance import report
+from magnum_capi_tempest.conformance import sources
 from magnum_capi_tempest.conformance.submission import redactedxml
 from magnum_capi_tempest.conformance import verdict as verdicts
 from magnum_capi_tempest import redact
 
 COUNTS = 'redacted.json'
-JSON, HTML = 'report.json', 'report.html'
-#: The content of archives (vmware-tanzu/sonobuoy, pkg/discovery; issue 1539).
-FULL_WARNING = (
-    'The archive is not redacted. It holds what the cluster holds: '
-    'ConfigMaps, custom resources, environment and arguments of pods, '
-    'events, logs of kube-system, configuration and addresses of the nodes; '
-    'Secrets too, if the run asked for them. Its file is for you only (mode '
-    '0600): look through it before you pass it on')
+JSON, HTML = 'report.json', report.PAGE
 #: Longest line, in bytes, that is not split.
 _LONGEST = 1 << 20
 
 
 @dataclasses.dataclass(frozen=True)
 class Published:
-    """The files that were written.
+    """What was written.
 
     :param files: paths, in the order of writing.
     :param counts: name of a file -> number of secrets by kind.
+    :param judged: the run, :class:`~..compare.Judged`.
     """
 
     files: tuple[pathlib.Path, ...]
     counts: dict[str, dict[str, int]]
+    judged: object
 
     @property
     def total(self) -> int:
         return sum(sum(c.values()) for c in self.counts.values())
 
 
-def publish(source, folder, *, full=False) -> Published:
+def publish(record, folder, *, title=None, reruns=()) -> Published:
     """Write the copies.
 
-    :param source: Sonobuoy archive, or folder of Hydrophone's files.
-    :param folder: created if missing; files of the same names are replaced.
-    :param full: also copy the archive, unchanged; see FULL_WARNING.
+    :param record: see :data:`..sources.FORM`.
+    :param folder: made if missing; files of the same names are replaced. A
+        log or a JUnit file that the record does not have is left out.
+    :param title: see :func:`..sources.load`.
+    :param reruns: results of rerunning its failures.
     :raises Damage: the record cannot be read.
-    :raises UsageError: there is no archive to publish in full.
     :raises EnvironmentProblem: a file cannot be written.
     """
-    source, folder = pathlib.Path(source), pathlib.Path(folder)
-    if full and source.is_dir():
-        raise errors.UsageError('The record is a folder, not an archive',
-                                where=source, hint='Omit --full')
-    result, counts = clean(_read(source))
-    found = {'report': dict(counts)}
-    files = []
-    for name, pieces in members.each(source):
+    folder = pathlib.Path(folder)
+    with tempfile.TemporaryDirectory() as copies:
+        copies = pathlib.Path(copies)
+        judged = sources.load(record, title=title, copy_to=copies)
+        found, files = {}, []
+        result, found['report'] = _without_secrets(judged.result)
+        for name, copy in ((archive.LOG, _copy_log),
+                           (archive.JUNIT, redactedxml.copy)):
+            if not (copies / name).exists():
+                # The tests write it at their end. That of another record
+                # must not stay beside the report.
+                (folder / name).unlink(missing_ok=True)
+                continue
+            with open(copies / name, 'rb') as source, outfile.whole(
+                    folder / name) as stream:
+                found[name] = dict(copy(source, stream))
+            files.append(folder / name)
+    verdict = verdicts.judge(result)
+    shown = report.view(
+        result, verdict, [_without_secrets(one)[0] for one in reruns])
+    for name, text in ((JSON, report.to_json(shown)),
+                       (HTML, report.to_html(shown)),
+                       (COUNTS, _document(found))):
         with outfile.whole(folder / name) as stream:
-            copy = (redactedxml.copy if name == members.JUNIT else _copy_log)
-            found[name] = dict(copy(pieces, stream, f'{source}: {name}'))
+            stream.write(text.encode())
         files.append(folder / name)
-    for name, text in _reports(result).items():
-        files.append(_write(folder / name, text))
-    files.append(_write(folder / COUNTS, _document(found, full)))
-    if full:
-        target = folder / source.name
-        if target.exists() and target.samefile(source):
-            raise errors.UsageError('The archive is already in that folder',
-                                    where=folder)
-        with open(source, 'rb') as archive, outfile.whole(
-                target, outfile.PRIVATE) as stream:
-            shutil.copyfileobj(archive, stream)
-        files.append(target)
-    return Published(tuple(files), found)
+    return Published(tuple(files), found, judged)
 
 
-def _read(source):
-    """The result, completed from the report beside its record."""
-    result = reading.find(source, kubernetes=sources.version_of(source))
-    told = folders.read_report_notes(source, result.sha256)
-    return dataclasses.replace(
-        result, stand_in_images=result.stand_in_images or told.stand_in,
-        cluster=dataclasses.replace(told.cluster, **{
-            field: value for field, value
-            in dataclasses.asdict(result.cluster).items() if value}))
-
-
-def clean(value):
+def _without_secrets(value):
     """A result, or a part of it, without secrets.
 
-    :returns: the same with every text redacted, and a Counter of kinds.
+    :returns: the same with every text redacted, and a dict of kinds.
     """
     counts = collections.Counter()
 
@@ -131,52 +114,27 @@ def clean(value):
         if dataclasses.is_dataclass(part):
             return dataclasses.replace(part, **{
                 field.name: walk(getattr(part, field.name))
-                for field in dataclasses.fields(part) if field.init})
+                for field in dataclasses.fields(part)})
         return part
 
-    return walk(value), counts
+    return walk(value), dict(counts)
 
 
-def _copy_log(pieces, stream, where):
+def _copy_log(source, stream):
     """Copy a text; bytes that are not UTF-8 stay unchanged."""
     counts = collections.Counter()
-    for block in redact.blocks(_lines(pieces)):
+    lines = iter(lambda: source.readline(_LONGEST).decode(
+        'utf-8', 'surrogateescape'), '')
+    for block in redact.blocks(lines):
         found = redact.examine(block)
         counts.update(found.counts)
         stream.write(found.text.encode('utf-8', 'surrogateescape'))
     return counts
 
 
-def _lines(pieces):
-    rest = b''
-    for piece in pieces:
-        *lines, rest = (rest + bytes(piece)).split(b'\n')
-        for line in lines:
-            yield (line + b'\n').decode('utf-8', 'surrogateescape')
-        if len(rest) > _LONGEST:
-            yield rest.decode('utf-8', 'surrogateescape')
-            rest = b''
-    if rest:
-        yield rest.decode('utf-8', 'surrogateescape')
-
-
-def _reports(result):
-    verdict = verdicts.judge(
-        result, required.of(result.cluster.kubernetes))
-    return {JSON: forms.to_json(result, verdict),
-            HTML: page.render(result, verdict)}
-
-
-def _document(found, full):
+def _document(found):
     total = collections.Counter()
     for counts in found.values():
         total.update(counts)
-    return json.dumps({'files': found, 'total': dict(total),
-                       'archive': 'not redacted' if full else 'left out'},
+    return json.dumps({'files': found, 'total': dict(total)},
                       indent=1, sort_keys=True) + '\n'
-
-
-def _write(path, text):
-    with outfile.whole(path) as stream:
-        stream.write(text.encode())
-    return path

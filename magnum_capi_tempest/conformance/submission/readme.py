@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The README.md of a submission: how to reproduce the results. Pure."""
+"""The README.md of a submission: how to reproduce the results. Pure.
 
-import dataclasses
-import pathlib
+Everything in it is from the record of the run itself.
+"""
+
 import shlex
 
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.run import hydrophone
-from magnum_capi_tempest.conformance.run import runner
-from magnum_capi_tempest.conformance.run import sonobuoy
 from magnum_capi_tempest import redact
 
 #: How to create a cluster, if the user does not say.
@@ -37,7 +35,7 @@ The cluster of these results:
 
 ## The tests
 
-{program}
+The tests were run with {program}. To run them again:
 
 ```shell
 {commands}
@@ -46,20 +44,21 @@ The cluster of these results:
 {where}
 """
 
-_KUBECONFIG = '$KUBECONFIG'
-#: The archive's name in the previews of the backends, and its name here.
-_DRAFT, _ARCHIVE = 'ARCHIVE.part', 'results.tar.gz'
+_SONOBUOY = """\
+The run is over when `status` says `complete` for the aggregator. `e2e.log`
+and `junit_01.xml` are the files of those names below
+`plugins/{plugin}/results/global` in the archive, unchanged."""
+_HYDROPHONE = """\
+`e2e.log` and `junit_01.xml` are the files that the program wrote,
+unchanged."""
 
 
-def render(result, name, version, plan=None, setup=None) -> str:
+def render(result, name, version, setup=None) -> str:
     """Write the README.
 
-    :param result: :class:`~..model.Result` of the run.
+    :param result: :class:`~..model.Result` of a certified run.
     :param name: of the product.
     :param version: of the product.
-    :param plan: :class:`~..run.runner.Plan` of the run; None if it was not
-        recorded: then that of a certified run, the only kind that can be
-        submitted.
     :param setup: Markdown on how to create a cluster, None for SETUP.
     """
     kubernetes = result.cluster.kubernetes
@@ -67,24 +66,13 @@ def render(result, name, version, plan=None, setup=None) -> str:
     program = 'Sonobuoy' if sonobuoys else 'Hydrophone'
     if result.backend_version:
         program += f' {result.backend_version}'
-    plan = _portable(plan or runner.Plan(mode=model.CERTIFIED))
-    commands = '\n'.join(map(_shown, _commands(result.backend, plan)))
-    text = _TEXT.format(
-        name=name, version=version, kubernetes=kubernetes,
+    commands = _sonobuoy(result) if sonobuoys else _hydrophone(result)
+    return redact.redact(_TEXT.format(
+        name=name, version=version, kubernetes=kubernetes, program=program,
         setup=(setup or SETUP.format(kubernetes=kubernetes)).strip() + '\n',
-        facts=_facts(result), commands=commands,
-        program=f'The tests were run with {program}:',
-        where=_SONOBUOY if sonobuoys else _HYDROPHONE)
-    return redact.redact(text)
-
-
-_SONOBUOY = """\
-The run is over when `status` says `complete` for the aggregator. `e2e.log`
-and `junit_01.xml` are the files of those names below
-`plugins/e2e/results/global` in the archive, unchanged."""
-_HYDROPHONE = """\
-`e2e.log` and `junit_01.xml` are the files that the program wrote,
-unchanged."""
+        facts=_facts(result), commands='\n'.join(map(shlex.join, commands)),
+        where=(_SONOBUOY.format(plugin=result.plugin) if sonobuoys
+               else _HYDROPHONE)))
 
 
 def _facts(result):
@@ -92,31 +80,36 @@ def _facts(result):
     pairs = [('Kubernetes', cluster.kubernetes), ('CNI', cluster.cni),
              ('Magnum driver', cluster.driver), ('node image', cluster.image),
              ('nodes', str(len(cluster.nodes) or '')),
+             ('image of the tests', result.image),
              ('specs that ran', str(len(result.ran))),
              ('started', f'{result.started:%Y-%m-%d %H:%M} UTC'
               if result.started else '')]
     return '\n'.join(f'- {what}: {value}' for what, value in pairs if value)
 
 
-def _portable(plan):
-    """The plan without folders of the machine that it was made on."""
-    files = {what: path and pathlib.Path(path.name) for what, path in (
-        ('mirrors', plan.images.mirrors),
-        ('docker_config', plan.images.docker_config))}
-    return dataclasses.replace(
-        plan, images=dataclasses.replace(plan.images, **files))
+def _processes(result):
+    """How many processes of Ginkgo ran the tests, 1 if unknown."""
+    said = result.facts.get('processes', '')
+    return int(said) if said.isdecimal() and len(said) < 5 else 1
 
 
-def _commands(backend, plan):
-    if backend == model.SONOBUOY:
-        return sonobuoy.backend(plan, 'sonobuoy', _KUBECONFIG).preview(
-            plan, '.')
-    return hydrophone.backend(plan, 'hydrophone', _KUBECONFIG).preview(
-        plan, '.')
+def _sonobuoy(result):
+    run = ['sonobuoy', 'run', '--mode', model.CERTIFIED]
+    if result.image:
+        run += ['--kube-conformance-image', result.image]
+    if _processes(result) > 1:
+        # Not E2E_PARALLEL: with it and an empty skip, the conformance image
+        # skips every [Serial] spec (kubernetes/kubernetes,
+        # test/conformance/image/go-runner/cmd.go).
+        run += ['--plugin-env',
+                f'e2e.E2E_EXTRA_GINKGO_ARGS=--procs={_processes(result)}']
+    return [run, ['sonobuoy', 'status'],
+            ['sonobuoy', 'retrieve', '--filename', 'results.tar.gz'],
+            ['sonobuoy', 'delete', '--wait']]
 
 
-def _shown(argv):
-    """A command line for a shell, in which the variable is expanded."""
-    return shlex.join(
-        _ARCHIVE if word == _DRAFT else str(word) for word in argv).replace(
-            shlex.quote(_KUBECONFIG), f'"{_KUBECONFIG}"')
+def _hydrophone(result):
+    run = ['hydrophone', '--conformance', '--output-dir', '.']
+    if _processes(result) > 1:
+        run += ['--parallel', str(_processes(result))]
+    return [run, ['hydrophone', '--cleanup']]

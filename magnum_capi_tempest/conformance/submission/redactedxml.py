@@ -8,70 +8,60 @@ again.
 """
 
 import collections
+import xml.sax
 from xml.sax import saxutils
 
-from magnum_capi_tempest.conformance.results import bounded_xml
-from magnum_capi_tempest.conformance.results import limits
 from magnum_capi_tempest import redact
 
-_IN_TEXT = {'\r': '&#13;'}
-_IN_VALUE = {'"': '&quot;', '\n': '&#10;', '\r': '&#13;', '\t': '&#9;'}
 
-
-def copy(pieces, stream, where) -> collections.Counter:
+def copy(source, stream) -> collections.Counter:
     """Copy a JUnit file.
 
-    :param pieces: iterable of bytes.
+    :param source: binary file that :class:`~..junit.Parser` has read: it is
+        safe to read.
     :param stream: binary file to write.
-    :param where: name of the file, for errors.
     :returns: number of secrets by kind.
-    :raises Damage: it is not XML, or not safe to read.
     """
     writer = _Writer(stream)
-    document = bounded_xml.Stream('The JUnit file', where, limits.DEFAULT,
-                                  writer.start, writer.end)
-    document.listen(writer.text.append)
-    for piece in pieces:
-        document.feed(piece)
-    document.close()
+    xml.sax.parse(source, writer)
     stream.write(b'\n')
     return writer.counts
 
 
-class _Writer:
+class _Writer(saxutils.XMLGenerator):
 
     def __init__(self, stream):
-        self._stream = stream
-        self.text = []
+        super().__init__(stream, 'UTF-8')
+        self._text = []
         self.counts = collections.Counter()
-        self._write('<?xml version="1.0" encoding="UTF-8"?>\n')
 
-    def start(self, name, attributes):
-        self._flush()
+    def startElement(self, name, attrs):
+        self._end_text()
+        attributes = {key: self._clean(value) for key, value in attrs.items()}
         if name == 'property':
-            attributes = self._property(attributes)
-        self._write('<' + name + ''.join(
-            f' {key}="{saxutils.escape(self._clean(value), _IN_VALUE)}"'
-            for key, value in attributes.items()) + '>')
+            # A name and its value are in two attributes.
+            said = f'{attrs.get("name", "")}: {attrs.get("value", "")}'
+            found = redact.examine(said)
+            self.counts.update(found.counts)
+            if found.counts:
+                attributes['value'] = redact.MARK
+        super().startElement(name, attributes)
 
-    def _property(self, attributes):
-        """A name and its value are in two attributes."""
-        found = redact.examine(
-            f'{attributes.get("name", "")}: {attributes.get("value", "")}')
-        if not found.counts:
-            return attributes
-        self.counts.update(found.counts)
-        return {**attributes, 'value': redact.MARK}
+    def endElement(self, name):
+        self._end_text()
+        super().endElement(name)
 
-    def end(self, name):
-        self._flush()
-        self._write(f'</{name}>')
+    def characters(self, content):
+        self._text.append(content)
 
-    def _flush(self):
-        text = ''.join(self.text)
-        self.text.clear()
-        if text:
-            self._write(saxutils.escape(self._clean(text), _IN_TEXT))
+    def _end_text(self):
+        # A parser reads a carriage return as a line feed, unless it is
+        # encoded.
+        for number, part in enumerate(
+                self._clean(''.join(self._text)).split('\r')):
+            self.ignorableWhitespace('&#13;' if number else '')
+            super().characters(part)
+        self._text.clear()
 
     def _clean(self, text):
         if not text.strip():
@@ -79,6 +69,3 @@ class _Writer:
         found = redact.examine(text)
         self.counts.update(found.counts)
         return found.text
-
-    def _write(self, text):
-        self._stream.write(text.encode())

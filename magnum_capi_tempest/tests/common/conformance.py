@@ -13,9 +13,7 @@ import time
 import fixtures
 from tempest import config
 
-from magnum_capi_tempest.conformance.reports import files
-from magnum_capi_tempest.conformance.reports import presentation
-from magnum_capi_tempest.conformance import required
+from magnum_capi_tempest.conformance import report
 from magnum_capi_tempest.conformance.run import lifecycle
 from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import runs
@@ -92,21 +90,19 @@ class BaseConformanceTest(operations.BaseOperationsTest):
     def run_conformance(self, cluster, when=''):
         """Run the conformance tests in a cluster and keep their results."""
         private = self.useFixture(fixtures.TempDir()).path
-        # Runs of parallel workers and other users must not see this one.
-        self.useFixture(fixtures.EnvironmentVariable(
-            'MAGNUM_CAPI_STATE', os.path.join(private, 'state')))
         folder = pathlib.Path(CONF.magnum_capi.conformance_results or private,
                               cluster['name'], when)
         ended = lifecycle.run(lifecycle.RunRequest(
             runs.Target(kubeconfig=self.kubeconfig(cluster)),
-            plan(CONF.magnum_capi), folder, name='conformance'),
-            lifecycle.Runtime())
+            plan(CONF.magnum_capi), folder.absolute()), lifecycle.Runtime())
         ended = self._named(ended, cluster)
-        files.write(folder, ended.result, ended.verdict)
-        shown = presentation.run(ended.result, ended.verdict)
+        shown = report.view(ended.result, ended.verdict)
+        report.write(folder, shown)
         self.addDetailUniqueName('conformance', details.text(
-            {'verdict': shown.verdict, 'counts': dict(ended.result.counts),
-             'reasons': ended.verdict.reasons, 'facts': dict(shown.facts)}))
+            {'verdict': shown.run.verdict,
+             'counts': dict(ended.result.counts),
+             'reasons': ended.verdict.reasons,
+             'facts': dict(shown.run.facts)}))
         return ended
 
     def _named(self, ended, cluster):
@@ -120,8 +116,8 @@ class BaseConformanceTest(operations.BaseOperationsTest):
                 driver=template.get('driver') or '',
                 cni=known.cni or template.get('network_driver') or '',
                 image=template.get('image_id') or ''))
-        return dataclasses.replace(ended, result=result, verdict=(
-            verdict.judge(result, required.of(known.kubernetes))))
+        return dataclasses.replace(ended, result=result,
+                                   verdict=verdict.judge(result))
 
     def start_workload(self, cluster):
         """Start a workload that serves traffic: serving.Serving."""

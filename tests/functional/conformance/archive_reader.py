@@ -14,8 +14,8 @@ import re
 import resource
 import sys
 
-from magnum_capi_tempest.conformance.results import damage
-from magnum_capi_tempest.conformance.results import reading
+from magnum_capi_tempest.conformance import archive
+from magnum_capi_tempest.conformance import damage
 
 
 def main(path, most=None):
@@ -23,7 +23,7 @@ def main(path, most=None):
         resource.setrlimit(resource.RLIMIT_AS, (int(most), int(most)))
     said = {'error': None, 'counts': None}
     try:
-        result = reading.read(path)
+        result = archive.read(path)
         said |= {'counts': result.counts, 'problems': result.problems,
                  'sha256': result.sha256}
     except damage.Damage as e:

@@ -81,8 +81,13 @@ class BaseTest(testtools.TestCase):
         return lifecycle.RunRequest(**{
             'target': runs.Target(kubeconfig=str(cluster.kubeconfig)),
             'plan': runner.Plan(mode=model.QUICK),
-            'results': self.base / 'results', 'name': 'r1', **kwargs})
+            'folder': self.base / 'r1', **kwargs})
+
+    @property
+    def record(self):
+        return runs.load(self.base / 'r1')
 
     def program(self, cluster):
         path = toolchain.ensure(['sonobuoy'], self.progress)['sonobuoy']
-        return sonobuoy.backend(runner.Plan(), path, cluster.kubeconfig)
+        return sonobuoy.Sonobuoy(runner.Plan(), str(path),
+                                 str(cluster.kubeconfig))

@@ -49,6 +49,7 @@ ENDED = {'phase': 'Running', 'containerStatuses': [
      'state': {'terminated': {'exitCode': 1}}},
     {'name': 'output-container', 'image': '', 'imageID': '',
      'ready': True, 'restartCount': 0, 'state': {'running': {}}}]}
+GOES_ON = {'phase': 'Running'}
 
 _KINDS = {
     '/api/v1': (('namespaces', 'Namespace', False),
@@ -86,6 +87,8 @@ class ScriptedCluster(fixtures.Fixture):
     ``execs``: output of successive execs, the last one repeated.
     ``log``: of every container, None if it has not started.
     ``objects``: created objects, path -> object. ``asked``: "GET /path".
+    ``stores_dry_runs``: like Cluster API's in-memory server. ``lone``: status
+    of Hydrophone's pod.
     """
 
     def __init__(self, *, running=True):
@@ -96,6 +99,7 @@ class ScriptedCluster(fixtures.Fixture):
         self.asked, self.plugin_pods, self.log = [], [], None
         self.nodes = [node('n1'), node('n2')]
         self.version = 'v1.34.9'
+        self.stores_dry_runs, self.lone = False, ENDED
         if self._running:
             self._start_run()
         self.url = loopback.start(
@@ -203,7 +207,8 @@ class _Handler(loopback.Handler):
                 'kind': 'Namespace', 'apiVersion': 'v1',
                 'metadata': {'name': name}}}
         return there and {'type': 'MODIFIED', 'object': {
-            **there, 'kind': 'Pod', 'apiVersion': 'v1', 'status': ENDED}}
+            **there, 'kind': 'Pod', 'apiVersion': 'v1',
+            'status': self.cluster.lone}}
 
     def _log(self):
         if self.cluster.log is None:
@@ -240,6 +245,11 @@ class _Handler(loopback.Handler):
             return 200, _list('Node', self.cluster.nodes)
         if path in (f'{SPACE}/pods', '/api/v1/pods'):
             return 200, _list('Pod', self._pods(query))
+        if re.fullmatch('/api/v1/namespaces/[^/]+/(pods|events)', path):
+            return 200, _list('Pod', [
+                {**o, 'status': self.cluster.lone}
+                for p, o in objects.items()
+                if p.rpartition('/')[0] == path])
         kind = _LISTS.get(path)
         if kind:
             return 200, _list(
@@ -258,7 +268,7 @@ class _Handler(loopback.Handler):
         if query.get('labelSelector'):
             return [pod for pod in self.cluster.plugin_pods
                     if _selected(pod, query)]
-        lone = [{**o, 'status': ENDED} for p, o in
+        lone = [{**o, 'status': self.cluster.lone} for p, o in
                 self.cluster.objects.items() if p.endswith(f'/{LONE}')]
         return [*found, *self.cluster.plugin_pods, *lone]
 
@@ -297,7 +307,7 @@ class _Handler(loopback.Handler):
         if where in self.cluster.objects:
             self.answer(409, _failure(409, 'AlreadyExists', 'exists'))
             return
-        if not dry:
+        if not dry or self.cluster.stores_dry_runs:
             self.cluster.objects[where] = obj
         self.answer(201, obj)
 

@@ -19,11 +19,16 @@ from tests.functional.conformance import scripted_cluster as scripted
 
 class TestCommandLine(base.BaseTest):
 
+    def setUp(self):
+        super().setUp()
+        (self.base / 'tmp').mkdir()
+
     def command(self, *arguments, cluster=None):
         target = ['--kubeconfig', str(cluster.kubeconfig)] if cluster else []
         process = subprocess.Popen(
             [sys.executable, '-m', 'magnum_capi.cli.main',
              'conformance', *arguments, *target], cwd=self.base,
+            env={**os.environ, 'TMPDIR': str(self.base / 'tmp')},
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
@@ -36,7 +41,7 @@ class TestCommandLine(base.BaseTest):
 
     def begun(self, cluster):
         """A command that watches a run which has been created."""
-        process = self.command('run', '--mode', 'quick', '--name', 'r1',
+        process = self.command('run', '--mode', 'quick', '--output', 'r1',
                                cluster=cluster)
         waiting.wait_for(
             lambda: [a for a in cluster.asked
@@ -51,19 +56,22 @@ class TestCommandLine(base.BaseTest):
         output, _ = process.communicate(timeout=600)
 
         self.assertEqual(130, process.returncode, output)
-        self.assertIn('conformance resume r1', output)
+        self.assertIn(f'conformance attach {self.base / "r1"}', output)
         self.assertTrue(cluster.objects)
 
-        code, output = self.finish('status')
-        self.assertEqual(0, code, output)
-        self.assertIn('r1: started, quick', output)
+        code, output = self.finish('attach', '--once')
+        self.assertEqual(3, code, output)
+        self.assertIn('r1: started, sonobuoy', output)
         self.assertIn('running', output)
 
         cluster.statuses[:] = [base.complete(base.QUICK)]
-        code, output = self.finish('resume')
+        code, output = self.finish('attach')
         self.assertEqual(0, code, output)
         self.assertIn('PASSED', output)
         self.assertEqual({}, cluster.objects)
+        code, output = self.finish('attach', 'r1', '--once')
+        self.assertEqual(0, code, output)
+        self.assertIn('ended', output)
 
     def test_a_run_of_plain_sonobuoy(self):
         cluster = self.cluster(base.running(), execs=[self.sent(base.QUICK)])
@@ -72,32 +80,24 @@ class TestCommandLine(base.BaseTest):
                        '--mode', 'quick', '--plugin', 'e2e',
                        '--skip-preflight'], timeout=180)
 
-        code, output = self.finish('status', cluster=cluster)
-        self.assertEqual(0, code, output)
-        self.assertIn('started, quick', output)
+        code, output = self.finish('attach', '--once', '-f', 'json',
+                                   cluster=cluster)
+        self.assertEqual(3, code, output)
+        said = json.loads(output[output.index('{'):])
+        self.assertEqual(('running', '', 1), (
+            said['watch']['state'], said['watch']['outcome'],
+            said['watch']['counts']['total']))
 
         cluster.statuses[:] = [base.complete(base.QUICK)]
-        code, output = self.finish('resume', cluster=cluster)
-        self.assertEqual(0, code, output)
-        self.assertIn('PASSED', output)
-        self.assertIn(scripted.SPACE, cluster.objects)
+        for _ in range(2):
+            code, output = self.finish('attach', cluster=cluster)
+            self.assertEqual(0, code, output)
+            self.assertIn('PASSED', output)
+            self.assertIn(scripted.SPACE, cluster.objects)
 
         code, output = self.finish('abort', cluster=cluster)
         self.assertEqual(0, code, output)
         self.assertEqual({}, cluster.objects)
-
-    def test_logs_of_a_run_that_goes_on(self):
-        cluster = self.cluster(
-            base.running(), running=True, plugin_pods=[{
-                **base.TESTS, 'spec': {'nodeName': 'n1', 'containers': [
-                    {'name': 'e2e'}]}}], log='Will run 3 of 9 specs\n')
-
-        code, output = self.finish('logs', cluster=cluster)
-
-        self.assertEqual((0, 'Will run 3 of 9 specs'),
-                         (code, output.splitlines()[-1]))
-        self.assertEqual([], [a for a in cluster.asked
-                              if not a.startswith('GET')])
 
     @boxes.LONG
     def test_killed_and_ended(self):
@@ -106,14 +106,13 @@ class TestCommandLine(base.BaseTest):
         process.kill()
         process.communicate(timeout=600)
 
-        code, output = self.finish('abort', 'r1')
+        code, output = self.finish('abort')
         self.assertEqual(0, code, output)
         self.assertEqual({}, cluster.objects)
-        code, output = self.finish('status', '--all')
+        code, output = self.finish('attach', 'r1', '--once')
         self.assertIn('r1: ended', output)
         # Neither keys nor parts of files are left.
-        self.assertEqual([], list(
-            (self.base / 'state' / 'conformance' / '.private').iterdir()))
+        self.assertEqual([], list((self.base / 'tmp').iterdir()))
 
     def test_a_dry_run_prints_and_does_nothing(self):
         cluster = self.cluster()
@@ -128,16 +127,9 @@ class TestCommandLine(base.BaseTest):
         self.assertFalse((self.base / 'state').exists())
 
     def test_an_error_is_one_line_and_never_code_1(self):
-        code, output = self.finish('retrieve', 'nobody')
+        code, output = self.finish('attach', 'nobody')
         self.assertEqual(2, code, output)
         cluster = self.cluster(base.running(), running=True)
         code, output = self.finish('run', cluster=cluster)
         self.assertEqual(3, code, output)
         self.assertNotIn('Traceback', output)
-
-    @boxes.LONG
-    def test_the_document_of_its_status_is_json_in_one_look(self):
-        cluster = self.cluster(base.complete(base.QUICK), running=True)
-        text = self.program(cluster).status()
-
-        self.assertEqual('complete', json.loads(text)['status'])

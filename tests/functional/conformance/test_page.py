@@ -6,11 +6,13 @@ import pathlib
 import fixtures
 import testtools
 
-from magnum_capi_tempest.conformance.reports import comparison
-from magnum_capi_tempest.conformance.reports import page
+from magnum_capi_tempest.conformance import compare
+from magnum_capi_tempest.conformance import compare_report
+from magnum_capi_tempest.conformance import report
+from magnum_capi_tempest.conformance import verdict
 from tests.functional import chromium
 from tests.unit.conformance import by_hand
-from tests.unit.conformance.reports import test_page as pages
+from tests.unit.conformance import test_pages as pages
 
 
 @chromium.needed
@@ -29,12 +31,12 @@ class PageTest(testtools.TestCase):
 
     def run_page(self):
         result = by_hand.real(by_hand.PARALLEL)
-        return page.render(result, by_hand.judged(result),
-                           [by_hand.real(by_hand.RERUN)])
+        return report.to_html(by_hand.view(
+            result, [by_hand.real(by_hand.RERUN)]))
 
     def comparison_page(self, *records):
-        return page.render_comparison(comparison.of(
-            comparison.Judged(result, by_hand.judged(result))
+        return compare_report.to_html(compare.compare(
+            compare.Judged(result, verdict.judge(result))
             for result in map(by_hand.real, records or (
                 by_hand.RERUN, by_hand.PARALLEL, by_hand.QUICK))))
 

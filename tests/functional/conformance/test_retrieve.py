@@ -10,6 +10,8 @@ from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.run import lifecycle
 from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import runs
+from magnum_capi_tempest.conformance.run import watch
+from magnum_capi_tempest.conformance import verdict
 from tests.functional.conformance import base as base
 from tests.functional.conformance import scripted_cluster as scripted
 from tests.unit import fake_clock
@@ -25,11 +27,11 @@ class TestRetrieve(base.BaseTest):
     def retrieve(self, *execs, announced=None):
         self.there = self.cluster(announced or self.announced, running=True,
                                   execs=execs)
-        self.runtime.store.save(runs.Run(
-            'r1', self.request(self.there).target,
-            runner.Plan(mode=model.QUICK), str(self.base / 'results'),
-            stage=runs.STARTED, started='2026-11-21T09:24:00+00:00'))
-        return lifecycle.retrieve('r1', dataclasses.replace(
+        runs.save(runs.Run(
+            self.base / 'r1', self.request(self.there).target,
+            runner.Plan(mode=model.QUICK), keep=True,
+            started='2026-11-21T09:24:00+00:00'))
+        return lifecycle.attach(self.base / 'r1', dataclasses.replace(
             self.runtime, clock=fake_clock.FakeClock()))
 
     def attempts(self):
@@ -56,8 +58,9 @@ class TestRetrieve(base.BaseTest):
 
         error = self.assertRaises(errors.WaitAborted, self.retrieve,
                                   self.sent(other))
-        self.assertIn('conformance retrieve', str(error))
-        self.assertEqual([], list((self.base / 'results').iterdir()))
+        self.assertIn('conformance attach', str(error))
+        self.assertEqual([runs.FILE], [
+            path.name for path in (self.base / 'r1').iterdir()])
 
     def test_a_hash_that_does_not_match(self):
         error = self.assertRaises(
@@ -67,7 +70,12 @@ class TestRetrieve(base.BaseTest):
         self.assertIn('SHA-256', str(error))
 
     def test_nothing_is_fetched_before_there_is_something(self):
-        for early in (base.running(), base.complete(base.QUICK, size=0)):
-            error = self.assertRaises(errors.UsageError, self.retrieve,
-                                      self.sent(base.QUICK), announced=early)
-            self.assertIn('not ready', str(error))
+        self.announced = base.complete(base.QUICK, size=0)
+        limits = watch.Limits(10**9, stall=60)
+        self.runtime = dataclasses.replace(self.runtime, limits=limits)
+
+        ended = self.retrieve(self.sent(base.QUICK))
+
+        self.assertEqual(verdict.HARNESS_ERROR, ended.verdict.outcome)
+        self.assertNotIn(f'POST {scripted.SPACE}/pods/sonobuoy/exec',
+                         self.there.asked)

@@ -7,14 +7,15 @@ We survive errors at which Sonobuoy's own ``wait`` gives up.
 """
 
 import dataclasses
+import time
 
 from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.run import completion
+from magnum_capi_tempest.conformance.run import finishing
 from magnum_capi_tempest.conformance.run import lifecycle
-from magnum_capi_tempest.conformance.run import observe
 from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import runs
+from magnum_capi_tempest.conformance.run import watch
 from magnum_capi_tempest.conformance import verdict
 from magnum_capi_tempest.kubeclient import kube
 from tests.functional import boxes
@@ -42,15 +43,19 @@ class TestStatus(base.BaseTest):
 
     def look(self, now, **parts):
         cluster = self.cluster(now, running=True, **parts)
-        return observe.Observer(
-            self.program(cluster),
-            kube.Client(cluster.kubeconfig)).look()
+        return self.look_at(cluster)
+
+    def look_at(self, cluster):
+        return watch.look(self.program(cluster),
+                          kube.Client(cluster.kubeconfig), time)
 
     def test_words_of_the_aggregator(self):
         for word in ('running', 'post-processing', 'complete', 'failed'):
             seen = self.look(base.running(word))
-            self.assertEqual((word, '', False), (
-                seen.status and seen.status.status, seen.error, seen.gone))
+            # Nothing is complete without an archive.
+            self.assertEqual(('post-processing' if word == 'complete'
+                              else word, ''), (
+                seen.status and seen.status.state, seen.error))
 
     def test_prose_in_the_place_of_json(self):
         """Exit code 0 in all cases except a failed pod."""
@@ -58,30 +63,30 @@ class TestStatus(base.BaseTest):
                              ('Running', 'unable to obtain'),
                              ('Succeeded', 'ran successfully but')):
             seen = self.look(phase)
-            self.assertIsNone(seen.status)
-            self.assertIn(words, seen.said)
+            self.assertEqual('', seen.status.state)
+            self.assertIn(words, seen.status.said)
             self.assertEqual('', seen.error)
 
     def test_a_failed_pod(self):
         seen = self.look('Failed')
         self.assertIn('Failed', seen.error)
 
-    def test_a_namespace_that_is_not_there(self):
+    def test_nothing_that_is_there(self):
         cluster = self.cluster()
-        seen = observe.Observer(
-            self.program(cluster),
-            kube.Client(cluster.kubeconfig)).look()
+        seen = self.look_at(cluster)
 
-        self.assertTrue(seen.gone)
+        self.assertEqual((None, '', ()), (seen.status, seen.error, seen.pods))
 
-    def test_a_pod_that_is_not_there(self):
-        cluster = self.cluster(running=True)
-        del cluster.objects[f'{scripted.SPACE}/pods/sonobuoy']
-        seen = observe.Observer(
-            self.program(cluster),
-            kube.Client(cluster.kubeconfig)).look()
+    def test_only_what_belongs_to_the_run_is_read(self):
+        cluster = self.cluster(base.running(), running=True)
+        self.look_at(cluster)
+        watch.look(self.program(cluster), kube.Client(cluster.kubeconfig),
+                   time, whole=False)
 
-        self.assertTrue(seen.gone)
+        for path in ('/api/v1/pods', '/api/v1/events',
+                     '/apis/apps/v1/deployments'):
+            self.assertNotIn(f'GET {path}', cluster.asked)
+        self.assertEqual(1, cluster.asked.count('GET /api/v1/nodes'))
 
 
 class TestRun(base.BaseTest):
@@ -96,16 +101,16 @@ class TestRun(base.BaseTest):
 
         self.assertEqual(verdict.PASSED, ended.verdict.outcome)
         self.assertEqual(1, len(ended.result.ran))
-        self.assertTrue(ended.result.verified)
+        self.assertTrue(ended.result.sha256)
         self.assertEqual(base.QUICK.read_bytes(), ended.source.read_bytes())
         self.assertTrue(any('answers again' in line
                             for line in self.progress.lines))
         # Nothing is left in the cluster or on this machine.
         self.assertEqual({}, cluster.objects)
-        self.assertEqual(runs.ENDED, self.runtime.store.load('r1').stage)
+        self.assertEqual(runs.ENDED, self.record.stage)
         self.assertEqual(
-            [base.QUICK.name],
-            [path.name for path in ended.source.parent.iterdir()])
+            [base.QUICK.name, runs.FILE],
+            sorted(path.name for path in ended.source.parent.iterdir()))
 
     @boxes.LONG
     def test_what_is_created(self):
@@ -127,7 +132,7 @@ class TestRun(base.BaseTest):
                       '--allowed-not-ready-nodes=1 --progress-report-url=',
                       'r.example/m', 'registry.k8s.io/conformance:v1.34.9'):
             self.assertIn(words, plugin)
-        self.assertEqual(runs.RETRIEVED, self.runtime.store.load('r1').stage)
+        self.assertEqual(runs.FETCHED, self.record.stage)
 
     @boxes.LONG
     def test_failed_tests_are_a_failed_run(self):
@@ -147,17 +152,7 @@ class TestRun(base.BaseTest):
         self.assertIn('abort', str(error))
         self.assertEqual([], [a for a in cluster.asked
                               if not a.startswith('GET')])
-        self.assertEqual([], self.runtime.store.all())
-
-    @boxes.LONG
-    def test_it_is_replaced_on_request(self):
-        cluster = self.cluster(
-            base.running(), base.complete(base.QUICK), running=True,
-            execs=[self.sent(base.QUICK)])
-
-        ended = lifecycle.run(
-            self.request(cluster, replace=True), self.runtime)
-        self.assertEqual(verdict.PASSED, ended.verdict.outcome)
+        self.assertFalse((self.base / 'r1').exists())
 
     def test_what_others_run_in_the_cluster_stays(self):
         cluster = self.cluster(base.running(), base.complete(base.QUICK),
@@ -176,7 +171,7 @@ class TestRun(base.BaseTest):
 
         def tell(text):
             # After the preflight.
-            if text.startswith('run r1: '):
+            if text.startswith('run quick on '):
                 cluster.objects.update(theirs)
             told(text)
 
@@ -186,7 +181,7 @@ class TestRun(base.BaseTest):
                           self.request(cluster), self.runtime)
 
         self.assertEqual(theirs, cluster.objects)
-        self.assertEqual(runs.ENDED, self.runtime.store.load('r1').stage)
+        self.assertEqual(runs.ENDED, self.record.stage)
 
     def test_a_run_of_others_in_the_place_of_ours_stays(self):
         cluster = self.cluster(base.running(), base.complete(base.QUICK),
@@ -196,7 +191,7 @@ class TestRun(base.BaseTest):
         theirs = others_run(scripted.NAMESPACE)
         cluster.objects.update(theirs)
 
-        lifecycle.abort('r1', self.runtime)
+        lifecycle.abort(self.base / 'r1', self.runtime)
 
         self.assertEqual(theirs, cluster.objects)
 
@@ -207,7 +202,7 @@ class TestRun(base.BaseTest):
 
         self.assertRaises(errors.EnvironmentProblem, lifecycle.run,
                           self.request(cluster), self.runtime)
-        self.assertEqual([], self.runtime.store.all())
+        self.assertFalse((self.base / 'r1').exists())
 
     @boxes.LONG
     def test_an_image_that_cannot_be_pulled_ends_it_with_the_reason(self):
@@ -217,7 +212,7 @@ class TestRun(base.BaseTest):
                 'message': 'lookup registry.k8s.io: no such host'}}}]}}
         cluster = self.cluster(base.running(), plugin_pods=[tests])
         runtime = dataclasses.replace(
-            self.runtime, limits=completion.Limits(600, stuck=1))
+            self.runtime, limits=watch.Limits(600, stuck=1))
 
         ended = lifecycle.run(self.request(cluster), runtime)
 
@@ -237,7 +232,7 @@ class TestRun(base.BaseTest):
 
         self.progress.info = switch_off
         runtime = dataclasses.replace(
-            self.runtime, limits=completion.Limits(600, stuck=2))
+            self.runtime, limits=watch.Limits(600, stuck=2))
 
         ended = lifecycle.run(self.request(cluster), runtime)
 
@@ -245,7 +240,7 @@ class TestRun(base.BaseTest):
         self.assertIn('the node n1 of pod e2e-job has not been ready',
                       ended.verdict.reasons[0])
         # No container has a log.
-        self.assertFalse((self.base / 'results' / 'r1.log').exists())
+        self.assertFalse((self.base / 'r1' / finishing.LOGS).exists())
 
     @boxes.LONG
     def test_logs_of_a_run_that_stalls_are_saved(self):
@@ -254,7 +249,7 @@ class TestRun(base.BaseTest):
         cluster = self.cluster(base.running(), plugin_pods=[tests],
                                log='Will run 3 of 9 specs\n')
         runtime = dataclasses.replace(
-            self.runtime, limits=completion.Limits(600, stall=2))
+            self.runtime, limits=watch.Limits(600, stall=2))
 
         ended = lifecycle.run(self.request(cluster), runtime)
 
@@ -262,7 +257,7 @@ class TestRun(base.BaseTest):
             ended.verdict.outcome, ended.verdict.exit_code))
         self.assertIn('nothing has changed', ' '.join(ended.verdict.reasons))
         self.assertIn('Will run 3 of 9 specs\n',
-                      (self.base / 'results' / 'r1.log').read_text())
+                      (self.base / 'r1' / finishing.LOGS).read_text())
         self.assertTrue(cluster.objects)
-        lifecycle.abort('r1', runtime)
+        lifecycle.abort(self.base / 'r1', runtime)
         self.assertEqual({}, cluster.objects)

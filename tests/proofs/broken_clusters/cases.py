@@ -71,7 +71,7 @@ CLUSTERS = {
              breaks.small_disk),
         Case('disk-before', 'Disk of a worker full', BEFORE,
              breaks.full_disk, QUICK,
-             table.Expected(REFUSED, 'no node takes.*disk-pressure')),
+             table.Expected(REFUSED, 'no schedulable node.*disk-pressure')),
     ),
     'power': (
         Case('power', 'Worker powered off', DURING, breaks.power_cut, LONG,

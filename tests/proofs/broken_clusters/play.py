@@ -10,18 +10,17 @@ import time
 
 from magnum_capi import errors
 from magnum_capi import waiting
-from magnum_capi_tempest.conformance.reports import files
-from magnum_capi_tempest.conformance.run import completion
+from magnum_capi_tempest.conformance import report
 from magnum_capi_tempest.conformance.run import kubeconfigs
 from magnum_capi_tempest.conformance.run import lifecycle
-from magnum_capi_tempest.conformance.run import runs
+from magnum_capi_tempest.conformance.run import watch
 from magnum_capi_tempest.kubeclient import kube
 from tests.proofs.broken_clusters import cases
 from tests.proofs.broken_clusters import table
 
 #: Shorter than the defaults: waiting does not help here.
-LIMITS = completion.Limits(deadline=1500, stall=900, silence=300, stuck=90,
-                           gone=60)
+LIMITS = watch.Limits(deadline=1500, stall=900, silence=300, stuck=90,
+                      gone=60)
 
 #: Seconds until the tests' pod runs.
 _BEGINS = 300
@@ -53,16 +52,16 @@ def play(box, case, target, folder) -> dict:
 def _run(box, case, target, folder):
     """Verdict, exit code and report of a run."""
     runtime = lifecycle.Runtime(
-        store=runs.Store(folder / 'runs'), progress=box.progress,
-        connect=box.user, limits=LIMITS)
+        progress=box.progress, connect=box.user, limits=LIMITS)
     # With a machine off, nothing of an earlier run can be removed.
     plan = dataclasses.replace(case.plan, namespace=f'conformance-{case.name}')
     try:
         ended = lifecycle.run(lifecycle.RunRequest(
-            target, plan, folder / case.name, name=case.name), runtime)
+            target, plan, (folder / case.name).absolute()), runtime)
     except errors.EnvironmentProblem as e:
         return table.NOT_BEGUN, e.exit_code, str(e)
-    written = files.write(folder / case.name, ended.result, ended.verdict)
+    written = report.write(folder / case.name, report.view(
+        ended.result, ended.verdict))
     return (ended.verdict.outcome, ended.verdict.exit_code,
             written['report.md'].read_text(encoding='utf-8'))
 

@@ -15,7 +15,7 @@ import testtools
 
 from magnum_capi import errors
 from magnum_capi import processes
-from magnum_capi_tempest.conformance.reports import sources
+from magnum_capi_tempest.conformance import sources
 from magnum_capi_tempest import images
 from tests.functional import boxes
 from tests.system.nodes import real_nodes

@@ -15,7 +15,7 @@ from tests.unit.zuul import jobs
 
 #: Its run ended before a test began.
 INCOMPLETE = by_hand.ARCHIVES / 'hello-plugin.tar.gz'
-VERDICTS = (('results', INCOMPLETE), ('report', INCOMPLETE),
+VERDICTS = (('report', INCOMPLETE),
             ('compare', by_hand.QUICK, INCOMPLETE))
 
 
@@ -47,8 +47,8 @@ class CodesTest(testtools.TestCase):
             self.assertEqual(3, self.call(*argv), argv)
 
     def test_wrong_usage(self):
-        for argv in (*VERDICTS, ('run',), ('resume',), ('retrieve',),
-                     ('status',), ('rerun', INCOMPLETE)):
+        for argv in (*VERDICTS, ('run',), ('attach',), ('abort',),
+                     ('run', '--rerun', INCOMPLETE), ('submit',)):
             self.assertEqual(2, self.call(*argv, '--bogus'), argv)
 
     def test_a_typo_ends_the_role(self):

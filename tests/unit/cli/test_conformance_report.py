@@ -6,17 +6,21 @@ import io
 import json
 import pathlib
 import shutil
+import subprocess
+import sys
 from unittest import mock
 
 import fixtures
 import testtools
 
+from magnum_capi.cli import main
 from magnum_capi import errors
 from magnum_capi_tempest.cli import conformance_report as cli
-from magnum_capi_tempest.cli import conformance_rerun
-from magnum_capi_tempest.conformance.results import reading
+from magnum_capi_tempest.cli import conformance_run
+from magnum_capi_tempest.conformance import archive
 from magnum_capi_tempest.conformance.run import lifecycle
 from magnum_capi_tempest.conformance.run import outcome
+from magnum_capi_tempest.conformance import verdict
 from tests.unit.conformance import by_hand
 from tests.unit.conformance import magnum_cloud
 
@@ -28,10 +32,11 @@ class TestCase(testtools.TestCase):
         self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         self.useFixture(fixtures.EnvironmentVariable(
             'MAGNUM_CAPI_STATE', str(self.folder / 'state')))
-        read = reading.find
+        read = archive.read
         self.useFixture(fixtures.MockPatchObject(
-            reading, 'find', lambda path, **kwargs: by_hand.real(path)
-            if path.parent == by_hand.ARCHIVES else read(path, **kwargs)))
+            archive, 'read', lambda path, **kwargs: by_hand.real(path)
+            if path.parent == by_hand.ARCHIVES and not kwargs['copy_to']
+            else read(path, **kwargs)))
 
     def call(self, command, *argv):
         """Exit code, standard output and standard error of a command."""
@@ -68,15 +73,54 @@ class ReportTest(TestCase):
     def test_report_writes_what_was_asked_for(self):
         page, folder = self.folder / 'p.html', self.folder / 'all'
 
-        _, out, _ = self.call(
-            cli.Report, by_hand.PARALLEL, '--rerun', by_hand.RERUN,
-            '--html', page, '--folder', folder, '-f', 'json')
+        for says in True, False:
+            _, out, err = self.call(
+                cli.Report, by_hand.PARALLEL, '--rerun', by_hand.RERUN,
+                '--html', page, '--folder', folder, '-f', 'json')
+
+            # A folder is not made silently.
+            self.assertEqual(says, f'makes the folder {folder}' in err)
 
         self.assertEqual(4, len(json.loads(out)['conformance']['reruns']))
         self.assertIn('STAND-IN IMAGES', page.read_text())
         self.assertEqual(
-            ['junit.xml', 'report.html', 'report.json', 'report.md',
-             'report.subunit'], sorted(p.name for p in folder.iterdir()))
+            ['junit.xml', 'report.html', 'report.json', 'report.md'],
+            sorted(p.name for p in folder.iterdir()))
+
+    def test_report_publishes_copies_without_secrets(self):
+        folder = self.folder / 'public'
+
+        code, out, err = self.call(
+            cli.Report, by_hand.PARALLEL, '--publish', folder,
+            '--rerun', by_hand.RERUN)
+
+        self.assertEqual(1, code)
+        self.assertIn('FAILED: conformance-parallel', out)
+        self.assertIn('secrets were redacted', err)
+        self.assertEqual(
+            ['e2e.log', 'junit_01.xml', 'redacted.json', 'report.html',
+             'report.json'], sorted(p.name for p in folder.iterdir()))
+        self.assertEqual(4, len(json.loads((folder / 'report.json').read_text(
+        ))['conformance']['reruns']))
+
+    def test_a_page_without_a_folder_is_refused_before_all_else(self):
+        for command, *argv in (
+                (cli.Report, 'nothing'), (cli.Compare, 'a', 'b')):
+            code, _, err = self.call(
+                command, *argv, '--html', self.folder / 'none' / 'x.html')
+
+            self.assertEqual(2, code)
+            self.assertIn('There is no such folder for the file', err)
+
+    def test_a_reader_that_has_gone(self):
+        with subprocess.Popen(
+                [sys.executable, '-m', main.__name__, 'conformance',
+                 'report', by_hand.QUICK], stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, text=True) as process:
+            process.stdout.close()
+            err = process.stderr.read()
+
+        self.assertEqual((141, ''), (process.returncode, err))
 
 
 class CompareTest(TestCase):
@@ -91,7 +135,7 @@ class CompareTest(TestCase):
         self.assertEqual(1, code)
         self.assertIn('## ❌ Comparison of conformance runs: 4 new failures',
                       out)
-        self.assertIn('conformance-parallel-v1.34.9 d v1.34.9', out)
+        self.assertIn('4 of 388 specs failed (d, v1.34.9)', out)
         self.assertEqual(
             ['comparison.html', 'comparison.json', 'comparison.md'],
             sorted(p.name for p in folder.iterdir()))
@@ -122,16 +166,12 @@ class CompareTest(TestCase):
 class RerunTest(TestCase):
 
     def again(self, *argv):
-        return self.call(conformance_rerun.Rerun, by_hand.PARALLEL, *argv)
-
-    def test_rerun_lists(self):
-        code, out, _ = self.again('--list')
-
-        self.assertEqual((0, 4), (code, len(out.splitlines())))
+        return self.call(conformance_run.Run, '--rerun', by_hand.PARALLEL,
+                         *argv)
 
     def test_rerun_of_nothing(self):
         code, _, err = self.call(
-            conformance_rerun.Rerun, by_hand.QUICK)
+            conformance_run.Run, '--rerun', by_hand.QUICK)
 
         self.assertEqual(2, code)
         self.assertIn('there is nothing to rerun', err)
@@ -151,7 +191,7 @@ class RerunTest(TestCase):
         self.assertIn('^Kubernetes e2e suite *(', out)
 
     def rerun(self, result, *argv):
-        ended = outcome.Outcome(None, result, by_hand.judged(result))
+        ended = outcome.Outcome(None, result, verdict.judge(result))
         with mock.patch.object(lifecycle, 'run', return_value=ended):
             return self.again('--kubeconfig', '/k', *argv)
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
+import dataclasses
 import io
+import json
 import pathlib
 from unittest import mock
 
@@ -12,8 +14,7 @@ import testtools
 from magnum_capi import errors
 from magnum_capi_tempest.cli import conformance_run as cli
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.run import completion
-from magnum_capi_tempest.conformance.run import foreign
+from magnum_capi_tempest.conformance.run import elsewhere
 from magnum_capi_tempest.conformance.run import lifecycle
 from magnum_capi_tempest.conformance.run import outcome
 from magnum_capi_tempest.conformance.run import runner
@@ -21,14 +22,14 @@ from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance.run import watch
 from magnum_capi_tempest.conformance import verdict
 from tests.unit.conformance import magnum_cloud
-from tests.unit import own_folders
 
-RUN = runs.Run('r1', runs.Target('c1'), runner.Plan(), '/results')
+RUN = runs.Run(pathlib.Path('/r1'), runs.Target('c1'), runner.Plan())
 
 
 def ended(specs=(), infra=()):
-    result = model.Result('r1', '/x', specs=specs, suite_finished=True,
-                          infra_errors=infra, mode=model.QUICK)
+    ran = len(specs)
+    result = model.Result('r1', '/x', specs=specs, infra_errors=infra,
+                          mode=model.QUICK, log=model.Log(ran, ran))
     return outcome.Outcome(RUN, result, verdict.judge(result),
                            pathlib.Path('/x'))
 
@@ -73,19 +74,19 @@ class CommandsTest(testtools.TestCase):
                 (errors.WaitTimeout('x'), 3),
                 (errors.EnvironmentProblem('x'), 3),
                 (errors.UsageError('x'), 2)):
-            self.patch('resume', side_effect=error)
-            self.assertEqual(code, self.call(cli.Resume)[0], error)
+            self.patch('attach', side_effect=error)
+            self.assertEqual(code, self.call(cli.Attach)[0], error)
 
     def test_interrupted(self):
-        self.patch('resume', side_effect=KeyboardInterrupt)
+        self.patch('attach', side_effect=KeyboardInterrupt)
 
-        self.assertEqual(130, self.call(cli.Resume)[0])
+        self.assertEqual(130, self.call(cli.Attach)[0])
 
     def test_failed_tests_keep_their_code(self):
-        self.patch('resume', return_value=ended(
+        self.patch('attach', return_value=ended(
             (model.Spec('a', model.FAILED),)))
 
-        self.assertEqual(1, self.call(cli.Resume, 'r1')[0])
+        self.assertEqual(1, self.call(cli.Attach, 'r1')[0])
 
     def wished(self, *argv):
         made = cli.Run(mock.Mock(), None)
@@ -96,7 +97,8 @@ class CommandsTest(testtools.TestCase):
 
         self.assertEqual(runs.Target('c1', 'mine'), request.target)
         self.assertEqual(runner.Plan(), request.plan)
-        self.assertTrue(request.results.is_absolute())
+        self.assertTrue(request.folder.is_absolute())
+        self.assertTrue(request.folder.name.startswith('conformance-c1-'))
 
     def test_all_of_it(self):
         request = self.wished(
@@ -104,7 +106,7 @@ class CommandsTest(testtools.TestCase):
             '--skip', 's', '--parallel', '4', '--env', 'A=b=c',
             '--registry-mirror', 'r', '--image-pull-policy', 'Never',
             '--aggregator-node', 'a/b=c', '--timeout', '60', '--stall', '30',
-            '--namespace', 'n', '--replace', '--keep', '--name', 'r1')
+            '--namespace', 'n', '--keep', '--output', 'r1')
 
         self.assertEqual(runner.Plan(
             mode=model.FOCUSED, focus=('[sig-x] a', 'b'), skip='s',
@@ -112,13 +114,13 @@ class CommandsTest(testtools.TestCase):
                 mirror='r', pull_policy='Never'),
             node_selector=(('a/b', 'c'),), namespace='n', timeout=60,
             stall=30), request.plan)
-        self.assertEqual((True, True, 'r1'),
-                         (request.replace, request.keep, request.name))
+        self.assertEqual((True, pathlib.Path('r1').absolute()),
+                         (request.keep, request.folder))
         self.assertTrue(request.target.kubeconfig.startswith('/'))
 
     def test_a_cloud_needs_a_cluster(self):
         self.assertRaises(errors.UsageError, self.wished, '--kubeconfig',
-                          'k', '--os-cloud', 'x')
+                          'k', '--cloud', 'x')
 
     def test_kubeconfigs_of_the_environment(self):
         self.useFixture(fixtures.EnvironmentVariable('KUBECONFIG', '/a::/b'))
@@ -139,56 +141,51 @@ class CommandsTest(testtools.TestCase):
         self.assertRaises(errors.UsageError, self.wished, '--cluster', 'c',
                           '--context', 'x')
 
-    def test_logs_are_harmless(self):
-        logs = self.patch('logs', return_value=(
-            'a\nb\x1b[31m\nAuthorization: Bearer abc.def-ghi123456\n'))
-
-        code, out = self.call(cli.Logs, 'r1')
-        self.assertEqual((0, ['a', 'b']), (code, out.splitlines()[:2]))
-        self.assertNotIn('abc.def', out)
-        self.assertEqual(('r1', 'e2e'), logs.call_args[0][::2])
-
-    def test_logs_that_are_followed(self):
-        follow = self.patch('follow', side_effect=lambda *_: iter(
-            ['a\n\x1b[31mb\n', 'Authorization: Bearer abc.def-ghi123456\n']))
-
-        code, out = self.call(cli.Logs, 'r1', '-f', '--plugin', 'sonobuoy')
-        self.assertEqual((0, ['a', 'b']), (code, out.splitlines()[:2]))
-        self.assertNotIn('abc.def', out)
-        self.assertEqual(('r1', 'sonobuoy'), follow.call_args[0][::2])
-
-    def chosen(self, *argv):
-        look = self.patch('status', return_value=(RUN, None))
-        self.call(cli.Status, *argv)
-        return look.call_args and look.call_args[0][0]
+    def chosen(self, command, verb, *argv):
+        """What a command acts on; None if it is refused."""
+        patched = self.patch(verb, return_value=(RUN, None))
+        self.call(command, *argv)
+        return patched.call_args and patched.call_args[0][0]
 
     def test_which_run(self):
-        self.useFixture(own_folders.OwnFolders())
         self.useFixture(fixtures.EnvironmentVariable('KUBECONFIG', '/e'))
         environment = runs.Target(kubeconfig='/e')
-        self.assertEqual('r1', self.chosen('r1'))
-        for argv, where in (
-                ((), foreign.Where(environment)),
-                (('--namespace', 'n'), foreign.Where(environment, 'n')),
-                (('--kubeconfig', '/k', '--context', 'c'), foreign.Where(
-                    runs.Target(kubeconfig='/k', context='c'))),
-                (('--cluster', 'c1'), foreign.Where(
-                    runs.Target('c1', 'mine')))):
-            self.assertEqual(where, self.chosen(*argv), argv)
-        runs.Store().save(RUN)
-        self.assertIsNone(self.chosen())
-        self.assertIsNone(self.chosen('r1', '--kubeconfig', '/k'))
+        for command, verb, more in ((cli.Attach, 'look', ('--once',)),
+                                    (cli.Abort, 'abort', ())):
+            for argv, where in (
+                    # That of $KUBECONFIG only if it is named.
+                    ((), pathlib.Path('.')), (('r1',), pathlib.Path('r1')),
+                    (('--namespace', 'n'),
+                     elsewhere.Elsewhere(environment, 'n')),
+                    (('--kubeconfig', '/k', '--context', 'c'),
+                     elsewhere.Elsewhere(
+                         runs.Target(kubeconfig='/k', context='c'))),
+                    (('--cluster', 'c1'), elsewhere.Elsewhere(
+                        runs.Target('c1', 'mine'))),
+                    (('r1', '--kubeconfig', '/k'), None)):
+                self.assertEqual(where, self.chosen(
+                    command, verb, *more, *argv), argv)
 
-    def test_nobody_elses_run_is_ended_unless_its_cluster_is_named(self):
-        self.useFixture(own_folders.OwnFolders())
-        self.useFixture(fixtures.EnvironmentVariable('KUBECONFIG', '/e'))
-        abort = self.patch('abort')
+    def test_where_its_results_go(self):
+        where = self.chosen(cli.Attach, 'look', '--once', '--cluster', 'c1',
+                            '--output', 'x', '--remove')
+        self.assertEqual((pathlib.Path('x').absolute(), True),
+                         (where.folder, where.remove))
+        for argv in (('r1', '--output', 'x'), ('--remove',), ('-f', 'json')):
+            self.assertIsNone(self.chosen(cli.Attach, 'look', *argv))
 
-        self.call(cli.Abort)
-        self.assertIsNone(abort.call_args[0][0])
-        self.call(cli.Abort, '--namespace', 'n')
-        self.assertEqual(runs.Target(kubeconfig='/e'),
-                         abort.call_args[0][0].target)
+    def test_only_the_preflight(self):
+        check, run = self.patch('check'), self.patch('run')
+
+        code, out = self.call(cli.Run, '--preflight', '--cluster', 'c1')
+
+        self.assertEqual((0, ''), (code, out))
+        self.assertEqual(runs.Target('c1', 'mine'),
+                         check.call_args[0][0].target)
+        run.assert_not_called()
+        self.patch('check', side_effect=errors.EnvironmentProblem('no node'))
+        self.assertEqual(3, self.call(
+            cli.Run, '--preflight', '--cluster', 'c1')[0])
 
     def test_a_dry_run_quotes_for_the_shell(self):
         self.useFixture(magnum_cloud.Cloud('c1'))
@@ -200,18 +197,40 @@ class CommandsTest(testtools.TestCase):
         self.assertIn("'--e2e-focus=a b'", out)
         run.assert_not_called()
 
-    def test_status_of_a_run_that_is_stuck(self):
-        state = watch.Watch(0, 0, 0, outcome=completion.STUCK,
-                            reason='no image')
-        self.patch('status', return_value=(RUN, state))
+    def once(self, state, *argv, run=RUN):
+        self.patch('look', return_value=(run, state))
+        return self.call(cli.Attach, '--once', *argv)
 
-        code, out = self.call(cli.Status)
-        self.assertEqual(3, code)
-        self.assertIn('no image', out)
+    def test_once(self):
+        """A verdict is only made of whole results."""
+        going = watch.start(0, 60)
+        stuck = dataclasses.replace(going, outcome=watch.STUCK,
+                                    reason='no image', notes=('a note',))
+        done = dataclasses.replace(going, outcome=watch.COMPLETE)
+        for state, words in ((going, 'starting, '), (stuck, 'stuck no image'),
+                             (stuck, 'a note'), (done, 'complete'),
+                             (None, '/r1: started, sonobuoy, cluster c1')):
+            code, out = self.once(state)
+            self.assertEqual(3, code)
+            self.assertIn(words, out)
 
-    def test_status_of_a_run_that_goes_on(self):
-        self.patch('status', return_value=(RUN, watch.Watch(0, 0, 0)))
+    def test_once_for_programs(self):
+        stuck = dataclasses.replace(watch.start(0), outcome=watch.STUCK,
+                                    reason='no image')
+        code, out = self.once(stuck, '-f', 'json')
+        said = json.loads(out)
 
-        code, out = self.call(cli.Status)
-        self.assertEqual(0, code)
-        self.assertIn('r1: planned', out)
+        self.assertEqual((3, '/r1', 'started', '', 'no image'), (
+            code, said['folder'], said['stage'], said['verdict'],
+            said['watch']['reason']))
+
+    def test_once_with_results(self):
+        run = dataclasses.replace(RUN, archive='x', stage=runs.ENDED)
+        passed = ended((model.Spec('a', model.PASSED),))
+        self.useFixture(fixtures.MockPatchObject(
+            outcome, 'of_results', lambda _: passed))
+
+        code, out = self.once(None, '-f', 'json', run=run)
+        self.assertEqual((0, 'passed', None), (
+            code, json.loads(out)['verdict'], json.loads(out)['watch']))
+        self.assertIn('passed', self.once(None, run=run)[1])

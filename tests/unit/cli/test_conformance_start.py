@@ -29,6 +29,7 @@ class StartTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.base = self.useFixture(own_folders.OwnFolders()).base
+        self.started = 0
         self.cluster = self.useFixture(
             scripted.ScriptedCluster(running=False))
         programs = self.base / 'bin'
@@ -51,12 +52,13 @@ class StartTest(testtools.TestCase):
     def run_tests(self, *argv):
         return self.call(
             'run', '--mode', 'quick', '--kubeconfig',
-            str(self.cluster.kubeconfig), '--results',
-            str(self.base / 'results'), *argv)
+            str(self.cluster.kubeconfig), '--output',
+            str(self.base / f'r{self.started}'), *argv)
 
     def assert_started(self, wanted, *argv):
         """Check whether the preflight lets tests start; returns the text."""
         calls = pathlib.Path(f'{self.program}.calls')
+        self.started += 1
         calls.unlink(missing_ok=True)
         code, said = self.run_tests(*argv)
         # The program fails, or nothing is started: neither is a verdict.
@@ -67,10 +69,9 @@ class StartTest(testtools.TestCase):
         self.cluster.objects.clear()
         return said
 
-    def add_nodes(self, *taints, ready='True', images=()):
+    def add_nodes(self, *taints, ready='True'):
         node = scripted.node(f'n{len(self.cluster.nodes) + 1}', ready)
         node['spec']['taints'] = list(taints)
-        node['status']['images'] = list(images)
         self.cluster.nodes.append(node)
 
 
@@ -165,6 +166,17 @@ class PodsTest(StartTest):
         self.assertIn('run no pods', said)
         self.assertEqual([], self.runs())
 
+    def test_nothing_is_made_in_a_simulation(self):
+        """Cluster API's in-memory server stores even a dry run."""
+        self.cluster.stores_dry_runs = True
+        self.show_pods('')
+        self.assertIn('run no pods', self.assert_started(False))
+        self.assertEqual([], [a for a in self.cluster.asked
+                              if not a.startswith('GET')])
+        # Without pods only that shows it.
+        self.show_pods()
+        self.assertIn('it is a simulation', self.assert_started(False))
+
     def test_some_have_been(self):
         self.show_pods('', 'containerd://4711')
         self.assert_started(True)
@@ -175,23 +187,4 @@ class PodsTest(StartTest):
 
     def runs(self):
         """What is left of runs on this machine."""
-        return [*self.base.glob('results'),
-                *self.base.glob('state/conformance/[!.]*')]
-
-
-class ImagesTest(StartTest):
-
-    #: As a kubelet lists them: 50 at most (nodeStatusMaxImages).
-    FULL = [{'names': [f'r.example/i{number}']} for number in range(50)]
-
-    def start(self, wanted):
-        self.assert_started(wanted, '--image-pull-policy', 'Never')
-
-    def test_images_that_no_node_has(self):
-        self.start(False)
-
-    def test_a_list_that_may_be_cut_proves_nothing(self):
-        self.cluster.nodes.clear()
-        self.add_nodes(images=self.FULL[1:])
-        self.add_nodes(images=self.FULL)
-        self.start(True)
+        return [*self.base.glob('r[0-9]*')]

@@ -9,7 +9,6 @@ are those that no library writes.
 import gzip
 import io
 import json
-import random
 import tarfile
 import zlib
 
@@ -123,12 +122,6 @@ def good(**changes):
     members = files() | changes
     return pack(*(entry(name, content) for name, content in members.items()
                   if content is not None))
-
-
-def broken_behind_results():
-    """An archive whose end is cut, long behind the results."""
-    return good(**{'resources/ns/x/core_v1_events.json':
-                   random.Random(1).randbytes(300_000)})[:-50_000]
 
 
 def replaced(name, content):

@@ -4,9 +4,9 @@
 import functools
 import pathlib
 
+from magnum_capi_tempest.conformance import archive
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance import required
-from magnum_capi_tempest.conformance.results import reading
+from magnum_capi_tempest.conformance import report
 from magnum_capi_tempest.conformance import verdict
 
 ARCHIVES = pathlib.Path(__file__).parents[2] / 'data' / 'sonobuoy'
@@ -17,10 +17,14 @@ MAGNUM = ARCHIVES / 'magnum-parallel-v1.33.13.tar.gz'
 QUICK = ARCHIVES / 'quick-e2e-v1.34.9.tar.gz'
 
 
+# Tests of commands replace it by this cache.
+_read = archive.read
+
+
 @functools.cache
 def real(path):
     """Result of a real archive."""
-    return reading.read(path)
+    return _read(path)
 
 
 def folder(path):
@@ -36,8 +40,9 @@ def folder(path):
     return path
 
 
-def judged(result):
-    return verdict.judge(result, required.of(result.cluster.kubernetes))
+def view(result, reruns=(), required=None):
+    """The view of a result."""
+    return report.view(result, verdict.judge(result, required), reruns)
 
 
 def passed(name, seconds=1.0, **kwargs):
@@ -57,9 +62,15 @@ def unfinished(name, **kwargs):
     return model.Spec(name, model.UNFINISHED, **kwargs)
 
 
-def result(*specs, **kwargs):
-    """A result of a suite that ended by itself."""
-    values = {'title': 'run', 'source': 'run.tar.gz',
-              'suite_finished': True, 'specs': specs,
-              'planned': sum(spec.ran for spec in specs)} | kwargs
-    return model.Result(**values)
+def result(*specs, planned=-1, finished=True, **kwargs):
+    """A result of a suite that ended by itself.
+
+    :param planned: as many specs as ran by default; None without a log.
+    :param finished: the log has its last lines.
+    """
+    ran = sum(spec.ran for spec in specs)
+    log = None if planned is None else model.Log(
+        planned=ran if planned < 0 else planned,
+        ran=ran if finished else None)
+    return model.Result(**{'title': 'run', 'source': 'run.tar.gz',
+                           'specs': specs, 'log': log} | kwargs)

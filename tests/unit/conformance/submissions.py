@@ -6,11 +6,10 @@ import dataclasses
 
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance import required
-from magnum_capi_tempest.conformance.submission import cases
-from magnum_capi_tempest.conformance.submission import logfile
 from magnum_capi_tempest.conformance.submission import product
 from magnum_capi_tempest.conformance.submission import rules
 from tests.unit.conformance import archives
+from tests.unit.conformance import by_hand
 
 RELEASE, NAME = 'v1.34', 'turbo-encabulator'
 FOLDER = f'{RELEASE}/{NAME}'
@@ -34,22 +33,26 @@ def product_yaml(**changes):
                    (FIELDS | changes).items() if value is not None).encode()
 
 
-def submission(**changes):
-    """A submission that breaks no rule, but for the changes.
+#: The log of a run of two specs.
+END = model.Log(
+    planned=2, ran=2, counts={'Passed': 2, 'Failed': 0},
+    end='SUCCESS! -- 2 Passed | 0 Failed | 0 Pending | 5 Skipped')
 
-    :param changes: of its fields; ``required`` may be names alone.
-    """
-    required = changes.pop('required', ('a [Conformance]', 'b [Conformance]'))
-    if isinstance(required, tuple):
-        required = model.Required(required)
+
+def result(*specs, log=END, **kwargs):
+    """A result of two conformance tests that passed, or of these specs."""
+    specs = specs or (by_hand.passed('a [Conformance]', line=3),
+                      by_hand.passed('b [Conformance]', line=4))
+    return by_hand.result(*specs, log=log, **kwargs)
+
+
+def submission(**changes):
+    """A submission that breaks no rule, but for the changes."""
     files = tuple(rules.File(f'{FOLDER}/{name}', 10) for name in rules.FILES)
     good = rules.Submission(
         title=TITLE, files=files, product=product.parse(product_yaml()),
-        cases=cases.Cases((cases.Case('a [Conformance]', 3),
-                           cases.Case('b [Conformance]', 4)), None, 2, 0),
-        log=logfile.Log((logfile.Said(RELEASE, 1),), logfile.Said(2, 8),
-                        logfile.Said((2, 0), 9)),
-        required=required, latest='v1.36')
+        result=result(), required=('a [Conformance]', 'b [Conformance]'),
+        latest='v1.36')
     return dataclasses.replace(good, **changes)
 
 
@@ -60,7 +63,7 @@ def junit(*more, broken=(), names=None):
     :param names: of the tests that ran; those that are required by default.
     """
     listed = []
-    for at, name in enumerate(names or required.of(RELEASE).names):
+    for at, name in enumerate(names or required.of(RELEASE)):
         bad = ('failed', '<failure>x</failure>') if at in broken else ()
         listed.append(archives.case(f'[It] {_escaped(name)}', *bad))
     return archives.junit('\n', '\n'.join([*listed, *more]),
@@ -74,7 +77,7 @@ def _escaped(name):
 
 def certified(broken=(), version='v1.34.9', names=None, **changes):
     """Members of the archive of a certified run; None leaves one out."""
-    names = names or required.of(RELEASE).names
+    names = names or required.of(RELEASE)
     count = len(names)
     members = archives.files() | {
         archives.SERVER: archives.files()[archives.SERVER].replace(

@@ -1,30 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Hostile and broken archives: a clear error, and no file anywhere."""
+"""What a record says: real archives, small ones, loose files."""
 
-import contextlib
-import gzip
 import hashlib
-import os
+import json
 import pathlib
-import random
-import tarfile
+import shutil
 from unittest import mock
-import zlib
 
 import fixtures
 import testtools
 
-from magnum_capi_tempest.conformance.results import archive
-from magnum_capi_tempest.conformance.results import damage
-from magnum_capi_tempest.conformance.results import limits
-from magnum_capi_tempest.conformance.results import reading
+from magnum_capi import errors
+from magnum_capi_tempest.conformance import archive
+from magnum_capi_tempest.conformance import damage
+from magnum_capi_tempest.conformance import documents
+from magnum_capi_tempest.conformance import infra
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance import verdict
 from tests.unit.conformance import archives
+from tests.unit.conformance import by_hand
 
-LIMITS = limits.Limits(ratio_from=1 << 20)
-#: Reading with the library, whatever else is installed.
-LIBRARY = mock.patch.multiple(archive, igzip=gzip, _Error=zlib.error)
-ENGINES = LIBRARY, contextlib.nullcontext()
+ONE_FAILED = by_hand.ARCHIVES / 'one-failed-v1.34.9.tar.gz'
+HELLO = by_hand.ARCHIVES / 'hello-plugin.tar.gz'
+POD = {'status': {'reason': '', 'containerStatuses': [
+    {'state': {'waiting': {'reason': 'ImagePullBackOff'}}}]},
+    'spec': {'containers': [{'env': [{'name': 'PASSWORD',
+                                      'value': 'hunter22'}]}]}}
 
 
 class _Base(testtools.TestCase):
@@ -34,167 +36,390 @@ class _Base(testtools.TestCase):
         self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         self.path = self.folder / 'a.tar.gz'
 
-    def write(self, data):
+    def read(self, *cases, **changes):
+        """The Result of a small archive with changed members."""
+        if cases:
+            changes[archives.JUNIT] = archives.junit(*cases)
+        return self.read_bytes(archives.good(**changes))
+
+    def read_bytes(self, data, **kwargs):
         self.path.write_bytes(data)
-        return self.path
-
-    def walk(self, data, bounds=LIMITS):
-        """Names to contents of what the walk lets through."""
-        with open(self.write(data), 'rb') as stream:
-            content = archive.Content(stream, self.path, bounds)
-            walk = archive.Walk(content, self.path, bounds)
-            return {member.name: b''.join(map(bytes, walk.content()))
-                    for member in walk}
-
-    def refused(self, data, pattern='.', bounds=LIMITS):
-        error = self.assertRaises(damage.Damage, reading.read,
-                                  self.write(data), limits=bounds)
-        self.assertEqual(3, error.exit_code)
-        self.assertIn(str(self.path), str(error))
-        self.assertRegex(str(error), pattern)
-        return error
+        return archive.read(self.path, **kwargs)
 
 
-class WalkTest(_Base):
+class RealTest(testtools.TestCase):
 
-    FILES = {'a': b'', 'meta/b.json': b'{}', 'c/' + 'd' * 80: b'x' * 512,
-             'e/' * 60 + 'f': b'y' * 100_000, 'é' * 40: b'z' * 513}
+    def test_many_specs_on_several_processes(self):
+        result = by_hand.real(by_hand.PARALLEL)
 
-    def test_reads_what_tarfile_writes(self):
-        for fmt in (tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT,
-                    tarfile.PAX_FORMAT):
-            with self.subTest(fmt):
-                self.assertEqual(
-                    self.FILES, self.walk(archives.by_library(self.FILES,
-                                                              fmt)))
+        self.assertEqual((388, True), (result.planned,
+                                       result.suite_finished))
+        self.assertEqual(('v1.34.9', ('n1', 'n2')), (
+            result.cluster.kubernetes, result.cluster.nodes))
+        self.assertEqual(1226.469, result.seconds)
+        self.assertEqual('v0.57.5', result.backend_version)
+        self.assertEqual((), result.problems)
+        # Asked for as certified-conformance is, but on four processes.
+        self.assertEqual(model.FOCUSED, result.mode)
 
-    def test_skips_folders_and_normalises_names(self):
-        data = archives.pack(
-            archives.entry('./', kind=b'5'),
-            archives.entry('./meta/', kind=b'5'),
-            archives.entry('./meta//a.json', b'{}'),
-            archives.entry('old', b'1', b'\0'))
-
-        self.assertEqual({'meta/a.json': b'{}', 'old': b'1'},
-                         self.walk(data))
-
-    def test_goes_on_when_content_is_not_taken(self):
-        with open(self.write(archives.by_library(self.FILES)), 'rb') as s:
-            walk = archive.Walk(archive.Content(s, self.path, LIMITS),
-                                self.path, LIMITS)
-
-            self.assertEqual(list(self.FILES), [m.name for m in walk])
-
-    def test_several_gzip_streams_and_padding_are_one_file(self):
-        plain = gzip.decompress(archives.by_library(self.FILES))
-        data = b''.join(gzip.compress(plain[n:n + 700])
-                        for n in range(0, len(plain), 700)) + bytes(4096)
-
-        self.assertEqual(self.FILES, self.walk(data))
-
-    def test_a_record_of_pax_that_changes_nothing(self):
-        data = archives.pack(
-            archives.pax(('mtime', '1.5'), ('comment', 'é')),
-            archives.entry('a', b'x'))
-
-        self.assertEqual({'a': b'x'}, self.walk(data))
-
-    def test_gzip_and_its_stand_in_read_the_same(self):
-        data = archives.good()
-        for engine in ENGINES:
-            with self.subTest(engine), engine, \
-                    open(self.write(data), 'rb') as stream:
-                content = archive.Content(stream, 'x', LIMITS)
-                self.assertEqual(gzip.decompress(data),
-                                 b''.join(content.to_end()))
-                self.assertEqual(hashlib.sha256(data).hexdigest(),
-                                 content.sha256)
-
-
-class HostileTest(_Base):
-
-    def test_each_is_refused(self):
-        for name, data in archives.hostile().items():
+    def test_every_archive_is_judged_as_before(self):
+        """Verdicts and counts of the real archives of this project."""
+        for name, outcome, failed, passed, skipped, nodes, status in (
+                ('conformance-parallel-v1.34.9', 'failed', 4, 384, 6756, 10,
+                 'failed'),
+                ('magnum-parallel-v1.33.13', 'failed', 1, 382, 6358, 10,
+                 'failed'),
+                ('one-failed-v1.34.9', 'failed', 1, 0, 7143, 4, 'failed'),
+                ('quick-e2e-v1.34.9', 'passed', 0, 1, 7143, 4, 'passed'),
+                ('rerun-failed-v1.34.9', 'passed', 0, 4, 7140, 4, 'passed')):
             with self.subTest(name):
-                self.refused(data)
-        self.assertEqual([self.path.name], os.listdir(self.folder))
+                result = by_hand.real(by_hand.ARCHIVES / f'{name}.tar.gz')
+                counts = result.counts
+                self.assertEqual(
+                    (outcome, failed, passed, skipped, nodes, ()),
+                    (verdict.judge(result).outcome, counts.get('failed', 0),
+                     counts.get('passed', 0), counts['skipped'],
+                     len(result.suite_nodes), result.problems))
+                self.assertEqual((model.PluginResult('e2e', status),),
+                                 result.plugins)
+                self.assertTrue(result.stand_in_images)
 
-    def test_gzip_itself_refuses_what_is_broken(self):
-        broken = {name: data for name, data in archives.hostile().items()
-                  if 'gzip' in name}
-        self.assertGreater(len(broken), 5)
-        for name, data in broken.items():
-            with self.subTest(name), LIBRARY:
-                self.refused(data)
+    def test_the_digest_of_the_status_document(self):
+        status = json.loads(
+            (by_hand.ARCHIVES / 'fail-status.json').read_text())
+        sha256 = status['tar-info']['sha256']
 
-    def test_the_small_archive_itself_is_good(self):
-        result = reading.read(self.write(archives.good()))
+        self.assertEqual(sha256, archive.read(
+            ONE_FAILED, sha256=sha256).sha256)
+
+    def test_a_failure_has_its_reason_and_its_output(self):
+        spec = by_hand.real(by_hand.PARALLEL).failures[0]
+
+        self.assertIn('expected "data-1=value-1"', spec.failure)
+        self.assertIn('output.go:263', spec.failure)
+        self.assertIn('STEP', spec.output)
+        self.assertEqual('node', spec.sig)
+
+    def test_a_plugin_of_somebodys_own(self):
+        result = archive.read(HELLO)
+
+        self.assertEqual((), result.specs)
+        self.assertEqual((model.PluginResult('hello', 'passed'),),
+                         result.plugins)
+
+
+class SmallTest(_Base):
+
+    def test_the_digest_that_was_expected(self):
+        data = archives.good()
+
+        self.assertEqual(hashlib.sha256(data).hexdigest(),
+                         self.read_bytes(data).sha256)
+        self.assertRaisesRegex(
+            damage.Damage, 'does not have the expected SHA-256',
+            self.read_bytes, data, sha256='f' * 64)
+
+    def test_copies_of_the_two_files_of_the_tests(self):
+        copies = self.folder / 'copies'
+        for files in (archives.files(), {
+                # Of OpenShift, beside another plugin of its own tests.
+                name.replace('plugins/e2e', 'plugins/10-kube'): content
+                for name, content in archives.files().items()
+                if name != 'meta/info.json'} | {
+                    'plugins/05-other/results/global/junit_01.xml':
+                    archives.junit(archives.case('own'))}):
+            copies.mkdir()
+            result = self.read_bytes(archives.by_library(files),
+                                     copy_to=copies)
+
+            self.assertEqual({'passed': 1}, result.counts)
+            self.assertEqual(
+                {'junit_01.xml': archives.files()[archives.JUNIT],
+                 'e2e.log': archives.files()[archives.LOG]},
+                {path.name: path.read_bytes() for path in copies.iterdir()})
+            shutil.rmtree(copies)
+
+    def test_packed_again(self):
+        files = archives.files()
+        files['plugins/e2e/results/global/._junit_01.xml'] = (
+            b'\0\5\26\7Mac OS X')
+        dotted = {f'./{name}': data for name, data in files.items()}
+
+        for members in (files, dotted):
+            result = self.read_bytes(archives.by_library(members))
+            self.assertEqual({'passed': 1}, result.counts)
+            self.assertEqual('v1.34.9', result.cluster.kubernetes)
+            self.assertEqual((), result.problems)
+
+    def test_several_junit_files_add_up(self):
+        result = self.read(**{
+            'plugins/e2e/results/global/junit_02.xml': archives.junit(
+                archives.case('[It] other', 'skipped', '<skipped/>'))})
+
+        self.assertEqual({'passed': 1, 'skipped': 1}, result.counts)
+
+    def test_xml_of_another_plugin_holds_no_specs(self):
+        result = self.read(**{
+            'plugins/mine/results/global/x.xml': archives.junit(
+                archives.case('[It] mine', 'failed', '<failure/>'))})
 
         self.assertEqual({'passed': 1}, result.counts)
-        self.assertEqual((), result.problems)
 
-    def test_cut_at_every_percent(self):
-        data = archives.good(**{
-            'podlogs/x.txt': random.Random(1).randbytes(20_000)})
-        for percent in range(100):
-            with self.subTest(percent):
-                self.refused(data[:len(data) * percent // 100],
-                             'truncated|is empty')
+    def test_infra_errors(self):
+        result = self.read(**{
+            'plugins/e2e/errors/global/error.json':
+                b'{"error":"timeout waiting for results"}',
+            'plugins/systemd-logs/errors/w-1/error.json': json.dumps(
+                {'error': 'Container pending', 'pod': POD}).encode(),
+            'plugins/x/errors/error.json': b'no JSON \x1b[2J'})
 
-    def test_every_byte_but_those_of_the_gzip_header_counts(self):
-        data = archives.good()
-        for at in range(10, len(data), 7):
-            with self.subTest(at):
-                self.refused(archives.corrupt(data, at))
+        self.assertEqual(
+            [('timeout', 'e2e', 'timeout waiting for results'),
+             ('image-pull', 'systemd-logs/w-1',
+              'Container pending; ImagePullBackOff'),
+             ('other', 'x', 'an error without a message')],
+            [(e.kind, e.where, e.message) for e in result.infra_errors])
 
-    def test_says_what_to_do_with_a_cut_archive(self):
-        error = self.refused(archives.good()[:-1], 'truncated')
+    def test_journals_of_no_node(self):
+        result = self.read(**{
+            'plugins/systemd-logs/errors/error.json':
+                b'{"error": "no nodes matched the selector"}'})
 
-        self.assertIn('Retrieve it again', str(error))
+        self.assertEqual(verdict.PASSED, verdict.judge(result).outcome)
+        self.assertEqual(['systemd-logs'],
+                         [e.where for e in result.infra_errors])
 
-    def test_bomb_by_ratio(self):
-        self.refused(archives.deflate_bomb(3), 'decompression bomb')
+    def test_a_lost_junit_file(self):
+        log = archives.log(2, 1, 1, more=(
+            'Summarizing 1 Failure:\n  [FAIL] [sig-a] B [It] c [sig-a]\n'
+            '  /x.go:1\n\n'))
 
-    def test_bomb_by_size(self):
-        bounds = limits.Limits(total=1 << 20)
-        self.refused(archives.deflate_bomb(3), 'a member of 3145728', bounds)
-        self.refused(archives.pack(*(
-            archives.entry(f'a{n}', bytes(300_000)) for n in range(5))),
-            'more than 1048576', bounds)
+        result = self.read(**{archives.JUNIT: None, archives.LOG: log})
 
-    def test_too_many_members(self):
-        bounds = limits.Limits(members=10)
-        data = archives.pack(*(archives.entry(f'a{n}') for n in range(11)))
+        self.assertEqual(['[sig-a] B c'], [s.name for s in result.failures])
+        self.assertIn('there is no JUnit file', result.problems)
 
-        self.refused(data, 'more than 10 members', bounds)
+    def test_another_archive(self):
+        error = self.assertRaises(
+            damage.Damage, self.read_bytes,
+            archives.by_library({'etc/os-release': b'ID=debian'}))
 
-    def test_empty_streams_without_end(self):
+        self.assertIn("is not a Sonobuoy archive", str(error))
+
+    def test_an_archive_that_was_unpacked(self):
+        for name, content in archives.files().items():
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+
+        result = archive.read(self.folder)
+
+        self.assertEqual(({'passed': 1}, 'v1.34.9', model.SONOBUOY),
+                         (result.counts, result.cluster.kubernetes,
+                          result.backend))
+        self.assertEqual(verdict.PASSED, verdict.judge(result).outcome)
+
+    def test_a_spec_that_skipped_itself_without_saying_so(self):
+        """Ginkgo v1 had no words for it; its last line tells."""
+        whole = archives.log(2, 1, total=2)
+        for log, outcome in (
+                (whole, verdict.PASSED),
+                (whole.replace(b'SUCCESS!', b'FAIL! - Interrupted by User'),
+                 verdict.INCOMPLETE)):
+            result = self.read(
+                archives.case('a'),
+                '<testcase name="b"><skipped/></testcase>',
+                **{archives.LOG: log})
+
+            self.assertEqual(outcome, verdict.judge(result).outcome)
+
+    def test_a_disk_that_cannot_be_read(self):
+        by_hand.folder(self.folder / 'run')
         self.useFixture(fixtures.MonkeyPatch(
-            f'{archive.__name__}._HEADERS', 64 << 10))
-        empty = gzip.compress(b'', mtime=0)
-        for engine in ENGINES:
-            with self.subTest(engine), engine:
-                reading.read(self.write(archives.good() + empty * 1000))
-                self.refused(archives.good() + empty * 5000, 'gzip headers')
+            'magnum_capi_tempest.conformance.archive._open',
+            mock.Mock(side_effect=OSError(5, 'Input/output error'))))
 
-    def test_extended_headers_without_end(self):
-        headers = archives.pax(('comment', 'a')) * 5000
+        self.assertRaisesRegex(damage.Damage, 'Input/output error',
+                               archive.read, self.folder / 'run')
 
-        self.refused(archives.pack(headers), 'tar header')
-        self.refused(archives.pack(archives.pax(('comment', '1' * 60_000))),
-                     'malformed')
+    def test_metadata_that_cannot_be_read_is_told(self):
+        for name, content, why in (
+                (archives.SERVER, b'{"gitVersion":', 'not JSON'),
+                ('meta/config.json', b'[' * 100_000, 'not JSON'),
+                (archives.DEFINITION, b' ' * (2 << 20), 'bytes')):
+            with self.subTest(name):
+                found = verdict.judge(self.read(**{name: content}))
 
-    def test_terminal_escapes_of_a_name_are_not_shown(self):
-        error = self.refused(archives.pack(
-            archives.entry(b'../\x1b]0;title\x07\x9b2J')), 'elsewhere|UTF-8')
+                remark, = found.remarks
+                self.assertIn(name, remark)
+                self.assertIn(why, remark)
+                self.assertEqual(verdict.PASSED, found.outcome)
 
-        self.assertNotRegex(str(error), '[\x00-\x1f\x7f-\x9f]')
+    def test_a_junit_file_of_each_process(self):
+        """Each lists all specs; what another process ran is skipped."""
+        sums = 'tests="2" failures="0" errors="0"'
+        skipped = '<testcase name="{}"><skipped/></testcase>'
+        for passed, failed, first, second, attributes, problem in (
+                (2, 0, (archives.case('a'), skipped.format('b')),
+                 (skipped.format('a'), archives.case('b')), sums, ''),
+                (1, 1, (archives.case('a'),),
+                 (archives.case('a', 'failed', '<failure/>'),), '',
+                 'ended differently')):
+            result = self.read(**{
+                archives.LOG: archives.log(2, passed, failed, total=2),
+                archives.JUNIT: archives.junit(*first, attributes=attributes),
+                archives.JUNIT.replace('01', '02'): archives.junit(
+                    *second, attributes=attributes)})
 
-    def test_missing_file(self):
-        self.assertRaises(damage.Damage, reading.read, self.path)
+            self.assertEqual({'passed': passed, 'failed': failed},
+                             {'failed': 0} | result.counts)
+            self.assertEqual(bool(problem), bool(result.problems))
+            self.assertIn(problem, ' '.join(result.problems))
 
-    def test_no_regular_file(self):
-        os.mkfifo(self.path)
+    def test_a_lost_log(self):
+        result = self.read(**{archives.LOG: None})
 
-        # Whoever just opens one waits for ever.
-        self.assertRaises(damage.Damage, reading.read, self.path)
+        self.assertEqual(('there is no e2e log',), result.problems)
+        self.assertFalse(result.suite_finished)
+
+    def test_stand_ins_by_declaration(self):
+        definition = {'Definition': {'spec': {
+            'image': 'registry.k8s.io/conformance:v1.34.9',
+            'env': [{'name': 'MAGNUM_CAPI_IMAGES', 'value': 'stand-in'}]}}}
+
+        result = self.read(**{
+            archives.DEFINITION: json.dumps(definition).encode()})
+
+        self.assertTrue(result.stand_in_images)
+        self.assertFalse(self.read().stand_in_images)
+
+    def test_modes(self):
+        for focus, skip, processes, mode in (
+                ('\\[Conformance\\]', '', '1', model.CERTIFIED),
+                ('\\[Conformance\\]', '', '4', model.CERTIFIED),
+                ('\\[Conformance\\]', '\\[Serial\\]', '4', model.FOCUSED),
+                ('\\[Conformance\\]',
+                 '\\[Disruptive\\]|NoExecuteTaintManager', '1',
+                 model.NON_DISRUPTIVE),
+                ('Pods should be submitted and removed', '', '1',
+                 model.QUICK),
+                ('\\[Conformance\\]', 'Serial|Slow|Disruptive|\\[sig-apps\\]',
+                 '25', model.LITE),
+                ('x', '', '1', model.FOCUSED)):
+            with self.subTest(mode, focus=focus):
+                result = self.read(**{archives.JUNIT: archives.junit(
+                    archives.case('[It] a'), properties=[
+                        ('FocusStrings', focus), ('SkipStrings', skip),
+                        ('ParallelTotal', processes)])})
+                self.assertEqual(mode, result.mode)
+        self.assertEqual(model.UNKNOWN, self.read().mode)
+
+    def test_mode_by_variables(self):
+        """The image of the tests leaves out [Serial] specs by itself."""
+        for variables, mode in (
+                ({}, model.CERTIFIED),
+                ({'E2E_PARALLEL': 'false'}, model.CERTIFIED),
+                ({'E2E_EXTRA_GINKGO_ARGS': '--procs=4'}, model.CERTIFIED),
+                ({'E2E_PARALLEL': 'true'}, model.FOCUSED)):
+            with self.subTest(**variables):
+                self.assertEqual(mode, documents.mode_of(
+                    {'E2E_FOCUS': '\\[Conformance\\]', 'E2E_SKIP': '',
+                     **variables}))
+
+    def test_tests_of_another_minor_than_the_cluster(self):
+        definition = json.dumps({'Definition': {'spec': {
+            'image': 'registry.k8s.io/conformance:v1.33.5'}}}).encode()
+        told = archives.junit(archives.case('[It] a'), properties=[
+            ('FocusStrings', '\\[Conformance\\]'), ('SkipStrings', '')])
+
+        result = self.read(**{archives.DEFINITION: definition,
+                              archives.JUNIT: told})
+
+        self.assertEqual(('the tests are of v1.33.5, the API server is '
+                          'v1.34.9',), result.problems)
+
+    def test_documents_of_any_shape(self):
+        for document in (b'[]', b'null', b'"x"', b'{', b'\xff',
+                         b'[' * 100_000, b'{"node_health":[],"plugins":{}}',
+                         b'{"node_health":{"details":[1,{"name":2}]}}',
+                         b'{"Definition":{"spec":{"env":[{"value":1}]}}}',
+                         b'{"items":[{"metadata":[],"status":"x"}]}'):
+            with self.subTest(document[:60]):
+                result = self.read(**{
+                    name: document for name in (
+                        'meta/clusterhealth.json', 'meta/config.json',
+                        'meta/info.json', archives.DEFINITION,
+                        archives.SERVER,
+                        'resources/cluster/core_v1_nodes.json',
+                        'resources/ns/a/apps_v1_daemonsets.json',
+                        'plugins/e2e/errors/global/error.json')})
+                self.assertEqual({'passed': 1}, result.counts)
+
+    def test_network_plugin_and_systems(self):
+        sets = {'items': [{'metadata': {'name': 'calico-node'}}]}
+        nodes = {'items': [{'status': {'nodeInfo': {
+            'osImage': system, 'kernelVersion': '6'}}} for system in 'aab']}
+
+        result = self.read(**{
+            'resources/ns/calico-system/apps_v1_daemonsets.json':
+                json.dumps(sets).encode(),
+            'resources/cluster/core_v1_nodes.json':
+                json.dumps(nodes).encode()})
+
+        self.assertEqual('calico', result.cluster.cni)
+        self.assertEqual('a (2), b (1)', result.facts['node system'])
+        self.assertEqual('6', result.facts['kernel'])
+
+
+class FilesTest(_Base):
+
+    def test_both_files(self):
+        folder = by_hand.folder(self.folder / 'run')
+
+        result = archive.read(folder)
+
+        self.assertEqual(('run', model.HYDROPHONE, {'passed': 1}), (
+            result.title, result.backend, result.counts))
+        self.assertEqual(((), ''), (result.problems, result.sha256))
+
+    def test_one_of_them(self):
+        folder = by_hand.folder(self.folder / 'run')
+        (folder / 'e2e.log').unlink()
+
+        self.assertEqual(('there is no e2e log',),
+                         archive.read(folder).problems)
+
+    def test_a_folder_with_an_archive(self):
+        self.path.write_bytes(archives.good())
+
+        self.assertEqual('a', archive.read(self.folder).title)
+        (self.folder / 'b.tar.gz').write_bytes(archives.good())
+        self.assertRaises(damage.Damage, archive.read, self.folder)
+
+    def test_what_is_no_record(self):
+        self.assertRaises(damage.Damage, archive.read, self.folder)
+        for given in (self.folder / 'none', 'https://example.org/a.tar.gz'):
+            self.assertRaises(errors.UsageError, archive.read, given)
+
+
+class InfraTest(testtools.TestCase):
+
+    def test_kinds(self):
+        for message, kind in (
+                ('timeout waiting for results', infra.TIMEOUT),
+                ('Can\'t schedule: ErrImagePull', infra.IMAGE_PULL),
+                ('Back-off pulling image "x"', infra.IMAGE_PULL),
+                ('The node was low on resource: memory', infra.EVICTED),
+                ('could not find pod created by plugin', infra.LOST),
+                ('Container e2e is in a terminated state', infra.CRASHED),
+                ('OOMKilled', infra.CRASHED), ('what', infra.OTHER)):
+            with self.subTest(message):
+                self.assertEqual(kind, infra.classify(message))
+
+    def test_secrets_and_the_pods_environment_stay_out(self):
+        error = infra.from_document(
+            {'error': 'failed with password=hunter2hunter2', 'pod': POD},
+            'e2e')
+
+        self.assertNotIn('hunter2', error.message)
+        self.assertIn('ImagePullBackOff', error.message)

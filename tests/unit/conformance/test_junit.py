@@ -3,25 +3,27 @@
 """JUnit files: what is a spec, how did it end, what contradicts itself."""
 
 import datetime
+from unittest import mock
 
 import testtools
 
+from magnum_capi_tempest.conformance import damage
+from magnum_capi_tempest.conformance import junit
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.results import damage
-from magnum_capi_tempest.conformance.results import junit
-from magnum_capi_tempest.conformance.results import limits
 from tests.unit.conformance import archives
 
 FAILURE = '<failure message="" type="failed">[FAILED] no\nIn [It]</failure>'
 
 
-def parse(data, bounds=limits.DEFAULT, size=None):
+def parse(data, size=None, **limits):
     """The Suite of a document, fed in pieces of a size."""
-    parser = junit.Parser('junit_01.xml', bounds)
-    size = size or len(data)
-    for at in range(0, len(data), size):
-        parser.feed(memoryview(data)[at:at + size])
-    return parser.close()
+    with mock.patch.multiple(
+            junit, **({'DEPTH': junit.DEPTH} | limits)):
+        parser = junit.Parser('junit_01.xml')
+        size = size or len(data)
+        for at in range(0, len(data), size):
+            parser.feed(memoryview(data)[at:at + size])
+        return parser.close()
 
 
 def one(*args, **kwargs):
@@ -101,7 +103,7 @@ class ContentTest(testtools.TestCase):
         self.assertEqual(
             [model.PASSED, model.FAILED, model.PASSED],
             [n.status for n in suite.nodes])
-        self.assertEqual({'passed': 4, 'failed': 1}, suite.found)
+        self.assertEqual({'passed': 4, 'failed': 1}, suite.counted)
 
     def test_failure_and_output(self):
         spec = one('[It] a', 'failed',
@@ -109,16 +111,15 @@ class ContentTest(testtools.TestCase):
 
         self.assertEqual('[FAILED] no\nIn [It]', spec.failure)
         self.assertEqual('STEP 1\nSTEP 2', spec.output)
-        self.assertEqual(1.5, spec.seconds)
+        self.assertEqual((1.5, 2), (spec.seconds, spec.line))
 
     def test_long_output_keeps_its_end_and_a_failure_its_start(self):
         lines = '\n'.join(f'line {n:06}' for n in range(20_000))
-        bounds = limits.Limits(output=1000, failure=1000)
         data = archives.junit(archives.case(
             '[It] a', 'failed', f'<failure>{lines}</failure>'
             f'<system-out>{lines}</system-out>'))
 
-        spec, = parse(data, bounds, 4096).specs
+        spec, = parse(data, 4096, OUTPUT=1000, FAILURE=1000).specs
 
         self.assertThat(spec.failure,
                         testtools.matchers.StartsWith('line 000000\n'))
@@ -129,12 +130,11 @@ class ContentTest(testtools.TestCase):
     def test_long_output_keeps_what_is_around_its_failure(self):
         lines = [f'line {n:06}' for n in range(20_000)]
         lines[7000] = '[FAILED] here'
-        bounds = limits.Limits(output=1000, failure=1000)
         data = archives.junit(archives.case(
             '[It] a', 'failed', '<failure/><system-err>'
             + '\n'.join(lines) + '</system-err>'))
 
-        spec, = parse(data, bounds, 4096).specs
+        spec, = parse(data, 4096, OUTPUT=1000, FAILURE=1000).specs
 
         self.assertIn('\nline 006999\n[FAILED] here\nline 007001\n',
                       spec.output)
@@ -191,25 +191,52 @@ class ContentTest(testtools.TestCase):
 
 class BoundsTest(testtools.TestCase):
 
-    def refused(self, data, pattern, size=None, **bounds):
-        error = self.assertRaises(damage.Damage, parse, data,
-                                  limits.Limits(**bounds), size)
+    def refused(self, data, pattern, size=None, **limits):
+        error = self.assertRaises(damage.Damage, parse, data, size, **limits)
         self.assertRegex(str(error), pattern)
+        self.assertIn('junit_01.xml', str(error))
 
-    def test_cases(self):
-        self.refused(archives.junit(*[archives.case('[It] a')] * 3),
-                     'more than 2 test cases', cases=2)
+    def test_what_is_refused(self):
+        text = archives.case('[It] ' + 'a' * 500)
+        for data, pattern, limits in (
+                (archives.junit(*[archives.case('[It] a')] * 3),
+                 'more than 2 test cases', {'CASES': 2}),
+                (archives.junit(*[text] * 3), 'a name of more than 400',
+                 {'NAME': 400}),
+                (b'<a><a><a/></a></a>', 'nested deeper than 2', {'DEPTH': 2}),
+                (b'<a b=""><c/></a>', 'more than 2 kinds', {'WORDS': 2}),
+                (b'<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>',
+                 'a document type.*line 1', {}),
+                ('<a/>'.encode('utf-16'), 'UTF-16', {}),
+                (b'<?xml version="1.0" encoding="latin-1"?><a>\xe9</a>',
+                 'not well-formed', {}),
+                (b'<a><b>', 'not well-formed XML', {}), (b' ', 'XML', {})):
+            self.refused(data, pattern, **limits)
 
-    def test_text_of_names(self):
-        self.refused(archives.junit(*[archives.case('[It] ' + 'a' * 500)]
-                                    * 9), 'bytes of names', names=4000)
+    def test_tags_and_comments_without_an_end(self):
+        for start in b'<a b="', b'<a><!--':
+            self.refused(start + b'x' * 200_000, 'a tag of more', 4096,
+                         TOKEN=50_000)
+
+    def test_names_of_several_files_share_their_room(self):
+        data = archives.junit(*[archives.case('[It] ' + 'a' * 500)] * 4)
+        with mock.patch.object(junit, 'NAMES', 3000):
+            suite = junit.Suite(room={'names': 3000, 'text': 0, 'lines': 0})
+            first = junit.Parser('x', suite)
+            first.feed(data)
+            second = junit.Parser('x', first.close())
+
+            self.assertRaisesRegex(damage.Damage, 'bytes of names',
+                                   second.feed, data)
 
     def test_much_output_is_shortened_and_then_left_out(self):
         failed = archives.case('[It] a', 'failed', FAILURE + '<system-out>'
                                + 'o' * 900 + '</system-out>')
+        parser = junit.Parser('x', junit.Suite(room={
+            'names': 9000, 'text': 3000, 'lines': 750}))
+        parser.feed(archives.junit(*[failed] * 60))
 
-        suite = parse(archives.junit(*[failed] * 60),
-                      limits.Limits(text=3000))
+        suite = parser.close()
 
         self.assertEqual((60, 57), (len(suite.specs), suite.shortened))
         self.assertEqual(900, len(suite.specs[0].output))

@@ -2,8 +2,8 @@
 
 """From an archive to the folder that CNCF gets, and its check."""
 
-import hashlib
 import io
+import json
 import os
 import pathlib
 import shutil
@@ -14,17 +14,16 @@ import requests
 import testtools
 
 from magnum_capi import errors
-from magnum_capi_tempest.cli import conformance_check
-from magnum_capi_tempest.cli import conformance_submission as cli
+from magnum_capi_tempest.cli import conformance_submit as cli
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.results import damage
+from magnum_capi_tempest.conformance import required
 from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import runs
-from magnum_capi_tempest.conformance.submission import bundle
+from magnum_capi_tempest.conformance.submission import build
 from magnum_capi_tempest.conformance.submission import check
-from magnum_capi_tempest.conformance.submission import findings
-from magnum_capi_tempest.conformance.submission import pages
 from magnum_capi_tempest.conformance.submission import product
+from magnum_capi_tempest.conformance.submission import rules
+from magnum_capi_tempest.conformance import tar
 from tests.unit.conformance import archives
 from tests.unit.conformance import submissions
 
@@ -35,24 +34,23 @@ class _Base(testtools.TestCase):
         super().setUp()
         self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         self.out = self.folder / 'out'
+        self.out.mkdir()
 
 
 class BuildTest(_Base):
 
     def build(self, members=None, about=None, **kwargs):
-        archive = self.folder / 'run.tar.gz'
-        archive.write_bytes(archives.by_library(
+        record = self.folder / 'run.tar.gz'
+        record.write_bytes(archives.by_library(
             submissions.certified() if members is None else members))
         about = submissions.product_yaml() if about is None else about
         (self.folder / 'p.yaml').write_bytes(about)
-        store = runs.Store(self.folder / 'runs')
-        return bundle.build(archive, self.folder / 'p.yaml', self.out,
-                            **{'store': store, 'latest': 'v1.36'} | kwargs)
+        return build.build(record, self.folder / 'p.yaml', self.out,
+                           **{'latest': 'v1.36'} | kwargs)
 
     def refused(self, *args, **kwargs):
-        error = self.assertRaises(bundle.Refused, self.build, *args, **kwargs)
-        left = list(self.out.iterdir()) if self.out.exists() else []
-        self.assertEqual([], left)
+        error = self.assertRaises(build.Refused, self.build, *args, **kwargs)
+        self.assertEqual([], os.listdir(self.out))
         self.assertEqual(1, error.exit_code)
         return '\n'.join(error.reasons)
 
@@ -86,27 +84,40 @@ class BuildTest(_Base):
 
         for part in ('Turbo Encabulator v1.7.4', 'Kubernetes: v1.34.9',
                      'Sonobuoy v0.57.5', '--mode certified-conformance',
-                     '--kubeconfig "$KUBECONFIG"', '--filename results.tar.gz',
+                     '--filename results.tar.gz',
                      'openstack coe cluster create'):
             self.assertIn(part, text)
 
-    def test_the_readme_has_the_commands_of_that_run(self):
-        store = runs.Store(self.folder / 'runs')
-        archive = self.folder / 'run.tar.gz'
-        archive.write_bytes(archives.by_library(submissions.certified()))
-        store.save(runs.Run(
-            'r', runs.Target(kubeconfig='/k'), runner.Plan(
-                mode='certified-conformance',
-                images=runner.Images(mirrors=pathlib.Path('/home/me/m.yaml')),
-                node_selector=(('role', 'infra'),)), '/results',
-            archive=str(archive),
-            sha256=hashlib.sha256(archive.read_bytes()).hexdigest()))
+    def test_the_readme_says_how_that_run_differs(self):
+        image = 'mirror.example.org/conformance:v1.34.9'
+        members = submissions.certified(**{
+            archives.DEFINITION: json.dumps({'Definition': {'spec': {
+                'image': image}}}).encode(),
+            archives.JUNIT: submissions.junit().replace(
+                b'name="ParallelTotal" value="1"',
+                b'name="ParallelTotal" value="4"')})
 
-        text = (self.build(store=store).folder / 'README.md').read_text()
+        text = (self.build(members).folder / 'README.md').read_text()
 
-        self.assertIn('--aggregator-node-selector role:infra', text)
-        self.assertIn('--e2e-repo-config m.yaml', text)
-        self.assertNotIn('/home', text)
+        self.assertIn(f'--kube-conformance-image {image}', text)
+        self.assertIn('E2E_EXTRA_GINKGO_ARGS=--procs=4', text)
+
+    def test_the_record_is_read_once(self):
+        with mock.patch.object(tar, 'Content', wraps=tar.Content) as opened:
+            self.build()
+
+        opened.assert_called_once()
+
+    def test_a_plugin_of_another_name(self):
+        """Such as OpenShift's."""
+        members = {name.replace('plugins/e2e', 'plugins/10-kube'): content
+                   for name, content in submissions.certified().items()
+                   if name != 'meta/info.json'}
+
+        made = self.build(members)
+
+        self.assertEqual(members[archives.JUNIT.replace('e2e/', '10-kube/')],
+                         (made.folder / 'junit_01.xml').read_bytes())
 
     def test_files_of_hydrophone(self):
         """They do not have the version of Kubernetes."""
@@ -116,28 +127,29 @@ class BuildTest(_Base):
         for name, member in (('e2e.log', archives.LOG),
                              ('junit_01.xml', archives.JUNIT)):
             (files / name).write_bytes(members[member])
-        store = runs.Store(self.folder / 'runs')
         (self.folder / 'p.yaml').write_bytes(submissions.product_yaml())
 
-        def build(number, **kwargs):
-            return bundle.build(
-                files, self.folder / 'p.yaml', self.out / str(number),
-                store=store, latest='v1.36', **kwargs)
+        def submit(name, record=files):
+            return build.build(
+                record, self.folder / 'p.yaml', self.out, name=name,
+                latest='v1.36')
 
-        error = self.assertRaises(bundle.Refused, build, 0)
-        self.assertIn('--kubernetes-version', str(error))
+        error = self.assertRaises(build.Refused, submit, 'a')
+        self.assertIn('RECORD,kubernetes=VERSION', str(error))
 
-        build(1, kubernetes='v1.34.9')
-        store.save(runs.Run(
-            'r', runs.Target(kubeconfig='/k'), runner.Plan(
-                mode='certified-conformance'), str(self.folder),
-            backend='hydrophone', archive=str(files),
+        submit('b', f'{files},kubernetes=v1.34.9')
+        runs.save(runs.Run(
+            files, runs.Target(kubeconfig='/k'), runner.Plan(
+                mode='certified-conformance'),
+            backend='hydrophone', archive='.',
+            started='2026-11-21T09:00:00+00:00',
             about=model.Cluster(kubernetes='v1.34.9')))
-        made = build(2)
+        made = submit('c')
 
         self.assertEqual('v1.34', made.folder.parent.name)
-        self.assertIn('Kubernetes: v1.34.9',
-                      (made.folder / 'README.md').read_text())
+        text = (made.folder / 'README.md').read_text()
+        self.assertIn('Kubernetes: v1.34.9', text)
+        self.assertIn('hydrophone --conformance', text)
 
     def test_own_words_on_the_cluster(self):
         (self.folder / 's.md').write_text('Press the button.\n')
@@ -174,19 +186,30 @@ class BuildTest(_Base):
         text = self.refused(archives.files(), about=submissions.product_yaml(
             vendor=None, website_url='x'))
 
-        for part in ('a certified run', 'required tests', 'vendor is missing',
+        for part in ('a certified run', 'the field vendor is missing',
                      'website_url is not a URL'):
             self.assertIn(part, text)
 
     def test_a_release_that_is_over_is_refused(self):
         self.assertIn('rule 12', self.refused(latest='v1.38'))
 
-    def test_a_lost_file_is_damage(self):
-        members = submissions.certified(**{archives.LOG: None})
+    def test_a_lost_file(self):
+        self.assertIn('there is no e2e log', self.refused(
+            submissions.certified(**{archives.LOG: None})))
 
-        self.assertRaises((bundle.Refused, damage.Damage), self.build,
-                          members)
-        self.assertFalse(self.out.exists())
+    def test_a_junit_file_of_another_name(self):
+        members = submissions.certified(**{archives.JUNIT: None})
+        members[archives.JUNIT.replace('01', '02')] = submissions.junit()
+
+        self.assertIn('there is no junit_01.xml in', self.refused(members))
+
+    def test_what_cncf_refuses_of_a_patch_release(self):
+        """v1.36.5 has 443 tests, CNCF's bot wants 446."""
+        names = [name for name in required.of('v1.36')
+                 if 'containers 3 containers' not in name]
+
+        self.assertIn('3 of the 446 tests that CNCF requires', self.refused(
+            submissions.certified(version='v1.36.5', names=names)))
 
     def test_what_is_there_stays(self):
         self.build()
@@ -236,8 +259,8 @@ class CheckTest(_Base):
         report = self.check(**{'junit_01.xml': lines})
 
         number = lines[:lines.index(b'<failure')].count(b'\n') + 1
-        self.assertEqual(f'{submissions.JUNIT}:{number}',
-                         report.findings[0].place)
+        self.assertEqual((submissions.JUNIT, number), (
+            report.findings[0].file, report.findings[0].line))
         self.assertFalse(report.ok)
 
     def test_the_log_of_another_product(self):
@@ -252,7 +275,7 @@ class CheckTest(_Base):
             with self.subTest(seed=seed, took=took):
                 report = self.check(**{'junit_01.xml': mine, 'e2e.log': log})
                 shutil.rmtree(self.folder / 'v1.34')
-                self.assertEqual(not same, findings.LOG_MATCH in {
+                self.assertEqual(not same, rules.LOG_MATCH in {
                     f.rule for f in report.findings})
 
     def test_a_link_is_no_file(self):
@@ -272,8 +295,8 @@ class CheckTest(_Base):
         report = self.check(**{'e2e.log': log})
 
         self.assertEqual(
-            [(findings.SECRETS, f'{submissions.LOG}:2', findings.WARNING)],
-            [(f.rule, f.place, f.level) for f in report.findings])
+            [(rules.SECRETS, submissions.LOG, 2, rules.WARNING)],
+            [(f.rule, f.file, f.line, f.level) for f in report.findings])
         self.assertTrue(report.ok)
         self.assertEqual(log, (self.folder / submissions.LOG).read_bytes())
         self.assertNotIn('hunter2', str(report.findings))
@@ -298,6 +321,15 @@ class CheckTest(_Base):
         self.assertRaises(errors.UsageError, check.check, self.folder,
                           latest='1.36')
 
+    def test_a_junit_file_that_cannot_be_read(self):
+        for content in (b'', b'hello', archives.entity_bomb()):
+            report = self.check(**{'junit_01.xml': content})
+            shutil.rmtree(self.folder / 'v1.34')
+
+            self.assertFalse(report.ok)
+            self.assertLessEqual({'13', '14'}, {
+                f.rule for f in report.findings})
+
     def test_an_empty_folder_breaks_rules_and_nothing_else(self):
         found = check.check(self.folder).findings
 
@@ -312,7 +344,7 @@ class PagesTest(testtools.TestCase):
         answer = mock.Mock(headers={'Content-Type': 'text/html'})
         get = mock.Mock(return_value=answer)
 
-        found = pages.ask(self.PRODUCT, get)
+        found = check.ask(self.PRODUCT, get)
 
         self.assertEqual({'website_url': 'text/html',
                           'documentation_url': 'text/html'}, found)
@@ -323,17 +355,20 @@ class PagesTest(testtools.TestCase):
         get = mock.Mock(side_effect=requests.ConnectionError('x'))
 
         self.assertEqual({'website_url': '', 'documentation_url': ''},
-                         pages.ask(self.PRODUCT, get))
+                         check.ask(self.PRODUCT, get))
 
 
 class CommandTest(_Base):
 
-    def run_command(self, kind, *argv):
+    def run_command(self, *argv):
         self.stdout = io.StringIO()
-        self.useFixture(fixtures.MonkeyPatch('sys.stderr', io.StringIO()))
+        self.stderr = io.StringIO()
+        self.useFixture(fixtures.MonkeyPatch('sys.stderr', self.stderr))
+        self.useFixture(fixtures.EnvironmentVariable(
+            'MAGNUM_CAPI_STATE', str(self.folder)))
         app = mock.Mock(stdout=self.stdout)
         app.options.debug = False
-        command = kind(app, None)
+        command = cli.Submit(app, None)
         return command.run(command.get_parser('x').parse_args(
             [str(a) for a in argv]))
 
@@ -341,24 +376,50 @@ class CommandTest(_Base):
         place = submissions.write(self.folder)
 
         self.assertEqual(0, self.run_command(
-            conformance_check.Check, place, '--latest', 'v1.36'))
+            '--check', place, '--latest', 'v1.36'))
         self.assertIn('It can be submitted', self.stdout.getvalue())
-        self.assertIn('rules 9, 15', self.stdout.getvalue())
-        self.assertEqual(1, self.run_command(
-            conformance_check.Check, place, '--title', 'x'))
+        self.assertIn('rules 9, 15; latest release: v1.36',
+                      self.stdout.getvalue())
+        self.assertEqual(1, self.run_command('--check', place, '--title',
+                                             'x'))
         self.assertIn('[rule 11]', self.stdout.getvalue())
-        self.assertEqual(2, self.run_command(
-            conformance_check.Check, self.folder / 'none'))
+        self.assertEqual(2, self.run_command('--check',
+                                             self.folder / 'none'))
 
     def test_build_and_refusal(self):
-        (self.folder / 'p.yaml').write_bytes(submissions.product_yaml())
+        product_file = self.folder / 'p.yaml'
+        product_file.write_bytes(submissions.product_yaml())
         for members, code in ((submissions.certified(), 0),
                               (archives.files(), 1)):
-            archive = self.folder / 'a.tar.gz'
-            archive.write_bytes(archives.by_library(members))
-            self.useFixture(fixtures.EnvironmentVariable(
-                'MAGNUM_CAPI_STATE', str(self.folder)))
+            record = self.folder / 'a.tar.gz'
+            record.write_bytes(archives.by_library(members))
 
             self.assertEqual(code, self.run_command(
-                cli.Build, archive, '--product', self.folder / 'p.yaml',
-                '--out', self.out / str(code), '--latest', 'v1.36'))
+                record, '--product', product_file, '--output', self.out,
+                '--latest', 'v1.36'))
+        record.write_bytes(b'hello')
+        self.assertEqual(3, self.run_command(
+            record, '--product', product_file, '--output', self.out))
+
+    def test_a_folder_of_the_ai_programme_is_named_as_one(self):
+        product_file = self.out / 'PRODUCT.yaml'
+        product_file.write_text('metadata: {platformName: x}\nspec: {}\n')
+
+        self.assertEqual(1, self.run_command('--check', self.out))
+        self.assertIn('cncf/k8s-ai-conformance), not in good form yet',
+                      self.stdout.getvalue())
+        self.assertIn('PRODUCT.yaml:1: the field vendorName is missing',
+                      self.stdout.getvalue())
+
+    def test_wrong_usage(self):
+        (self.folder / 'p.yaml').write_bytes(submissions.product_yaml())
+        whole = ('a.tar.gz', '--product', self.folder / 'p.yaml')
+        for argv in (
+                (), ('a.tar.gz',), whole, ('--product', 'p', '--output', 'o'),
+                (*whole, '--output', self.folder / 'none'),
+                (*whole, '--output', self.out),      # there is no a.tar.gz
+                (*whole, '--output', self.out, '--check', self.out),
+                (*whole, '--output', self.out, '--title', 'x'),
+                (*whole, '--output', self.out, '--online')):
+            self.assertEqual(2, self.run_command(*argv), argv)
+            self.assertEqual(1, len(self.stderr.getvalue().splitlines()))

@@ -45,17 +45,29 @@ class TestContexts(testtools.TestCase):
         self.assertEqual('https://b', self.server(
             contexts.narrow([file], 'b')))
         self.assertEqual('https://a', self.server(contexts.narrow([file])))
-        self.assertEqual('a', contexts.current([file]))
 
-    def test_without_a_choice_nothing_is_noted(self):
-        self.assertEqual('', contexts.current(
-            [self.file('k', 'a', current='a')]))
+    def test_a_private_file_if_there_is_a_choice(self):
+        one = self.file('k1', 'a', current='a')
+        two = self.file('k2', 'a', 'b', current='b')
+        for text, wanted, context in (
+                (str(one), '', ''), (str(one), 'a', 'a'), (str(two), '', 'b'),
+                (f'{two}:{one}', 'a', 'a'), (f'{one}:{two}', '', 'a')):
+            with contexts.chosen(text, wanted) as (path, name):
+                self.assertEqual(context, name)
+                if not context:
+                    self.assertEqual(one, path)
+                    continue
+                self.assertEqual((0o600, 0o700), tuple(
+                    p.stat().st_mode & 0o777 for p in (path, path.parent)))
+                self.assertEqual(f'https://{context}', self.server(
+                    yaml.safe_load(path.read_text())))
+            self.assertFalse(path.exists())
+        self.assertTrue(one.exists())
 
     def test_the_first_of_several_files_has_a_name(self):
         files = [self.file('k1', 'a', token='first'),
                  self.file('k2', 'a', 'b', current='b', token='second')]
 
-        self.assertEqual('b', contexts.current(files))
         self.assertEqual('https://b', self.server(contexts.narrow(files)))
         self.assertEqual('first', contexts.narrow(files, 'a')['users'][0][
             'user']['token'])

@@ -23,6 +23,7 @@ from magnum_capi import errors
 from magnum_capi_tempest.cli import report as cli
 from magnum_capi_tempest import report
 from magnum_capi_tempest.report import html as html_form
+from magnum_capi_tempest.report import junit
 from magnum_capi_tempest.report import markdown
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import terminal
@@ -184,7 +185,7 @@ class HtmlTest(testtools.TestCase):
 class OtherFormsTest(testtools.TestCase):
 
     def test_junit_is_valid_and_counts(self):
-        root = ElementTree.fromstring(report.junit.render(evil_run()))
+        root = ElementTree.fromstring(junit.render(evil_run()))
 
         self.assertEqual(('2', '1'),
                          (root.get('tests'), root.get('failures')))
@@ -193,7 +194,7 @@ class OtherFormsTest(testtools.TestCase):
 
     def test_junit_of_an_empty_run_is_red(self):
         root = ElementTree.fromstring(
-            report.junit.render(model.Run(title='T')))
+            junit.render(model.Run(title='T')))
 
         self.assertEqual('1', root.get('errors'))
         self.assertEqual('nothing ran', next(root.iter('error')).text)
@@ -278,7 +279,7 @@ class JudgedRunTest(testtools.TestCase):
         data = json.loads(report.json_.render(self.run_, more={'a': 1}))
         self.assertEqual((False, 'half of it did not run', {'a': 1}),
                          (data['ok'], data['verdict'], data['more']))
-        root = ElementTree.fromstring(report.junit.render(self.run_))
+        root = ElementTree.fromstring(junit.render(self.run_))
         self.assertEqual('1', root.get('errors'))
 
     def test_sections_are_cut_where_room_is_little(self):
@@ -294,7 +295,7 @@ class JudgedRunTest(testtools.TestCase):
             self.run_))['sections']['Causes']))
 
     def test_group_is_the_class_for_junit(self):
-        case = next(ElementTree.fromstring(report.junit.render(
+        case = next(ElementTree.fromstring(junit.render(
             self.run_)).iter('testcase'))
 
         self.assertEqual(('conformance.sig-a', '[sig-a] b c.d'),

@@ -1,26 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
 
-
-from concurrent import futures
+import os
 import pathlib
+import signal
+import subprocess
+import sys
 from unittest import mock
 
 import fixtures
 import testtools
 
 from magnum_capi import errors
-from magnum_capi import processes
+from magnum_capi import progress
 from magnum_capi import waiting
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.run import hydrophone
 from magnum_capi_tempest.conformance.run import runner
-from magnum_capi_tempest.toolchain import leftovers
+from magnum_capi_tempest import proc
 from tests.unit.conformance.run import run_box
 
+#: Says what it is called with, and then what its first argument says.
+PROGRAM = '''\
+#!/bin/sh
+here=$(dirname "$0")
+echo "$@" > "$here/called"
+. "$here/does"
+'''
 
-def command(go_on=False, **plan):
-    return hydrophone.Commands('/h', '/k').run(
-        runner.Plan(**plan), '/out', go_on)
+
+def command(**plan):
+    return hydrophone.Hydrophone(
+        runner.Plan(**plan), '/h', '/k').preview('/out')[0]
 
 
 class TestCommands(testtools.TestCase):
@@ -36,17 +46,10 @@ class TestCommands(testtools.TestCase):
         self.assertIn(r'--skip=\[Disruptive\]|NoExecuteTaintManager',
                       command())
 
-    def test_a_run_that_is_there_is_not_begun_again(self):
-        argv = command(True, mode=model.CERTIFIED)
-
-        self.assertIn('--continue', argv)
-        self.assertNotIn('--conformance', argv)
-
     def test_the_namespace_is_there_where_it_can_be(self):
         skip = '--skip-preflight=namespace'
 
         self.assertIn(skip, command())
-        self.assertNotIn(skip, command(go_on=True))
         self.assertNotIn(skip, command(
             images=runner.Images(mirrors=pathlib.Path('/m'))))
 
@@ -69,58 +72,128 @@ class TestCommands(testtools.TestCase):
                      {'mode': model.LITE},
                      {'env': (('A', 'b'),)},
                      {'env': (('E2E_EXTRA_ARGS', '--a=b,c'),)}):
-            self.assertRaises(errors.UsageError, hydrophone.refuse,
-                              runner.Plan(**plan))
+            self.assertRaises(errors.UsageError, hydrophone.Hydrophone(
+                runner.Plan(**plan), '/h', '/k').refuse)
 
 
-class TestRun(testtools.TestCase):
+class TestCalls(testtools.TestCase):
+    """The program is a script."""
 
     def setUp(self):
         super().setUp()
-        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-        self.program = hydrophone.Hydrophone(
-            hydrophone.Commands('/h', '/k'))
+        self.base = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.folder = self.base / 'run'
+        self.folder.mkdir()
+        program = self.base / 'hydrophone'
+        program.write_text(PROGRAM)
+        program.chmod(0o700)
+        self.driven = hydrophone.Hydrophone(
+            runner.Plan(), str(program), '/k')
+        self.pod, self.reader = None, mock.Mock()
+        self.reader.get.side_effect = self.get
 
-    def calls(self, **writes):
-        def run(argv, **kwargs):
-            folder = pathlib.Path(argv[argv.index('--output-dir') + 1])
-            for name, content in writes.items():
-                file = {'log': 'e2e.log', 'junit': 'junit_01.xml'}[name]
-                (folder / file).write_bytes(content)
-            raise errors.CommandFailed(argv, 1, 'exit status 1')
+    def does(self, script):
+        (self.base / 'does').write_text(script)
 
-        patch = mock.patch.object(processes, 'run', run)
-        patch.start()
-        self.addCleanup(patch.stop)
+    def get(self, path):
+        begun = (self.base / 'begun').exists()
+        return {'metadata': {'name': hydrophone.POD}} if begun else None
+
+    def files(self, *pieces):
+        """Have it write files, one after the other: name and content."""
+        lines = []
+        for name, content in pieces:
+            (self.base / f'{name}.there').write_bytes(content)
+            lines.append(f'cp "$here/{name}.there" "$6/{name}"\n')
+        self.does(''.join(lines) + 'exit 1')
+
+    def fetch(self):
+        return self.driven.fetch(None, self.folder, progress.Silent(), None)
+
+    def names(self):
+        return sorted(path.name for path in self.folder.iterdir())
+
+    def test_it_ends_when_its_pod_is_there(self):
+        self.does(': > "$here/begun"; echo $$ > "$here/pid"; exec sleep 60')
+
+        self.driven.start(self.reader, self.folder)
+
+        pid = int((self.base / 'pid').read_text())
+        self.assertTrue(proc.ended(pid))
+        self.assertEqual([], self.names())
+
+    def test_it_ends_without_its_pod(self):
+        self.does('echo "10:00:00 INF Created\nforbidden"; exit 1')
+
+        error = self.assertRaises(errors.CommandFailed, self.driven.start,
+                                  self.reader, self.folder)
+        self.assertEqual('forbidden',
+                         self.driven.failure_message(error.output))
 
     def test_failed_tests_are_no_failure_of_hydrophone(self):
-        self.calls(log=run_box.LOG, junit=run_box.JUNIT)
+        self.files(('e2e.log', run_box.LOG), ('junit_01.xml', run_box.JUNIT))
 
-        self.program.run(runner.Plan(), self.folder)
+        self.assertEqual('.', self.fetch())
+        self.assertEqual(['e2e.log', 'junit_01.xml'], self.names())
+        self.assertIn('--continue', (self.base / 'called').read_text())
 
-        self.assertEqual(
-            ['e2e.log', 'junit_01.xml'],
-            sorted(path.name for path in self.folder.iterdir()))
+    def test_what_broke_off_stays_until_there_is_a_whole_copy(self):
+        self.files(('e2e.log', run_box.LOG),
+                   ('junit_01.xml', run_box.JUNIT[:50]))
+        error = self.assertRaises(errors.EnvironmentProblem, self.fetch)
+        self.assertIn(f'conformance attach {self.folder}', str(error))
+        self.files(('e2e.log', b''))
+        self.assertRaises(errors.EnvironmentProblem, self.fetch)
+        self.assertIn(run_box.LOG, [
+            path.read_bytes() for path in self.folder.rglob('e2e.log')])
 
-    def test_one_that_outlives_its_command_can_be_ended(self):
-        program = self.folder / 'program'
-        program.write_text('#!/bin/sh\n: > "$(dirname "$0")/begun"\n'
-                           'exec sleep 60\n')
-        program.chmod(0o700)
-        output = self.folder / 'r'
-        self.program = hydrophone.Hydrophone(
-            hydrophone.Commands(str(program), '/k'))
-        with futures.ThreadPoolExecutor(1) as pool:
-            run = pool.submit(self.program.run, runner.Plan(), output)
-            waiting.wait_for((self.folder / 'begun').exists, done=bool,
-                             timeout=10, what='the program to begin')
+        self.files(('e2e.log', run_box.LOG), ('junit_01.xml', run_box.JUNIT))
+        self.fetch()
+        self.assertEqual(['e2e.log', 'junit_01.xml'], self.names())
 
-            leftovers.end(output)
+    def test_nothing_came(self):
+        self.does('echo connection refused; exit 1')
 
-            self.assertRaises(errors.CommandFailed, run.result, 10)
+        error = self.assertRaises(errors.EnvironmentProblem, self.fetch)
+        self.assertIn('connection refused', str(error))
+        self.assertEqual([], self.names())
 
-    def test_one_file_is_not_enough(self):
-        self.calls(log=run_box.LOG)
+    def test_it_does_not_outlive_who_called_it(self):
+        """It would fetch the results of the next run, and remove that."""
+        self.does('echo $$ > "$here/pid"; exec sleep 60')
+        killed = subprocess.Popen([sys.executable, '-c', (
+            'import sys; from magnum_capi_tempest.conformance.run import '
+            'hydrophone; hydrophone._call(sys.argv[1:], 60)'),
+            self.driven.program, 'x'])
+        file = self.base / 'pid'
+        waiting.wait_for(lambda: file.exists() and file.read_text(),
+                         done=bool, timeout=60, what='the program')
 
-        self.assertRaises(errors.CommandFailed, self.program.run,
-                          runner.Plan(), self.folder)
+        os.kill(killed.pid, signal.SIGKILL)
+        killed.wait()
+
+        waiting.wait_for(lambda: proc.ended(int(file.read_text())),
+                         done=bool, timeout=10, what='its end')
+
+
+class TestStatus(testtools.TestCase):
+
+    def test_states(self):
+        driven = hydrophone.Hydrophone(runner.Plan(), '/h', '/k')
+
+        def pod(name=hydrophone.POD, phase='Running', **state):
+            return {'metadata': {'name': name}, 'status': {
+                'phase': phase, 'containerStatuses': [
+                    {'name': 'output-container', 'state': {'running': {}}},
+                    {'name': 'conformance-container', 'state': state}]}}
+
+        for pods, expected in (
+                (None, None), ([], None), ([pod('other')], None),
+                ([pod(running={})], 'running'),
+                ([{'metadata': {'name': hydrophone.POD}}], 'running'),
+                ([pod(terminated={'exitCode': 0})], 'complete'),
+                # Evicted: nothing can be copied any more.
+                ([pod(phase='Failed', terminated={'exitCode': 137})],
+                 'running')):
+            found = driven.status(pods)
+            self.assertEqual(expected, found and found.state)

@@ -6,6 +6,7 @@ import signal
 import sys
 from unittest import mock
 
+import fixtures
 from keystoneauth1 import exceptions
 import testtools
 import yaml
@@ -14,7 +15,6 @@ from magnum_capi import errors
 from magnum_capi_tempest.conformance.run import kubeconfigs
 from magnum_capi_tempest.conformance.run import runs
 from tests.unit import own_folders
-from tests.unit import strangers
 
 CLUSTER = {'uuid': 'u1', 'name': 'c1', 'api_address': 'https://192.0.2.1',
            'cluster_template_id': 't1', 'status': 'CREATE_COMPLETE'}
@@ -44,26 +44,15 @@ class Magnum:
         return mock.Mock(json=mock.Mock(return_value=answer))
 
 
-class TestFolderOfAnotherUser(testtools.TestCase):
-
-    @strangers.root
-    def test_no_kubeconfig_is_written_there(self):
-        base = self.useFixture(own_folders.OwnFolders()).base
-        state = strangers.give(base / 'state')
-
-        error = self.assertRaises(
-            errors.UsageError, kubeconfigs.private().__enter__)
-
-        self.assertIn(str(state), str(error))
-        self.assertEqual([], list(state.iterdir()))
-
-
 class TestAccess(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
         self.base = self.useFixture(own_folders.OwnFolders()).base
-        self.private = self.base / 'state' / 'conformance' / '.private'
+        self.private = self.base / 'tmp'
+        self.private.mkdir()
+        self.useFixture(fixtures.MonkeyPatch('tempfile.tempdir',
+                                             str(self.private)))
 
     def access(self, magnum, cluster='c1'):
         return kubeconfigs.access(runs.Target(cluster, 'cloud'),
@@ -156,21 +145,18 @@ class TestAccess(testtools.TestCase):
     def test_the_rest_of_a_killed_command_goes_with_the_next(self):
         child = os.fork()
         if not child:
-            with kubeconfigs.private() as folder:
-                (folder / 'kubeconfig').write_text('secret')
+            with self.access(Magnum()):
                 os.kill(os.getpid(), signal.SIGKILL)
         os.waitpid(child, 0)
         self.assertEqual(1, len(list(self.private.glob('*/kubeconfig'))))
 
-        with kubeconfigs.private() as folder:
-            self.assertEqual([folder], list(self.private.iterdir()))
-
-    def test_a_living_command_keeps_its_own(self):
-        with kubeconfigs.private() as first:
-            (first / 'kubeconfig').write_text('secret')
-            with kubeconfigs.private():
+        with self.access(Magnum()) as access:
+            self.assertEqual([access.kubeconfig.parent],
+                             list(self.private.iterdir()))
+            # A living command keeps its own.
+            with self.access(Magnum()):
                 pass
-            self.assertTrue((first / 'kubeconfig').exists())
+            self.assertTrue(access.kubeconfig.exists())
 
     def test_without_the_library(self):
         with mock.patch.dict(sys.modules, {'openstack': None}):

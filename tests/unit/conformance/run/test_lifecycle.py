@@ -4,17 +4,21 @@
 
 import contextlib
 import dataclasses
-import datetime
+import math
 from unittest import mock
 
 from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.run import finishing
+from magnum_capi_tempest.conformance.run import hydrophone
 from magnum_capi_tempest.conformance.run import lifecycle
+from magnum_capi_tempest.conformance.run import namespaces
+from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import runs
-from magnum_capi_tempest.conformance.run import sonobuoy
+from magnum_capi_tempest.conformance.run import watch
 from magnum_capi_tempest.conformance import verdict
-from magnum_capi_tempest.toolchain import leftovers
+from magnum_capi_tempest.kubeclient import kube
 from tests.unit.conformance import magnum_cloud
 from tests.unit.conformance.run import run_box
 
@@ -35,271 +39,493 @@ class TestRun(run_box.TestCase):
         self.assertEqual(['run', *['status'] * 4, 'retrieve', 'delete'],
                          self.box.called)
         self.assertEqual(runs.ENDED, self.box.stage)
+        self.assertEqual(ended.source, self.box.folder / 'x.tar.gz')
 
-    def test_the_record_is_there_before_anything_is_created(self):
-        self.box.fails['run'] = KeyboardInterrupt()
+    def test_hydrophone_gives_the_same_kind_of_result(self):
+        ended = self.box.run(backend=model.HYDROPHONE)
 
-        self.assertRaises(KeyboardInterrupt, self.box.run)
-        self.assertEqual(runs.STARTED, self.box.stage)
+        self.assertEqual((model.HYDROPHONE, 1, self.box.folder), (
+            ended.result.backend, len(ended.result.ran), ended.source))
+        # Its log has no end.
+        self.assertEqual(verdict.INCOMPLETE, ended.verdict.outcome)
+        self.assertEqual((['begin', '--continue'], runs.ENDED),
+                         (self.box.called, self.box.stage))
 
-    def test_a_name_is_not_given_twice(self):
-        self.box.said = [COMPLETE]
-        self.box.run()
-
-        self.assertRaises(errors.UsageError, self.box.run)
-
-    def test_two_of_the_same_second(self):
-        self.box.said = [COMPLETE]
-        second = self.box.base / 'second' / self.box.kubeconfig.name
-        second.parent.mkdir()
-        second.write_text('{}')
-        ensure = self.box.runtime.ensure
-        waiting = [self.box.request(
-            name='', target=runs.Target(kubeconfig=str(second)))]
-
-        def begin_another(*args):
-            if waiting:
-                lifecycle.run(waiting.pop(), self.box.runtime)
-            return ensure(*args)
-
-        self.box.runtime = dataclasses.replace(
-            self.box.runtime, ensure=begin_another)
-        new_name = runs.Store.new_name
-        with mock.patch.object(
-                runs.Store, 'new_name', lambda store, target: new_name(
-                    store, target, datetime.datetime(2026, 1, 1, 12))):
-            first = self.box.run(name='').run
-
-        self.assertEqual(
-            {first.name: str(self.box.kubeconfig),
-             f'{first.name}-2': str(second)},
-            {run.name: run.target.kubeconfig
-             for run in self.box.runtime.store.all()})
-
-    def test_a_name_is_free_again_if_nothing_was_created(self):
-        self.box.lists['nodes'] = []
-        self.assertRaises(errors.EnvironmentProblem, self.box.run)
-        self.box.lists['nodes'] = [NODE]
-        self.box.said = [COMPLETE]
-
-        self.box.run()
-
-        self.assertEqual(runs.ENDED, self.box.stage)
+    def test_it_is_written_down_before_anything_is_created(self):
+        for backend, verb in ((model.SONOBUOY, 'run'),
+                              (model.HYDROPHONE, 'begin')):
+            folder = self.box.base / backend
+            self.box.fails[verb] = KeyboardInterrupt()
+            self.assertRaises(KeyboardInterrupt, self.box.run,
+                              backend=backend, folder=folder)
+            self.assertEqual(runs.STARTED, runs.load(folder).stage)
 
     def test_results_that_cannot_be_written_are_no_surprise_in_the_end(self):
         file = self.box.base / 'file'
         file.touch()
-        for backend in (model.SONOBUOY, model.HYDROPHONE):
-            error = self.assertRaises(
-                errors.EnvironmentProblem, self.box.run, backend=backend,
-                results=file / 'results')
+        other = self.box.base / 'other'
+        other.mkdir()
+        (other / 'e2e.log').write_text('of another run')
+        for folder, kind in ((file / 'x', errors.EnvironmentProblem),
+                             (other, errors.UsageError)):
+            for backend in (model.SONOBUOY, model.HYDROPHONE):
+                error = self.assertRaises(
+                    kind, self.box.run, backend=backend, folder=folder)
 
-            self.assertIn(str(file), str(error))
-            self.assertIn('--results', str(error))
-            self.assertEqual([], self.box.called)
-            self.assertEqual([], self.box.lists['namespaces'])
-
-    def test_files_of_another_run_are_not_replaced(self):
-        other = self.box.base / 'results' / 'r' / 'e2e.log'
-        other.parent.mkdir(parents=True)
-        other.write_text('other')
-
-        self.assertRaises(errors.UsageError, self.box.run,
-                          backend=model.HYDROPHONE)
-
-        self.assertEqual('other', other.read_text())
-        self.assertEqual([], self.box.called)
-        self.assertEqual([], self.box.lists['namespaces'])
+                self.assertIn(str(folder), str(error))
+                self.assertIn('--output', str(error))
+                self.assertEqual([], self.box.called)
+                self.assertEqual([], self.box.lists['namespaces'])
 
     def test_stand_ins_are_told_by_the_nodes(self):
+        self.box.lists['nodes'] = [{**NODE, 'status': {
+            **NODE['status'], 'nodeInfo': {'osImage': 'X (stand-in)'}}}]
         for backend in (model.SONOBUOY, model.HYDROPHONE):
-            self.box.lists['nodes'] = [{**NODE, 'status': {
-                **NODE['status'], 'nodeInfo': {'osImage': 'X (stand-in)'}}}]
             self.box.said = [COMPLETE]
+            folder = self.box.base / backend
 
-            ended = self.box.run(name=backend, backend=backend)
+            ended = self.box.run(folder=folder, backend=backend)
 
             self.assertTrue(ended.result.stand_in_images)
-            self.assertTrue(self.box.runtime.store.load(backend).plan.stand_in)
+            self.assertTrue(runs.load(folder).plan.stand_in)
+
+    def test_it_can_be_kept(self):
+        self.box.said = [COMPLETE]
+        self.box.run(keep=True)
+
+        self.assertNotIn('delete', self.box.called)
+        self.assertEqual(runs.FETCHED, self.box.stage)
+        # Hydrophone keeps nothing.
+        self.assertRaises(errors.UsageError, self.box.run, keep=True,
+                          backend=model.HYDROPHONE)
+
+    def test_results_count_although_the_rest_cannot_be_removed(self):
+        self.box.said = [COMPLETE]
+        self.box.fails['delete'] = REFUSED
+
+        self.assertEqual(verdict.FAILED, self.box.run().verdict.outcome)
+        self.assertEqual(runs.FETCHED, self.box.stage)
+
+    def test_namespaces_of_tests_are_named_and_left(self):
+        self.box.said = [COMPLETE]
+        self.box.lists['namespaces'].append(
+            {'metadata': {'name': 'pods-1', 'labels': {'e2e-run': 'x'}}})
+        with mock.patch.object(self.box.runtime.progress, 'info') as info:
+            self.box.run()
+
+        self.assertEqual(['pods-1'], [
+            s['metadata']['name'] for s in self.box.lists['namespaces']])
+        self.assertIn('kubectl delete namespace pods-1',
+                      info.call_args.args[0])
+
+    def test_no_verdict_is_made_of_a_part(self):
+        """What the run left is saved, without secrets, for people."""
+        self.box.log = 'a\x1b[31m\nAuthorization: Bearer abc.def-ghi123456\n'
+        for limits, words in (
+                (watch.Limits(60), 'took longer than 60 s'),
+                (watch.Limits(9999, stall=60), 'nothing has changed for')):
+            folder = self.box.base / f'{limits.deadline}'
+            self.box.lists.update(namespaces=[], pods=[])
+            self.box.runtime = dataclasses.replace(
+                self.box.runtime, limits=limits)
+            ended = self.box.run(folder=folder)
+
+            self.assertEqual((verdict.HARNESS_ERROR, None),
+                             (ended.verdict.outcome, ended.source))
+            self.assertIn(words, ended.verdict.reasons[0])
+            logs = (folder / finishing.LOGS).read_text()
+            self.assertIn('==> sonobuoy kube-sonobuoy <==\na\n', logs)
+            self.assertNotIn('abc.def', logs)
+            self.assertNotIn('delete', self.box.called)
+            self.assertEqual(runs.STARTED, runs.load(folder).stage)
+
+    def test_what_was_wrong_with_the_cluster_is_in_the_verdict(self):
+        self.box.lists['pods'].append({
+            'metadata': {'name': 'p', 'namespace': 'default'},
+            'status': {'containerStatuses': [{'containerID': 'x'}]}})
+        self.box.said = [RUNNING, COMPLETE]
+
+        ended = self.box.run()
+
+        wrong = 'cluster DNS: none of its pods is ready'
+        self.assertEqual((wrong,), ended.result.cluster_warnings)
+        self.assertIn(f'seen in the cluster: {wrong}', ended.verdict.reasons)
+        self.assertEqual((wrong,), runs.load(self.box.folder).warnings)
+
+
+class TestBeginning(run_box.TestCase):
+
+    def test_half_a_run_is_removed(self):
+        for verb, backend, removal in (
+                ('run', model.SONOBUOY, 'delete'),
+                ('begin', model.HYDROPHONE, '--cleanup')):
+            self.box.called.clear()
+            self.box.fails = {verb: REFUSED}
+            folder = self.box.base / backend
+
+            error = self.assertRaises(
+                errors.EnvironmentProblem, self.box.run, backend=backend,
+                folder=folder)
+            self.assertIn('forbidden', str(error))
+            self.assertIn('have been removed', str(error))
+            self.assertEqual([verb, removal], self.box.called)
+            self.assertEqual(runs.ENDED, runs.load(folder).stage)
+
+    def test_half_a_run_that_cannot_be_removed_is_told(self):
+        self.box.fails.update(run=REFUSED, delete=REFUSED)
+
+        error = self.assertRaises(errors.EnvironmentProblem, self.box.run)
+        self.assertNotIn('have been removed', str(error))
+        self.assertIn(f'conformance abort {self.box.folder}', str(error))
+        self.assertEqual(runs.STARTED, self.box.stage)
+
+    def test_nothing_is_removed_when_somebody_was_quicker(self):
+        self.box.fails['create'] = kube.KubeError('409', status=409)
+
+        error = self.assertRaises(kube.KubeError, self.box.run)
+        self.assertIn('someone else', str(error))
+        self.assertEqual([], self.box.called)
+        self.assertEqual(runs.ENDED, self.box.stage)
+
+    def test_a_namespace_that_may_be_there_can_be_removed(self):
+        # A proxy gives up on an API server that is still at work, and that
+        # on its etcd.
+        for status in None, 500, 504:
+            self.box.fails['create'] = kube.KubeError('no answer',
+                                                      status=status)
+            folder = self.box.base / f'r{status}'
+            self.assertRaises(kube.KubeError, self.box.run, folder=folder)
+            self.assertEqual(runs.STARTED, runs.load(folder).stage)
+            self.box.fails.clear()
+            namespaces.create(self.box.reader(), 'sonobuoy',
+                              runs.load(folder).mark, {})
+
+            lifecycle.abort(folder, self.box.runtime)
+
+            self.assertEqual([], self.box.lists['namespaces'])
+
+    def test_a_cluster_that_is_not_fit_is_not_touched(self):
+        """Nothing is built, made or asked for."""
+        ensure = mock.Mock()
+        self.box.runtime = dataclasses.replace(self.box.runtime, ensure=ensure)
+        self.box.lists['nodes'] = []
+
+        with mock.patch.object(self.box, 'ask') as ask:
+            self.assertRaises(errors.EnvironmentProblem, self.box.run)
+
+        self.assertEqual([], ask.mock_calls)
+        ensure.assert_not_called()
+        self.assertEqual([], self.box.called)
+        self.assertFalse(self.box.folder.exists())
+
+    def test_only_the_preflight(self):
+        lifecycle.check(self.box.request(), self.box.runtime)
+        self.box.lists['nodes'] = []
+        self.assertRaises(errors.EnvironmentProblem, lifecycle.check,
+                          self.box.request(), self.box.runtime)
+
+        self.assertEqual(([], []), (self.box.called,
+                                    self.box.lists['namespaces']))
+        self.assertFalse(self.box.folder.exists())
+
+    def test_a_namespace_that_exists_is_not_taken(self):
+        """Without a preflight neither."""
+        for begin, words in (
+                (lambda: self.box.plain_run('mine'), 'conformance abort'),
+                (lambda: self.box.plain_hydrophone('mine'),
+                 'conformance abort'),
+                (lambda: self.box.replace_namespace('mine'),
+                 'no sign of a conformance run')):
+            self.box.lists.update(namespaces=[], pods=[])
+            begin()
+            error = self.assertRaises(
+                errors.EnvironmentProblem, self.box.run, skip_preflight=True,
+                plan=runner.Plan(mode=model.QUICK, namespace='mine'))
+            self.assertIn(words, str(error))
+        self.assertEqual([], self.box.called)
 
 
 class TestLater(run_box.TestCase):
 
     def begun(self, **kwargs):
+        """A run whose command was interrupted while it watched."""
         self.box.said = [KeyboardInterrupt()]
+        if kwargs.get('backend') == model.HYDROPHONE:
+            self.box.fails['--continue'] = KeyboardInterrupt()
         with contextlib.suppress(KeyboardInterrupt):
             self.box.run(**kwargs)
         self.box.called.clear()
+        self.box.fails.clear()
         self.box.said = [COMPLETE]
 
-    def test_resume(self):
+    def attach(self):
+        return lifecycle.attach(self.box.folder, self.box.runtime)
+
+    def test_attach(self):
         self.begun()
 
-        ended = lifecycle.resume(None, self.box.runtime)
+        ended = lifecycle.attach(self.box.base, self.box.runtime)
         self.assertEqual(verdict.FAILED, ended.verdict.outcome)
         self.assertEqual(['status', 'retrieve', 'delete'], self.box.called)
-
-    def test_resume_of_what_has_ended_reads_it_again(self):
-        self.begun()
-        lifecycle.resume('r', self.box.runtime)
+        # What has ended is read again.
         self.box.called.clear()
-
-        self.assertEqual(verdict.FAILED, lifecycle.resume(
-            'r', self.box.runtime).verdict.outcome)
+        self.assertEqual(verdict.FAILED, self.attach().verdict.outcome)
         self.assertEqual([], self.box.called)
+
+    def test_hydrophone_is_not_begun_again(self):
+        self.begun(backend=model.HYDROPHONE)
+
+        self.assertEqual(1, len(self.attach().result.ran))
+        self.assertEqual((['--continue'], runs.ENDED),
+                         (self.box.called, self.box.stage))
+
+    def test_files_of_hydrophone_that_a_killed_command_had_fetched(self):
+        """It has removed its pod, so there is no other copy."""
+        self.begun(backend=model.HYDROPHONE)
+        fetched = self.box.folder / 'fetched-x'
+        fetched.mkdir(exist_ok=True)
+        for name, content in self.box.files.items():
+            (fetched / name).write_bytes(content)
+        self.box.lists.update(namespaces=[], pods=[])
+
+        self.assertEqual(1, len(self.attach().result.ran))
+        self.assertEqual(run_box.PASSED, (
+            self.box.folder / 'junit_01.xml').read_bytes())
+        self.assertEqual(runs.ENDED, self.box.stage)
+
+    def test_files_of_hydrophone_that_broke_off_are_fetched_again(self):
+        whole = dict(self.box.files)
+        self.box.files['junit_01.xml'] = run_box.JUNIT[:50]
+        del self.box.files['e2e.log']
+        error = self.assertRaises(errors.EnvironmentProblem, self.box.run,
+                                  backend=model.HYDROPHONE)
+        self.assertIn('conformance attach', str(error))
+        self.assertEqual(runs.STARTED, self.box.stage)
+
+        self.box.files = whole
+        self.assertEqual(1, len(self.attach().result.ran))
+        self.assertEqual(runs.ENDED, self.box.stage)
+
+    def test_the_time_limit_is_of_the_whole_run(self):
+        """Attaching does not give it again, to neither program."""
+        for backend in (model.SONOBUOY, model.HYDROPHONE):
+            folder = self.box.base / backend
+            self.box.lists.update(namespaces=[], pods=[])
+            self.begun(backend=backend, folder=folder)
+            runs.save(dataclasses.replace(
+                runs.load(folder), started='2020-01-01T00:00:00+00:00'))
+            self.box.said = [RUNNING]
+            for pod in self.box.lists['pods']:
+                pod['status'] = {'phase': 'Running'}
+
+            ended = lifecycle.attach(folder, self.box.runtime)
+            self.assertIn('longer than 1800 s', ended.verdict.reasons[0])
 
     def test_what_a_killed_command_had_fetched_is_removed(self):
         self.box.fails['delete'] = KeyboardInterrupt()
         self.box.said = [COMPLETE]
         with contextlib.suppress(KeyboardInterrupt):
             self.box.run()
-        self.assertEqual(runs.RETRIEVED, self.box.stage)
+        self.assertEqual(runs.FETCHED, self.box.stage)
         self.box.fails.clear()
 
-        ended = lifecycle.resume(None, self.box.runtime)
-
-        self.assertEqual(verdict.FAILED, ended.verdict.outcome)
+        self.assertEqual(verdict.FAILED, self.attach().verdict.outcome)
         self.assertEqual([], self.box.lists['namespaces'])
         self.assertEqual(runs.ENDED, self.box.stage)
 
     def test_what_was_fetched_counts_although_the_cluster_is_gone(self):
-        self.begun()
-        lifecycle.retrieve('r', self.box.runtime)
+        self.box.fails['delete'] = REFUSED
+        self.box.said = [COMPLETE]
+        self.box.run()
         self.box.kubeconfig.unlink()
 
-        ended = lifecycle.resume('r', self.box.runtime)
-
-        self.assertEqual(verdict.FAILED, ended.verdict.outcome)
-        self.assertEqual(runs.RETRIEVED, self.box.stage)
+        self.assertEqual(verdict.FAILED, self.attach().verdict.outcome)
+        self.assertEqual(runs.FETCHED, self.box.stage)
 
     def test_what_is_to_be_kept_is_kept(self):
         self.box.said = [COMPLETE]
         self.box.run(keep=True)
 
-        lifecycle.resume('r', self.box.runtime)
+        self.attach()
 
         self.assertNotIn('delete', self.box.called)
 
-    def test_hydrophone_is_not_begun_again(self):
-        self.box.fails['/hydrophone'] = KeyboardInterrupt()
-        with contextlib.suppress(KeyboardInterrupt):
-            self.box.run(backend=model.HYDROPHONE)
-        self.box.fails.clear()
-
-        with mock.patch.object(leftovers, 'end') as end:
-            lifecycle.resume('r', self.box.runtime)
-        self.assertEqual(runs.ENDED, self.box.stage)
-        # Of a command that was killed, another one may still be at work.
-        end.assert_called_once_with(self.box.base / 'results' / 'r')
-
-    def test_retrieve_leaves_the_run(self):
-        self.begun()
-
-        lifecycle.retrieve('r', self.box.runtime)
-        self.assertEqual(['status', 'retrieve'], self.box.called)
-        self.assertEqual(runs.RETRIEVED, self.box.stage)
-
-    def test_retrieve_into_another_folder(self):
-        self.begun()
-        first = lifecycle.retrieve('r', self.box.runtime).source
-        other = self.box.base / 'other'
-
-        second = lifecycle.retrieve('r', self.box.runtime, other).source
-
-        self.assertEqual(other, second.parent)
-        self.assertEqual(run_box.ARCHIVE, second.read_bytes())
-        self.assertTrue(first.exists())
-        # Who comes later finds what was asked for last.
-        self.assertEqual(second, lifecycle.resume(
-            'r', self.box.runtime).source)
-
-    def test_resume_into_another_folder(self):
-        self.begun()
-        other = self.box.base / 'other'
-
-        ended = lifecycle.resume('r', self.box.runtime, other)
-
-        self.assertEqual(other, ended.source.parent)
-        self.assertEqual(ended.source, lifecycle.resume(
-            'r', self.box.runtime, other).source)
-
-    def test_results_of_what_has_ended_stay_where_they_are(self):
-        self.begun()
-        source = lifecycle.resume('r', self.box.runtime).source
-        self.box.called.clear()
-        for verb in lifecycle.retrieve, lifecycle.resume:
-            error = self.assertRaises(
-                errors.UsageError, verb, 'r', self.box.runtime,
-                self.box.base / 'other')
-            self.assertIn(str(source), str(error))
-        self.assertEqual([], self.box.called)
-
-    def test_hydrophone_goes_on_where_it_has_begun(self):
-        self.box.fails['/hydrophone'] = KeyboardInterrupt()
-        with contextlib.suppress(KeyboardInterrupt):
-            self.box.run(backend=model.HYDROPHONE)
-
-        self.assertRaises(errors.UsageError, lifecycle.resume, 'r',
-                          self.box.runtime, self.box.base / 'other')
-
     def test_abort(self):
+        for backend, verb in ((model.SONOBUOY, 'delete'),
+                              (model.HYDROPHONE, '--cleanup')):
+            folder = self.box.base / backend
+            self.begun(backend=backend, folder=folder)
+
+            lifecycle.abort(folder, self.box.runtime)
+            self.assertEqual([verb], self.box.called)
+            self.assertEqual(runs.ENDED, runs.load(folder).stage)
+            for again in lifecycle.attach, lifecycle.abort:
+                self.assertRaises(errors.UsageError, again, folder,
+                                  self.box.runtime)
+            self.box.lists.update(namespaces=[], pods=[])
+
+    def test_nothing_of_anothers_is_ended(self):
+        for backend, name in ((model.SONOBUOY, 'sonobuoy'),
+                              (model.HYDROPHONE, 'conformance')):
+            folder = self.box.base / backend
+            self.begun(backend=backend, folder=folder)
+            self.box.replace_namespace(name)
+
+            lifecycle.abort(folder, self.box.runtime)
+            self.assertEqual([], self.box.called)
+            self.assertEqual(runs.ENDED, runs.load(folder).stage)
+            self.box.lists.update(namespaces=[], pods=[])
+
+    def test_a_namespace_of_which_nothing_is_known(self):
         self.begun()
-
-        lifecycle.abort(None, self.box.runtime)
-        self.assertEqual(['delete'], self.box.called)
-        self.assertEqual(runs.ENDED, self.box.stage)
-        self.assertRaises(errors.UsageError, lifecycle.resume, 'r',
-                          self.box.runtime)
-
-    def test_abort_of_a_run_whose_namespace_is_somebody_elses(self):
-        self.begun()
-        self.box.replace_namespace('sonobuoy')
-
-        lifecycle.abort('r', self.box.runtime)
-        self.assertEqual([], self.box.called)
-        self.assertEqual(runs.ENDED, self.box.stage)
-
-    def test_abort_of_a_run_that_did_not_mark_its_namespace(self):
-        self.begun()
-        store = self.box.runtime.store
-        store.save(dataclasses.replace(store.load('r'), mark=''))
+        runs.save(dataclasses.replace(runs.load(self.box.folder), mark=''))
 
         error = self.assertRaises(
-            errors.EnvironmentProblem, lifecycle.abort, 'r', self.box.runtime)
+            errors.EnvironmentProblem, lifecycle.abort, self.box.folder,
+            self.box.runtime)
         self.assertIn('kubectl delete namespace sonobuoy', str(error))
         self.assertEqual([], self.box.called)
 
-    def test_hydrophone_in_a_namespace_that_is_somebody_elses(self):
-        for command in lifecycle.resume, lifecycle.abort:
-            self.box.fails['/hydrophone'] = KeyboardInterrupt()
-            name = command.__name__
-            self.begun(backend=model.HYDROPHONE, name=name)
-            self.box.fails.clear()
-            self.box.replace_namespace('conformance')
+    def test_a_namespace_that_hydrophone_made(self):
+        """With --registry-mirrors it must; then its uid identifies it."""
+        mirrors = self.box.base / 'mirrors'
+        mirrors.touch()
+        self.begun(backend=model.HYDROPHONE, plan=runner.Plan(
+            mode=model.QUICK, images=runner.Images(mirrors=mirrors)))
+        self.assertEqual(('', 'uid-conformance'), (
+            runs.load(self.box.folder).mark, runs.load(self.box.folder).uid))
 
-            with contextlib.suppress(errors.EnvironmentProblem):
-                command(name, self.box.runtime)
-            self.assertEqual([], self.box.called)
-            self.assertEqual(runs.ENDED,
-                             self.box.runtime.store.load(name).stage)
-            self.box.lists['namespaces'].clear()
+        lifecycle.abort(self.box.folder, self.box.runtime)
+        self.assertEqual(['--cleanup'], self.box.called)
 
-    def test_status_looks_once(self):
+    def test_one_look(self):
         self.begun()
         self.box.said = [RUNNING]
 
-        record, state = lifecycle.status(None, self.box.runtime)
-        self.assertEqual(('r', 'running', ''), (
-            record.name, state.status.status, state.outcome))
+        record, state = lifecycle.look(self.box.folder, self.box.runtime)
+        self.assertEqual((self.box.folder, 'running', ''), (
+            record.folder, state.seen.status.state, state.outcome))
         self.assertEqual(['status'], self.box.called)
-
-    def test_status_of_what_has_ended_asks_nobody(self):
-        self.begun()
-        lifecycle.abort('r', self.box.runtime)
+        lifecycle.abort(self.box.folder, self.box.runtime)
         self.box.called.clear()
-
-        self.assertIsNone(lifecycle.status('r', self.box.runtime)[1])
+        self.assertIsNone(lifecycle.look(
+            self.box.folder, self.box.runtime)[1])
         self.assertEqual([], self.box.called)
+
+
+class TestElsewhere(run_box.TestCase):
+    """Runs of "sonobuoy run" or Hydrophone alone, or of another machine."""
+
+    def attach(self, **kwargs):
+        return lifecycle.attach(self.box.elsewhere(**kwargs),
+                                self.box.runtime)
+
+    def refused(self, kind=errors.UsageError, **kwargs):
+        error = self.assertRaises(
+            kind, lifecycle.look, self.box.elsewhere(**kwargs),
+            self.box.runtime)
+        self.assertEqual([], self.box.called)
+        return str(error)
+
+    def test_one_look_writes_nothing(self):
+        self.box.plain_run()
+
+        record, state = lifecycle.look(
+            self.box.elsewhere(folder=None), self.box.runtime)
+
+        self.assertEqual(
+            ('conformance-kubeconfig-20261123-100000', 'v1.34.9', 'running',
+             ''), (record.folder.name, record.about.kubernetes,
+                   state.seen.status.state, state.outcome))
+        self.assertFalse(record.folder.exists())
+
+    def test_watched_and_fetched_it_stays(self):
+        self.box.plain_run()
+        self.box.said = [RUNNING, COMPLETE]
+
+        for _ in range(2):
+            ended = self.attach()
+            self.assertEqual(verdict.FAILED, ended.verdict.outcome)
+        self.assertEqual(['status', 'status', 'retrieve'], self.box.called)
+        self.assertEqual((runs.FETCHED, 'uid-sonobuoy'), (
+            self.box.stage, runs.load(self.box.folder).uid))
+        # By its folder, it can be removed.
+        lifecycle.abort(self.box.folder, self.box.runtime)
+        self.assertEqual([], self.box.lists['namespaces'])
+
+    def test_it_is_removed_if_that_is_wanted(self):
+        self.box.plain_run('mine')
+        self.box.said = [COMPLETE]
+
+        self.attach(namespace='mine', remove=True)
+
+        self.assertEqual(['status', 'retrieve', 'delete'], self.box.called)
+        self.assertEqual([], self.box.lists['namespaces'])
+
+    def test_only_its_own_program_limits_it(self):
+        self.box.plain_run()
+        record, _ = lifecycle.look(self.box.elsewhere(), self.box.runtime)
+
+        self.assertEqual(math.inf, finishing.limits(
+            record, self.box.runtime).deadline)
+
+    def test_hydrophone_removes_what_it_has_fetched(self):
+        self.box.plain_hydrophone()
+
+        error = self.assertRaises(errors.UsageError, self.attach)
+        self.assertIn('--remove', str(error))
+        self.assertEqual([], self.box.called)
+        self.assertFalse(self.box.folder.exists())
+
+        ended = self.attach(remove=True)
+        self.assertEqual((1, model.UNKNOWN), (
+            len(ended.result.ran), ended.result.mode))
+
+    def test_a_namespace_that_came_after_it_is_left_alone(self):
+        self.box.plain_run()
+        self.box.said = [COMPLETE]
+        self.attach()
+        self.box.called.clear()
+        self.box.replace_namespace('sonobuoy')
+
+        lifecycle.abort(self.box.folder, self.box.runtime)
+
+        self.assertEqual([], self.box.called)
+
+    def test_each_sign_of_a_run(self):
+        path = '/api/v1/namespaces/x/configmaps/sonobuoy-config-cm'
+        for annotations, pod, maps, backend in (
+                ({namespaces.MARK: 'm'}, {}, {}, model.SONOBUOY),
+                ({}, {'labels': {'sonobuoy-component': 'aggregator'}}, {},
+                 model.SONOBUOY),
+                ({}, {}, {path: {'data': {}}}, model.SONOBUOY),
+                ({}, {'name': hydrophone.POD}, {}, model.HYDROPHONE)):
+            self.box.maps = maps
+            self.box.lists['namespaces'] = [{'metadata': {
+                'name': 'x', 'annotations': annotations,
+                'creationTimestamp': '2026-11-23T10:00:00Z'}}]
+            self.box.lists['pods'] = [{'metadata': {
+                'name': 'p', 'namespace': 'x', **pod}}]
+
+            record, _ = lifecycle.look(
+                self.box.elsewhere(namespace='x'), self.box.runtime)
+            self.assertEqual(backend, record.backend)
+
+    def test_none_several_and_no_answer(self):
+        self.assertIn('no run in the namespace sonobuoy or conformance',
+                      self.refused())
+        self.box.replace_namespace('monitoring')
+        self.assertIn('no run in the namespace monitoring',
+                      self.refused(namespace='monitoring'))
+        self.assertRaises(errors.UsageError, lifecycle.abort,
+                          self.box.elsewhere(namespace='monitoring'),
+                          self.box.runtime)
+        self.box.plain_run()
+        self.box.plain_hydrophone()
+        self.assertIn('--namespace', self.refused())
+        self.box.maps['/api/v1/namespaces/x'] = kube.KubeError('no answer')
+        self.assertIn('no answer', self.refused(
+            errors.EnvironmentProblem, namespace='x'))
 
 
 class TestPreview(run_box.TestCase):
@@ -307,14 +533,18 @@ class TestPreview(run_box.TestCase):
     def test_what_is_shown_is_what_is_called(self):
         argvs = lifecycle.preview(self.box.request(), '/sonobuoy')
         lines = []
-        with mock.patch.object(processes, 'run', side_effect=lambda argv,
-                               **_: lines.append(argv) or COMPLETE):
-            with contextlib.suppress(errors.MagnumCapiError):
-                self.box.run()
 
-        self.assertEqual(argvs[0], lines[0])
-        self.assertEqual(argvs[1], lines[1])
-        self.assertEqual([], self.box.called)
+        def call(argv, **kwargs):
+            lines.append(argv)
+            return self.box.call(argv, **kwargs)
+
+        self.box.said = [COMPLETE]
+        with mock.patch.object(processes, 'run', call):
+            self.box.run()
+
+        self.assertEqual([argvs[0], argvs[1], argvs[3]],
+                         [lines[0], lines[1], lines[3]])
+        self.assertEqual(argvs[2][:6], lines[2][:6])
 
     def test_a_cluster_of_magnums_has_no_kubeconfig_yet(self):
         self.useFixture(magnum_cloud.Cloud('c1'))
@@ -323,4 +553,3 @@ class TestPreview(run_box.TestCase):
             target=runs.Target('c1', magnum_cloud.NAME)))
 
         self.assertIn('KUBECONFIG-OF-c1', argvs[0])
-        self.assertEqual(sonobuoy.NAMESPACE, argvs[0][5])

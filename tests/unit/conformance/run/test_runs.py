@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-
 import dataclasses
 import datetime
+import json
 import pathlib
 
 import fixtures
@@ -17,108 +17,128 @@ TARGET = runs.Target('c1', 'devstack')
 NOON = datetime.datetime(2026, 11, 21, 12, tzinfo=datetime.timezone.utc)
 
 
-class TestStore(testtools.TestCase):
+class TestFile(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
         self.root = pathlib.Path(
-            self.useFixture(fixtures.TempDir()).path, 'runs')
-        self.store = runs.Store(self.root)
+            self.useFixture(fixtures.TempDir()).path).resolve()
 
     def saved(self, name, **kwargs):
-        run = runs.Run(name, TARGET, runner.Plan(), '/results', **kwargs)
-        self.store.save(run)
+        run = runs.Run(self.root / name, TARGET, runner.Plan(),
+                       started=NOON.isoformat(), **kwargs)
+        runs.save(run)
         return run
 
     def test_all_of_a_run_comes_back(self):
         run = self.saved(
-            'full', stage=runs.STARTED, started=NOON.isoformat(),
-            nodes=('n1',), about=model.Cluster(name='c1', nodes=('n1',)),
-            keep=True, signs=('node n1: not ready',))
+            'full', nodes=('n1',),
+            about=model.Cluster(name='c1', nodes=('n1',)),
+            keep=True, warnings=('node n1: not ready',))
         run = dataclasses.replace(run, plan=runner.Plan(
             mode=model.FOCUSED, focus=('a', 'b'), env=(('A', 'b'),),
             node_selector=(('k', 'v'),), images=runner.Images(
                 mirrors=pathlib.Path('/gone/since'))))
-        self.store.save(run)
+        runs.save(run)
 
-        self.assertEqual(run, self.store.load('full'))
+        self.assertEqual(run, runs.load(run.folder))
+        # It may have been moved, with its archive.
+        moved = run.folder.rename(self.root / 'moved')
+        self.assertEqual(dataclasses.replace(run, folder=moved),
+                         runs.load(moved))
 
-    def test_a_record_is_its_owners_alone(self):
+    def test_it_is_its_owners_alone(self):
         self.saved('x')
 
         for name, mode in ('x', 0o700), ('x/run.json', 0o600):
             self.assertEqual(mode, (self.root / name).stat().st_mode & 0o777)
 
-    def test_a_killed_writer_leaves_the_old_record(self):
-        run = self.saved('x')
-        (self.root / 'x' / 'run.json.killed').write_text('{"name"')
+    def test_a_folder_without_one_and_a_broken_one(self):
+        (self.root / 'bad').mkdir()
+        (self.root / 'bad' / runs.FILE).write_text('{')
 
-        self.assertEqual(run, self.store.load('x'))
+        self.assertRaises(errors.EnvironmentProblem, runs.load,
+                          self.root / 'bad')
+        for name in 'nowhere', '.':
+            self.assertRaises(errors.UsageError, runs.load, self.root / name)
 
-    def test_names_do_not_lead_out_of_the_folder(self):
-        for name in ('../x', '.private', 'a/b', ''):
-            self.assertRaises(errors.UsageError, self.store.folder, name)
-
-    def test_a_new_name_is_free(self):
-        name = self.store.new_name(runs.Target('my cluster/1'), NOON)
-        self.assertEqual('my-cluster-1-20261121-120000', name)
-
-        self.saved(name)
-        self.assertEqual(f'{name}-2', self.store.new_name(
-            runs.Target('my cluster/1'), NOON))
-
-    def test_a_name_is_taken_until_its_run_is_given_up(self):
-        with self.store.reserved('x', TARGET):
-            error = self.assertRaises(
-                errors.UsageError, self.store.reserved('x', TARGET).__enter__)
-            self.assertIn('being started', str(error))
-            self.assertEqual([], self.store.all())
-            self.assertRaises(errors.UsageError, self.store.load, 'x')
-        self.assertFalse(self.store.folder('x').exists())
-
-    def test_a_name_stays_with_its_record(self):
-        with self.store.reserved('x', TARGET):
-            self.saved('x')
-
-        error = self.assertRaises(
-            errors.UsageError, self.store.reserved('x', TARGET).__enter__)
-        self.assertIn('There is a run x already', str(error))
-
-    def test_a_folder_that_cannot_be_made(self):
-        self.root.write_text('')
-
-        self.assertRaises(errors.EnvironmentProblem,
-                          self.store.reserved('x', TARGET).__enter__)
+    def test_what_somebody_else_wrote(self):
+        """A folder of results may come from anywhere."""
+        good = json.loads((self.saved('good').folder / runs.FILE).read_text())
+        file = self.root / 'other' / runs.FILE
+        file.parent.mkdir()
+        for content in (
+                b'[' * 100000, b'null', b'[]', b' ' * (1 << 21), b'\xff',
+                {'archive': '../../etc/passwd'}, {'archive': 'a/b'},
+                {'archive': 5}, {'started': 'soon'}, {'backend': 'x'},
+                {'stage': 'x'}, {'plan': {}}, {'plan': None},
+                {'about': {**good['about'], 'driver': {}}},
+                {'about': {'x': 'y'}}, {'target': []}, {'more': 1},
+                {'plan': {**good['plan'], 'parallel': 0}},
+                {'plan': {**good['plan'], 'skip': 5}},
+                {'warnings': [5]}):
+            if isinstance(content, dict):
+                content = json.dumps({**good, **content}).encode()
+            file.write_bytes(content)
+            error = self.assertRaises(errors.EnvironmentProblem, runs.load,
+                                      file.parent)
+            self.assertIn(str(file), str(error))
+            self.assertIsNone(runs.beside(file.parent))
+            # It does not hide others.
+            self.assertEqual('good', runs.find(self.root).folder.name)
 
     def test_the_only_run_that_goes_on_needs_no_name(self):
+        self.assertRaises(errors.UsageError, runs.find, self.root)
         self.saved('old', stage=runs.ENDED)
-        run = self.saved('new', stage=runs.STARTED)
+        run = self.saved('new')
+        self.assertEqual(run, runs.find(self.root))
+        self.assertEqual('old', runs.find(self.root / 'old').folder.name)
 
-        self.assertEqual(run, self.store.choose())
-        self.assertEqual('old', self.store.choose('old').name)
+        self.saved('other')
+        error = self.assertRaises(errors.UsageError, runs.find, self.root)
+        self.assertIn('new, other', str(error))
 
-    def test_of_several_one_must_be_named(self):
-        self.saved('a')
-        self.saved('b')
+    def test_whose_archive_it_is(self):
+        """The file of another run says nothing of an archive beside it."""
+        run = self.saved('x', archive='a.tar.gz', sha256='ab')
+        archive = run.folder / 'a.tar.gz'
 
-        error = self.assertRaises(errors.UsageError, self.store.choose)
-        self.assertIn('a, b', str(error))
+        self.assertEqual(run, runs.beside(archive, 'ab'))
+        self.assertIsNone(runs.beside(archive, 'cd'))
+        self.assertIsNone(runs.beside(self.root / 'a.tar.gz', 'ab'))
+        # A run that is not over has left no result files.
+        self.assertIsNone(runs.beside(self.saved('y').folder))
+        files = self.saved('z', backend=model.HYDROPHONE, archive='.')
+        self.assertEqual(files, runs.beside(files.folder))
 
-    def test_none_at_all(self):
-        self.assertRaises(errors.UsageError, self.store.choose)
-        error = self.assertRaises(errors.UsageError, self.store.load, 'x')
-        self.assertIn('none', str(error))
+    def test_a_folder_is_that_of_one_run(self):
+        runs.make_folder(self.root / 'new')
+        self.assertEqual([], list((self.root / 'new').iterdir()))
+        for name in runs.FILE, 'e2e.log', 'junit_01.xml':
+            folder = self.root / name
+            folder.mkdir()
+            (folder / name).write_text('of another')
+            error = self.assertRaises(errors.UsageError, runs.make_folder,
+                                      folder)
+            self.assertIn('--output', str(error))
 
-    def test_a_broken_record_does_not_hide_others(self):
-        run = self.saved('good')
-        (self.root / 'bad').mkdir()
-        (self.root / 'bad' / 'run.json').write_text('{')
+    def test_a_folder_that_cannot_be_made(self):
+        (self.root / 'file').write_text('')
 
-        self.assertEqual([run], self.store.all())
-        self.assertRaises(errors.EnvironmentProblem, self.store.load, 'bad')
+        error = self.assertRaises(errors.EnvironmentProblem, runs.make_folder,
+                                  self.root / 'file' / 'x')
+        self.assertIn('--output', str(error))
+
+    def test_the_name_of_a_folder(self):
+        for target, name in (
+                (runs.Target('my cluster/1'), 'my-cluster-1'),
+                (runs.Target(kubeconfig='/x/c1.conf', context='a@b'), 'a-b'),
+                (runs.Target(kubeconfig='/x/c1.conf'), 'c1'),
+                (runs.Target(kubeconfig='/x/.é'), 'run')):
+            self.assertEqual(
+                pathlib.Path(f'conformance-{name}-20261121-120000'
+                             ).absolute(), runs.default_folder(target, NOON))
 
     def test_how_long_it_has_been_going_on(self):
-        run = self.saved('x', started=NOON.isoformat())
-
-        self.assertEqual(60, run.elapsed(NOON + datetime.timedelta(0, 60)))
-        self.assertEqual(0, self.saved('y').elapsed())
+        self.assertEqual(60, self.saved('x').elapsed(
+            NOON + datetime.timedelta(0, 60)))

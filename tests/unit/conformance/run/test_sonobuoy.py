@@ -2,11 +2,9 @@
 
 
 import json
-import os
 import pathlib
 from unittest import mock
 
-import fixtures
 import testtools
 
 from magnum_capi import errors
@@ -18,9 +16,12 @@ from magnum_capi_tempest.conformance.run import sonobuoy
 DATA = pathlib.Path(__file__).parents[3] / 'data' / 'sonobuoy'
 
 
-def command(verb='run', **plan):
-    made = sonobuoy.Commands('/s', '/k', 'sonobuoy')
-    return getattr(made, verb)(runner.Plan(**plan))
+def driven(**plan):
+    return sonobuoy.Sonobuoy(runner.Plan(**plan), '/s', '/k')
+
+
+def command(**plan):
+    return driven(**plan).preview('/d')[0]
 
 
 class TestCommands(testtools.TestCase):
@@ -85,9 +86,13 @@ class TestCommands(testtools.TestCase):
         self.assertEqual('1600', argv[argv.index('--timeout') + 1])
 
     def test_results_are_never_extracted(self):
-        argv = sonobuoy.Commands('/s', '/k').retrieve('/d', 'x')
+        argv = driven().preview('/d')[2]
 
+        self.assertIn('/d', argv)
         self.assertFalse({'-x', '--extract'} & set(argv))
+
+    def test_nobody_elses_objects_are_deleted(self):
+        self.assertNotIn('--all', driven().preview('/d')[3])
 
 
 class TestStatus(testtools.TestCase):
@@ -98,32 +103,28 @@ class TestStatus(testtools.TestCase):
     def test_complete(self):
         status = self.read('quick-status.json')
 
-        self.assertEqual('complete', status.status)
-        self.assertEqual(247516, status.tarball.size)
-        self.assertTrue(status.tarball.ready)
+        self.assertEqual(('complete', 247516),
+                         (status.state, status.archive.size))
 
     def test_failed_tests_do_not_make_a_failed_run(self):
         status = self.read('fail-status.json')
 
-        self.assertEqual('complete', status.status)
-        self.assertEqual('failed', status.plugins[0].result)
+        self.assertEqual(('complete', 'failed'),
+                         (status.state, status.plugins[0].result))
 
-    def test_no_archive_yet(self):
-        status = sonobuoy.parse_status(json.dumps({
-            'status': 'running', 'plugins': None, 'tar-info': {
-                'name': '', 'created': '0001-01-01T00:00:00Z',
-                'sha256': '', 'size': 0}}))
-
-        self.assertFalse(status.tarball.ready)
-
-    def test_an_archive_of_no_size_is_not_ready(self):
-        self.assertFalse(sonobuoy.Tarball('x.tar.gz', 'ab', 0).ready)
+    def test_nothing_is_complete_without_an_archive(self):
+        for tar_info in (None, {'name': 'x', 'sha256': 'ab', 'size': 0},
+                         {'name': '', 'sha256': '', 'size': 0,
+                          'created': '0001-01-01T00:00:00Z'}):
+            self.assertEqual('post-processing', sonobuoy.parse_status(
+                json.dumps({'status': 'complete', 'plugins': None,
+                            'tar-info': tar_info})).state)
 
     def test_a_name_leads_nowhere(self):
         status = sonobuoy.parse_status(json.dumps({
             'status': 'complete', 'tar-info': {'name': '../../x.tar.gz'}}))
 
-        self.assertEqual('x.tar.gz', status.tarball.name)
+        self.assertEqual('x.tar.gz', status.archive.name)
 
     def test_prose_and_other_json_are_no_status(self):
         for text in ('The Sonobuoy aggregator is ...', '', '[]', '{}',
@@ -139,41 +140,34 @@ class TestCalls(testtools.TestCase):
         patch = mock.patch.object(processes, 'run', fake)
         patch.start()
         self.addCleanup(patch.stop)
-        return sonobuoy.Sonobuoy(sonobuoy.Commands('/s', '/k'))
+        return driven()
 
     def test_a_failed_aggregator_is_an_answer(self):
         text = json.dumps({'status': 'failed', 'plugins': []})
         program = self.answers(error=errors.CommandFailed(
             ['s'], 1, f'time="x" level=error msg="y"\n{text}\n'))
 
-        self.assertEqual(text, program.status())
+        self.assertEqual('failed', program.status().state)
 
     def test_no_answer_is_an_error(self):
         program = self.answers(error=errors.CommandFailed(['s'], 1, 'no'))
 
         self.assertRaises(errors.CommandFailed, program.status)
 
+    def test_prose_is_an_answer_without_a_state(self):
+        status = self.answers('It is \x1b[31mPending\x1b[0m\n').status()
+
+        self.assertEqual(('', 'It is Pending'), (status.state, status.said))
+
     def test_what_it_said_is_without_its_warnings(self):
         self.assertEqual(
-            'boom: \\"x\\" not found EOF', sonobuoy.failure_message(
+            'boom: \\"x\\" not found EOF', driven().failure_message(
                 'time="t" level=warning msg="never mind"\n'
                 'time="t" level=error msg="boom: \\"x\\" not found"\nEOF\n'))
         # Better a warning than nothing.
-        self.assertIn('mind', sonobuoy.failure_message(
+        self.assertIn('mind', driven().failure_message(
             'time="t" level=warning msg="never mind"'))
 
-    def test_logs_that_are_followed(self):
-        program = self.useFixture(fixtures.TempDir()).join('sonobuoy')
-        with open(program, 'w') as file:
-            file.write('#!/bin/sh\necho "$@"\ntest "$7" != bad\n')
-        os.chmod(program, 0o700)
-        driven = sonobuoy.Sonobuoy(sonobuoy.Commands(program, '/k'))
-
-        line, = driven.follow('e2e')
-        self.assertEqual('logs --kubeconfig /k --namespace sonobuoy --plugin '
-                         'e2e --follow\n', line)
-        self.assertRaises(errors.CommandFailed, list, driven.follow('bad'))
-
     def test_it_refuses_options_of_the_other_backend(self):
-        self.assertRaises(errors.UsageError, sonobuoy.refuse, runner.Plan(
-            images=runner.Images(busybox='x')))
+        self.assertRaises(errors.UsageError, driven(
+            images=runner.Images(busybox='x')).refuse)

@@ -1,0 +1,401 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What changed between runs, and is the later one as good? Pure.
+
+The first run is the baseline for all others. "No new failures" means little if
+a run was cut off half way, or ran fewer tests, so that has its own outcome.
+
+Specs are matched by name. A test whose label or SIG changed between two
+versions of Kubernetes has a new name, but is still the same test: names that
+disappeared and names that appeared are matched by their words without labels,
+if the match is unambiguous.
+"""
+
+import collections
+import dataclasses
+import functools
+import re
+
+from magnum_capi import errors
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance import verdict as verdicts
+from magnum_capi_tempest import texts
+
+#: Exit code if a spec fails that did not fail in the first run.
+NEW_FAILURES = 1
+#: Least difference of durations that is reported, in seconds, and most of
+#: them.
+NOTABLE, DURATIONS = 5.0, 10
+#: Status in the grid if a run does not know a test.
+ABSENT = 'absent'
+#: Field of :class:`Difference` -> its title, the most important first.
+KINDS = {
+    'new_failures': 'new failures',
+    'still_failing': 'still failing',
+    'fixed': 'fixed',
+    'newly_skipped': 'ran before, not selected now',
+    'removed': 'ran before, not known now',
+    'newly_run': 'not selected before, pass now',
+    'added': 'not known before, pass now',
+    'renamed': 'renamed',
+}
+
+_FAILING = (model.FAILED, model.UNFINISHED)
+_LABEL = re.compile(r'\[[^\[\]]*\]')
+
+
+@dataclasses.dataclass(frozen=True)
+class Judged:
+    """A result with its :class:`~.verdict.Verdict`."""
+
+    result: model.Result
+    verdict: verdicts.Verdict
+
+    @property
+    def conclusion(self) -> str:
+        """The verdict in a few words, without its name."""
+        if self.verdict.reasons:
+            return self.verdict.reasons[0]
+        number = len(self.result.ran)
+        return ('the one spec that ran passed' if number == 1
+                else f'all {number} specs that ran passed')
+
+    def __str__(self):
+        return f'{self.verdict.outcome.upper()}: {self.conclusion}'
+
+
+@dataclasses.dataclass(frozen=True)
+class Unreadable:
+    """A record below a folder that could not be read, and why."""
+
+    title: str
+    fault: str
+
+    def __str__(self):
+        return f'{self.title} cannot be read: {self.fault}'
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """One spec in two runs.
+
+    :param name: in the later run, or in the earlier one if it is gone.
+    :param before: status in the earlier run, empty if it was not there.
+    :param after: status in the later run, empty if it is not there.
+    :param was: its name in the earlier run if that differs, else empty.
+    :param seconds: (before, after), each None if unknown.
+    """
+
+    name: str
+    before: str
+    after: str
+    was: str = ''
+    seconds: tuple[float | None, float | None] = (None, None)
+
+    @property
+    def delta(self) -> float | None:
+        """How many seconds longer it took."""
+        first, second = self.seconds
+        return None if None in self.seconds else second - first
+
+    @property
+    def kind(self) -> str:
+        """The field of :class:`Difference` for it, empty if none."""
+        ran_before = self.before not in ('', model.SKIPPED)
+        if self.after in _FAILING:
+            return ('still_failing' if self.before in _FAILING
+                    else 'new_failures')
+        if not self.after:
+            return 'removed' if ran_before else ''
+        if self.after == model.SKIPPED:
+            return 'newly_skipped' if ran_before else ''
+        if self.before in _FAILING:
+            return 'fixed'
+        if not self.before:
+            return 'added'
+        return 'newly_run' if self.before == model.SKIPPED else ''
+
+    def __str__(self):
+        return self.name + (f' (was: {self.was})' if self.was else '')
+
+
+@dataclasses.dataclass(frozen=True)
+class Difference:
+    """What differs between an earlier and a later run, by title.
+
+    Specs that were selected in neither run are ignored. Each spec is in at
+    most one of the first seven tuples; ``renamed`` and ``durations`` are
+    other views of the same specs.
+
+    :param new_failures: fail now and did not fail before, whether they are
+        new or were skipped.
+    :param still_failing: failed in both.
+    :param fixed: failed before, pass now.
+    :param newly_skipped: ran before, are known but not selected now.
+    :param newly_run: were not selected before, pass now.
+    :param added: are unknown to the earlier run, pass now.
+    :param removed: ran before, are unknown to the later run.
+    :param renamed: known to both by different names.
+    :param durations: largest changes in the duration of passed specs.
+    """
+
+    before: str
+    after: str
+    new_failures: tuple[Change, ...] = ()
+    still_failing: tuple[Change, ...] = ()
+    fixed: tuple[Change, ...] = ()
+    newly_skipped: tuple[Change, ...] = ()
+    newly_run: tuple[Change, ...] = ()
+    added: tuple[Change, ...] = ()
+    removed: tuple[Change, ...] = ()
+    renamed: tuple[Change, ...] = ()
+    durations: tuple[Change, ...] = ()
+
+    @property
+    def fewer(self) -> int:
+        """How many tests that ran before did not run again.
+
+        Between two versions of Kubernetes, tests are removed and others
+        added: only what nothing was added for counts.
+        """
+        return len(self.newly_skipped) + max(
+            len(self.removed) - len(self.added), 0)
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """A test: its name in the latest run that has it, and a cell per run.
+
+    :param cells: a status of :mod:`.model`, or ABSENT.
+    """
+
+    name: str
+    cells: tuple[str, ...]
+
+    @property
+    def failures(self) -> int:
+        return sum(cell in _FAILING for cell in self.cells)
+
+
+@dataclasses.dataclass(frozen=True)
+class Grid:
+    """Where which test fails; rows with the most failures first.
+
+    :param rows: tests that failed in a run.
+    :param partial: tests that passed wherever they ran, but were not
+        selected or not known in some run.
+    :param all_passed: number of tests that passed in every run.
+    """
+
+    rows: tuple[Row, ...]
+    partial: tuple[Row, ...]
+    all_passed: int
+
+    @property
+    def title(self) -> str:
+        return (f'Tests by cluster: {len(self.rows)} failed somewhere, '
+                f'{len(self.partial)} passed and did not run everywhere, '
+                f'{self.all_passed} passed everywhere')
+
+
+@dataclasses.dataclass(frozen=True)
+class Matrix:
+    """The results by driver and version of Kubernetes.
+
+    :param versions: of Kubernetes, oldest first; the columns.
+    :param rows: a driver, and for each version its runs.
+    """
+
+    versions: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[tuple[Judged, ...], ...]], ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparison:
+    """Runs side by side.
+
+    :param differences: of each later run from the first.
+    :param unreadable: records that are not among the runs.
+    """
+
+    runs: tuple[Judged, ...]
+    differences: tuple[Difference, ...]
+    unreadable: tuple[Unreadable, ...] = ()
+
+    @property
+    def new_failures(self) -> int:
+        return sum(len(d.new_failures) for d in self.differences)
+
+    @property
+    def _doubt(self):
+        """Why the later runs prove less than the first one; may be empty."""
+        for run in self.runs[1:]:
+            if not run.verdict.finished:
+                return f'{run.result.title} did not complete'
+        for one in self.differences:
+            if one.fewer:
+                return (f'{texts.number(one.fewer, "test")} of {one.before} '
+                        f'did not run in {one.after}')
+        if self.unreadable:
+            return (f'{texts.number(len(self.unreadable), "record")} could '
+                    'not be read')
+        return ''
+
+    @property
+    def exit_code(self) -> int:
+        """0 no new failures, 1 new failures, 3 none so far.
+
+        3: a later run did not complete, or ran fewer tests than the first
+        one, or a record could not be read.
+        """
+        if self.new_failures:
+            return NEW_FAILURES
+        return verdicts.EXIT_CODES[
+            verdicts.INCOMPLETE if self._doubt else verdicts.PASSED]
+
+    @property
+    def conclusion(self) -> str:
+        if self.new_failures:
+            return texts.number(self.new_failures, 'new failure')
+        if self._doubt:
+            return f'nothing new failed in what ran, but {self._doubt}'
+        return 'no new failures'
+
+    @property
+    def matrix(self) -> Matrix | None:
+        """None if all runs have the same driver and version."""
+        cells = collections.defaultdict(list)
+        for run in self.runs:
+            cluster = run.result.cluster
+            cells[cluster.driver, cluster.kubernetes].append(run)
+        if len(cells) < 2:
+            return None
+        versions = tuple(sorted({version for _, version in cells},
+                                key=_numbers))
+        return Matrix(versions, tuple(
+            (driver, tuple(tuple(cells.get((driver, version), ()))
+                           for version in versions))
+            for driver in sorted({driver for driver, _ in cells})))
+
+    @functools.cached_property
+    def grid(self) -> Grid:
+        """The tests that ran in at least one run and did not pass in all."""
+        tables = _same_names([_by_name(run.result) for run in self.runs])
+        names = dict.fromkeys(name for table in reversed(tables)
+                              for name in table)
+        rows, all_passed = [], 0
+        for name in names:
+            cells = tuple(table[name].status if name in table else ABSENT
+                          for table in tables)
+            if set(cells) == {model.PASSED}:
+                all_passed += 1
+            elif not set(cells) <= {model.SKIPPED, ABSENT}:
+                rows.append(Row(name, cells))
+        rows.sort(key=lambda row: (-row.failures, row.name))
+        return Grid(tuple(row for row in rows if row.failures),
+                    tuple(row for row in rows if not row.failures),
+                    all_passed)
+
+
+def compare(judged, unreadable=()) -> Comparison:
+    """Compare results.
+
+    :param judged: two or more :class:`Judged`, the baseline first.
+    :param unreadable: :class:`Unreadable` records.
+    :raises UsageError: fewer than two.
+    """
+    judged = tuple(judged)
+    if len(judged) < 2:
+        raise errors.UsageError('A comparison needs at least two runs')
+    first, *others = [one.result for one in judged]
+    return Comparison(judged, tuple(difference(first, other)
+                                    for other in others), tuple(unreadable))
+
+
+def difference(before, after) -> Difference:
+    """Compare two results.
+
+    :param before: the earlier :class:`~.model.Result`.
+    :param after: the later one.
+    """
+    first, second = _by_name(before), _by_name(after)
+    old_names = _renames(first.keys() - second.keys(),
+                         second.keys() - first.keys())
+    matched = second.keys() | old_names.values()
+    changes = [
+        *(_change(first.get(old_names.get(name, name)), spec,
+                  old_names.get(name, ''))
+          for name, spec in second.items()),
+        *(_change(spec, None) for name, spec in first.items()
+          if name not in matched)]
+    kinds = collections.defaultdict(list)
+    for change in changes:
+        if change.kind:
+            kinds[change.kind].append(change)
+    timed = [c for c in changes
+             if c.before == c.after == model.PASSED
+             and c.delta is not None and abs(c.delta) >= NOTABLE]
+    return Difference(
+        before.title, after.title,
+        renamed=tuple(c for c in changes if c.was),
+        durations=tuple(sorted(
+            timed, key=lambda c: -abs(c.delta))[:DURATIONS]),
+        **{kind: tuple(some) for kind, some in kinds.items()})
+
+
+def _renames(gone, new):
+    """Old name of each new one that is certainly the same test.
+
+    :param gone: names that only the earlier run knows.
+    :param new: names that only the later run knows.
+    """
+    old, young = _by_words(gone), _by_words(new)
+    return {names[0]: old[words][0] for words, names in young.items()
+            if len(names) == 1 and len(old.get(words, ())) == 1}
+
+
+def _by_words(names):
+    found = collections.defaultdict(list)
+    for name in sorted(names):
+        words = ' '.join(_LABEL.sub(' ', name).replace('"', "'").split())
+        if words:
+            found[words].append(name)
+    return found
+
+
+def _by_name(result):
+    found = {}
+    for spec in result.specs:
+        twin = found.get(spec.name)
+        # If a name occurs twice, the worse one counts.
+        if twin is None or (model.STATUSES.index(spec.status)
+                            < model.STATUSES.index(twin.status)):
+            found[spec.name] = spec
+    return found
+
+
+def _change(old, spec, was=''):
+    return Change(
+        name=(spec or old).name,
+        before=old.status if old else '', after=spec.status if spec else '',
+        was=was, seconds=(old.seconds if old else None,
+                          spec.seconds if spec else None))
+
+
+def _same_names(tables):
+    """The tables with each test under its latest name."""
+    done, known = [tables[-1]], dict(tables[-1])
+    for table in reversed(tables[:-1]):
+        new_names = {old: new for new, old in _renames(
+            table.keys() - known.keys(),
+            known.keys() - table.keys()).items()}
+        table = {new_names.get(name, name): spec
+                 for name, spec in table.items()}
+        known = table | known
+        done.append(table)
+    return done[::-1]
+
+
+def _numbers(version):
+    """Sort key for versions: v1.9 before v1.10."""
+    return ([int(number) for number in re.findall(r'\d{1,9}', version)],
+            version)

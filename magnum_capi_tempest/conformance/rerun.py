@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What to rerun, and what to conclude from it. Pure.
+
+Sonobuoy's own ``--rerun-failed`` ran everything when nothing had failed, and
+took the names of suite nodes for tests (vmware-tanzu/sonobuoy issues 1387,
+797, 1515). Here only specs are rerun, an empty set is an error, the expression
+matches whole names, and it is checked afterwards that exactly these specs ran.
+
+A spec that passes in a rerun is a flake and reported as such; the first
+verdict does not change.
+"""
+
+import dataclasses
+
+from magnum_capi import errors
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.run import runner
+from magnum_capi_tempest.conformance import verdict as verdicts
+
+#: Ginkgo matches ``--focus`` with this, a blank and the text of a spec
+#: (ginkgo/v2/internal/focus.go; kubernetes/test/e2e/e2e.go, RunSpecs).
+SUITE = 'Kubernetes e2e suite'
+
+#: It failed, but passed in the rerun.
+FLAKY = 'flaky'
+FAILED_AGAIN = 'failed again'
+NOT_RERUN = 'not run again'
+
+
+@dataclasses.dataclass(frozen=True)
+class RerunSpec:
+    """The reruns of one failure of the first run.
+
+    :param outcome: FLAKY, FAILED_AGAIN or NOT_RERUN.
+    :param statuses: in the later runs, in their order; runs without the spec
+        are omitted.
+    """
+
+    spec: model.Spec
+    outcome: str
+    statuses: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Ended:
+    """The outcome of a rerun.
+
+    :param deviations: how it differs from what was requested.
+    :param broken: reasons of runs that the harness did not complete.
+    """
+
+    again: tuple[RerunSpec, ...]
+    deviations: tuple[str, ...] = ()
+    broken: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """Of the rerun alone; says nothing about the first run.
+
+        0 all passed now, 1 some failed again, 3 not exactly these specs ran,
+        or the harness failed.
+        """
+        outcomes = {one.outcome for one in self.again}
+        if FAILED_AGAIN in outcomes:
+            return verdicts.EXIT_CODES[verdicts.FAILED]
+        if (self.broken or self.deviations or NOT_RERUN in outcomes
+                or not outcomes):
+            return verdicts.EXIT_CODES[verdicts.INCOMPLETE]
+        return 0
+
+
+def wanted(result) -> tuple[str, ...]:
+    """Names of the specs to rerun: those that failed or did not end.
+
+    :raises UsageError: there are none.
+    """
+    names = tuple(dict.fromkeys(spec.name for spec in result.failures))
+    if names:
+        return names
+    if result.infra_errors:
+        what = 'The harness failed, and no spec'
+        hint = 'Fix what stopped the harness, and run all tests again'
+    elif not result.ran:
+        what, hint = 'No spec ran, so none failed', 'Run all tests again'
+    else:
+        what, hint = 'No spec failed', None
+    raise errors.UsageError(f'{what}: there is nothing to rerun',
+                            where=result.source, hint=hint)
+
+
+def expressions(names, most=runner.LONGEST) -> tuple[str, ...]:
+    """Regular expressions (in Go's syntax) that match only these names.
+
+    One per run: usually a single one, more if it would exceed ``most`` bytes,
+    the longest argument that Linux supports.
+
+    :raises UsageError: a single name is too long, or there are no names: an
+        empty expression would match everything.
+    """
+    if not names:
+        raise errors.UsageError('There is nothing to rerun')
+    # The reader strips names, Ginkgo does not.
+    head, tail = f'^{SUITE} *(', ') *$'
+    room = most - len(head) - len(tail)
+    chunks, used = [[]], 0
+    for name in map(runner.quote, names):
+        length = len(name.encode()) + 1
+        if length > room:
+            raise errors.UsageError(
+                'The name of a spec is too long for a regular expression of '
+                f'{most} bytes', last_seen=name[:200])
+        if used + length > room:
+            chunks.append([])
+            used = 0
+        chunks[-1].append(name)
+        used += length
+    return tuple(head + '|'.join(chunk) + tail for chunk in chunks)
+
+
+def conclude(result, names, rounds) -> Ended:
+    """The outcome of rerunning failures.
+
+    :param result: of the first run.
+    :param names: the specs that were rerun.
+    :param rounds: for each repetition, a list of (result, verdict), one for
+        each of :func:`expressions`.
+    """
+    everything = [result for pairs in rounds for result, _ in pairs]
+    found = [line for pairs in rounds for line in deviations(
+        names, [result for result, _ in pairs])]
+    broken = [reason for pairs in rounds for _, verdict in pairs
+              for reason in verdict.reasons[:1]
+              if verdict.outcome == verdicts.HARNESS_ERROR]
+    return Ended(label(result, everything), tuple(dict.fromkeys(found)),
+                 tuple(broken))
+
+
+def deviations(names, results) -> tuple[str, ...]:
+    """How these runs differ from what was requested, a line each.
+
+    :param names: the specs asked for.
+    :param results: of the runs, one for each of :func:`expressions`.
+    """
+    found = []
+    asked = set(names)
+    ran = {spec.name for result in results for spec in result.ran}
+    planned = [result.planned for result in results]
+    # Kubernetes 1.33 has seven pairs of specs with one name; both run.
+    twins = sum(len(result.ran) - len({spec.name for spec in result.ran})
+                for result in results)
+    if None in planned:
+        found.append('A run did not report how many specs it would run')
+    elif sum(planned) != len(asked) + twins:
+        found.append(f'{sum(planned)} specs were planned, but {len(asked)} '
+                     'were requested')
+    for what, some in (('did not run', asked - ran),
+                       ('ran and was not asked for', ran - asked)):
+        found += [f'{name} {what}' for name in sorted(some)]
+    return tuple(found)
+
+
+def label(result, reruns) -> tuple[RerunSpec, ...]:
+    """The later statuses of each failure of a result.
+
+    A failure is a flake only if it passed each time it was rerun to its
+    end: one that passes now and then still fails.
+    """
+    later = [{spec.name: spec.status for spec in rerun.ran}
+             for rerun in reruns]
+    found = []
+    for spec in result.failures:
+        statuses = tuple(run[spec.name] for run in later if spec.name in run)
+        if not statuses:
+            outcome = NOT_RERUN
+        elif set(statuses) == {model.PASSED}:
+            outcome = FLAKY
+        else:
+            outcome = FAILED_AGAIN
+        found.append(RerunSpec(spec, outcome, statuses))
+    return tuple(found)

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finds the records that a user names, and what is known about their clusters.
+
+A record is an archive, a folder with one, or a folder with Hydrophone's files.
+An archive does not say which Magnum driver created the cluster. That is known,
+the best source first, from the user, from the ``run.json`` beside the record,
+and from the ``report.json`` beside it, which was written while the cluster
+still existed.
+"""
+
+import dataclasses
+import json
+import os
+import pathlib
+
+from magnum_capi import errors
+from magnum_capi_tempest.conformance import archive
+from magnum_capi_tempest.conformance import compare
+from magnum_capi_tempest.conformance import damage
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.run import runs
+from magnum_capi_tempest.conformance import verdict as verdicts
+
+#: What a user may add about a cluster, as fields of model.Cluster.
+KNOWN = ('name', 'driver', 'cni', 'image', 'kubernetes')
+
+FORM = ('RECORD[,driver=NAME][,cni=NAME][,image=NAME][,name=NAME]'
+        '[,kubernetes=VERSION]')
+HELP = ('An archive, or a folder with an archive or with junit_01.xml and '
+        f'e2e.log; {FORM} adds what the record does not say about its '
+        'cluster.')
+TREES = 'A folder with records anywhere below it counts as all of them.'
+
+_REPORT, _ARCHIVE = 'report.json', '.tar.gz'
+#: Most records that are read at once, most bytes of a report, and most
+#: characters of a name in it.
+_MOST, _BYTES, _NAME = 1000, 32 << 20, 200
+
+
+@dataclasses.dataclass(frozen=True)
+class Notes:
+    """What is known about a run beside its record.
+
+    :param cluster: its fields are empty if unknown.
+    :param stand_in: the images of the run were stand-ins.
+    :param warnings: problems of the cluster that were seen during the run.
+    :param run: :class:`~.run.runs.Run`, None if it has no ``run.json``.
+    """
+
+    cluster: model.Cluster = model.Cluster()
+    stand_in: bool = False
+    warnings: tuple[str, ...] = ()
+    run: runs.Run | None = None
+
+
+def load(given, *, title=None, copy_to=None) -> compare.Judged:
+    """Read a record and judge it.
+
+    :param given: see :data:`FORM`.
+    :param title: its own name by default.
+    :param copy_to: see :func:`.archive.read`.
+    :raises UsageError: there is no such record, or its results have not been
+        fetched.
+    :raises Damage: it is broken, or not safe to read.
+    """
+    return loaded(given, title=title, copy_to=copy_to)[0]
+
+
+def loaded(given, *, title=None, copy_to=None
+           ) -> tuple[compare.Judged, Notes]:
+    """Like :func:`load`, together with what is known beside the record."""
+    name, said = _parse(given)
+    path = pathlib.Path(name)
+    if _unfetched(path):
+        raise errors.UsageError(
+            'The results of the run have not been fetched', where=path,
+            hint=f'magnum-capi conformance attach {path}')
+    result = archive.read(path, title=title, copy_to=copy_to)
+    notes = _notes(path, result)
+    cluster = _filled(notes.cluster, result.cluster)
+    if result.cluster.kubernetes:
+        # An archive is the best source for its version.
+        said.pop('kubernetes', None)
+    result = dataclasses.replace(
+        result, cluster=dataclasses.replace(cluster, **said),
+        # Of a run that was started elsewhere, the plan is not known.
+        mode=(notes.run.plan.mode if notes.run and not notes.run.elsewhere
+              and result.mode == model.UNKNOWN else result.mode),
+        stand_in_images=result.stand_in_images or notes.stand_in,
+        cluster_warnings=notes.warnings)
+    return compare.Judged(result, verdicts.judge(result)), notes
+
+
+def load_all(given) -> tuple[
+        list[compare.Judged], list[compare.Unreadable]]:
+    """Read several records; titles of records with the same name differ.
+
+    :param given: for a folder that is no record, all records below it.
+    :raises Damage: one that is named cannot be read, or of those below a
+        folder fewer than two can.
+    """
+    found, faults = [], []
+    for one, title in _each(given):
+        try:
+            found.append(load(one, title=title))
+        except damage.Damage as e:
+            if title is None:
+                raise
+            faults.append((title, e))
+    if faults and len(found) < 2:
+        raise faults[0][1]
+    titles = [one.result.title for one in found]
+    return [
+        one if titles.count(one.result.title) == 1
+        else dataclasses.replace(one, result=dataclasses.replace(
+            one.result, title=f'{number}: {one.result.title}'))
+        for number, one in enumerate(found, 1)], [
+        compare.Unreadable(title, str(e)) for title, e in faults]
+
+
+def _parse(given):
+    """Path of a record, and what was added about its cluster.
+
+    :raises UsageError: an attribute is unknown, or it is a URL.
+    """
+    if archive.local(given).exists():
+        return str(given), {}
+    record, *said = str(given).split(',')
+    about = {}
+    for statement in said:
+        key, found, value = statement.partition('=')
+        if not found or key not in KNOWN:
+            raise errors.UsageError(
+                f'{statement!r} is not a known attribute of a cluster',
+                where=given, hint=f'Use {FORM}')
+        about[key] = value
+    return record, about
+
+
+def _unfetched(path):
+    """Whether it is the folder of a run, without its results."""
+    return ((path / runs.FILE).exists() and _is_tree(path)
+            and not any(path.glob(f'*{_ARCHIVE}')))
+
+
+def _notes(path, result):
+    notes = _report_beside(path, result.sha256)
+    run = runs.beside(path, result.sha256)
+    if run is None:
+        return notes
+    return Notes(_filled(run.about, notes.cluster),
+                 notes.stand_in or run.plan.stand_in, run.warnings, run)
+
+
+def _filled(first, second):
+    """The cluster, from two sources; the first one is the better.
+
+    The record itself is the best source for the version and the nodes.
+    """
+    found = {key: value for key, value in dataclasses.asdict(first).items()
+             if value and (key not in ('kubernetes', 'nodes')
+                           or not getattr(second, key))}
+    return dataclasses.replace(second, **found)
+
+
+def _report_beside(path, sha256):
+    """What the report beside a record says.
+
+    An unreadable report is ignored: it only adds to a record. So is that of
+    another archive in the same folder.
+    """
+    file = (path if path.is_dir() else path.parent) / _REPORT
+    try:
+        if file.stat().st_size > _BYTES:
+            return Notes()
+        report = json.loads(file.read_bytes())
+        if sha256 and report['facts']['SHA-256'] != sha256:
+            return Notes()
+        said = report['conformance']
+        known = {field: said['cluster'].get(field) for field in KNOWN}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError,
+            RecursionError):
+        return Notes()
+    return Notes(
+        model.Cluster(**{field: value[:_NAME] for field, value
+                         in known.items() if isinstance(value, str)}),
+        said.get('stand_in_images') is True)
+
+
+def _each(given):
+    """Pairs of a record and its title; None for its own name."""
+    for one in given:
+        name, about = _parse(one)
+        path = pathlib.Path(name)
+        if not _is_tree(path):
+            yield one, None
+            continue
+        said = ''.join(f',{key}={value}' for key, value in about.items())
+        for title, record in _below(path).items():
+            yield f'{record}{said}', title
+
+
+def _is_tree(path):
+    """Whether a folder is no record itself, but may contain records."""
+    if not path.is_dir() or (path / 'plugins').is_dir():
+        return False
+    # As for archive.read: a folder with one archive stands for the archive.
+    return not ((path / archive.JUNIT).exists()
+                or (path / archive.LOG).exists()
+                or len(list(path.glob(f'*{_ARCHIVE}'))) == 1)
+
+
+def _below(folder):
+    """The records below a folder that is no record itself, by title.
+
+    Archives count, and so do folders with a JUnit file and no archive. Links
+    are not followed.
+
+    :raises UsageError: there are none, or too many.
+    """
+    found = []
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        archives = [name for name in names if name.endswith(_ARCHIVE)]
+        found += [pathlib.Path(place, name) for name in sorted(archives)]
+        if archive.JUNIT in names and not archives:
+            found.append(pathlib.Path(place))
+        if len(found) > _MOST:
+            raise errors.UsageError(f'More than {_MOST} records',
+                                    where=folder, hint='Name fewer records')
+    if not found:
+        raise errors.UsageError('There is no record in or below the folder',
+                                where=folder)
+    # The folder is the title if it has only one record.
+    homes = [path if path.is_dir() else path.parent for path in found]
+    return {str(home.relative_to(folder) if homes.count(home) == 1
+                else path.relative_to(folder)).removesuffix(_ARCHIVE): path
+            for home, path in zip(homes, found)}

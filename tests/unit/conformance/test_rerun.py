@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is run again, and what is said of it afterwards."""
+
+import re
+
+import testtools
+
+from magnum_capi import errors
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance import rerun
+from magnum_capi_tempest.conformance.run import runner
+from magnum_capi_tempest.conformance import verdict
+from tests.unit.conformance import by_hand
+
+NAME = '[sig-apps] Job should (not) a.b*c? {1|2} ^$ +x \\d [Conformance]'
+
+
+class WantedTest(testtools.TestCase):
+
+    def test_failures_of_a_real_run(self):
+        names = rerun.wanted(by_hand.real(by_hand.PARALLEL))
+
+        self.assertEqual(4, len(names))
+        self.assertTrue(all(n.startswith('[sig-node] ') for n in names))
+
+    def test_failed_and_unfinished_but_no_suite_node(self):
+        result = by_hand.result(
+            by_hand.failed('a'), by_hand.unfinished('b'),
+            by_hand.passed('c'), by_hand.skipped('d'), by_hand.failed('a'),
+            suite_nodes=(model.SuiteNode('[AfterSuite]', model.FAILED),))
+
+        self.assertEqual(('a', 'b'), rerun.wanted(result))
+
+    def test_nothing_failed(self):
+        error = self.assertRaises(
+            errors.UsageError, rerun.wanted, by_hand.real(by_hand.QUICK))
+
+        self.assertIn('No spec failed: there is nothing to rerun',
+                      str(error))
+        self.assertIn('quick-e2e', str(error))
+
+    def test_harness_failed_says_so(self):
+        error = self.assertRaises(
+            errors.UsageError, rerun.wanted, by_hand.result(
+                infra_errors=(model.InfraError('timeout', 'e2e', 't'),)))
+
+        self.assertIn('The harness failed', str(error))
+
+
+class ExpressionsTest(testtools.TestCase):
+
+    def matches(self, expression, name):
+        return bool(re.search(expression, f'{rerun.SUITE} {name}'))
+
+    def test_matches_the_name_and_nothing_else(self):
+        expression, = rerun.expressions([NAME, 'other'])
+
+        self.assertTrue(self.matches(expression, NAME))
+        # Ginkgo does not strip names.
+        self.assertTrue(self.matches(expression, NAME + ' '))
+        for name in (NAME + ' more', 'before ' + NAME, NAME[:-1],
+                     NAME.replace('a.b', 'axb'), 'another', ''):
+            self.assertFalse(self.matches(expression, name), name)
+
+    def test_finds_a_name_with_several_blanks(self):
+        # Ginkgo has it as it was written, the reader with one blank each.
+        expression, = rerun.expressions(['[sig-a] several blanks'])
+
+        self.assertTrue(self.matches(expression, '[sig-a]  several   blanks'))
+        self.assertFalse(self.matches(expression, '[sig-a] severalblanks'))
+
+    def test_finds_a_test_that_was_named_with_its_blanks(self):
+        plan = runner.Plan(mode=model.FOCUSED, focus=('[sig-a]  a   test',))
+
+        for name in ('[sig-a]  a   test', '[sig-a] a test'):
+            self.assertTrue(re.search(plan.focus_expression, name))
+
+    def test_finds_exactly_the_failures_among_all_specs(self):
+        result = by_hand.real(by_hand.PARALLEL)
+        names = rerun.wanted(result)
+
+        expression, = rerun.expressions(names)
+
+        self.assertEqual(
+            sorted(names), sorted(s.name for s in result.specs
+                                  if self.matches(expression, s.name)))
+
+    def test_many_names_are_divided(self):
+        names = [f'[sig-x] ünique {i} ' + 'x' * 500 for i in range(600)]
+
+        found = rerun.expressions(names)
+
+        self.assertEqual(3, len(found))
+        for expression in found:
+            self.assertLessEqual(len(expression.encode()), runner.LONGEST)
+        for name in (names[0], names[300], names[-1]):
+            self.assertEqual(1, sum(
+                runner.quote(name) + end in e for e in found
+                for end in '|)'))
+
+    def test_every_certified_test_fits_into_one(self):
+        names = [s.name for s in by_hand.real(by_hand.PARALLEL).specs
+                 if s.conformance]
+
+        self.assertEqual(1, len(rerun.expressions(names)))
+
+    def test_plan_takes_them(self):
+        expression, = rerun.expressions([NAME])
+
+        plan = runner.Plan(mode=model.FOCUSED, expression=expression)
+
+        self.assertEqual(expression, plan.focus_expression)
+
+    def test_empty_set_is_refused(self):
+        self.assertRaises(errors.UsageError, rerun.expressions, [])
+
+    def test_name_without_room_is_refused(self):
+        self.assertRaises(errors.UsageError, rerun.expressions,
+                          ['short', 'x' * 500], 200)
+
+
+class DeviationsTest(testtools.TestCase):
+
+    def test_what_ran_and_what_was_asked_for(self):
+        passed, failed = by_hand.passed, by_hand.failed
+        skipped = by_hand.skipped
+        for names, runs, deviations in (
+                ('ab', [[passed('a')], [failed('b'), skipped('c')]], ()),
+                # vmware-tanzu/sonobuoy issue 1387.
+                ('a', [[passed('a'), passed('b')]],
+                 ('2 specs were planned, but 1 were requested',
+                  'b ran and was not asked for')),
+                ('ab', [[passed('a'), skipped('b')]],
+                 ('1 specs were planned, but 2 were requested',
+                  'b did not run')),
+                # Two specs of one name.
+                ('a', [[passed('a'), passed('a')]], ())):
+            self.assertEqual(deviations, rerun.deviations(
+                list(names), [by_hand.result(*specs) for specs in runs]))
+
+    def test_real_rerun(self):
+        names = rerun.wanted(by_hand.real(by_hand.PARALLEL))
+
+        self.assertEqual((), rerun.deviations(
+            names, [by_hand.real(by_hand.RERUN)]))
+
+    def test_log_without_a_plan(self):
+        found = rerun.deviations(['a'], [by_hand.result(
+            by_hand.passed('a'), planned=None)])
+
+        self.assertEqual(
+            ('A run did not report how many specs it would run',), found)
+
+
+class ConcludeTest(testtools.TestCase):
+
+    def conclude(self, *rounds, first=None):
+        first = first or by_hand.result(by_hand.failed('a'),
+                                        by_hand.passed('b'))
+        return rerun.conclude(first, ('a',), [
+            [(result, verdict.judge(result))] for result in rounds])
+
+    def test_flake(self):
+        ended = self.conclude(by_hand.result(by_hand.passed('a')))
+
+        self.assertEqual([rerun.FLAKY], [a.outcome for a in ended.again])
+        self.assertEqual(0, ended.exit_code)
+
+    def test_passed_once_of_twice_is_no_flake(self):
+        ended = self.conclude(by_hand.result(by_hand.passed('a')),
+                              by_hand.result(by_hand.failed('a')))
+
+        again, = ended.again
+        self.assertEqual((rerun.FAILED_AGAIN, ('passed', 'failed')),
+                         (again.outcome, again.statuses))
+        self.assertEqual(1, ended.exit_code)
+
+    def test_not_run(self):
+        ended = self.conclude(by_hand.result(by_hand.skipped('a')))
+
+        self.assertEqual([rerun.NOT_RERUN], [a.outcome for a in ended.again])
+        self.assertEqual(3, ended.exit_code)
+
+    def test_more_ran_than_asked(self):
+        ended = self.conclude(by_hand.result(by_hand.passed('a'),
+                                             by_hand.passed('z')))
+
+        self.assertEqual(3, ended.exit_code)
+
+    def test_harness_failed(self):
+        ended = self.conclude(by_hand.result(
+            infra_errors=(model.InfraError('evicted', 'e2e', 'gone'),)))
+
+        self.assertEqual(('e2e: gone',), ended.broken)
+        self.assertEqual(3, ended.exit_code)
+
+    def test_first_result_stays(self):
+        first = by_hand.real(by_hand.PARALLEL)
+        before = verdict.judge(first)
+
+        ended = rerun.conclude(first, rerun.wanted(first), [
+            [(by_hand.real(by_hand.RERUN),
+              verdict.judge(by_hand.real(by_hand.RERUN)))]])
+
+        self.assertEqual(0, ended.exit_code)
+        self.assertEqual({rerun.FLAKY}, {a.outcome for a in ended.again})
+        self.assertEqual(before, verdict.judge(first))
+        self.assertEqual('failed', before.outcome)

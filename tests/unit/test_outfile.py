@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Files are written as a whole or not at all, with the right mode."""
+
+import os
+import pathlib
+import stat
+from unittest import mock
+
+import fixtures
+import testtools
+
+from magnum_capi import errors
+from magnum_capi import outfile
+
+
+class OutfileTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.out = pathlib.Path(
+            self.useFixture(fixtures.TempDir()).path, 'out')
+
+    def test_whole_or_not_at_all(self):
+        path = self.out / 'x'
+        with outfile.whole(path) as stream:
+            stream.write(b'old')
+
+        def write():
+            with outfile.whole(path) as stream:
+                stream.write(b'new')
+                raise KeyboardInterrupt
+
+        self.assertRaises(KeyboardInterrupt, write)
+        self.assertEqual(b'old', path.read_bytes())
+        self.assertEqual(['x'], os.listdir(self.out))
+
+    def test_private_is_private_from_the_start(self):
+        with outfile.whole(self.out / 'x', outfile.PRIVATE) as stream:
+            self.assertEqual(outfile.PRIVATE,
+                             stat.S_IMODE(os.fstat(stream.fileno()).st_mode))
+
+        self.assertEqual(outfile.PRIVATE, stat.S_IMODE(
+            (self.out / 'x').stat().st_mode))
+
+    def test_a_full_disk_is_told(self):
+        with mock.patch('os.replace', side_effect=OSError(28, 'No space')):
+            error = self.assertRaises(errors.EnvironmentProblem, self._write)
+
+        self.assertIn('No space', str(error))
+        self.assertEqual([], os.listdir(self.out))
+
+    def _write(self):
+        with outfile.whole(self.out / 'y') as stream:
+            stream.write(b'x')
