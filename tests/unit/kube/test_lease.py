@@ -228,6 +228,8 @@ class RenewTest(_Base):
             # It is not taken back silently.
             held.renew()
             self.assertIn('could not be renewed', self.lost(held))
+        with held.hold(0):
+            held.check()
 
     def test_counts_from_before_the_request(self):
         # A contender sees the Lease later than that.
