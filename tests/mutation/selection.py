@@ -93,7 +93,8 @@ def measure(room: rooms.Room, stem: pathlib.Path,
                 'libraries': json.loads(
                     (scratch / 'libraries.json').read_text())}))
     found = json.loads(kept.read_text())
-    processes.preload(found['libraries'])
+    # In this order: oslo_config.sources alone is a circular import.
+    processes.preload(sorted(found['libraries']))
     measured = coverage.CoverageData(str(data))
     measured.read()
     paths = {file: file for file in files} | {
