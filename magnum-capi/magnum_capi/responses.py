@@ -67,5 +67,8 @@ def _chunks(response: urllib3.HTTPResponse) -> collections.abc.Iterator[bytes]:
     try:
         while chunk := take(_CHUNK):
             yield chunk
+        # After the last byte, read1() of http.client leaves the response open,
+        # and the next request of the connection would fail.
+        below.close()
     except http.client.HTTPException as e:
         raise exceptions.ProtocolError(str(e), e) from e
