@@ -43,19 +43,16 @@ def of_nothing(run: runs.Run, reason: str) -> Outcome:
             infra.classify(reason), model.E2E, reason),)), None)
 
 
-def with_run_metadata(run: runs.Run, result: model.Result) -> model.Result:
-    """The result, completed from the file of its run."""
+def _judged(run, result, source):
+    """The outcome of a result, completed from the file of its run."""
+    # The record itself is the best source for the version.
     about = {name: value for name, value in dataclasses.asdict(
-        run.about).items() if value and name != 'nodes'}
+        run.about).items() if value and name != 'nodes'
+        and not (name == 'kubernetes' and result.cluster.kubernetes)}
     known = not run.elsewhere and result.mode == model.UNKNOWN
-    return dataclasses.replace(
+    result = dataclasses.replace(
         result, mode=run.plan.mode if known else result.mode,
-        cluster_warnings=tuple(dict.fromkeys(
-            (*result.cluster_warnings, *run.warnings))),
+        cluster_warnings=run.warnings,
         stand_in_images=result.stand_in_images or run.plan.stand_in,
         cluster=dataclasses.replace(result.cluster, **about))
-
-
-def _judged(run, result, source):
-    result = with_run_metadata(run, result)
     return Outcome(run, result, verdict_.judge(result), source)

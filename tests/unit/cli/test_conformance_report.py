@@ -2,6 +2,7 @@
 """The commands: what they print, write and end with."""
 
 import contextlib
+import dataclasses
 import io
 import json
 import pathlib
@@ -18,8 +19,11 @@ from magnum_capi import errors
 from magnum_capi_tempest.cli import conformance_report as cli
 from magnum_capi_tempest.cli import conformance_run
 from magnum_capi_tempest.conformance import archive
+from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.run import lifecycle
 from magnum_capi_tempest.conformance.run import outcome
+from magnum_capi_tempest.conformance.run import runner
+from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance import verdict
 from tests.unit.conformance import by_hand
 from tests.unit.conformance import magnum_cloud
@@ -208,6 +212,30 @@ class RerunTest(TestCase):
 
         self.assertEqual(3, code)
         self.assertIn('Not exactly these specs ran', out)
+
+    def test_rerun_is_that_of_the_first_run(self):
+        """Its options are not known if it was started elsewhere."""
+        record = pathlib.Path(shutil.copy(by_hand.PARALLEL, self.folder))
+        first = runs.Run(
+            self.folder, runs.Target(kubeconfig='/k'),
+            runner.Plan(parallel=3, skip='ConfigMap'), archive=record.name,
+            started='2026-11-21T09:00:00+00:00',
+            sha256=archive.checksum(record))
+        result = by_hand.real(by_hand.RERUN)
+        ended = outcome.Outcome(None, result, verdict.judge(result))
+        for elsewhere, processes in ((False, 3), (True, 1)):
+            runs.save(dataclasses.replace(first, elsewhere=elsewhere))
+            with mock.patch.object(lifecycle, 'run',
+                                   return_value=ended) as run:
+                code, out, _ = self.call(
+                    conformance_run.Run, '--rerun', self.folder)
+
+            request, = run.call_args_list[0].args[:1]
+            self.assertEqual(
+                (first.target, processes, model.FOCUSED, ''),
+                (request.target, request.plan.parallel, request.plan.mode,
+                 request.plan.skip))
+            self.assertEqual((0, False), (code, 'None' in out))
 
     def test_error_is_no_verdict(self):
         with mock.patch.object(
