@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``magnum-capi conformance report | compare``: the results of runs."""
 
+import contextlib
 import pathlib
 import sys
 
@@ -42,7 +43,10 @@ class Report(base.Judging):
         return parser
 
     def act(self, args):
-        check_output(args.html, args.folder, args.publish)
+        with output(args.html, args.folder, args.publish):
+            return self._show(args)
+
+    def _show(self, args):
         reruns = [sources.load(one).result for one in args.rerun]
         if args.publish:
             judged = _publish(args, reruns)
@@ -90,9 +94,12 @@ class Compare(base.Judging):
         return parser
 
     def act(self, args):
+        with output(args.html, args.folder):
+            return self._show(args)
+
+    def _show(self, args):
         from magnum_capi_tempest.conformance import compare
         from magnum_capi_tempest.conformance import compare_report
-        check_output(args.html, args.folder)
         found = compare.compare(*sources.load_all(args.records))
         if args.folder:
             compare_report.write(args.folder, found)
@@ -121,17 +128,20 @@ def add_output(parser, what, forms):
              'folder.')
 
 
-def check_output(html, *folders):
+@contextlib.contextmanager
+def output(html, *folders):
     """Look at where to write before anything is read or run.
 
     :param html: path of a page, None if no page is wanted.
-    :param folders: likewise; those that do not exist will be made, which is
-        said, as it may be a typing error.
+    :param folders: likewise; those that the block has made are named, as each
+        may be a typing error.
     :raises UsageError: the folder of the page does not exist.
     """
     if html:
         outfile.require_folder(html)
-    for folder in folders:
-        if folder and not folder.exists():
-            print(f'magnum-capi: makes the folder {folder.absolute()}',
-                  file=sys.stderr)
+    missing = [folder for folder in folders
+               if folder and not folder.exists()]
+    yield
+    for folder in missing:
+        print(f'magnum-capi: made the folder {folder.absolute()}',
+              file=sys.stderr)

@@ -83,7 +83,7 @@ class ReportTest(TestCase):
                 '--html', page, '--folder', folder, '-f', 'json')
 
             # A folder is not made silently.
-            self.assertEqual(says, f'makes the folder {folder}' in err)
+            self.assertEqual(says, f'made the folder {folder}' in err)
 
         self.assertEqual(4, len(json.loads(out)['conformance']['reruns']))
         self.assertIn('STAND-IN IMAGES', page.read_text())
