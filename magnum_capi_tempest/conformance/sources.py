@@ -171,7 +171,7 @@ def _report_beside(path, sha256):
     """
     file = (path if path.is_dir() else path.parent) / _REPORT
     try:
-        if file.stat().st_size > _BYTES:
+        if not file.is_file() or file.stat().st_size > _BYTES:
             return Notes()
         report = json.loads(file.read_bytes())
         if sha256 and report['facts']['SHA-256'] != sha256:

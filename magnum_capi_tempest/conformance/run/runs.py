@@ -160,6 +160,8 @@ def load(folder: pathlib.Path) -> Run:
     """
     file = pathlib.Path(folder).absolute() / FILE
     try:
+        if file.exists() and not file.is_file():
+            raise ValueError('it is not a regular file')
         with open(file, 'rb') as stream:
             return _from_dict(file.parent, json.loads(stream.read(_MOST)))
     except (FileNotFoundError, NotADirectoryError):
