@@ -263,18 +263,25 @@ class Address:
 
 
 class Cidr:
-    """A network of nodes, pods or Services."""
+    """One network."""
 
     form = 'a network like 10.0.0.0/24'
 
     def read(self, text: str) -> str:
         if '/' not in text:
             raise ValueError
-        found = _network(text)
-        if found.version == 6:
+        return str(_network(text))
+
+
+class ClusterCidr(Cidr):
+    """A network of nodes, pods or Services."""
+
+    def read(self, text: str) -> str:
+        found = super().read(text)
+        if ':' in found:
             raise ValueError(f'{text!r} is a network of IPv6; clusters have '
                              'networks of IPv4')
-        return str(found)
+        return found
 
 
 class Cidrs:
