@@ -71,7 +71,7 @@ class TestRetrieve(base.BaseTest):
 
     def test_nothing_is_fetched_before_there_is_something(self):
         self.announced = base.complete(base.QUICK, size=0)
-        limits = watch.Limits(10**9, stall=60)
+        limits = watch.Limits(10**9, stall=2)
         self.runtime = dataclasses.replace(self.runtime, limits=limits)
 
         ended = self.retrieve(self.sent(base.QUICK))
