@@ -109,8 +109,8 @@ class Deletion:
             # machine and that of the Cluster.
             kinds['load balancers'] = loadbalancers.delete
             kinds['security groups'] = volumes.delete_security_groups
-        if (options.delete_volumes and state.kept
-                and kept_module.reclaims_volumes(state.kept.values)):
+        if (options.delete_volumes
+                and kept_module.reclaims_volumes(state.values)):
             kinds['volumes'] = volumes.delete
         waits = []
         for what, delete in kinds.items():

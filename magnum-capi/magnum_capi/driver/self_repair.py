@@ -40,7 +40,7 @@ def sizes(rows: rows_module.Rows, state: state_module.State,
     if rows.in_progress or rows.operation == 'DELETE':
         return []
     found = []
-    autoscaled = kept_module.bounds(state.kept.values if state.kept else {})
+    autoscaled = kept_module.bounds(state.values)
     for group in rows.groups:
         name = rows.naming.node_group(group.uuid)
         deployment = snapshot.get('machine_deployments', {}).get(name)

@@ -495,8 +495,7 @@ class StatusCheck:
     def _save(self, rows: rows_module.Rows, verdict: verdicts.Verdict,
               thorough: bool) -> None:
         cluster, store = self._cluster, self._store
-        kept = self._state.kept
-        autoscaled = kept_module.bounds(kept.values if kept else {})
+        autoscaled = kept_module.bounds(self._state.values)
         for group, found in self._paired(rows, verdict):
             if found.gone and not group.is_default:
                 store.destroy(group)

@@ -53,6 +53,10 @@ class State(typing.Protocol):
         """The last values of the cluster."""
 
     @property
+    def values(self) -> typing.Mapping[str, typing.Any]:
+        """The same without what they were made from; may be empty."""
+
+    @property
     def failing(self) -> typing.Mapping[str, datetime.datetime]:
         """What is seen to fail, and since when."""
 
@@ -176,8 +180,7 @@ class Rows:
         :param patience, limit: see goal.DesiredCluster.
         """
         cluster = self.cluster
-        values = state.kept.values if state.kept else {}
-        autoscaled = kept_module.bounds(values)
+        autoscaled = kept_module.bounds(state.values)
         deleting = self.operation == 'DELETE'
         status = cluster.status
         if deleting and not (status or '').startswith('DELETE_'):
@@ -196,7 +199,7 @@ class Rows:
             patience=patience,
             failing=dict(state.failing) if same else {},
             progress=state.progress if same else None,
-            addons=kept_module.has_addons(values),
+            addons=kept_module.has_addons(state.values),
             digest=None if deleting else self.desired_digest(state))
 
     def _group(self, group: typing.Any, state: State,

@@ -133,6 +133,11 @@ class State:
     adopted: Adopted | None = None
     former: Former | None = None
 
+    @property
+    def values(self) -> typing.Mapping[str, typing.Any]:
+        """The last values of the cluster; empty: it has none yet."""
+        return self.kept.values if self.kept else {}
+
 
 def name(release: str) -> str:
     """Name of the Secret."""
