@@ -14,6 +14,7 @@ from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.management import certmanager
 from magnum_capi_tempest.management import deployments
 from magnum_capi_tempest.management import providers
+from magnum_capi_tempest.management import releases
 from magnum_capi_tempest.management import repository as repositories
 
 #: Programs of the toolchain that it needs.
@@ -76,7 +77,7 @@ def complete(api, wanted) -> bool:
 def install(kubeconfig, wanted, repository, tools, progress, env=None):
     """Install everything that is missing, and wait until it runs.
 
-    :param repository: :class:`..repository.Repository`.
+    :param repository: of :func:`load`.
     :param tools: paths of :data:`TOOLS`.
     :param env: variables for the programs, in addition to the caller's own.
     :raises CommandFailed: a program failed.
@@ -116,8 +117,9 @@ def init(clusterctl, kubeconfig, repository, missing) -> list:
 
     We wait for the providers ourselves, to report what is missing.
     """
-    argv = [clusterctl, 'init', '--kubeconfig', kubeconfig,
-            '--config', repository.configuration]
+    argv = [clusterctl, 'init', '--kubeconfig', kubeconfig]
+    if repository.configuration:
+        argv += ['--config', repository.configuration]
     for provider in missing:
         argv += [provider.flag, f'{provider.name}:{provider.version}']
     return argv
@@ -141,8 +143,20 @@ def addon(helm, kubeconfig) -> list:
             '--wait', '--timeout', f'{TIMEOUT}s']
 
 
-def load(wanted, tools, progress) -> repositories.Repository:
-    """The repository for the wanted providers."""
+def load(wanted, tools, progress):
+    """Where the manifests come from.
+
+    :returns: :class:`.releases.Releases`. Where they cannot be had, or
+        images come from archives, a :class:`.repository.Repository`, which
+        needs Go and its module proxy.
+    """
+    if not wanted.stand_in:
+        published = releases.Releases()
+        problem = releases.problem(published)
+        if problem is None:
+            return published
+        progress.info('The manifests are rendered from Go modules, as the '
+                      f'releases cannot be had: {problem}')
     return repositories.load(
         wanted.infrastructure, wanted.stand_in, tools, progress)
 

@@ -8,6 +8,8 @@ import threading
 import types
 
 import fixtures
+import requests
+import requests_mock.contrib.fixture
 import testtools
 
 from magnum_capi import errors
@@ -22,6 +24,8 @@ from magnum_capi_tempest.management import hosted
 from magnum_capi_tempest.management import installation
 from magnum_capi_tempest.management import node
 from magnum_capi_tempest.management import providers
+from magnum_capi_tempest.management import releases
+from magnum_capi_tempest.management import repository
 from magnum_capi_tempest.management import sources
 from magnum_capi_tempest.management import standalone
 from magnum_capi_tempest import runmarks
@@ -93,6 +97,9 @@ class WantedTest(testtools.TestCase):
             configuration='c'), missing)
         self.assertNotIn('--core', argv)
         self.assertIn('docker:v1.14.0', argv)
+        self.assertIn('c', argv)
+        self.assertNotIn('--config', installation.init(
+            'clusterctl', 'k', releases.Releases(), missing))
 
     def test_complete(self):
         wanted = installation.Wanted('docker', stand_in=True)
@@ -112,6 +119,45 @@ class WantedTest(testtools.TestCase):
         self.assertTrue(complete(items, inventory))
         self.assertFalse(complete(items[1:], inventory))
         self.assertFalse(complete(items, inventory[1:]))
+
+
+class ManifestsTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.rendered = self.useFixture(fixtures.MockPatchObject(
+            repository, 'load', return_value='rendered')).mock
+        self.github = self.useFixture(requests_mock.contrib.fixture.Fixture())
+        self.said = []
+        self.progress = types.SimpleNamespace(info=self.said.append)
+
+    def load(self, stand_in=False):
+        return installation.load(
+            installation.Wanted('openstack', stand_in=stand_in), {},
+            self.progress)
+
+    def test_releases(self):
+        module, version = providers.RESOURCE_CONTROLLER
+        self.github.head(releases.Releases().cert_manager)
+        self.github.head(
+            'https://github.com/k-orc/openstack-resource-controller/releases'
+            f'/download/{version}/install.yaml')
+        self.assertIsInstance(self.load(), releases.Releases)
+        self.assertFalse(self.rendered.called)
+        self.assertEqual([], self.said)
+
+    def test_what_cannot_be_had_is_rendered(self):
+        for answer, reason in (
+                ({'exc': requests.ConnectTimeout}, 'ConnectTimeout'),
+                ({'status_code': 404, 'reason': 'Not Found'},
+                 '404 Not Found')):
+            self.github.head(requests_mock.ANY, **answer)
+            self.assertEqual('rendered', self.load())
+            self.assertIn(reason, self.said[-1])
+
+    def test_images_of_archives_need_the_stand_in(self):
+        self.assertEqual('rendered', self.load(stand_in=True))
+        self.assertFalse(self.github.called)
 
 
 class SourcesTest(testtools.TestCase):
