@@ -132,6 +132,40 @@ class CommandsTest(_Base):
                                  for name, blanks, _ in rows}))
         return {name: said for name, _, said in rows}
 
+    def test_help_imports_no_command(self):
+        # It would take seconds.
+        code = """
+import sys
+from magnum_capi.cli import app
+known = app.Commands('magnum_capi.cli')
+for name in known.commands:
+    print(name, known.description(name), sep='\t')
+modules = {entry.module for entry in known.commands.values()}
+sys.exit(', '.join(sorted(modules & set(sys.modules))) or None)
+"""
+        ended = subprocess.run(
+            [sys.executable, '-c', code], cwd=_TOP, capture_output=True,
+            text=True, timeout=60, check=False)
+        self.assertEqual((0, ''), (ended.returncode, ended.stderr))
+        said = dict(line.split('\t') for line in ended.stdout.splitlines())
+        self.assertEqual(set(commands()), set(said))
+        for entry in importlib.metadata.entry_points(
+                group='magnum_capi.cli'):
+            first = entry.load().__doc__.strip().partition('\n')[0]
+            self.assertEqual(first.rstrip('.'),
+                             said[entry.name.replace('_', ' ')])
+
+    def test_the_versions_are_of_all_distributions(self):
+        code, out, _ = self.call('--version')
+        self.assertEqual(0, code)
+        lines = out.splitlines()
+        self.assertThat(lines[0], testtools.matchers.EndsWith(
+            f' {importlib.metadata.version("magnum-capi")}'))
+        self.assertEqual(
+            [f'{name} {importlib.metadata.version(name)}'
+             for name in ('magnum-capi-tempest', 'magnum-capi-sandbox')],
+            lines[1:])
+
     def test_without_arguments(self):
         ended = subprocess.run(
             [sys.executable, '-m', 'magnum_capi.cli.main'], cwd=_TOP,
