@@ -12,6 +12,7 @@ import sys
 import typing
 
 from cliff import app
+from cliff import command
 from cliff import commandmanager
 from cliff import help as cliff_help
 
@@ -54,6 +55,13 @@ class Commands(commandmanager.CommandManager):
         self.group_list.append(namespace)
         for entry in importlib.metadata.entry_points(group=namespace):
             self.commands[entry.name.replace('_', ' ')] = entry
+
+    def add_command(self, name: str, command_class: type[command.Command],
+                    *args: typing.Any, **kwargs: typing.Any) -> None:
+        """Add a command, unless an entry point has its name."""
+        if not isinstance(self.commands.get(name),
+                          importlib.metadata.EntryPoint):
+            super().add_command(name, command_class, *args, **kwargs)
 
     def group(self, words: collections.abc.Sequence[str]) -> list[str]:
         """Names of the commands that begin with these words.

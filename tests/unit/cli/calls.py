@@ -42,7 +42,7 @@ def misused(words):
     if words[:1] == ['timeout']:
         words = [w for w in words[1:] if w and '--kill-after=' not in w]
     plain = [w for w in words if w and re.fullmatch('[a-z_]+', w)]
-    for length in (3, 2):
+    for length in (3, 2, 1):
         command = '_'.join(plain[:length])
         if command in commands():
             return [f'{command} has no {w}' for w in words
