@@ -14,8 +14,20 @@ def inherits(pid: int, variable: str,
 
     :raises OSError: it has ended, or belongs to another user.
     """
+    return variable_of(pid, variable) == os.fspath(value)
+
+
+def variable_of(pid: int, name: str) -> str | None:
+    """The value of a variable with which a process was started.
+
+    :raises OSError: it has ended, or belongs to another user.
+    """
+    mark = os.fsencode(f'{name}=')
     with open(f'/proc/{pid}/environ', 'rb') as f:
-        return f'{variable}={value}'.encode() in f.read().split(b'\0')
+        for word in f.read().split(b'\0'):
+            if word.startswith(mark):
+                return os.fsdecode(word[len(mark):])
+    return None
 
 
 def stat(pid: int | str) -> tuple[str, int, int]:

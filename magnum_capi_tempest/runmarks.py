@@ -43,6 +43,18 @@ def marked(directory: pathlib.Path) -> list[int]:
     return found
 
 
+def runs() -> set[str]:
+    """Folders of all runs of which a process is left."""
+    found = set()
+    for entry in os.scandir('/proc'):
+        if entry.name.isdigit():
+            # It may have ended meanwhile, or belong to another user.
+            with contextlib.suppress(OSError):
+                if value := proc.variable_of(int(entry.name), MARK):
+                    found.add(value)
+    return found
+
+
 def _belongs(pid, directory, session):
     if proc.inherits(pid, MARK, directory):
         return True

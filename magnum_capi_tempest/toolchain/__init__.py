@@ -10,6 +10,7 @@ import pathlib
 
 from magnum_capi import errors
 from magnum_capi import progress as progress_
+from magnum_capi_tempest.toolchain import build
 from magnum_capi_tempest.toolchain import cache
 from magnum_capi_tempest.toolchain import download
 from magnum_capi_tempest.toolchain import pins
@@ -40,6 +41,19 @@ def ensure(names, progress=None) -> dict[str, pathlib.Path]:
             hint=f'Known programs: {", ".join(found.programs)}')
     resolver = _resolver(found, progress)
     return {name: resolver.get(name) for name in names}
+
+
+def versions(names) -> dict[str, str]:
+    """Versions of pinned programs, those of our own with their sources'."""
+    found = pins.load().programs
+    return {name: _version(found[name]) for name in names}
+
+
+def _version(program):
+    if program.build and program.build.own and not program.download:
+        key = build.key(program, program.build.family.path)
+        return f'{program.version}-{key[:12]}'
+    return program.version
 
 
 def describe() -> list[resolve.State]:

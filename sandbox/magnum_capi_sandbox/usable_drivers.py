@@ -12,7 +12,6 @@ from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi_sandbox import drivers as magnum_drivers
 from magnum_capi_sandbox import prerequisites
-from magnum_capi_sandbox import record as records
 from magnum_capi_sandbox import spec
 from magnum_capi_sandbox import versions
 from magnum_capi_tempest import descriptions
@@ -24,7 +23,7 @@ TYPE = {'server_type': 'vm', 'os': 'ubuntu', 'coe': 'kubernetes'}
 def description(box, name) -> driver_info.Description | None:
     """A driver's own description of itself, or else ours.
 
-    :param box: lifecycle.Sandbox that is up.
+    :param box: a :class:`.box.Box` that is up.
     :param name: of a Magnum driver; empty: it is not known which.
     :returns: None if there is no description.
     :raises UsageError: it describes another driver.
@@ -52,22 +51,22 @@ def to_test(box) -> str:
     is configured, or the first by name (magnum/api/validation.py). If there is
     only what ``--clash`` installs, it is :data:`.spec.OWN`.
 
-    :param box: lifecycle.Sandbox that is up.
+    :param box: a :class:`.box.Box` that is up.
     :raises UsageError: it cannot be used, or there are several.
     """
-    record = records.require_ready(box.directory)
+    wanted = box.spec()
     usable = drivers(box)
     found = usable
-    if record.additions.install:
-        installed = _installed(box, record.additions.install)
+    if wanted.requirements:
+        installed = _installed(box, wanted.requirements)
         found = [name for name in usable if name in installed]
-        if record.additions.clash and len(found) > 1:
+        if wanted.clash and len(found) > 1:
             own = pathlib.Path(spec.OWN).name
             found = [name for name in found if name != own]
     if len(found) != 1:
         raise errors.UsageError(
             'It is not clear which driver to test',
-            where=', '.join(record.additions.install) or box.directory,
+            where=', '.join(wanted.requirements) or box.directory,
             last_seen='; '.join((
                 'drivers that can be used: '
                 + (', '.join(found or usable) or 'none'), *others(box))),
@@ -78,7 +77,7 @@ def to_test(box) -> str:
 def sole(box) -> str:
     """Name of the only driver that Magnum can choose; empty: of several.
 
-    :param box: lifecycle.Sandbox that is up.
+    :param box: a :class:`.box.Box` that is up.
     """
     found = drivers(box)
     return found[0] if len(found) == 1 else ''
@@ -87,7 +86,7 @@ def sole(box) -> str:
 def label(box, name) -> str:
     """A driver, and the name and version of its distribution, for readers.
 
-    :param box: lifecycle.Sandbox that is up.
+    :param box: a :class:`.box.Box` that is up.
     """
     made = versions.installed_drivers(box).get(name)
     return f'{name} ({" ".join(made)})' if made else name
@@ -111,7 +110,7 @@ def _installed(box, install):
 def drivers(box) -> list[str]:
     """Names of the drivers that Magnum could use for the image.
 
-    :param box: lifecycle.Sandbox that is up.
+    :param box: a :class:`.box.Box` that is up.
     """
     return [one['Driver'] for one in _listed(box) if _is_usable(one)]
 
@@ -119,7 +118,7 @@ def drivers(box) -> list[str]:
 def others(box) -> list[str]:
     """The other drivers, and why Magnum could not use them.
 
-    :param box: lifecycle.Sandbox that is up.
+    :param box: a :class:`.box.Box` that is up.
     """
     return [f'{one["Driver"]}: ' + (
         'not for the image of the sandbox' if one['State'] == 'usable' else
@@ -133,19 +132,19 @@ def _is_usable(one):
 
 def _listed(box):
     layout = box.layout()
-    record = records.require_ready(box.directory)
+    wanted = box.spec()
     return json.loads(processes.run([
         layout.magnum_env / 'bin' / 'magnum-capi', 'discovery', 'list',
         '--config-file', layout.magnum_conf[0],
         '--config-dir', layout.magnum_conf[1], '-f', 'json'], timeout=120,
         env={**os.environ, **prerequisites.variables(
-            layout, record.additions.install, record.release.version)}))
+            layout, wanted.requirements, wanted.release.version)}))
 
 
 def marks(box, names) -> tuple[tuple[str, str], ...]:
     """Options of [magnum_capi] for the marks of these drivers, if declared.
 
-    :param box: lifecycle.Sandbox that is up.
+    :param box: a :class:`.box.Box` that is up.
     """
     found = {name: described.mark for name in names
              if (described := description(box, name)) and described.mark}

@@ -47,7 +47,7 @@ def own_cpu():
 
 def measure(directory, profile, cold):
     """One start and end; returns (up, down, servers, own, status, phases)."""
-    box, phases = sandbox.Sandbox(directory), Phases()
+    box, phases = sandbox.Box(directory), Phases()
     if cold:
         snapshot.path(profiles.get(profile)).unlink(missing_ok=True)
     cpu, begin = own_cpu(), time.monotonic()

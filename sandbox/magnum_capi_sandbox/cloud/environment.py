@@ -34,6 +34,9 @@ _STAMP = 'magnum-capi-complete'
 _OWN = 'own'
 _KEPT = 5
 
+#: Names of the environments among the versions of a sandbox.
+_CLOUD, _MAGNUM_PACKAGES = 'packages of the cloud', 'packages of Magnum'
+
 # Magnum's own pin, with its hashes.
 _MAGNUM = re.compile(r'^magnum==.*(?:\n .*)*\n', re.MULTILINE)
 
@@ -75,11 +78,31 @@ def key(release=releases.NEWEST, kind=infrastructure.MEMORY) -> str:
     """A name for the content of an environment: pins and Python version.
 
     :param kind: one of :data:`.infrastructure.KINDS`.
+    :raises UsageError: the user's own Magnum is not in the cache any more.
     """
     parts = [*_files(release, kind), *_python()]
     if not release.wheel:
         return digest(*parts)
+    if not pathlib.Path(release.wheel).exists():
+        raise errors.UsageError(
+            "The environment of this sandbox's Magnum has been removed",
+            where=release.wheel, hint='Take the sandbox down and up again')
     return _OWN + digest(pathlib.Path(release.wheel), *parts)
+
+
+def versions(release=releases.NEWEST,
+             kind=infrastructure.MEMORY) -> dict[str, str]:
+    """The keys of a sandbox's environments, as versions by name.
+
+    :param kind: one of :data:`.infrastructure.KINDS`.
+    """
+    return {_CLOUD: key(kind=kind), _MAGNUM_PACKAGES: key(release, kind)}
+
+
+def made(versions) -> Environments:
+    """The environments with these :func:`versions`; they may be gone."""
+    return Environments(*(
+        location(versions[name]) for name in (_CLOUD, _MAGNUM_PACKAGES)))
 
 
 def pins(release, folder,
@@ -133,10 +156,6 @@ def ensure(progress, release=releases.NEWEST,
     :raises CommandFailed: packages cannot be installed.
     :raises UsageError: the user's own Magnum is not in the cache any more.
     """
-    if release.wheel and not pathlib.Path(release.wheel).exists():
-        raise errors.UsageError(
-            "The environment of this sandbox's Magnum has been removed",
-            where=release.wheel, hint='Take the sandbox down and up again')
     folder = _ensure(
         progress, location(key(release, kind)),
         'Python environment of the cloud (Keystone to Magnum)'

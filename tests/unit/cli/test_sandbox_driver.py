@@ -13,8 +13,6 @@ from magnum_capi import errors
 from magnum_capi import outfile
 from magnum_capi import processes
 from magnum_capi_sandbox.cli import sandbox as cli
-from magnum_capi_sandbox import record
-from magnum_capi_sandbox import spec
 from magnum_capi_sandbox import usable_drivers
 from magnum_capi_tempest import leaks
 from magnum_capi_tempest.leaks import model
@@ -66,21 +64,19 @@ class DriverTest(testtools.TestCase):
         outfile.write_private(stream, recorded.data)
         return stream
 
-    def run_in(self, drivers, *words, **additions):
+    def run_in(self, drivers, *words, **changes):
         """Run tests in a sandbox with drivers, {of: state}.
 
         :returns: exit code, the first line of the result, standard error.
         """
-        code, out, err = self.printed_in(drivers, *words, **additions)
+        code, out, err = self.printed_in(drivers, *words, **changes)
         return code, out.strip().partition('\n')[0], err
 
-    def printed_in(self, drivers, *words, **additions):
+    def printed_in(self, drivers, *words, **changes):
         """The same with all of the output."""
         self.drivers = {HELM: 'usable', **drivers}
-        layout = samples.a_layout(self.folder)
-        record.save(self.folder, record.Record(
-            'embedded', layout.prefix, layout.port_base, '/c', ready=True,
-            additions=spec.Additions(**additions)))
+        samples.a_layout(self.folder)
+        samples.save(self.folder, **changes)
         self.conf = None
         return test_tempest.call(
             cli.Tempest, '--directory', self.folder, *words)
