@@ -11,13 +11,8 @@ import pathlib
 from magnum_capi import errors
 from magnum_capi import progress as progress_
 from magnum_capi_tempest.toolchain import build
-from magnum_capi_tempest.toolchain import cache
-from magnum_capi_tempest.toolchain import download
 from magnum_capi_tempest.toolchain import pins
-from magnum_capi_tempest.toolchain import resolve
-
-#: Hosts that did not answer are not asked again in this run.
-_HOSTS = download.Hosts()
+from magnum_capi_tempest.toolchain import programs
 
 
 def ensure(names, progress=None) -> dict[str, pathlib.Path]:
@@ -56,10 +51,10 @@ def _version(program):
     return program.version
 
 
-def describe() -> list[resolve.State]:
+def describe() -> list[programs.State]:
     """Which pinned programs are available, and where."""
     return _resolver(pins.load(), progress_.Silent()).describe()
 
 
 def _resolver(found, progress):
-    return resolve.Resolver(found, cache.Store(), progress, hosts=_HOSTS)
+    return programs.Resolver(found, programs.Store(), progress)

@@ -24,6 +24,7 @@ from magnum_capi_sandbox import infrastructure
 from magnum_capi_sandbox import releases
 from magnum_capi_tempest import paths
 from magnum_capi_tempest import resources
+from magnum_capi_tempest.toolchain import disk
 from magnum_capi_tempest.toolchain import gobin
 from magnum_capi_tempest.toolchain import lock
 
@@ -168,6 +169,13 @@ def ensure(progress, release=releases.NEWEST,
     return folder
 
 
+def _remove_unused(newest):
+    """Remove the environments that nothing has used for long."""
+    for stamp in newest.parent.glob(f'*/{_STAMP}'):
+        if disk.unused(stamp):
+            _remove(stamp)
+
+
 def of_pins(progress, files, what) -> pathlib.Path:
     """The folder of an environment that is not part of a cloud.
 
@@ -195,18 +203,24 @@ def _ensure(progress, folder, what, words):
         if not (folder / _STAMP).exists():
             with progress.step(what):
                 _make(folder, words, held)
+            _remove_unused(folder)
         (folder / _STAMP).touch()
     return folder
 
 
 def _remove_oldest(newest):
-    """Remove the least recently used environments, unless a program runs."""
+    """Remove the least recently used ones with Magnums of users' own."""
     stamps = sorted(newest.parent.glob(f'{_OWN}*/{_STAMP}'), key=_last_use)
     for stamp in stamps[:-_KEPT]:
-        if not _in_use(stamp.parent):
-            # First: without it, the rest does not count as an environment.
-            stamp.unlink(missing_ok=True)
-            shutil.rmtree(stamp.parent, ignore_errors=True)
+        _remove(stamp)
+
+
+def _remove(stamp):
+    """Remove an environment, unless a program runs from it."""
+    if not _in_use(stamp.parent):
+        # First: without it, the rest does not count as an environment.
+        stamp.unlink(missing_ok=True)
+        shutil.rmtree(stamp.parent, ignore_errors=True)
 
 
 def _last_use(stamp):

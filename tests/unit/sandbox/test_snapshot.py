@@ -80,8 +80,10 @@ class SnapshotTest(testtools.TestCase):
             (self.base / 'cloud' / name).mkdir(parents=True)
         of_use = ['embedded-bb-1234', 'full-aa-1234',
                   f'.embedded-aa-1234.{os.getppid()}']
+        # No process can have this number.
+        dead = f'.embedded-aa-1234.{2**22 + 1}'
         for name in (*of_use, 'embedded-aa-old', 'embedded-gone-1234',
-                     'full-gone-1234', 'embedded-1234', f'.embedded-aa-1234.{2**22 + 1}'):
+                     'full-gone-1234', 'embedded-1234', dead):
             (self.kept.parent / name / 'db').mkdir(parents=True)
         # Those of earlier versions were files.
         (self.kept.parent / 'embedded-aa-1234.tar').touch()
