@@ -139,7 +139,7 @@ def under_test(box, order) -> str:
     """Name of the driver that the tests are about; empty: it is not known."""
     if order.driver:
         return order.driver
-    return usable_drivers.sole(box)
+    return usable_drivers.choice(box)
 
 
 def described(box, order) -> driver_info.Description | None:

@@ -11,6 +11,7 @@ from magnum_capi import driver_info
 from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi_sandbox import drivers as magnum_drivers
+from magnum_capi_sandbox import options
 from magnum_capi_sandbox import prerequisites
 from magnum_capi_sandbox import spec
 from magnum_capi_sandbox import versions
@@ -18,6 +19,9 @@ from magnum_capi_tempest import descriptions
 
 #: Cluster type of the image of a sandbox.
 TYPE = {'server_type': 'vm', 'os': 'ubuntu', 'coe': 'kubernetes'}
+
+#: First version of Magnum that has the option default_driver.
+_DEFAULT_HEEDED = 23
 
 
 def description(box, name) -> driver_info.Description | None:
@@ -74,12 +78,20 @@ def to_test(box) -> str:
     return found[0]
 
 
-def sole(box) -> str:
-    """Name of the only driver that Magnum can choose; empty: of several.
+def choice(box) -> str:
+    """Name of the driver that Magnum chooses; empty: it cannot be told.
+
+    The one that is configured, which Magnum has heeded since 23 (see
+    magnum/api/validation.py), or else the only one that is usable.
 
     :param box: a :class:`.box.Box` that is up.
     """
     found = drivers(box)
+    if box.spec().release.version >= _DEFAULT_HEEDED:
+        default = options.value(
+            box.layout().magnum_conf[1], 'drivers', 'default_driver')
+        if default:
+            return default if default in found else ''
     return found[0] if len(found) == 1 else ''
 
 

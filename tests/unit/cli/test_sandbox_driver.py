@@ -152,3 +152,19 @@ class DriverTest(testtools.TestCase):
         self.assertEqual(0, code)
         self.assertNotIn('not_promised', self.conf['magnum_capi'])
         self.assertNotIn(HELM[0], first)
+
+    def test_the_driver_that_is_configured(self):
+        """Magnum 23 and later take it; earlier ones have no such option."""
+        conf = self.folder / 'etc' / 'magnum.d' / '90-set.conf'
+        for release, default, usable, tested in (
+                ('2026.2', MINE[0], {MINE: 'usable'}, MINE[0]),
+                ('2026.2', HELM[0], {MINE: 'usable'}, HELM[0]),
+                ('2026.1', HELM[0], {MINE: 'usable'}, None),
+                # Nobody can say what becomes of this one.
+                ('2026.2', MINE[0], {MINE: 'broken'}, None)):
+            outfile.write_private(
+                conf, f'[drivers]\ndefault_driver = {default}\n')
+            _, first, _ = self.run_in(usable, magnum=release)
+            self.assertEqual(
+                [tested] if tested else [],
+                [name for name in (MINE[0], HELM[0]) if name in first])
