@@ -18,11 +18,14 @@ import sys
 import tempfile
 import typing
 
+import psutil
+
 from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi_sandbox import infrastructure
 from magnum_capi_sandbox import releases
 from magnum_capi_tempest import paths
+from magnum_capi_tempest import proc
 from magnum_capi_tempest import resources
 from magnum_capi_tempest.toolchain import disk
 from magnum_capi_tempest.toolchain import gobin
@@ -232,14 +235,8 @@ def _last_use(stamp):
 
 def _in_use(folder):
     """Whether a sandbox runs from an environment; see services.environment."""
-    mark = os.fsencode(f'PATH={folder}/bin:')
-    for path in pathlib.Path('/proc').glob('[0-9]*/environ'):
-        # It may have ended meanwhile, or belong to another user.
-        with contextlib.suppress(OSError):
-            if any(value.startswith(mark)
-                   for value in path.read_bytes().split(b'\0')):
-                return True
-    return False
+    return any((proc.variable(process, 'PATH') or '').startswith(
+        f'{folder}/bin:') for process in psutil.process_iter())
 
 
 def _make(folder, words, held):
