@@ -17,6 +17,8 @@ import signal
 import threading
 import time
 
+import psutil
+
 from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi import progress
@@ -205,35 +207,21 @@ class _Tree:
 
     def __init__(self, process, mark):
         self._mark = mark
-        #: Start times, in ticks, by process id, because ids are reused.
-        self._seen = {process.pid: proc.stat(process.pid)[2]}
+        self._seen = {psutil.Process(process.pid)}
 
-    def look(self):
-        """The process ids of those that are still alive."""
-        living = {pid: (parent, began)
-                  for pid, (state, parent, began) in _processes()
-                  if state not in 'ZX'}
-        alive = {pid for pid, began in self._seen.items()
-                 if pid in living and living[pid][1] == began}
-        alive.update(pid for pid in living if self._is_marked(pid))
-        new = alive
-        while new:
-            new = {pid for pid, (parent, _began) in living.items()
-                   if parent in new} - alive
-            alive |= new
-        self._seen.update((pid, living[pid][1]) for pid in alive)
-        return alive
-
-    def _is_marked(self, pid):
-        # It may have ended meanwhile, or belong to another user.
-        with contextlib.suppress(OSError):
-            return proc.inherits(pid, _MARK, self._mark)
-        return False
+    def look(self) -> set[psutil.Process]:
+        """Those that are still alive."""
+        self._seen.update(process for process in psutil.process_iter()
+                          if proc.variable(process, _MARK) == self._mark)
+        for process in [*filter(_lives, self._seen)]:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                self._seen.update(process.children(recursive=True))
+        return {*filter(_lives, self._seen)}
 
     def send(self, number):
-        for pid in self.look():
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, number)
+        for process in self.look():
+            with contextlib.suppress(psutil.Error):
+                process.send_signal(number)
 
     def end(self):
         """End all of it, after some time to end by itself."""
@@ -249,10 +237,10 @@ class _Tree:
             what='all processes to end', pace=_PACE)
 
 
-def _processes():
-    """Ids of all processes, with their :func:`proc.stat`."""
-    for name in os.listdir('/proc'):
-        if name.isdigit():
-            # It may have ended meanwhile.
-            with contextlib.suppress(OSError):
-                yield int(name), proc.stat(name)
+def _lives(process):
+    # psutil knows a process by its id and its start, because ids are reused.
+    try:
+        return process.is_running() and process.status() not in (
+            psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
+    except psutil.NoSuchProcess:
+        return False

@@ -13,6 +13,8 @@ import os
 import pathlib
 import signal
 
+import psutil
+
 from magnum_capi import waiting
 from magnum_capi_tempest import proc
 
@@ -33,24 +35,26 @@ def marked(directory: pathlib.Path) -> list[int]:
         session = int((directory / _SESSION).read_text())
     except (OSError, ValueError):
         session = None
-    found = []
-    for entry in os.scandir('/proc'):
-        if entry.name.isdigit():
-            # It may have ended meanwhile, or belong to another user.
-            with contextlib.suppress(OSError):
-                if _belongs(int(entry.name), directory, session):
-                    found.append(int(entry.name))
-    return found
+    return [process.pid for process in psutil.process_iter()
+            if _belongs(process, directory, session)]
 
 
-def _belongs(pid, directory, session):
-    if proc.inherits(pid, MARK, directory):
+def runs() -> set[str]:
+    """Folders of all runs of which a process is left."""
+    return {folder for process in psutil.process_iter()
+            if (folder := proc.variable(process, MARK))}
+
+
+def _belongs(process, directory, session):
+    if proc.variable(process, MARK) == str(directory):
         return True
     # The session number may have been reused since; the processes of such a
     # session do not work in our folder.
-    return session is not None and os.getsid(pid) == session and \
-        pathlib.Path(os.readlink(f'/proc/{pid}/cwd')).is_relative_to(
-            directory)
+    with contextlib.suppress(psutil.Error, OSError):
+        return session is not None and os.getsid(process.pid) == session \
+            and pathlib.Path(process.cwd()).is_relative_to(directory)
+    # It has ended meanwhile, or belongs to another user.
+    return False
 
 
 def sweep(directory: pathlib.Path, spare=None) -> list[int]:

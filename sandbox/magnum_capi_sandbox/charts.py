@@ -50,21 +50,21 @@ def _missing(values, needed, path=''):
             yield from _missing(values[name] or {}, value, f'{path}{name}.')
 
 
-def used(directory: pathlib.Path, record) -> pathlib.Path:
+def used(directory: pathlib.Path, spec) -> pathlib.Path:
     """Path of the chart that drivers of a sandbox are pointed at."""
-    if record.nodes.real:
+    if spec.machines.real:
         return directory / 'chart'
-    return pathlib.Path(record.chart)
+    return pathlib.Path(spec.chart)
 
 
-def make(directory: pathlib.Path, record):
+def make(directory: pathlib.Path, spec):
     """Make a fresh copy of the chart, if the sandbox needs one."""
-    target = used(directory, record)
-    if not record.nodes.real:
+    target = used(directory, spec)
+    if not spec.machines.real:
         return
     shutil.rmtree(target, ignore_errors=True)
-    shutil.copytree(record.chart, target)
-    values = merged(_values(target), DEFAULTS[record.infrastructure])
+    shutil.copytree(spec.chart, target)
+    values = merged(_values(target), DEFAULTS[spec.infrastructure])
     outfile.write_private(
         target / _VALUES, yaml.safe_dump(values, sort_keys=False))
 

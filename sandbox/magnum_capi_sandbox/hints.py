@@ -4,6 +4,8 @@
 import os
 import pathlib
 import shlex
+import shutil
+import sys
 
 from magnum_capi_tempest import paths
 
@@ -18,12 +20,22 @@ def command(verb, directory) -> str:
 
     :param verb: one of "magnum-capi sandbox".
     :returns: to be copied into any shell of the user, which need not have the
-        variable by which a script has moved the state folder.
+        variable by which a script has moved the state folder, nor this
+        program on PATH.
     """
-    words = ['magnum-capi', 'sandbox', verb]
+    words = [program(), 'sandbox', verb]
     if directory != default_directory() or 'MAGNUM_CAPI_STATE' in os.environ:
         words += ['--directory', str(directory)]
     return shlex.join(words)
+
+
+def program() -> str:
+    """How to call this program: its path, unless PATH finds it."""
+    own = pathlib.Path(sys.executable).with_name('magnum-capi')
+    found = shutil.which(own.name)
+    if own.exists() and (not found or not own.samefile(found)):
+        return str(own)
+    return own.name
 
 
 def take_down(directory) -> str:

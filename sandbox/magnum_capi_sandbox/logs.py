@@ -7,18 +7,18 @@ import os
 import time
 
 from magnum_capi import errors
-from magnum_capi_sandbox import record as records
 
 
-def show(box, names, lines, follow, stream):
+def show(supervisor, names, lines, follow, stream):
     """Print the last lines of logs, each with its program's name.
 
+    :param supervisor: of the sandbox.
     :param names: programs; empty for all.
     :param follow: go on until interrupted.
-    :raises UsageError: there is no sandbox, or it has no such program.
+    :raises UsageError: there is no such program.
     """
-    records.require_ready(box.directory)
-    known = sorted(p.stem for p in (box.directory / 'log').glob('*.log'))
+    folder = supervisor.directory / 'log'
+    known = sorted(path.stem for path in folder.glob('*.log'))
     for name in names:
         if name not in known:
             raise errors.UsageError(
@@ -26,7 +26,7 @@ def show(box, names, lines, follow, stream):
                 hint=f'Known: {", ".join(known)}')
     chosen = list(names) or known
     width = max(map(len, chosen))
-    files = {n: open(box.supervisor.log(n), errors='replace')
+    files = {n: open(supervisor.log(n), errors='replace')
              for n in chosen}
     try:
         for name, file in files.items():
@@ -35,13 +35,13 @@ def show(box, names, lines, follow, stream):
         while follow:
             for name, file in files.items():
                 # Asked first: nothing is added to it after that.
-                replaced = _is_replaced(file, box.supervisor.log(name))
+                replaced = _is_replaced(file, supervisor.log(name))
                 for line in file:
                     print(f'{name:{width}} | {line.rstrip()}', file=stream,
                           flush=True)
                 if replaced:
                     file.close()
-                    files[name] = open(box.supervisor.log(name),
+                    files[name] = open(supervisor.log(name),
                                        errors='replace')
             time.sleep(0.3)    # noqa: MC103  ends with Ctrl-C
     finally:

@@ -4,7 +4,6 @@
 
 import pathlib
 
-from magnum_capi_sandbox import infrastructure
 from magnum_capi_sandbox import nodes
 from magnum_capi_tempest.toolchain import disk
 
@@ -43,29 +42,29 @@ def needs(archives) -> str:
             '2 cores')
 
 
-def up(directory, record, supervisor, progress) -> str | None:
+def up(directory, spec, supervisor, progress) -> str | None:
     """Start or repair the engine and load its images.
 
     :param directory: folder of the sandbox.
-    :param record: its :class:`~.record.Record`.
+    :param spec: its :class:`~.spec.Spec`.
     :param supervisor: the sandbox's, which runs.
     :returns: its URL; None for nodes in memory.
     :raises EnvironmentProblem: archives or disk space are missing.
     """
-    if not record.nodes.real:
+    if not spec.machines.real:
         return None
     from magnum_capi_tempest import containers
     from magnum_capi_tempest import images
     wanted = nodes.needed(
-        images.inventory.read(pathlib.Path(record.nodes.images)),
-        balancers=record.infrastructure == infrastructure.MEMORY)
+        images.inventory.read(pathlib.Path(spec.images)),
+        balancers=not spec.openstack)
     engine = containers.Engine(folder(directory), supervisor)
     if engine.access() is None:
         # After the engine was killed, "capi" reconciles every cluster only
         # when it starts itself. Otherwise no cluster could be deleted until
         # the next resync after 10 minutes: its load balancer is missing.
         supervisor.stop('capi')
-        if record.infrastructure == infrastructure.OPENSTACK:
+        if spec.openstack:
             # When Nova starts, it boots the servers that have gone with it.
             supervisor.stop('nova')
     access = engine.up(progress)

@@ -92,17 +92,17 @@ def _patched(progress):
     return _release(wheel, patches)
 
 
+def kept(text) -> releases.Release:
+    """The release with that name, or of that wheel in the cache."""
+    if not text.endswith('.whl'):
+        return releases.get(text)
+    wheel = pathlib.Path(text)
+    return dataclasses.replace(_traits(wheel, wheel), wheel=text)
+
+
 def _release(wheel, source):
     """The release whose traits a wheel has, with the cached wheel."""
-    found = re.match(r'magnum-((\d+)\.[^-]*)-', wheel.name)
-    oldest = releases.RELEASES[0]
-    if not found or int(found[2]) < oldest.version:
-        raise errors.UsageError(
-            f'This is not Magnum {oldest.version} or later: {wheel.name}',
-            where=source, hint='In a checkout the version comes from tags: '
-            'run git fetch --tags')
-    release = releases.get(str(
-        min(int(found[2]), releases.NEWEST.version)))
+    release = _traits(wheel, source)
     kept = (paths.cache() / 'wheels' / environment.digest(wheel)
             / wheel.name)
     if not kept.exists():
@@ -111,6 +111,18 @@ def _release(wheel, source):
         shutil.copyfile(wheel, temporary)
         temporary.rename(kept)
     return dataclasses.replace(release, wheel=str(kept))
+
+
+def _traits(wheel, source):
+    """The release whose traits a wheel has."""
+    found = re.match(r'magnum-((\d+)\.[^-]*)-', wheel.name)
+    oldest = releases.RELEASES[0]
+    if not found or int(found[2]) < oldest.version:
+        raise errors.UsageError(
+            f'This is not Magnum {oldest.version} or later: {wheel.name}',
+            where=source, hint='In a checkout the version comes from tags: '
+            'run git fetch --tags')
+    return releases.get(str(min(int(found[2]), releases.NEWEST.version)))
 
 
 def _built(folder, scratch):

@@ -1,22 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a user wants of a sandbox, and whether a running one meets it."""
+"""What a sandbox is: one saved thing, in one small file of its folder.
 
+A user's wish is a :class:`Spec` in which most is left open. ``up`` decides
+the rest, and saves it. The file is created first and removed last: a folder
+without it is never ours to remove, and a spec that is not "ready" comes from
+an interrupted run.
+"""
+
+import collections.abc
 import dataclasses
+import json
 import pathlib
 
 from magnum_capi import errors
+from magnum_capi import outfile
 from magnum_capi_sandbox import catalog
 from magnum_capi_sandbox import charts
 from magnum_capi_sandbox import drivers
 from magnum_capi_sandbox import hints
 from magnum_capi_sandbox import infrastructure
+from magnum_capi_sandbox import layout as layouts
+from magnum_capi_sandbox import magnum_wheel
 from magnum_capi_sandbox import nodes as nodes_
 from magnum_capi_sandbox import options
 from magnum_capi_sandbox import prerequisites
+from magnum_capi_sandbox import profiles
+from magnum_capi_sandbox import releases
 from magnum_capi_tempest.management import hosted
 from magnum_capi_tempest.management import pods
 from magnum_capi_tempest.management import standalone
 from magnum_capi_tempest import resources
+
+#: Name of the file.
+NAME = 'sandbox.json'
 
 #: Test drivers that clash with others.
 CLASH = 'sandbox/drivers/clash'
@@ -27,8 +43,13 @@ OWN = 'drivers/k8s_capi_v1'
 
 @dataclasses.dataclass(frozen=True)
 class Spec:
-    """What a user wants of a sandbox; None or empty: no preference.
+    """A sandbox, as it is wished for and as it is saved.
 
+    In a wish, None or empty means: no preference.
+
+    :param profile: one of :data:`.profiles.PROFILES`.
+    :param chart: path of the chart that drivers are pointed at.
+    :param port_base: first of its ports.
     :param install: paths of distributions with drivers, or requirements.
     :param magnum_conf: files that are added to Magnum's configuration.
     :param discovery_filter: Magnum's API gets the discovery filter.
@@ -41,56 +62,176 @@ class Spec:
     :param magnum: release or path of Magnum, see :func:`.magnum_wheel.find`.
     :param infrastructure: one of :data:`.infrastructure.KINDS`.
     :param management: one of ``management.standalone.BACKENDS``.
+
+    What ``up`` adds, and nobody wishes:
+
+    :param network: ``127.77``: first two numbers of its addresses.
+    :param machines: what its nodes are.
+    :param versions: of its parts, by name, as far as they are pinned.
+    :param ready: whether it has been up.
     """
 
     profile: str | None = None
-    chart: pathlib.Path | None = None
+    chart: str | None = None
     port_base: int | None = None
-    install: tuple[str, ...] = ()
-    magnum_conf: tuple[pathlib.Path, ...] = ()
-    discovery_filter: bool = False
-    clash: bool = False
-    nodes: str | None = None
-    images: pathlib.Path | None = None
-    rate_limiting: bool = False
-    magnum: str | None = None
-    infrastructure: str | None = None
-    management: str | None = None
-
-
-@dataclasses.dataclass(frozen=True)
-class Additions:
-    """What a sandbox has beyond a default one; see :class:`Spec`.
-
-    :param install: results of :func:`.drivers.requirement`, including those
-        of ``clash``.
-    :param magnum_conf: absolute paths, including that of ``clash``.
-    """
-
     install: tuple[str, ...] = ()
     magnum_conf: tuple[str, ...] = ()
     discovery_filter: bool = False
     clash: bool = False
+    nodes: str | None = None
+    images: str | None = None
     rate_limiting: bool = False
+    magnum: str | None = None
+    infrastructure: str | None = None
+    management: str | None = None
+    network: str = ''
+    machines: nodes_.Nodes = nodes_.Nodes()
+    versions: collections.abc.Mapping[str, str] = dataclasses.field(
+        default_factory=dict)
+    ready: bool = False
+
+    @property
+    def release(self) -> releases.Release:
+        """The release of Magnum, perhaps with a wheel of the user's own."""
+        return magnum_wheel.kept(self.magnum or releases.NEWEST.name)
+
+    @property
+    def openstack(self) -> bool:
+        """Whether the clusters' machines are servers of a real OpenStack."""
+        return self.infrastructure == infrastructure.OPENSTACK
+
+    @property
+    def pods(self) -> bool:
+        """Whether Cluster API runs in pods."""
+        return self.management == hosted.BACKEND
+
+    @property
+    def requirements(self) -> tuple[str, ...]:
+        """What is installed for Magnum, including that of ``clash``."""
+        found = list(self.install)
+        if self.clash:
+            folder, own = map(resources.find, (CLASH, OWN))
+            if not any(_has_name(text, drivers.distribution(str(own)))
+                       for text in found):
+                found.insert(0, str(own))
+            found.insert(0, str(folder))
+        return tuple(found)
+
+    @property
+    def configuration(self) -> tuple[str, ...]:
+        """Files for Magnum, including that of ``clash``; later ones win."""
+        own = [str(resources.find(CLASH) / 'magnum.conf')] if self.clash \
+            else []
+        return (*own, *self.magnum_conf)
+
+    def layout(self, directory: pathlib.Path) -> layouts.Layout:
+        """Its addresses and files in a folder."""
+        return layouts.Layout(
+            directory, self.network,
+            self.port_base or layouts.DEFAULT_PORT_BASE)
 
 
-def additions(wanted) -> Additions:
-    """What the spec adds to a default sandbox.
+#: Fields that a user can ask for.
+WISHES = tuple(field.name for field in dataclasses.fields(Spec)
+               if field.name not in ('network', 'machines', 'versions',
+                                     'ready'))
 
-    :raises UsageError: an addition does not exist or cannot be used.
+
+def checked(wish: Spec, progress) -> Spec:
+    """A wish in which every path is absolute and everything exists.
+
+    :raises UsageError: something in it does not exist or cannot be used.
+    :raises MagnumCapiError: no wheel can be built of the user's Magnum.
     """
-    install = [drivers.requirement(text) for text in wanted.install]
-    conf = [str(options.check(path)) for path in wanted.magnum_conf]
-    if wanted.clash:
-        folder, own = map(resources.find, (CLASH, OWN))
-        if not any(_has_name(text, drivers.distribution(str(own)))
-                   for text in install):
-            install.insert(0, str(own))
-        install.insert(0, str(folder))
-        # First, so that the user's files win.
-        conf.insert(0, str(folder / 'magnum.conf'))
-    return Additions(tuple(install), tuple(conf), wanted.discovery_filter,
-                     wanted.clash, wanted.rate_limiting)
+    profiles.get(wish.profile or profiles.DEFAULT)
+    found = dataclasses.replace(
+        wish,
+        chart=wish.chart and str(chart(wish.chart)),
+        install=tuple(map(drivers.requirement, wish.install)),
+        magnum_conf=tuple(str(options.check(f)) for f in wish.magnum_conf),
+        images=wish.images and str(pathlib.Path(wish.images).absolute()))
+    if not wish.magnum:
+        return found
+    release = magnum_wheel.find(wish.magnum, progress)
+    return dataclasses.replace(found, magnum=release.wheel or release.name)
+
+
+def decided(wish: Spec, progress) -> Spec:
+    """A checked wish in which nothing is left open.
+
+    Missing archives of images for real nodes are made, unless a folder of
+    them is named.
+
+    :raises UsageError: the wishes contradict each other.
+    :raises EnvironmentProblem: this machine cannot run such nodes, or
+        archives are missing in the folder that is named.
+    """
+    kind = _infrastructure(wish)
+    where = _management(wish, kind)
+    path = chart(wish.chart)
+    if wish.nodes == nodes_.DOCKER:
+        charts.check(path, kind)
+    machines = nodes_.wanted(
+        wish.nodes, wish.images and pathlib.Path(wish.images), progress)
+    if where == hosted.BACKEND:
+        pods.check(machines.images, None if wish.images else progress)
+    return dataclasses.replace(
+        wish, profile=wish.profile or profiles.DEFAULT, chart=str(path),
+        port_base=wish.port_base or layouts.DEFAULT_PORT_BASE,
+        nodes=machines.kind, images=machines.images,
+        magnum=wish.magnum or releases.NEWEST.name,
+        infrastructure=kind, management=where, machines=machines)
+
+
+def differences(wish: Spec, have: Spec) -> dict[str, tuple]:
+    """What a wish asks for that a saved sandbox is not; pure.
+
+    :param wish: result of :func:`checked`.
+    :returns: by the name of the field, what the sandbox has and the wish.
+    """
+    found = {name: (getattr(have, name), getattr(wish, name))
+             for name in WISHES}
+    return {name: (old, new) for name, (old, new) in found.items()
+            if new not in (None, (), False) and new != old}
+
+
+def refuse_others(wish: Spec, have: Spec, directory):
+    """Refuse to use a sandbox that differs from a wish.
+
+    :raises UsageError: it differs; names what.
+    """
+    found = differences(wish, have)
+    if found:
+        raise errors.UsageError(
+            'The sandbox that is up differs from what is asked for',
+            where=directory, last_seen='; '.join(
+                f'{name.replace("_", " ")} is {_shown(old)}, not '
+                f'{_shown(new)}' for name, (old, new) in found.items()),
+            hint=hints.take_down(directory))
+
+
+def _shown(value):
+    if isinstance(value, tuple):
+        return ', '.join(value) or 'none'
+    if value in (None, '', False):
+        return 'none'
+    return 'set' if value is True else str(value)
+
+
+def chart(path) -> pathlib.Path:
+    """The absolute path of a chart, by default of the sandbox's own.
+
+    :raises UsageError: it is not a chart.
+    """
+    if not path:
+        return resources.find('sandbox/charts/sandbox-cluster')
+    path = pathlib.Path(path).absolute()
+    if not (path / 'Chart.yaml').is_file():
+        raise errors.UsageError(
+            'The folder is not a Helm chart (it has no Chart.yaml)',
+            where=path, hint='Name the folder of a chart like '
+            'openstack-cluster of capi-helm-charts')
+    return path
 
 
 def _has_name(text, name):
@@ -102,52 +243,13 @@ def _has_name(text, name):
         return False
 
 
-def chart(path) -> pathlib.Path:
-    """The absolute path of a chart, by default of the sandbox's own.
-
-    :raises UsageError: it is not a chart.
-    """
-    if path is None:
-        return resources.find('sandbox/charts/sandbox-cluster')
-    path = pathlib.Path(path).absolute()
-    if not (path / 'Chart.yaml').is_file():
-        raise errors.UsageError(
-            'The folder is not a Helm chart (it has no Chart.yaml)',
-            where=path, hint='Name the folder of a chart like '
-            'openstack-cluster of capi-helm-charts')
-    return path
-
-
-def nodes(wanted, kind, progress) -> nodes_.Nodes:
-    """The kind of nodes of a new sandbox.
-
-    Missing archives of images are made, unless a folder of them is named.
-
-    :param kind: its infrastructure, see :func:`infrastructure_of`.
-    :raises UsageError: the wishes contradict each other.
-    :raises EnvironmentProblem: this machine cannot run such nodes, or
-        archives are missing in the folder that is named.
-    """
-    if wanted.nodes == nodes_.DOCKER:
-        charts.check(chart(wanted.chart), kind)
-    made_of = nodes_.wanted(wanted.nodes, wanted.images, progress)
-    if wanted.management == hosted.BACKEND:
-        pods.check(made_of.images, None if wanted.images else progress)
-    return made_of
-
-
-def infrastructure_of(wanted) -> str:
-    """The infrastructure of a new sandbox.
-
-    Memory, unless the drivers need services that only OpenStack has.
-
-    :raises UsageError: there is none for that profile.
-    """
-    missing = prerequisites.services(wanted.install) - {
+def _infrastructure(wish):
+    """Memory, unless the drivers need services that only OpenStack has."""
+    missing = prerequisites.services(wish.requirements) - {
         service.type_ for service in catalog.services()}
-    kind = wanted.infrastructure or (
+    kind = wish.infrastructure or (
         infrastructure.OPENSTACK if missing else infrastructure.MEMORY)
-    if kind == infrastructure.OPENSTACK and wanted.profile == 'full':
+    if kind == infrastructure.OPENSTACK and wish.profile == 'full':
         raise errors.UsageError(
             'A real OpenStack needs the profile "embedded"',
             last_seen='its drivers need the services '
@@ -156,15 +258,10 @@ def infrastructure_of(wanted) -> str:
     return kind
 
 
-def management_of(wanted, kind) -> str:
-    """Where Cluster API of a new sandbox runs.
-
-    :param kind: its infrastructure.
-    :raises UsageError: it cannot run there.
-    """
-    if wanted.management != hosted.BACKEND:
+def _management(wish, kind):
+    if wish.management != hosted.BACKEND:
         return standalone.BACKENDS[0]
-    if kind != infrastructure.OPENSTACK or wanted.nodes != nodes_.DOCKER:
+    if kind != infrastructure.OPENSTACK or wish.nodes != nodes_.DOCKER:
         raise errors.UsageError(
             'Cluster API in minikube needs servers that are containers',
             hint='Add --infrastructure openstack --nodes docker, or omit '
@@ -172,36 +269,46 @@ def management_of(wanted, kind) -> str:
     return hosted.BACKEND
 
 
-def refuse_others(wanted, release, record, directory):
-    """Refuse a running sandbox that differs from what is wanted.
+def save(directory: pathlib.Path, spec: Spec):
+    """Write the file."""
+    outfile.write_private(
+        directory / NAME, json.dumps(dataclasses.asdict(spec)) + '\n')
 
-    :param release: of ``wanted``.
-    :param record: its :class:`~.record.Record`.
-    :raises UsageError: it differs.
+
+def load(directory: pathlib.Path) -> Spec | None:
+    """The sandbox of a folder, None when it is not a sandbox's.
+
+    :raises UsageError: the file cannot be read: it is damaged, or of another
+        version of this program.
     """
-    if wanted.profile not in (None, record.profile):
-        raise _refusal(f'the profile {record.profile!r}', directory)
-    if wanted.infrastructure not in (None, record.infrastructure):
-        raise _refusal(f'the infrastructure {record.infrastructure!r}',
-                       directory)
-    if wanted.management not in (None, record.management):
-        raise _refusal(f'Cluster API in {record.management}', directory)
-    if wanted.chart and str(chart(wanted.chart)) != record.chart or (
-            wanted.port_base not in (None, record.port_base)):
-        raise _refusal('another chart or other ports', directory)
-    if wanted.magnum and release != record.release:
-        raise _refusal(f'Magnum {record.release}', directory)
-    if wanted.nodes not in (None, record.nodes.kind) or wanted.images and (
-            str(pathlib.Path(wanted.images).absolute())
-            != record.nodes.images):
-        raise _refusal('other nodes or images', directory)
-    added = dataclasses.asdict(additions(wanted))
-    have = dataclasses.asdict(record.additions)
-    if any(value and value != have[name] for name, value in added.items()):
-        raise _refusal('other drivers or another configuration', directory)
+    try:
+        values = json.loads((directory / NAME).read_text())
+        machines = nodes_.Nodes(**_with_tuples(values.pop('machines')))
+        return Spec(**_with_tuples(values), machines=machines)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise errors.UsageError(
+            'The record of this sandbox cannot be read: another version of '
+            'this program may have written it', where=directory / NAME,
+            hint='Use that version, or name another --directory. To remove '
+                 'the sandbox with all of its data: '
+                 f'{hints.command("down", directory)} --force') from None
 
 
-def _refusal(what, directory):
-    return errors.UsageError(
-        f'A sandbox with {what} is already up', where=directory,
-        hint=hints.take_down(directory))
+def _with_tuples(values):
+    return {key: tuple(value) if isinstance(value, list) else value
+            for key, value in values.items()}
+
+
+def require_ready(directory: pathlib.Path) -> Spec:
+    """The sandbox of a folder, which is up.
+
+    :raises UsageError: there is none, or it cannot be read.
+    """
+    found = load(directory)
+    if found is None or not found.ready:
+        raise errors.UsageError(
+            'There is no sandbox', where=directory,
+            hint=f'Start one with: {hints.command("up", directory)}')
+    return found

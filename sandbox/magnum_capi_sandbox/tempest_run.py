@@ -17,9 +17,8 @@ import urllib.parse
 from magnum_capi import driver_info
 from magnum_capi import errors
 from magnum_capi_sandbox import access
-from magnum_capi_sandbox import infrastructure
+from magnum_capi_sandbox import locks
 from magnum_capi_sandbox import nodes
-from magnum_capi_sandbox import record as records
 from magnum_capi_sandbox import usable_drivers
 from magnum_capi_tempest import paths
 from magnum_capi_tempest import runmarks
@@ -74,7 +73,7 @@ def alone(box, progress):
     Runs would share tempest.conf, and see each other's clusters as leaks. The
     tests of a killed run, which are still going on, are ended.
     """
-    with lock.hold(records.lock_file('tempest', box.directory),
+    with lock.hold(locks.file('tempest', box.directory),
                    'runs Tempest in this sandbox', progress):
         sweep(box.directory)
         yield
@@ -82,10 +81,11 @@ def alone(box, progress):
 
 def sweep(directory):
     """End what is left of a killed run in the sandbox in this folder."""
-    runmarks.sweep(_workspace(directory))
+    runmarks.sweep(workspace(directory))
 
 
-def _workspace(directory):
+def workspace(directory) -> pathlib.Path:
+    """Tempest's folder of the sandbox in a folder."""
     return directory / 'tempest'
 
 
@@ -95,9 +95,9 @@ def prepare(box, order, artifact_dir=None, etc=folder.ETC) -> pathlib.Path:
     :param artifact_dir: folder for evidence, by default none.
     :param etc: folder of tempest.conf, below the workspace.
     """
-    workspace = _workspace(box.directory)
-    folder.lay_out(workspace, _config(box, order, artifact_dir), etc=etc)
-    return workspace
+    where = workspace(box.directory)
+    folder.lay_out(where, _config(box, order, artifact_dir), etc=etc)
+    return where
 
 
 def prepare_for_user(box) -> list[pathlib.Path]:
@@ -110,7 +110,7 @@ def prepare_for_user(box) -> list[pathlib.Path]:
     except errors.UsageError:
         # It is up to the user, who can edit the file.
         driver = None
-    return folder.update(_workspace(box.directory),
+    return folder.update(workspace(box.directory),
                          _config(box, Order(driver=driver)))
 
 
@@ -120,28 +120,26 @@ def chosen(box) -> str | None:
     :returns: None: Magnum has nothing to choose from.
     :raises UsageError: see :func:`.usable_drivers.to_test`.
     """
-    if records.require_ready(box.directory).additions.install:
+    if box.spec().requirements:
         return usable_drivers.to_test(box)
     return None
 
 
 def _config(box, order, artifact_dir=None):
-    record = records.require_ready(box.directory)
+    spec = box.spec()
     return access.tempest_config(
-        box.layout(), box.passwords(), record.additions, order.driver,
+        box.layout(), box.passwords(), spec, order.driver,
         order.third_party, order.promise,
-        (*_clashing(box, record.additions, order), *order.options),
-        artifact_dir,
-        record.nodes, record.release,
-        described(box, order),
-        record.infrastructure)
+        (*_clashing(box, spec, order), *order.options), artifact_dir,
+        spec.machines, spec.release, described(box, order),
+        spec.infrastructure)
 
 
 def under_test(box, order) -> str:
     """Name of the driver that the tests are about; empty: it is not known."""
     if order.driver:
         return order.driver
-    return usable_drivers.sole(box)
+    return usable_drivers.choice(box)
 
 
 def described(box, order) -> driver_info.Description | None:
@@ -162,13 +160,13 @@ def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
     :raises MagnumCapiError: no test ran.
     :raises RunCutOff: see :func:`.runs.run`.
     """
-    record = records.require_ready(box.directory)
+    spec = box.spec()
     if order.third_party and not importlib.util.find_spec(
             'magnum_tempest_plugin'):
         raise errors.EnvironmentProblem(
             'magnum-tempest-plugin is not installed', where=sys.prefix,
             hint='pip install magnum-tempest-plugin')
-    if order.third_party and record.additions.clash:
+    if order.third_party and spec.clash:
         raise errors.UsageError(
             'magnum-tempest-plugin names no driver in its templates, and the '
             'drivers of this sandbox conflict', where=str(box.directory),
@@ -176,7 +174,7 @@ def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
     results = (order.results or runs.new_results()).absolute()
     workspace = prepare(box, order, results / runs.ARTEFACTS, ETC)
     regex = order.regex or (THIRD_PARTY if order.third_party else runs.SUITE)
-    known = _durations(record, order)
+    known = _durations(spec, order)
     if not order.third_party:
         if known.exists():
             durations.tell(workspace, known)
@@ -190,12 +188,12 @@ def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
     env['TMPDIR'] = str(box.directory / 'tmp')
     # Not the sandbox's own mark: "up" ends everything that has that one.
     env[runmarks.MARK] = str(workspace)
-    env |= access.of_nodes(box.directory, record.nodes)
+    env |= access.of_nodes(box.directory, spec.machines)
     # A sandbox may stand for months, and a run logs a megabyte a minute.
     log = workspace / 'tempest.log'
     with contextlib.suppress(FileNotFoundError):
         log.replace(log.with_name('tempest.log.1'))
-    number = (workers(record) if order.concurrency is None
+    number = (workers(spec) if order.concurrency is None
               else order.concurrency)
     stream = runs.run(
         workspace, ['--regex', regex, '--concurrency', str(number),
@@ -205,34 +203,33 @@ def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
     if regex == runs.SUITE and order.promise == 'kept':
         durations.keep(stream, known)
     return stream, {
-        'profile': record.profile,
-        'nodes': record.nodes.kind,
+        'profile': spec.profile,
+        'nodes': spec.nodes,
         'driver': order.driver or "Magnum's choice",
         'tests': regex,
     }
 
 
-def workers(record) -> int:
+def workers(spec) -> int:
     """Number of workers with which a sandbox runs tests by default.
 
     Tests mostly wait: on two processors the whole suite took 13 minutes with
     four workers, and 23 with two. But nodes and servers that are real programs
     need the processors themselves.
     """
-    if (record.nodes.kind != nodes.MEMORY
-            or record.infrastructure != infrastructure.MEMORY):
+    if spec.nodes != nodes.MEMORY or spec.openstack:
         return 2
     return min(2 * len(os.sched_getaffinity(0)), 4)
 
 
-def _durations(record, order):
+def _durations(spec, order):
     """File with the durations of the last such run of the whole suite."""
     driver = urllib.parse.quote(order.driver or 'default', safe='')
-    where = f'{record.profile}-{record.infrastructure}-{record.nodes.kind}'
+    where = f'{spec.profile}-{spec.infrastructure}-{spec.nodes}'
     return paths.cache() / 'durations' / f'{where}-{driver}.subunit'
 
 
-def _clashing(box, additions, order):
+def _clashing(box, spec, order):
     """Options for drivers that clash, and the marks of their clusters.
 
     A test of two drivers takes the first two: the one under test comes first.
@@ -241,7 +238,7 @@ def _clashing(box, additions, order):
     if asked is not None:
         names = [name for name in asked.split(',') if name]
         return usable_drivers.marks(box, names)
-    if not additions.install:
+    if not spec.requirements:
         return ()
     names = sorted(usable_drivers.drivers(box),
                    key=lambda name: name != order.driver)

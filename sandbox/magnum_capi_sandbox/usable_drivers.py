@@ -11,8 +11,8 @@ from magnum_capi import driver_info
 from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi_sandbox import drivers as magnum_drivers
+from magnum_capi_sandbox import options
 from magnum_capi_sandbox import prerequisites
-from magnum_capi_sandbox import record as records
 from magnum_capi_sandbox import spec
 from magnum_capi_sandbox import versions
 from magnum_capi_tempest import descriptions
@@ -20,11 +20,14 @@ from magnum_capi_tempest import descriptions
 #: Cluster type of the image of a sandbox.
 TYPE = {'server_type': 'vm', 'os': 'ubuntu', 'coe': 'kubernetes'}
 
+#: First version of Magnum that has the option default_driver.
+_DEFAULT_HEEDED = 23
+
 
 def description(box, name) -> driver_info.Description | None:
     """A driver's own description of itself, or else ours.
 
-    :param box: lifecycle.Sandbox that is up.
+    :param box: a :class:`.box.Box` that is up.
     :param name: of a Magnum driver; empty: it is not known which.
     :returns: None if there is no description.
     :raises UsageError: it describes another driver.
@@ -52,22 +55,22 @@ def to_test(box) -> str:
     is configured, or the first by name (magnum/api/validation.py). If there is
     only what ``--clash`` installs, it is :data:`.spec.OWN`.
 
-    :param box: lifecycle.Sandbox that is up.
+    :param box: a :class:`.box.Box` that is up.
     :raises UsageError: it cannot be used, or there are several.
     """
-    record = records.require_ready(box.directory)
+    wanted = box.spec()
     usable = drivers(box)
     found = usable
-    if record.additions.install:
-        installed = _installed(box, record.additions.install)
+    if wanted.requirements:
+        installed = _installed(box, wanted.requirements)
         found = [name for name in usable if name in installed]
-        if record.additions.clash and len(found) > 1:
+        if wanted.clash and len(found) > 1:
             own = pathlib.Path(spec.OWN).name
             found = [name for name in found if name != own]
     if len(found) != 1:
         raise errors.UsageError(
             'It is not clear which driver to test',
-            where=', '.join(record.additions.install) or box.directory,
+            where=', '.join(wanted.requirements) or box.directory,
             last_seen='; '.join((
                 'drivers that can be used: '
                 + (', '.join(found or usable) or 'none'), *others(box))),
@@ -75,19 +78,27 @@ def to_test(box) -> str:
     return found[0]
 
 
-def sole(box) -> str:
-    """Name of the only driver that Magnum can choose; empty: of several.
+def choice(box) -> str:
+    """Name of the driver that Magnum chooses; empty: it cannot be told.
 
-    :param box: lifecycle.Sandbox that is up.
+    The one that is configured, which Magnum has heeded since 23 (see
+    magnum/api/validation.py), or else the only one that is usable.
+
+    :param box: a :class:`.box.Box` that is up.
     """
     found = drivers(box)
+    if box.spec().release.version >= _DEFAULT_HEEDED:
+        default = options.value(
+            box.layout().magnum_conf[1], 'drivers', 'default_driver')
+        if default:
+            return default if default in found else ''
     return found[0] if len(found) == 1 else ''
 
 
 def label(box, name) -> str:
     """A driver, and the name and version of its distribution, for readers.
 
-    :param box: lifecycle.Sandbox that is up.
+    :param box: a :class:`.box.Box` that is up.
     """
     made = versions.installed_drivers(box).get(name)
     return f'{name} ({" ".join(made)})' if made else name
@@ -111,7 +122,7 @@ def _installed(box, install):
 def drivers(box) -> list[str]:
     """Names of the drivers that Magnum could use for the image.
 
-    :param box: lifecycle.Sandbox that is up.
+    :param box: a :class:`.box.Box` that is up.
     """
     return [one['Driver'] for one in _listed(box) if _is_usable(one)]
 
@@ -119,7 +130,7 @@ def drivers(box) -> list[str]:
 def others(box) -> list[str]:
     """The other drivers, and why Magnum could not use them.
 
-    :param box: lifecycle.Sandbox that is up.
+    :param box: a :class:`.box.Box` that is up.
     """
     return [f'{one["Driver"]}: ' + (
         'not for the image of the sandbox' if one['State'] == 'usable' else
@@ -133,19 +144,19 @@ def _is_usable(one):
 
 def _listed(box):
     layout = box.layout()
-    record = records.require_ready(box.directory)
+    wanted = box.spec()
     return json.loads(processes.run([
         layout.magnum_env / 'bin' / 'magnum-capi', 'discovery', 'list',
         '--config-file', layout.magnum_conf[0],
         '--config-dir', layout.magnum_conf[1], '-f', 'json'], timeout=120,
         env={**os.environ, **prerequisites.variables(
-            layout, record.additions.install, record.release.version)}))
+            layout, wanted.requirements, wanted.release.version)}))
 
 
 def marks(box, names) -> tuple[tuple[str, str], ...]:
     """Options of [magnum_capi] for the marks of these drivers, if declared.
 
-    :param box: lifecycle.Sandbox that is up.
+    :param box: a :class:`.box.Box` that is up.
     """
     found = {name: described.mark for name in names
              if (described := description(box, name)) and described.mark}

@@ -9,8 +9,6 @@ import pathlib
 import yaml
 
 from magnum_capi import processes
-from magnum_capi_sandbox import infrastructure
-from magnum_capi_sandbox import record as records
 from magnum_capi_tempest.management import inspection
 from magnum_capi_tempest.toolchain import pins
 
@@ -41,17 +39,17 @@ def made(box) -> Made:
     :raises UsageError: it is not up.
     :raises KubeError: the management cluster does not answer.
     """
-    record = records.require_ready(box.directory)
+    spec = box.spec()
     found = _ask(box)
     chart = yaml.safe_load(
-        (pathlib.Path(record.chart) / 'Chart.yaml').read_text())
+        (pathlib.Path(spec.chart) / 'Chart.yaml').read_text())
     programs = pins.load().programs
-    where = record.infrastructure
-    if where == infrastructure.OPENSTACK:
+    where = spec.infrastructure
+    if spec.openstack:
         where = f'cluster-api-provider-openstack {programs["capo"].version}'
     return Made({
         'magnum': found['magnum'],
-        'profile': record.profile,
+        'profile': spec.profile,
         'cluster_api': programs['clusterctl'].version,
         'infrastructure': where,
         # minikube's is of another version than that of the processes.

@@ -23,7 +23,6 @@ import time
 from magnum_capi import errors
 from magnum_capi import waiting
 import magnum_capi_sandbox as sandbox
-from magnum_capi_sandbox.cli import sandbox as commands
 from magnum_capi_sandbox import rest
 from magnum_capi_tempest import leaks
 
@@ -119,7 +118,7 @@ def main():
     parser.add_argument('--rounds', type=int, default=10)
     parser.add_argument('--driver', help='default: Magnum chooses')
     args = parser.parse_args()
-    box = sandbox.Sandbox(args.directory)
+    box = sandbox.Box(args.directory)
     magnum = Magnum(box)
     seeded = json.loads((box.directory / 'seeded.json').read_text())
     answer = magnum.call('POST', 'clustertemplates', {
@@ -130,14 +129,14 @@ def main():
         **({'driver': args.driver} if args.driver else {})})
     answer.raise_for_status()
     template = answer.json()['uuid']
-    there, locked = commands.snapshot(box), refusals(box)
+    there, locked = box.snapshot(), refusals(box)
     print('round created/s deleted/s   CPU s  Memory MiB')
     wrong = []
     for number in range(args.rounds):
         wrong += one_round(box, magnum, template, number, args.clusters)
     magnum.call('DELETE', f'clustertemplates/{template}')
     locked = refusals(box) - locked
-    left = leaks.compare(there, commands.snapshot(box), strict=True)
+    left = leaks.compare(there, box.snapshot(), strict=True)
     print(left)
     bad = sum(n for code, n in magnum.answers.items() if code >= 500)
     print(f'answers: {dict(sorted(magnum.answers.items()))}; 5xx: {bad}; '

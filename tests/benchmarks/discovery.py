@@ -214,7 +214,7 @@ def template_create(args):
             tempfile.TemporaryDirectory()))
         bench = {}
         for name in ('without', 'with'):
-            box = sandbox.Sandbox(folder / name)
+            box = sandbox.Box(folder / name)
             box.up(sandbox.Spec(port_base=args.port_base,
                                 discovery_filter=name == 'with'),
                    progress.Progress())

@@ -59,7 +59,7 @@ IDLE = 10
 class Bench:
     """A sandbox with clusters of each driver.
 
-    :param box: sandbox.Sandbox, up.
+    :param box: sandbox.Box, up.
     :param args: of the command line.
     """
 
@@ -165,7 +165,7 @@ def measure(args, found, progress):
     with contextlib.ExitStack() as stack:
         directory = args.directory or pathlib.Path(stack.enter_context(
             tempfile.TemporaryDirectory(prefix='magnum-capi-'))) / 'box'
-        box = sandbox.Sandbox(directory)
+        box = sandbox.Box(directory)
         if not args.keep:
             stack.callback(box.down, progress)
         box.up(sandbox.Spec(port_base=args.port_base, install=(

@@ -15,6 +15,7 @@ import argparse
 import contextlib
 import os
 import pathlib
+import shutil
 import statistics
 import sys
 import tempfile
@@ -47,9 +48,10 @@ def own_cpu():
 
 def measure(directory, profile, cold):
     """One start and end; returns (up, down, servers, own, status, phases)."""
-    box, phases = sandbox.Sandbox(directory), Phases()
+    box, phases = sandbox.Box(directory), Phases()
     if cold:
-        snapshot.path(profiles.get(profile)).unlink(missing_ok=True)
+        shutil.rmtree(snapshot.path(profiles.get(profile)),
+                      ignore_errors=True)
     cpu, begin = own_cpu(), time.monotonic()
     box.up(sandbox.Spec(profile=profile), phases)
     up = time.monotonic() - begin

@@ -19,7 +19,7 @@ import fixtures
 import testtools
 
 from magnum_capi import waiting
-from magnum_capi_sandbox import lifecycle
+import magnum_capi_sandbox as sandbox
 from magnum_capi_tempest import proc
 from magnum_capi_tempest import runmarks
 
@@ -66,7 +66,7 @@ class Box(fixtures.Fixture):
             (self.base / name).mkdir()
         self.addCleanup(self.down)
         self.directory = self.base / 'box'
-        self.sandbox = lifecycle.Sandbox(self.directory)
+        self.sandbox = sandbox.Box(self.directory)
         self.env = {k: v for k, v in os.environ.items()
                     if not k.startswith('OS_')} | {
             'TMPDIR': str(self.base / 'tmp'),

@@ -21,8 +21,8 @@ from magnum_capi import processes
 from magnum_capi import waiting
 from magnum_capi_tempest import toolchain
 from magnum_capi_tempest.toolchain import go
-from magnum_capi_tempest.toolchain import onpath
 from magnum_capi_tempest.toolchain import pins
+from magnum_capi_tempest.toolchain import programs
 from tests.functional import recorder
 
 #: Programs that commands use, and no image has.
@@ -42,7 +42,7 @@ class TestPrograms(testtools.TestCase):
             program = pins.load().programs[name]
             if program.version_command is not None:
                 self.assertEqual(
-                    program.version, onpath.version(program, path))
+                    program.version, programs.version(program, path))
 
     def test_kubernetes_programs_state_a_real_version(self):
         """Clients compare major and minor with the server's."""
@@ -146,7 +146,7 @@ class TestMaking(testtools.TestCase):
         self.assertEqual([], self.kept())
 
         out, _ = self.start().communicate(timeout=600)
-        self.assertEqual('3.20.2', onpath.version(
+        self.assertEqual('3.20.2', programs.version(
             pins.load().programs['helm'], out.strip()))
 
     def test_broken_cache_file_is_made_again(self):

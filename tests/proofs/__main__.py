@@ -112,7 +112,7 @@ def _down(folder, keep):
     runmarks.sweep(folder / 'programs')
     with contextlib.ExitStack() as stack:
         for path in [] if keep else (folder / 'boxes').glob('*'):
-            stack.callback(sandbox.Sandbox(path).down, progress.Progress())
+            stack.callback(sandbox.Box(path).down, progress.Progress())
 
 
 if __name__ == '__main__':

@@ -26,7 +26,7 @@ class Box:
 
     def __init__(self, port_base, name='box', **wanted):
         self.folder, self.results = proofs.folder(), proofs.results()
-        self.sandbox = sandbox.Sandbox(self.folder / 'boxes' / name)
+        self.sandbox = sandbox.Box(self.folder / 'boxes' / name)
         self.progress = progress.Progress()
         self._wanted = sandbox.Spec(port_base=int(
             proofs.setting('PORT_BASE', str(port_base))), **wanted)

@@ -53,7 +53,7 @@ class SandboxTest(unittest.TestCase):
         super().setUpClass()
         folder = tempfile.mkdtemp(prefix='robust-', dir='/tmp')
         cls.addClassCleanup(shutil.rmtree, folder)
-        cls.box = sandbox.Sandbox(pathlib.Path(folder) / 'box')
+        cls.box = sandbox.Box(pathlib.Path(folder) / 'box')
         cls.addClassCleanup(cls.box.down, progress.Silent())
         cls.up()
         cls.cloud = cloud.Cloud(cls.box, cls.driver)

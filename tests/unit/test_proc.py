@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import psutil
 import testtools
 
 from magnum_capi import waiting
@@ -27,7 +28,8 @@ class EndedTest(testtools.TestCase):
         process.stdout.read()
         waiting.wait_for(lambda: proc.ended(process.pid), done=bool,
                          timeout=60, what='it to end')
-        self.assertEqual('Z', proc.stat(process.pid)[0])
+        self.assertEqual(psutil.STATUS_ZOMBIE,
+                         psutil.Process(process.pid).status())
         process.wait()
         self.assertTrue(proc.ended(process.pid))
 
@@ -36,9 +38,9 @@ class EndedTest(testtools.TestCase):
             sys.executable, '-c', 'import ctypes, sys, threading\n'
             'threading.Thread(target=sys.stdin.read).start()\n'
             'ctypes.CDLL(None).pthread_exit(None)')
-        waiting.wait_for(lambda: proc.stat(process.pid)[0],
-                         done=lambda state: state == 'Z', timeout=60,
-                         what='its first thread to end')
+        waiting.wait_for(lambda: psutil.Process(process.pid).status(),
+                         done=lambda state: state == psutil.STATUS_ZOMBIE,
+                         timeout=60, what='its first thread to end')
         self.assertFalse(proc.ended(process.pid))
         process.kill()
         waiting.wait_for(lambda: proc.ended(process.pid), done=bool,

@@ -372,6 +372,16 @@ class ListensTest(_Shared):
         self.assertIn(f'(pid {os.getpid()})', str(e))
         self.assertEqual([], self.asked)
 
+    def test_of_one_that_ends_because_its_port_is_taken(self):
+        """One line: the end of its log would say it once more."""
+        with socket.create_server((self.address, self.port)):
+            e = self.assertRaises(
+                errors.WaitAborted, self.launch,
+                self.server('echo address in use; exit 1'))
+        self.assertIn(f'server has ended ({self.address}:{self.port} is '
+                      'taken by ', str(e))
+        self.assertNotIn('\n', str(e))
+
     def test_that_of_another_program(self):
         self.launch(self.server('exec $serve'))
         stranger = dataclasses.replace(

@@ -15,8 +15,8 @@ import magnum_capi_sandbox as sandbox
 from magnum_capi_sandbox.cli import sandbox as box_commands
 from magnum_capi_sandbox import drivers
 from magnum_capi_sandbox import hints
+from magnum_capi_sandbox import locks
 from magnum_capi_sandbox import nodes
-from magnum_capi_sandbox import record as records
 from magnum_capi_sandbox import tempest_run
 from magnum_capi_sandbox import usable_drivers
 from magnum_capi_sandbox import versions
@@ -71,12 +71,13 @@ def run(args, folder, ended
                      or usable_drivers.description(box, name))
         asked = driver_report.asked(args, described)
         with ended.run(stream):
-            *_, left = box_commands.run(box, tempest_run.Order(
+            *_, left = box.tempest(tempest_run.Order(
                 regex=driver_report.regex(args, asked), driver=name,
                 results=folder, concurrency=args.concurrency,
                 promise='driver', described=described,
-                options=tuple(args.option)))
-        kind = records.require_ready(box.directory).nodes.kind
+                options=tuple(args.option)),
+                progress.Progress())
+        kind = box.spec().nodes
     about = report.of_driver(described, name)
     if name in made.drivers:
         about['distribution'] = ' '.join(made.drivers[name])
@@ -89,11 +90,11 @@ def run(args, folder, ended
 def _box(args):
     """A running sandbox: the user's own, or one for this test."""
     if args.directory:
-        yield sandbox.Sandbox(args.directory)
+        yield sandbox.Box(args.directory)
         return
-    box = sandbox.Sandbox(paths.state() / 'driver-test')
+    box = sandbox.Box(paths.state() / 'driver-test')
     say = progress.Progress()
-    with lock.hold(records.lock_file('driver-test', box.directory),
+    with lock.hold(locks.file('driver-test', box.directory),
                    'tests a driver', say):
         kept = box.directory / 'kept'
         if kept.exists():

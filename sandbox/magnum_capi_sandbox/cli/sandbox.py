@@ -10,20 +10,16 @@ from magnum_capi.cli import base
 from magnum_capi import errors
 from magnum_capi import progress
 import magnum_capi_sandbox as sandbox
-from magnum_capi_sandbox import access
-from magnum_capi_sandbox.cloud import environment
 from magnum_capi_sandbox import hints
 from magnum_capi_sandbox import infrastructure
-from magnum_capi_sandbox import logs
 from magnum_capi_sandbox import magnum_wheel
 from magnum_capi_sandbox import nodes
 from magnum_capi_sandbox import profiles
-from magnum_capi_sandbox import record as records
 from magnum_capi_sandbox import releases
+from magnum_capi_sandbox import spec as specs
 from magnum_capi_sandbox import tempest_run
 from magnum_capi_sandbox import usable_drivers
 from magnum_capi_tempest.cli import tempest as tempest_options
-from magnum_capi_tempest import leaks
 from magnum_capi_tempest.management import standalone
 from magnum_capi_tempest import report
 from magnum_capi_tempest.workspace import runs
@@ -106,23 +102,30 @@ class Up(_OfSandbox, base.Command):
         return parser
 
     def take_action(self, args):
-        box = sandbox.Sandbox(args.directory)
+        box = sandbox.Box(args.directory)
         say = progress.Progress()
-        record = box.up(sandbox.Spec(
-            args.profile, args.chart, args.port_base, tuple(args.install),
-            tuple(args.magnum_conf), args.discovery_filter, args.clash,
-            args.nodes, args.images, args.rate_limiting, args.magnum,
-            args.infrastructure, args.management), say)
+        spec = box.up(sandbox.Spec(**{
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in vars(args).items() if name in specs.WISHES
+        }), say)
         say.info(f'Ready: Keystone at {box.layout().auth_url}, profile '
-                 f'{record.profile}. To use it: eval '
+                 f'{spec.profile}. To use it: eval '
                  f'"$({hints.command("env", box.directory)})"')
 
 
 class Down(_OfSandbox, base.Command):
     """Stop a sandbox and remove all of its files."""
 
+    def get_parser(self, prog_name):
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            '--force', action='store_true',
+            help='also remove a sandbox whose record cannot be read, because '
+                 'it is damaged or of another version of this program')
+        return parser
+
     def take_action(self, args):
-        sandbox.Sandbox(args.directory).down(progress.Progress())
+        sandbox.Box(args.directory).down(progress.Progress(), args.force)
 
 
 class Status(_OfSandbox, base.Lister):
@@ -133,7 +136,7 @@ class Status(_OfSandbox, base.Lister):
     """
 
     def take_action(self, args):
-        box = sandbox.Sandbox(args.directory)
+        box = sandbox.Box(args.directory)
         try:
             found = box.status()
         except errors.UsageError as e:
@@ -142,11 +145,7 @@ class Status(_OfSandbox, base.Lister):
             raise errors.MagnumCapiError(
                 e.what, where=e.where, hint=e.hint) from e
         if args.formatter == 'table':
-            record = records.require_ready(box.directory)
-            print(f'Folder: {box.directory}\n'
-                  f'Keystone: {box.layout().auth_url}\n'
-                  f'Profile: {record.profile}, Magnum {record.release}',
-                  file=self.app.stdout)
+            print(_about(box), file=self.app.stdout)
         self._bad = not found or any(s.state != 'RUNNING' for s in found)
         rows = [(s.name, s.state, s.pid or '', round(s.memory / 2**20),
                  round(s.cpu, 1)) for s in found]
@@ -156,6 +155,38 @@ class Status(_OfSandbox, base.Lister):
 
     def run(self, parsed_args):
         return super().run(parsed_args) or int(self._bad)
+
+
+def _about(box):
+    """What a sandbox is, in a few lines."""
+    spec = box.spec()
+    return '\n'.join((
+        f'Folder: {box.directory}',
+        f'Keystone: {box.layout().auth_url}',
+        f'Profile: {spec.profile}, infrastructure: {spec.infrastructure}, '
+        f'nodes: {spec.nodes}, Cluster API: {spec.management}',
+        f'Magnum: {spec.release}',
+        'Versions: ' + ', '.join(
+            f'{name} {version}' for name, version in spec.versions.items())))
+
+
+class List(base.Lister):
+    """List the sandboxes that run, and the one in the default folder."""
+
+    def take_action(self, args):
+        rows = []
+        for directory in sandbox.running():
+            try:
+                spec = specs.load(directory)
+            except errors.UsageError:
+                rows.append((str(directory), 'unreadable', '', '', ''))
+                continue
+            if spec:
+                rows.append((
+                    str(directory), 'up' if spec.ready else 'incomplete',
+                    spec.layout(directory).auth_url, spec.profile,
+                    str(spec.release)))
+        return ('Folder', 'State', 'Keystone', 'Profile', 'Magnum'), rows
 
 
 class Logs(_OfSandbox, base.Command):
@@ -174,8 +205,8 @@ class Logs(_OfSandbox, base.Command):
         return parser
 
     def take_action(self, args):
-        logs.show(sandbox.Sandbox(args.directory), args.program, args.lines,
-                  args.follow, self.app.stdout)
+        sandbox.Box(args.directory).logs(
+            args.program, args.lines, args.follow, self.app.stdout)
 
 
 class Env(_OfSandbox, base.Command):
@@ -186,15 +217,17 @@ class Env(_OfSandbox, base.Command):
     """
 
     def take_action(self, args):
-        box = sandbox.Sandbox(args.directory)
+        box = sandbox.Box(args.directory)
         say = progress.Progress()
-        for path in tempest_run.prepare_for_user(box):
+        workspace = tempest_run.workspace(box.directory)
+        made = not workspace.exists()
+        kept = tempest_run.prepare_for_user(box)
+        if made:
+            say.info(f'Made a workspace for Tempest: {workspace}')
+        for path in kept:
             say.info(f'Edited, so not made anew: {path}. Rename it to get '
                      'a new one')
-        record = records.require_ready(box.directory)
-        venv = environment.ensure(say, kind=record.infrastructure)
-        for name, value in access.variables(
-                box.layout(), venv, record.nodes).items():
+        for name, value in box.env().items():
             print(f'export {name}={shlex.quote(value)}',
                   file=self.app.stdout)
 
@@ -217,7 +250,7 @@ class Set(_OfSandbox, base.Command):
         return parser
 
     def take_action(self, args):
-        sandbox.Sandbox(args.directory).set(
+        sandbox.Box(args.directory).set(
             [line for word in args.change for line in _lines(word)],
             not args.no_restart, progress.Progress())
 
@@ -263,7 +296,7 @@ class Tempest(_OfSandbox, base.Command):
         return parser
 
     def take_action(self, args):
-        box = sandbox.Sandbox(args.directory)
+        box = sandbox.Box(args.directory)
         driver = args.driver
         if not driver and not args.third_party:
             driver = tempest_run.chosen(box)
@@ -312,7 +345,7 @@ def tempest(box, order) -> int:
             order, described=tempest_run.described(box, order))
         races = order.described.known_races if order.described else {}
     try:
-        stream, facts, left = run(box, order)
+        stream, facts, left = box.tempest(order, progress.Progress())
     except runs.RunCutOff as e:
         report.summarise(e.stream, e.stream.parent, title,
                          outcome='interrupted', races=races)
@@ -322,23 +355,3 @@ def tempest(box, order) -> int:
     print(left)
     # Leftovers of third-party tests are shown, but are not our failure.
     return 0 if ok and (order.third_party or left.clean) else 1
-
-
-def run(box, order):
-    """Run Tempest; return its stream, facts for a report, and what it left."""
-    with tempest_run.alone(box, progress.Progress()):
-        before = snapshot(box)
-        stream, facts = tempest_run.run(box, order)
-        return stream, facts, leaks.compare(
-            before, snapshot(box), stream.parent / runs.ARTEFACTS,
-            strict=True)
-
-
-def snapshot(box):
-    """What exists in a sandbox, which nobody else uses."""
-    layout = box.layout()
-    return leaks.take(
-        'sandbox-admin', layout.kubeconfig,
-        clouds=layout.directory / 'clouds.yaml',
-        real_nodes=records.require_ready(
-            box.directory).infrastructure == infrastructure.OPENSTACK)

@@ -53,6 +53,11 @@ def _rabbitmq_server():
         else pathlib.Path(_program('rabbitmq-server'))
 
 
+def mariadb_version() -> str:
+    """What the server says of itself; its data may fit no other version."""
+    return processes.run([_program('mariadbd'), '--version'], timeout=30)
+
+
 class MariaDB:
     """A MariaDB server for one sandbox.
 

@@ -25,20 +25,19 @@ PATIENCE = 180
 class Cloud:
     """The cloud of a sandbox.
 
-    :param record: how the sandbox was made.
+    :param spec: what the sandbox is.
     :param venvs: :class:`.environment.Environments`.
     :param helm: path of helm.
     """
 
-    def __init__(self, layout, record, venvs, supervisor, helm):
+    def __init__(self, layout, spec, venvs, supervisor, helm):
         self._layout = layout
-        self._record = record
-        self._profile = profiles.get(record.profile)
-        self._release = record.release
-        self._kind = record.infrastructure
+        self._spec = spec
+        self._profile = profiles.get(spec.profile)
+        self._release = spec.release
+        self._kind = spec.infrastructure
         # Of Nova; otherwise Cluster API makes the nodes itself.
-        self._containers = (record.nodes.real
-                            and self._kind == infrastructure.OPENSTACK)
+        self._containers = spec.machines.real and spec.openstack
         self._venvs = venvs
         self._venv = venvs.cloud
         self._supervisor = supervisor
@@ -70,7 +69,7 @@ class Cloud:
             if new:
                 seed.relocate(self._layout, self._venv, self._env, self._url,
                               credentials.of_users(passwords, self._kind),
-                              self._kind, self._record.pods)
+                              self._kind, self._spec.pods)
             self._supervisor.launch(programs, PATIENCE, progress)
             warmup.first_requests(self._layout, passwords['admin'],
                                   self._kind)
@@ -88,17 +87,17 @@ class Cloud:
                                self._profile, self._helm,
                                prerequisites.variables(
                                    self._layout,
-                                   self._record.additions.install,
-                                   self._record.release.version))
+                                   self._spec.requirements,
+                                   self._spec.release.version))
 
     def _add_images(self, passwords):
         """Add images for real nodes, which snapshots do not have."""
-        if self._record.nodes.real:
+        if self._spec.machines.real:
             file = self._layout.directory / 'seeded.json'
             seeded = json.loads(file.read_text())
             seeded['images'] |= seed.add_images(
                 self._layout, self._venv, self._env, passwords,
-                nodes.glance_images(self._record.nodes))
+                nodes.glance_images(self._spec.machines))
             outfile.write_private(file, json.dumps(seeded))
 
     def _make_data(self, progress):
@@ -144,8 +143,8 @@ class Cloud:
             magnum_venv=self._venvs.magnum, release=self._release,
             passwords=passwords, url=self._url, kind=self._kind,
             containers=self._containers,
-            chart=charts.used(self._layout.directory, self._record),
-            discovery_filter=self._record.additions.discovery_filter,
+            chart=charts.used(self._layout.directory, self._spec),
+            discovery_filter=self._spec.discovery_filter,
             transport_url=self._broker(passwords).transport_url
             if self._profile.broker else 'fake://')
 

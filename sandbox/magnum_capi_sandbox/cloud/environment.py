@@ -18,12 +18,16 @@ import sys
 import tempfile
 import typing
 
+import psutil
+
 from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi_sandbox import infrastructure
 from magnum_capi_sandbox import releases
 from magnum_capi_tempest import paths
+from magnum_capi_tempest import proc
 from magnum_capi_tempest import resources
+from magnum_capi_tempest.toolchain import disk
 from magnum_capi_tempest.toolchain import gobin
 from magnum_capi_tempest.toolchain import lock
 
@@ -33,6 +37,9 @@ _STAMP = 'magnum-capi-complete'
 #: are kept: every change of a checkout makes another one of 100 MB.
 _OWN = 'own'
 _KEPT = 5
+
+#: Names of the environments among the versions of a sandbox.
+_CLOUD, _MAGNUM_PACKAGES = 'packages of the cloud', 'packages of Magnum'
 
 # Magnum's own pin, with its hashes.
 _MAGNUM = re.compile(r'^magnum==.*(?:\n .*)*\n', re.MULTILINE)
@@ -75,11 +82,31 @@ def key(release=releases.NEWEST, kind=infrastructure.MEMORY) -> str:
     """A name for the content of an environment: pins and Python version.
 
     :param kind: one of :data:`.infrastructure.KINDS`.
+    :raises UsageError: the user's own Magnum is not in the cache any more.
     """
     parts = [*_files(release, kind), *_python()]
     if not release.wheel:
         return digest(*parts)
+    if not pathlib.Path(release.wheel).exists():
+        raise errors.UsageError(
+            "The environment of this sandbox's Magnum has been removed",
+            where=release.wheel, hint='Take the sandbox down and up again')
     return _OWN + digest(pathlib.Path(release.wheel), *parts)
+
+
+def versions(release=releases.NEWEST,
+             kind=infrastructure.MEMORY) -> dict[str, str]:
+    """The keys of a sandbox's environments, as versions by name.
+
+    :param kind: one of :data:`.infrastructure.KINDS`.
+    """
+    return {_CLOUD: key(kind=kind), _MAGNUM_PACKAGES: key(release, kind)}
+
+
+def made(versions) -> Environments:
+    """The environments with these :func:`versions`; they may be gone."""
+    return Environments(*(
+        location(versions[name]) for name in (_CLOUD, _MAGNUM_PACKAGES)))
 
 
 def pins(release, folder,
@@ -133,10 +160,6 @@ def ensure(progress, release=releases.NEWEST,
     :raises CommandFailed: packages cannot be installed.
     :raises UsageError: the user's own Magnum is not in the cache any more.
     """
-    if release.wheel and not pathlib.Path(release.wheel).exists():
-        raise errors.UsageError(
-            "The environment of this sandbox's Magnum has been removed",
-            where=release.wheel, hint='Take the sandbox down and up again')
     folder = _ensure(
         progress, location(key(release, kind)),
         'Python environment of the cloud (Keystone to Magnum)'
@@ -147,6 +170,13 @@ def ensure(progress, release=releases.NEWEST,
     if release.wheel:
         _remove_oldest(folder)
     return folder
+
+
+def _remove_unused(newest):
+    """Remove the environments that nothing has used for long."""
+    for stamp in newest.parent.glob(f'*/{_STAMP}'):
+        if disk.unused(stamp):
+            _remove(stamp)
 
 
 def of_pins(progress, files, what) -> pathlib.Path:
@@ -176,18 +206,24 @@ def _ensure(progress, folder, what, words):
         if not (folder / _STAMP).exists():
             with progress.step(what):
                 _make(folder, words, held)
+            _remove_unused(folder)
         (folder / _STAMP).touch()
     return folder
 
 
 def _remove_oldest(newest):
-    """Remove the least recently used environments, unless a program runs."""
+    """Remove the least recently used ones with Magnums of users' own."""
     stamps = sorted(newest.parent.glob(f'{_OWN}*/{_STAMP}'), key=_last_use)
     for stamp in stamps[:-_KEPT]:
-        if not _in_use(stamp.parent):
-            # First: without it, the rest does not count as an environment.
-            stamp.unlink(missing_ok=True)
-            shutil.rmtree(stamp.parent, ignore_errors=True)
+        _remove(stamp)
+
+
+def _remove(stamp):
+    """Remove an environment, unless a program runs from it."""
+    if not _in_use(stamp.parent):
+        # First: without it, the rest does not count as an environment.
+        stamp.unlink(missing_ok=True)
+        shutil.rmtree(stamp.parent, ignore_errors=True)
 
 
 def _last_use(stamp):
@@ -199,14 +235,8 @@ def _last_use(stamp):
 
 def _in_use(folder):
     """Whether a sandbox runs from an environment; see services.environment."""
-    mark = os.fsencode(f'PATH={folder}/bin:')
-    for path in pathlib.Path('/proc').glob('[0-9]*/environ'):
-        # It may have ended meanwhile, or belong to another user.
-        with contextlib.suppress(OSError):
-            if any(value.startswith(mark)
-                   for value in path.read_bytes().split(b'\0')):
-                return True
-    return False
+    return any((proc.variable(process, 'PATH') or '').startswith(
+        f'{folder}/bin:') for process in psutil.process_iter())
 
 
 def _make(folder, words, held):

@@ -9,6 +9,8 @@ import contextlib
 import http.client
 import pathlib
 
+import psutil
+
 from magnum_capi_sandbox import infrastructure
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest import supervision
@@ -171,7 +173,6 @@ def _consumes(broker):
     It has no port of its own, and casts sent before it listens are lost.
     """
     def probe():
-        import psutil
         for process in psutil.process_iter(['cmdline']):
             if 'magnum-conductor' in ' '.join(process.info['cmdline'] or ()):
                 with contextlib.suppress(psutil.Error):

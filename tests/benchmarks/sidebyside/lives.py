@@ -56,7 +56,7 @@ class Life:
 class Magnum:
     """The clusters of this benchmark.
 
-    :param box: sandbox.Sandbox.
+    :param box: sandbox.Box.
     :param management: watching.Management.
     """
 

@@ -19,7 +19,6 @@ from magnum_capi_sandbox import access
 from magnum_capi_sandbox.cloud import environment
 from magnum_capi_sandbox import machines
 from magnum_capi_sandbox import nodes
-from magnum_capi_sandbox import record as records
 from magnum_capi_sandbox import rest
 from magnum_capi_tempest import containers
 from magnum_capi_tempest import images
@@ -81,12 +80,12 @@ def require(minors, kinds):
 class Cloud:
     """A user of a sandbox whose nodes are real.
 
-    :param box: :class:`magnum_capi_sandbox.Sandbox`.
+    :param box: :class:`magnum_capi_sandbox.Box`.
     """
 
     def __init__(self, box, progress):
         self.box = box
-        self.made_of = records.require_ready(box.directory).nodes
+        self.made_of = box.spec().machines
         self._user = rest.User(box.layout(), box.passwords()['demo'],
                                timeout=600)
         self._seeded = json.loads(

@@ -13,8 +13,8 @@ from magnum_capi import processes
 from magnum_capi import progress
 from magnum_capi_sandbox.cloud import environment
 from magnum_capi_sandbox.cloud import services
-from magnum_capi_sandbox import record as records
 from magnum_capi_sandbox import releases
+from magnum_capi_sandbox import spec as specs
 
 PROGRAMS = 'magnum', 'magnum-conductor'
 
@@ -27,15 +27,18 @@ def upgrade(box, name):
     :returns: :class:`tests.functional.boxes.Ended` of the command that starts
         the new Magnum, with its drivers installed for that release.
     """
-    record = records.require_ready(box.directory)
+    spec = box.sandbox.spec()
+    release = releases.get(name)
     layout = box.sandbox.layout()
-    venvs = environment.both(progress.Progress(), releases.get(name),
-                             record.infrastructure)
+    venvs = environment.both(progress.Progress(), release,
+                             spec.infrastructure)
     box.sandbox.supervisor.remove(*PROGRAMS)
     processes.run(
         [venvs.magnum / 'bin' / 'magnum-db-manage', '--config-file',
          layout.etc / 'magnum.conf', 'upgrade'], timeout=600, merge=True,
         env=services.environment(layout, venvs.cloud), cwd=box.directory)
     shutil.rmtree(layout.drivers)
-    records.save(box.directory, dataclasses.replace(record, magnum=name))
+    specs.save(box.directory, dataclasses.replace(
+        spec, magnum=name, versions=spec.versions
+        | environment.versions(release, spec.infrastructure)))
     return box.up()

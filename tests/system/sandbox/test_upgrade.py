@@ -11,7 +11,6 @@ import json
 import pathlib
 
 from magnum_capi import waiting
-from magnum_capi_sandbox.cli import sandbox as commands
 from magnum_capi_sandbox.cloud import environment
 from magnum_capi_sandbox.cloud import seed
 from magnum_capi_sandbox.cloud import services
@@ -125,7 +124,7 @@ class UpgradeTest(boxes.TestCase):
         self.wait(cluster)
 
     def test_from_the_oldest_to_the_newest(self):
-        before = commands.snapshot(self.sandbox)
+        before = self.sandbox.snapshot()
         layout = self.sandbox.layout()
         venv = environment.location(environment.key())
         self.images = seed.add_images(
@@ -161,7 +160,7 @@ class UpgradeTest(boxes.TestCase):
         # Magnum's last migration drops the columns that name the trusts and
         # trustees of earlier clusters, so nothing deletes them (releases.rst).
         left = leaks.compare(
-            before, commands.snapshot(self.sandbox), strict=True).leaks
+            before, self.sandbox.snapshot(), strict=True).leaks
         self.assertEqual(
             2 * [model.TRUST] + 2 * [model.USER],
             sorted(one.thing.kind for one in left), left)

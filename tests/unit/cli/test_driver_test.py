@@ -3,13 +3,13 @@
 """The command line of driver reports: from a recorded run to a page."""
 
 import collections
+import functools
 import json
 import os
 import pathlib
 import re
 import shutil
 import subprocess
-import types
 from unittest import mock
 
 import fixtures
@@ -17,9 +17,9 @@ import testtools
 import yaml
 
 from magnum_capi import outfile
+from magnum_capi_sandbox import box as boxes
 from magnum_capi_sandbox.cli import driver_test as in_sandbox
 from magnum_capi_sandbox import drivers
-from magnum_capi_sandbox import nodes
 from magnum_capi_sandbox import versions
 from magnum_capi_tempest.cli import driver_report
 from magnum_capi_tempest.cli import driver_test
@@ -32,6 +32,7 @@ from magnum_capi_tempest.toolchain import lock
 from tests.unit.cli import test_tempest
 from tests.unit import own_folders
 from tests.unit.report import streams
+from tests.unit.sandbox import samples
 
 CORE = [test for test in suite.tests()
         if test.promise and promises.known()[test.promise].core]
@@ -42,7 +43,7 @@ class DriverTestCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.folder = self.useFixture(own_folders.OwnFolders()).base
-        self.box = self.patch(in_sandbox.sandbox, 'Sandbox').return_value
+        self.box = self.patch(in_sandbox.sandbox, 'Box').return_value
         self.box.directory = self.folder / 'box'
         self.box.up.side_effect = (
             lambda *_: self.box.directory.mkdir(exist_ok=True))
@@ -56,20 +57,20 @@ class DriverTestCase(testtools.TestCase):
                    return_value=None)
         self.patch(in_sandbox.usable_drivers, 'others',
                    return_value=['k8s_y: broken, import: ImportError: z'])
-        self.patch(in_sandbox.records, 'require_ready',
-                   side_effect=lambda _: types.SimpleNamespace(
-                       nodes=nodes.Nodes(), infrastructure='memory',
-                       additions=self.additions()))
+        self.box.spec.side_effect = lambda: samples.a_spec(
+            install=self.installed())
+        self.box.tempest.side_effect = functools.partial(
+            boxes.Box.tempest, self.box)
+        self.box.snapshot.side_effect = lambda: boxes.leaks.take()
         self.patch(in_sandbox.usable_drivers.versions, 'installed_drivers',
                    return_value={'k8s_x': ('magnum-x', '1.0')})
-        self.exists = self.patch(in_sandbox.box_commands.leaks, 'take',
+        self.exists = self.patch(boxes.leaks, 'take',
                                  return_value=model.Snapshot())
 
-    def additions(self):
-        """Those of the last sandbox that was brought up."""
-        spec = self.box.up.call_args
-        return types.SimpleNamespace(
-            install=spec.args[0].install if spec else (), clash=False)
+    def installed(self):
+        """What the last sandbox that was brought up got."""
+        call = self.box.up.call_args
+        return call.args[0].install if call else ()
 
     def patch(self, *where, **how):
         return self.useFixture(

@@ -21,9 +21,10 @@ from magnum_capi.cli import app
 from magnum_capi.cli import base
 from magnum_capi.cli import main
 from magnum_capi import errors
-from magnum_capi_sandbox import record
+from magnum_capi_sandbox import spec
 from tests.unit.cli import calls
 from tests.unit import own_folders
+from tests.unit.sandbox import samples
 from tests.unit import test_foreground
 
 _TOP = pathlib.Path(__file__).resolve().parents[3]
@@ -32,13 +33,12 @@ _TOP = pathlib.Path(__file__).resolve().parents[3]
 #: folder for Tempest.
 _STANDS_IN = """
 from magnum_capi.cli import main
-from magnum_capi_sandbox import access, tempest_run
-from magnum_capi_sandbox.cli import sandbox
+from magnum_capi_sandbox import access, box, tempest_run
 from magnum_capi_tempest.workspace import runs
 import pathlib, sys
 from unittest import mock
 folder = pathlib.Path(sys.argv[-1])
-sandbox.snapshot = tempest_run.records.require_ready = mock.MagicMock()
+box.Box.snapshot = box.Box.spec = mock.MagicMock()
 tempest_run.prepare = lambda *args: folder
 tempest_run.chosen = tempest_run.under_test = lambda *args: 'k8s_x'
 tempest_run.described = lambda *args: None
@@ -292,7 +292,7 @@ class ErrorsTest(_Base):
 
     def test_ctrl_c(self):
         self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_sandbox.Sandbox.up',
+            'magnum_capi_sandbox.Box.up',
             mock.Mock(side_effect=KeyboardInterrupt)))
         self.assertEqual('magnum-capi: interrupted\n', self.assert_one_line(
             130, 'sandbox', 'up'))
@@ -302,7 +302,7 @@ class ErrorsTest(_Base):
                             (errors.WaitTimeout('x'), 1),
                             (errors.CommandFailed(['x'], 1, ''), 1)):
             with fixtures.MonkeyPatch(
-                    'magnum_capi_sandbox.Sandbox.down',
+                    'magnum_capi_sandbox.Box.down',
                     mock.Mock(side_effect=error)):
                 self.assert_one_line(code, 'sandbox', 'down')
 
@@ -315,7 +315,7 @@ class OtherCheckoutTest(_Base):
         self.box = self.base / 'box'
         (self.box / 'db').mkdir(parents=True)
         (self.box / 'db' / 'data').touch()
-        (self.box / record.NAME).write_text('{"format": 2}')
+        (self.box / spec.NAME).write_text('{"format": 2}')
         # Never to be reached: it would take minutes.
         self.useFixture(fixtures.MonkeyPatch(
             'magnum_capi_tempest.toolchain.ensure',
@@ -323,17 +323,17 @@ class OtherCheckoutTest(_Base):
 
     def test_nothing_is_deleted(self):
         before = sorted(self.box.rglob('*'))
-        for verb in ('up', 'status', 'env'):
+        for verb in ('up', 'down', 'status', 'env'):
             err = self.assert_one_line(
                 1 if verb == 'status' else 2, 'sandbox', verb, '--directory',
                 str(self.box))
             self.assertIn('another version', err)
-            self.assertIn(f'sandbox down --directory {self.box}', err)
+            self.assertIn(f'sandbox down --directory {self.box} --force', err)
             self.assertEqual(before, sorted(self.box.rglob('*')))
 
     def test_who_wants_it_removed_can(self):
         self.assertEqual(0, self.call(
-            'sandbox', 'down', '--directory', str(self.box))[0])
+            'sandbox', 'down', '--force', '--directory', str(self.box))[0])
         self.assertFalse(self.box.exists())
 
 
@@ -419,8 +419,7 @@ class ProcessTest(_Base):
         folder = self.base / 'box'
         (folder / 'log').mkdir(parents=True)
         (folder / 'log' / 'nova.log').write_text('ready\n')
-        record.save(folder, record.Record(
-            'embedded', '127.77', 25000, '/c', ready=True))
+        samples.save(folder)
         with self.start('sandbox', 'logs', '--follow', '--directory',
                         str(folder), **how) as process:
             self.assertEqual('nova | ready\n', process.stdout.readline())

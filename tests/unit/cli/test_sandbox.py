@@ -16,10 +16,9 @@ import fixtures
 import testtools
 
 from magnum_capi import errors
+from magnum_capi import progress
 import magnum_capi_sandbox as sandbox
 from magnum_capi_sandbox.cli import sandbox as cli
-from magnum_capi_sandbox.cloud import environment
-from magnum_capi_sandbox import record
 from magnum_capi_sandbox import tempest_run
 from magnum_capi_tempest import leaks
 from magnum_capi_tempest.leaks import model
@@ -55,20 +54,17 @@ class CommandsTest(testtools.TestCase):
 
     def pretend(self, **values):
         """A sandbox that is up, as far as files tell."""
-        layout = samples.a_layout(self.folder)
-        record.save(self.folder, record.Record(
-            'embedded', layout.prefix, layout.port_base, '/c', ready=True,
-            **values))
+        samples.a_layout(self.folder)
+        return samples.save(self.folder, **values)
 
     def patch(self, name, **kwargs):
         patched = mock.Mock(**kwargs)
         self.useFixture(fixtures.MockPatchObject(
-            sandbox.Sandbox, name, patched))
+            sandbox.Box, name, patched))
         return patched
 
     def test_up_hands_over_what_was_wanted(self):
-        self.pretend()
-        up = self.patch('up', return_value=record.load(self.folder))
+        up = self.patch('up', return_value=self.pretend())
         code, _ = self.call(cli.Up, '--profile', 'full', '--chart', '/c',
                             '--port-base', '26000')
         self.assertEqual(0, code)
@@ -77,14 +73,12 @@ class CommandsTest(testtools.TestCase):
             up.call_args.args[0])
 
     def test_up_without_options(self):
-        self.pretend()
-        up = self.patch('up', return_value=record.load(self.folder))
+        up = self.patch('up', return_value=self.pretend())
         self.call(cli.Up)
         self.assertEqual(sandbox.Spec(), up.call_args.args[0])
 
     def test_up_with_drivers(self):
-        self.pretend()
-        up = self.patch('up', return_value=record.load(self.folder))
+        up = self.patch('up', return_value=self.pretend())
         self.call(cli.Up, '--install', 'a', '--install', 'b',
                   '--magnum-conf', '/x', '--discovery-filter', '--clash')
         self.assertEqual(sandbox.Spec(
@@ -99,8 +93,7 @@ class CommandsTest(testtools.TestCase):
     def test_up_prints_a_command_that_works_as_typed(self):
         self.folder /= 'a b'
         self.folder.mkdir()
-        self.pretend()
-        self.patch('up', return_value=record.load(self.folder))
+        self.patch('up', return_value=self.pretend())
         self.call(cli.Up)
         self.assertEqual(
             ['magnum-capi', 'sandbox', 'env', '--directory',
@@ -175,11 +168,27 @@ class CommandsTest(testtools.TestCase):
         code, out = self.call(cli.Status)
         self.assertEqual(0, code)
         for word in (str(self.folder), 'http://127.77.0.1:25000/v3',
-                     'embedded', 'nova'):
+                     'embedded', 'Magnum: 2026.2', 'etcd 3.6.16', 'nova'):
             self.assertIn(word, out)
         _, out = self.call(cli.Status, '-f', 'json')
         self.assertEqual({'nova', 'total'},
                          {row['Program'] for row in json.loads(out)})
+
+    def test_list(self):
+        self.pretend()
+        damaged = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        (damaged / 'sandbox.json').write_text('{')
+        self.useFixture(fixtures.MockPatchObject(
+            sandbox, 'running', lambda: [self.folder, damaged]))
+        app = mock.Mock(stdout=io.StringIO(), options=mock.Mock(debug=False))
+        command = cli.List(app, None)
+        self.assertEqual(0, command.run(
+            command.get_parser('x').parse_args(['-f', 'json'])))
+        self.assertEqual([
+            {'Folder': str(self.folder), 'State': 'up', 'Profile': 'embedded',
+             'Keystone': 'http://127.77.0.1:25000/v3', 'Magnum': '2026.2'},
+            {'Folder': str(damaged), 'State': 'unreadable', 'Keystone': '',
+             'Profile': '', 'Magnum': ''}], json.loads(app.stdout.getvalue()))
 
     def test_down_without_a_sandbox(self):
         self.assertEqual((0, ''), self.call(cli.Down))
@@ -198,8 +207,6 @@ class CommandsTest(testtools.TestCase):
     def env(self, **values):
         """Call ``sandbox env`` for a sandbox that is there."""
         self.pretend(**values)
-        self.useFixture(fixtures.MockPatchObject(
-            environment, 'ensure', lambda progress, **kinds: samples.VENV))
         self.useFixture(fixtures.MockPatchObject(
             tempest_run.usable_drivers, 'description', return_value=None))
         return self.call(cli.Env)
@@ -226,6 +233,13 @@ class CommandsTest(testtools.TestCase):
         path.write_text('# mine\n')
         self.assertEqual(0, self.env()[0])
         self.assertEqual('# mine\n', path.read_text())
+
+    def test_env_says_what_it_creates(self):
+        self.env()
+        self.env()
+        self.err.seek(0)
+        self.assertEqual(1, self.err.read().count(
+            f'Made a workspace for Tempest: {self.folder}/tempest'))
 
     def test_env_follows_the_sandbox(self):
         self.env()
@@ -299,11 +313,12 @@ class CommandsTest(testtools.TestCase):
             return self.folder / 'run.subunit', {}
 
         self.useFixture(fixtures.MockPatchObject(tempest_run, 'run', run))
-        box = sandbox.Sandbox(self.folder)
+        box = sandbox.Box(self.folder)
         with futures.ThreadPoolExecutor(2) as pool:
-            both = [pool.submit(cli.run, box, tempest_run.Order())]
+            one = (box.tempest, tempest_run.Order(), progress.Silent())
+            both = [pool.submit(*one)]
             began.wait(60)
-            both.append(pool.submit(cli.run, box, tempest_run.Order()))
+            both.append(pool.submit(*one))
             done, _ = futures.wait(both[1:], timeout=1)
             self.assertEqual(set(), done)
             end.set()
@@ -324,8 +339,8 @@ class CommandsTest(testtools.TestCase):
         self.useFixture(fixtures.MockPatchObject(
             tempest_run, 'run', lambda box, order: (
                 self.folder / 'run.subunit', orphan.wait(10))))
-        _, code, _ = cli.run(sandbox.Sandbox(self.folder),
-                             tempest_run.Order())
+        _, code, _ = sandbox.Box(self.folder).tempest(
+            tempest_run.Order(), progress.Silent())
         self.assertEqual(-signal.SIGKILL, code)
 
     def leaking(self, *argv):

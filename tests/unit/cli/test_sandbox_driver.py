@@ -13,8 +13,6 @@ from magnum_capi import errors
 from magnum_capi import outfile
 from magnum_capi import processes
 from magnum_capi_sandbox.cli import sandbox as cli
-from magnum_capi_sandbox import record
-from magnum_capi_sandbox import spec
 from magnum_capi_sandbox import usable_drivers
 from magnum_capi_tempest import leaks
 from magnum_capi_tempest.leaks import model
@@ -66,21 +64,19 @@ class DriverTest(testtools.TestCase):
         outfile.write_private(stream, recorded.data)
         return stream
 
-    def run_in(self, drivers, *words, **additions):
+    def run_in(self, drivers, *words, **changes):
         """Run tests in a sandbox with drivers, {of: state}.
 
         :returns: exit code, the first line of the result, standard error.
         """
-        code, out, err = self.printed_in(drivers, *words, **additions)
+        code, out, err = self.printed_in(drivers, *words, **changes)
         return code, out.strip().partition('\n')[0], err
 
-    def printed_in(self, drivers, *words, **additions):
+    def printed_in(self, drivers, *words, **changes):
         """The same with all of the output."""
         self.drivers = {HELM: 'usable', **drivers}
-        layout = samples.a_layout(self.folder)
-        record.save(self.folder, record.Record(
-            'embedded', layout.prefix, layout.port_base, '/c', ready=True,
-            additions=spec.Additions(**additions)))
+        samples.a_layout(self.folder)
+        samples.save(self.folder, **changes)
         self.conf = None
         return test_tempest.call(
             cli.Tempest, '--directory', self.folder, *words)
@@ -156,3 +152,19 @@ class DriverTest(testtools.TestCase):
         self.assertEqual(0, code)
         self.assertNotIn('not_promised', self.conf['magnum_capi'])
         self.assertNotIn(HELM[0], first)
+
+    def test_the_driver_that_is_configured(self):
+        """Magnum 23 and later take it; earlier ones have no such option."""
+        conf = self.folder / 'etc' / 'magnum.d' / '90-set.conf'
+        for release, default, usable, tested in (
+                ('2026.2', MINE[0], {MINE: 'usable'}, MINE[0]),
+                ('2026.2', HELM[0], {MINE: 'usable'}, HELM[0]),
+                ('2026.1', HELM[0], {MINE: 'usable'}, None),
+                # Nobody can say what becomes of this one.
+                ('2026.2', MINE[0], {MINE: 'broken'}, None)):
+            outfile.write_private(
+                conf, f'[drivers]\ndefault_driver = {default}\n')
+            _, first, _ = self.run_in(usable, magnum=release)
+            self.assertEqual(
+                [tested] if tested else [],
+                [name for name in (MINE[0], HELM[0]) if name in first])

@@ -14,7 +14,7 @@ from magnum_capi_tempest.images import layer
 from magnum_capi_tempest.images import layers
 from magnum_capi_tempest.images import recipes
 from magnum_capi_tempest import toolchain
-from magnum_capi_tempest.toolchain import resolve
+from magnum_capi_tempest.toolchain import programs
 from tests.unit.images import base
 
 PROXY = base.recipe(
@@ -44,7 +44,7 @@ class TestBuild(base.TestCase):
             PROXY, PAUSE, NODE, OTHER)})
         self.patch(recipes, 'minors', ('1.33', '1.34'))
         self.patch(toolchain, 'ensure', {'etcd': self.program})
-        self.patch(toolchain, 'describe', [resolve.State(
+        self.patch(toolchain, 'describe', [programs.State(
             'etcd', '1', 'build', 'missing', None)])
         self.patch(layers, 'ensure', self.below)
         self.builder = mock.Mock()

@@ -37,7 +37,7 @@ class TempestConfTest(testtools.TestCase):
         layout = samples.a_layout(self.useFixture(fixtures.TempDir()).path)
         parser = configparser.RawConfigParser(default_section='none')
         parser.read_string(access.tempest_config(
-            layout, samples.PASSWORDS, spec.Additions(
+            layout, samples.PASSWORDS, spec.Spec(
                 clash=clash, discovery_filter=discovery_filter), **order))
         return parser
 
@@ -93,7 +93,7 @@ class TempestConfTest(testtools.TestCase):
             '[k8s_discovery]\nmode = hibiscus\n')
         conf = configparser.RawConfigParser(default_section='none')
         conf.read_string(access.tempest_config(
-            layout, samples.PASSWORDS, spec.Additions(discovery_filter=True)))
+            layout, samples.PASSWORDS, spec.Spec(discovery_filter=True)))
         self.assertTrue(conf.getboolean(FLAGS, 'first_driver_taken'))
         self.assertNotIn('ambiguity_refused', conf[FLAGS])
 

@@ -30,7 +30,7 @@ class BoxTest(base.CaseTest):
         super().setUp()
         self.sandbox = mock.Mock()
         self.made = self.useFixture(fixtures.MockPatchObject(
-            sandbox, 'Sandbox', return_value=self.sandbox)).mock
+            sandbox, 'Box', return_value=self.sandbox)).mock
         self.addCleanup(boxes.shared.cache_clear)
         self.useFixture(fixtures.MockPatch('atexit.register'))
 

@@ -70,7 +70,7 @@ class CommandTest(testtools.TestCase):
         for holder, name, value in (
                 (command, 'TOP', self.top),
                 (command, 'PROOFS', {'toy': ('nothing', 1)}),
-                (sandbox.Sandbox, 'down', lambda box, progress:
+                (sandbox.Box, 'down', lambda box, progress:
                  self.down.append(box.directory.name))):
             self.useFixture(fixtures.MockPatchObject(holder, name, value))
         self.useFixture(fixtures.EnvironmentVariable('TOY', str(os.getpid())))

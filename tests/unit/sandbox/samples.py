@@ -2,6 +2,7 @@
 
 """A sandbox that is only on paper, for the tests of this folder."""
 
+import dataclasses
 import json
 import pathlib
 import sys
@@ -11,6 +12,7 @@ from magnum_capi_sandbox.cloud import configuration
 from magnum_capi_sandbox import layout
 from magnum_capi_sandbox import profiles
 from magnum_capi_sandbox import releases
+from magnum_capi_sandbox import spec
 
 PASSWORDS = {'admin': 'adminsecret', 'demo': 'demosecret',
              'service': 'servicesecret', 'broker': 'brokersecret'}
@@ -82,3 +84,25 @@ def write_services(where, profile='embedded', venv=VENV,
         release=release, **values,
         passwords=PASSWORDS, chart='/charts/x', url=sqlite_url,
         transport_url='rabbit://sandbox:brokersecret@127.77.0.1:25672/')
+
+
+#: Those of a sandbox that is only on paper.
+VERSIONS = {'packages of the cloud': 'aaaaaaaaaaaa',
+            'packages of Magnum': 'aaaaaaaaaaaa', 'etcd': '3.6.16'}
+
+
+def a_spec(**changes) -> spec.Spec:
+    """What a sandbox is that was made without any wish, and is up."""
+    return dataclasses.replace(spec.Spec(
+        profile='embedded', chart='/c', port_base=25000, nodes='memory',
+        images='', magnum='2026.2', infrastructure='memory',
+        management='processes', network='127.77', ready=True,
+        versions=dict(VERSIONS)), **changes)
+
+
+def save(directory, **changes) -> spec.Spec:
+    """Save :func:`a_spec` in a folder, which is made; returns it."""
+    directory = pathlib.Path(directory)
+    directory.mkdir(exist_ok=True)
+    spec.save(directory, a_spec(**changes))
+    return a_spec(**changes)

@@ -28,7 +28,7 @@ class AccessTest(testtools.TestCase):
         self.layout = samples.a_layout(
             self.useFixture(fixtures.TempDir()).path)
 
-    def tempest_conf(self, additions=spec.Additions(), **wanted):
+    def tempest_conf(self, additions=spec.Spec(), **wanted):
         parser = configparser.RawConfigParser(default_section='no section')
         parser.read_string(access.tempest_config(
             self.layout, samples.PASSWORDS, additions, **wanted))
@@ -37,9 +37,9 @@ class AccessTest(testtools.TestCase):
     def test_every_option_of_ours_exists(self):
         known = {(group, option.name) for group, options
                  in config.list_opts() for option in options}
-        added = spec.Additions(clash=True, discovery_filter=True)
+        added = spec.Spec(clash=True, discovery_filter=True)
         for driver, third_party, additions in (
-                (None, False, spec.Additions()), ('k8s_x', True, added)):
+                (None, False, spec.Spec()), ('k8s_x', True, added)):
             conf = self.tempest_conf(additions, driver=driver,
                                      third_party=third_party)
             ours = {(group, name) for group in conf.sections()
@@ -73,7 +73,7 @@ class AccessTest(testtools.TestCase):
 
     def test_the_filter_makes_templates_keep_their_driver(self):
         flags = self.tempest_conf(
-            spec.Additions(discovery_filter=True),
+            spec.Spec(discovery_filter=True),
             release=releases.get('2025.1'))['magnum_capi_feature_enabled']
 
         self.assertEqual('true', flags['template_driver'])
@@ -105,7 +105,7 @@ class AccessTest(testtools.TestCase):
         self.layout = samples.a_layout(self.layout.directory / 'a box')
         path = self.layout.directory / 'tempest.conf'
         path.write_text(access.tempest_config(
-            self.layout, samples.PASSWORDS, spec.Additions()))
+            self.layout, samples.PASSWORDS, spec.Spec()))
         conf = cfg.ConfigOpts()
         conf.register_opt(cfg.StrOpt('configure_command'), 'magnum_capi')
         conf([], default_config_files=[str(path)])

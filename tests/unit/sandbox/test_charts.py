@@ -10,8 +10,8 @@ from magnum_capi import errors
 from magnum_capi_sandbox import charts
 from magnum_capi_sandbox import infrastructure
 from magnum_capi_sandbox import nodes
-from magnum_capi_sandbox import record
 from magnum_capi_tempest import resources
+from tests.unit.sandbox import samples
 
 OURS = resources.find('sandbox/charts/sandbox-cluster')
 
@@ -23,19 +23,20 @@ class ChartTest(testtools.TestCase):
         self.directory = pathlib.Path(
             self.useFixture(fixtures.TempDir()).path)
 
-    def record(self, kind=nodes.DOCKER, where=infrastructure.MEMORY):
-        return record.Record('embedded', '127.77', 25000, str(OURS),
-                             nodes=nodes.Nodes(kind), infrastructure=where)
+    def spec(self, kind=nodes.DOCKER, where=infrastructure.MEMORY):
+        return samples.a_spec(chart=str(OURS), nodes=kind,
+                              machines=nodes.Nodes(kind),
+                              infrastructure=where)
 
     def test_nodes_in_memory_have_the_chart_itself(self):
         self.assertEqual(OURS, charts.used(
-            self.directory, self.record(nodes.MEMORY)))
-        charts.make(self.directory, self.record(nodes.MEMORY))
+            self.directory, self.spec(nodes.MEMORY)))
+        charts.make(self.directory, self.spec(nodes.MEMORY))
         self.assertEqual([], list(self.directory.iterdir()))
 
     def test_the_copy_differs_in_its_defaults_alone(self):
-        charts.make(self.directory, self.record())
-        copy = charts.used(self.directory, self.record())
+        charts.make(self.directory, self.spec())
+        copy = charts.used(self.directory, self.spec())
         was, now = (yaml.safe_load((chart / 'values.yaml').read_text())
                     for chart in (OURS, copy))
         self.assertEqual(('openstack', 'docker'),
@@ -51,7 +52,7 @@ class ChartTest(testtools.TestCase):
              for p in (copy / 'templates').iterdir()})
 
     def test_servers_of_nova_are_containers_in_another_copy(self):
-        servers = self.record(where=infrastructure.OPENSTACK)
+        servers = self.spec(where=infrastructure.OPENSTACK)
         charts.make(self.directory, servers)
         copy = charts.used(self.directory, servers)
         was, now = (yaml.safe_load((chart / 'values.yaml').read_text())
@@ -61,10 +62,10 @@ class ChartTest(testtools.TestCase):
         self.assertEqual(was, now)
 
     def test_the_copy_follows_its_source(self):
-        copy = charts.used(self.directory, self.record())
-        charts.make(self.directory, self.record())
+        copy = charts.used(self.directory, self.spec())
+        charts.make(self.directory, self.spec())
         (copy / 'templates' / 'old.yaml').touch()
-        charts.make(self.directory, self.record())
+        charts.make(self.directory, self.spec())
         self.assertFalse((copy / 'templates' / 'old.yaml').exists())
 
     def test_a_chart_of_openstack_alone_is_refused(self):

@@ -6,6 +6,7 @@ import pathlib
 import select
 import subprocess
 import sys
+import time
 from unittest import mock
 
 import fixtures
@@ -111,6 +112,26 @@ class EnsureTest(testtools.TestCase):
         self.ensure()
         self.assertFalse((self.folder / 'half').exists())
         self.assertEqual(2, len(self.calls))
+
+    def test_those_that_nothing_has_used_for_a_month_go(self):
+        old = {}
+        for name in 'unused', 'running', 'recent', 'draft':
+            old[name] = environment.location(name)
+            old[name].mkdir(parents=True)
+            if name != 'draft':
+                (old[name] / environment._STAMP).touch()
+        then = time.time() - 31 * 86400
+        for name in 'unused', 'running':
+            os.utime(old[name] / environment._STAMP, (then, then))
+        program = subprocess.Popen(['sleep', '600'], env={
+            'PATH': f'{old["running"]}/bin:{os.defpath}'})
+        self.addCleanup(program.wait)
+        self.addCleanup(program.kill)
+
+        self.ensure()
+
+        self.assertEqual(['draft', 'recent', 'running'], sorted(
+            name for name, folder in old.items() if folder.exists()))
 
     def test_failure_leaves_no_stamp(self):
         def fail(argv, **kwargs):

@@ -18,12 +18,13 @@ class InfrastructureTest(testtools.TestCase):
 
     def test_the_default_is_memory(self):
         self.assertEqual(infrastructure.MEMORY,
-                         spec.infrastructure_of(spec.Spec()))
+                         spec.decided(
+                             spec.Spec(), None).infrastructure)
 
     def test_openstack_is_refused_with_the_profile_full(self):
         self.assertRaises(
-            errors.UsageError, spec.infrastructure_of,
-            spec.Spec('full', infrastructure=infrastructure.OPENSTACK))
+            errors.UsageError, spec.decided,
+            spec.Spec('full', infrastructure=infrastructure.OPENSTACK), None)
 
     def test_its_environment_is_another_one(self):
         self.assertNotEqual(

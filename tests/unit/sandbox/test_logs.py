@@ -9,7 +9,7 @@ import testtools
 from magnum_capi import errors
 import magnum_capi_sandbox as sandbox
 from magnum_capi_sandbox import logs
-from magnum_capi_sandbox import record
+from tests.unit.sandbox import samples
 
 
 class LogsTest(testtools.TestCase):
@@ -17,19 +17,18 @@ class LogsTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         base = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-        self.box = sandbox.Sandbox(base / 'box')
+        self.box = sandbox.Box(base / 'box')
 
     def start(self):
         folder = self.box.directory / 'log'
         folder.mkdir(parents=True)
         (folder / 'nova.log').write_text('1\n2\n3\n')
         (folder / 'magnum.log').write_bytes(b'a\xff\n')
-        record.save(self.box.directory, record.Record(
-            'embedded', '127.77', 25000, '/c', ready=True))
+        samples.save(self.box.directory)
 
     def show(self, *names, lines=2):
         stream = io.StringIO()
-        logs.show(self.box, names, lines, False, stream)
+        self.box.logs(names, lines, False, stream)
         return stream.getvalue()
 
     def test_last_lines_of_all(self):
@@ -60,8 +59,8 @@ class LogsTest(testtools.TestCase):
             logs.time, 'sleep', lambda _: next(steps)()))
         stream = io.StringIO()
 
-        self.assertRaises(KeyboardInterrupt, logs.show, self.box, ['nova'],
-                          1, True, stream)
+        self.assertRaises(KeyboardInterrupt, self.box.logs, ['nova'], 1,
+                          True, stream)
 
         self.assertEqual(
             [f'nova | {text}' for text in ('3', 'last', 'next', 'more')],

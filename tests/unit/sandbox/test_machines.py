@@ -10,10 +10,10 @@ from magnum_capi import errors
 from magnum_capi import progress
 from magnum_capi_sandbox import machines
 from magnum_capi_sandbox import nodes
-from magnum_capi_sandbox import record
 from magnum_capi_tempest import containers
 from magnum_capi_tempest import images
 from tests.unit.sandbox import archives
+from tests.unit.sandbox import samples
 
 
 class Engine:
@@ -68,9 +68,9 @@ class MachinesTest(testtools.TestCase):
             raise errors.EnvironmentProblem('No disk space', hint=moved_by)
 
     def up(self, kind=nodes.DOCKER):
-        return machines.up(self.directory, record.Record(
-            'embedded', '127.77', 25000, '/c',
-            nodes=nodes.Nodes(kind, '/images')), self.supervisor,
+        return machines.up(self.directory, samples.a_spec(
+            nodes=kind, images='/images',
+            machines=nodes.Nodes(kind, '/images')), self.supervisor,
             progress.Silent())
 
     def test_nodes_in_memory_need_no_engine(self):

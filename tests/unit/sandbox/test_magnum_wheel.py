@@ -14,9 +14,10 @@ from magnum_capi import processes
 from magnum_capi import progress
 from magnum_capi_sandbox.cloud import environment
 from magnum_capi_sandbox import magnum_wheel
-from magnum_capi_sandbox import record
 from magnum_capi_sandbox import releases
+from magnum_capi_sandbox import spec
 from tests.unit import own_folders
+from tests.unit.sandbox import samples
 
 
 class _Base(testtools.TestCase):
@@ -267,11 +268,9 @@ class EnvironmentTest(_Base):
         self.assertIn('down and up again', str(e))
 
 
-class RecordTest(_Base):
+class SavedTest(_Base):
 
     def test_a_sandbox_knows_its_magnum(self):
         release = self.find(str(self.wheel('21.0.2')))
-        record.save(self.base, record.Record(
-            'embedded', '127.77', 25000, '/chart', magnum=release.name,
-            magnum_wheel=release.wheel))
-        self.assertEqual(release, record.load(self.base).release)
+        samples.save(self.base, magnum=release.wheel)
+        self.assertEqual(release, spec.load(self.base).release)

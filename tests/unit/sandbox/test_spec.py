@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import configparser
+import json
+import os
 import pathlib
 import tomllib
 
@@ -8,49 +10,118 @@ import fixtures
 import testtools
 
 from magnum_capi import errors
-from magnum_capi_sandbox import infrastructure
 from magnum_capi_sandbox import nodes
 from magnum_capi_sandbox import options
 from magnum_capi_sandbox import prerequisites
 from magnum_capi_sandbox import spec
 from magnum_capi_tempest.management import pods
 from magnum_capi_tempest import resources
+from tests.unit.sandbox import samples
 
 
-class AdditionsTest(testtools.TestCase):
+class SavedTest(testtools.TestCase):
 
-    def test_an_empty_spec(self):
-        self.assertEqual(spec.Additions(),
-                         spec.additions(spec.Spec('embedded')))
+    def setUp(self):
+        super().setUp()
+        self.directory = pathlib.Path(
+            self.useFixture(fixtures.TempDir()).path)
+        self.file = self.directory / spec.NAME
+
+    def test_what_is_saved_is_what_is_read(self):
+        for changes in ({}, {'ready': False}, {
+                'install': ('/drivers/x', 'y>=1'), 'clash': True,
+                'magnum_conf': ('/x.conf',), 'discovery_filter': True,
+                'nodes': 'docker', 'images': '/images',
+                'machines': nodes.Nodes(
+                    nodes.DOCKER, '/images', ('v1.33.13', 'v1.34.9'), True,
+                    'x:1'), 'management': 'minikube'}):
+            saved = samples.save(self.directory, **changes)
+            self.assertEqual(saved, spec.load(self.directory))
+            self.assertEqual(0o600, self.file.stat().st_mode & 0o777)
+        self.assertTrue(saved.pods)
+
+    def test_folder_without_one(self):
+        self.assertIsNone(spec.load(self.directory))
+        self.assertIsNone(spec.load(self.directory / 'missing'))
+        self.file.touch()
+        self.assertIsNone(spec.load(self.file))
+
+    def test_damaged_ones_and_those_of_other_versions_are_refused(self):
+        samples.save(self.directory)
+        valid = json.loads(self.file.read_text())
+        for text in ('', '{"profile": ', '[]', '{"other": 1}', '\0' * 20,
+                     'null', json.dumps(valid | {'added later': 1}),
+                     json.dumps(valid | {'machines': 1}),
+                     json.dumps(valid | {'machines': {'x': 1}})):
+            with self.subTest(text[:30]):
+                self.file.write_text(text)
+                for read in (spec.load, spec.require_ready):
+                    e = self.assertRaises(
+                        errors.UsageError, read, self.directory)
+                    self.assertIn('cannot be read', str(e))
+                self.assertEqual(text, self.file.read_text())
+
+    def test_require_ready(self):
+        saved = samples.save(self.directory)
+        self.assertEqual(saved, spec.require_ready(self.directory))
+        for prepare in (lambda: samples.save(self.directory, ready=False),
+                        self.file.unlink):
+            prepare()
+            e = self.assertRaises(
+                errors.UsageError, spec.require_ready, self.directory)
+            self.assertIn('magnum-capi sandbox up', str(e))
+
+
+class WishTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.base = pathlib.Path(
+            self.useFixture(fixtures.TempDir()).path).resolve()
+
+    def test_no_wish_is_a_default_sandbox(self):
+        found = spec.decided(spec.checked(spec.Spec(), None), None)
+        self.assertEqual(
+            samples.a_spec(chart=str(spec.chart(None)), versions={},
+                           network='', ready=False), found)
+        self.assertEqual({}, spec.differences(spec.Spec(), found))
+        self.assertEqual(((), ()), (found.requirements,
+                                    found.configuration))
+
+    def test_paths_become_absolute(self):
+        for name in ('Chart.yaml', 'x.conf'):
+            (self.base / name).write_text('[a]\nb = 1\n')
+        (self.base / 'driver').mkdir()
+        (self.base / 'driver' / 'setup.py').touch()
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.base)
+        found = spec.checked(spec.Spec(
+            chart=pathlib.Path('.'), magnum_conf=('x.conf',), images='.',
+            install=('driver', 'x>=1')), None)
+        base = str(self.base)
+        self.assertEqual(
+            (base, (f'{base}/x.conf',), base, (f'{base}/driver', 'x>=1')),
+            (found.chart, found.magnum_conf, found.images, found.install))
+
+    def test_chart_that_is_none(self):
+        e = self.assertRaises(errors.UsageError, spec.chart, self.base)
+        self.assertIn('no Chart.yaml', str(e))
 
     def test_clash_is_a_distribution_and_its_configuration(self):
-        found = spec.additions(spec.Spec(clash=True))
-        folder = resources.find('sandbox/drivers/clash')
-        own = str(resources.find('drivers/k8s_capi_v1'))
-        self.assertEqual(spec.Additions(
-            (str(folder), own), (str(folder / 'magnum.conf'),), False, True),
-            found)
+        found = spec.Spec(clash=True, install=('x',), magnum_conf=('/x',))
+        folder = resources.find(spec.CLASH)
+        self.assertEqual((str(folder), str(resources.find(spec.OWN)), 'x'),
+                         found.requirements)
+        # The user's file wins.
+        self.assertEqual((str(folder / 'magnum.conf'), '/x'),
+                         found.configuration)
 
     def test_the_users_own_build_of_k8s_capi_v1_is_the_one_that_clashes(self):
-        wheel = pathlib.Path(
-            self.useFixture(fixtures.TempDir()).path
-        ) / 'magnum_driver_k8s_capi_v1-1.0-py3-none-any.whl'
-        wheel.touch()
-
-        found = spec.additions(spec.Spec(clash=True, install=(str(wheel),)))
-
-        self.assertEqual((str(resources.find(spec.CLASH)), str(wheel)),
-                         found.install)
-
-    def test_the_users_configuration_wins_over_that_of_clash(self):
-        path = pathlib.Path(
-            self.useFixture(fixtures.TempDir()).path) / 'x.conf'
-        path.write_text('[a]\nb = 1\n')
-        found = spec.additions(spec.Spec(
-            install=('x',), magnum_conf=(path,), clash=True))
-        self.assertEqual('x', found.install[-1])
-        self.assertEqual(str(path), found.magnum_conf[-1])
-        self.assertEqual(2, len(found.magnum_conf))
+        wheel = str(self.base / 'magnum_driver_k8s_capi_v1-1.0-py3-none-'
+                    'any.whl')
+        self.assertEqual(
+            (str(resources.find(spec.CLASH)), wheel),
+            spec.Spec(clash=True, install=(wheel,)).requirements)
 
 
 class InfrastructureTest(testtools.TestCase):
@@ -61,23 +132,19 @@ class InfrastructureTest(testtools.TestCase):
             prerequisites, 'services', lambda install: frozenset(
                 ['load-balancer', 'compute'] if 'x' in install else ())))
 
-    def test_memory_has_what_most_drivers_need(self):
-        for wanted in (spec.Spec(), spec.Spec(install=('y',)),
-                       spec.Spec(profile='full')):
-            self.assertEqual('memory', spec.infrastructure_of(wanted))
-
-    def test_a_driver_that_needs_more_gets_it(self):
-        self.assertEqual('openstack', spec.infrastructure_of(
-            spec.Spec(install=('y', 'x'))))
-
-    def test_the_user_decides(self):
-        self.assertEqual('memory', spec.infrastructure_of(
-            spec.Spec(install=('x',), infrastructure='memory')))
+    def test_memory_unless_a_driver_needs_more(self):
+        for wish, kind in (({}, 'memory'), ({'install': ('y',)}, 'memory'),
+                           ({'profile': 'full'}, 'memory'),
+                           ({'install': ('y', 'x')}, 'openstack'),
+                           ({'install': ('x',),
+                             'infrastructure': 'memory'}, 'memory')):
+            self.assertEqual(kind, spec.decided(
+                spec.Spec(**wish), None).infrastructure)
 
     def test_where_it_cannot_be_had(self):
         e = self.assertRaises(
-            errors.UsageError, spec.infrastructure_of,
-            spec.Spec(install=('x',), profile='full'))
+            errors.UsageError, spec.decided,
+            spec.Spec(install=('x',), profile='full'), None)
         self.assertIn('need the services load-balancer.', str(e))
 
 
@@ -89,32 +156,30 @@ class ManagementTest(testtools.TestCase):
         self.useFixture(fixtures.MockPatchObject(
             pods, 'check', lambda *a: self.asked.append(a)))
         self.useFixture(fixtures.MockPatchObject(
-            nodes, 'wanted', lambda kind, *a: nodes.Nodes(kind, '/images')))
+            nodes, 'wanted', lambda kind, *a: nodes.Nodes(
+                kind or 'memory', '/images')))
 
-    def both(self, **wanted):
-        wanted = spec.Spec(nodes=nodes.DOCKER, **wanted)
-        where = spec.management_of(wanted, infrastructure.OPENSTACK)
-        spec.nodes(wanted, infrastructure.OPENSTACK, 'progress')
-        return where
+    def decided(self, **wish):
+        return spec.decided(spec.Spec(**wish), 'progress')
 
     def test_processes_by_default(self):
-        for wanted in ({}, {'management': 'processes'}):
-            self.assertEqual('processes', self.both(**wanted))
+        for wish in ({}, {'management': 'processes'}):
+            self.assertEqual('processes', self.decided(**wish).management)
         self.assertEqual([], self.asked)
 
     def test_minikube_needs_its_archives(self):
         """They are made, but not in a folder that is named."""
         for images, make in ((None, 'progress'), ('/images', None)):
-            self.assertEqual('minikube', self.both(
-                management='minikube', images=images))
+            self.assertEqual('minikube', self.decided(
+                management='minikube', images=images, nodes='docker',
+                infrastructure='openstack').management)
             self.assertEqual(('/images', make), self.asked.pop())
 
     def test_minikube_makes_only_servers_that_are_containers(self):
-        for kind, made_of in ((infrastructure.MEMORY, nodes.DOCKER),
-                              (infrastructure.OPENSTACK, None)):
-            e = self.assertRaises(
-                errors.UsageError, spec.management_of,
-                spec.Spec(management='minikube', nodes=made_of), kind)
+        for wish in ({'infrastructure': 'memory', 'nodes': 'docker'},
+                     {'infrastructure': 'openstack'}):
+            e = self.assertRaises(errors.UsageError, self.decided,
+                                  management='minikube', **wish)
             self.assertIn('--infrastructure openstack --nodes docker', str(e))
 
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import configparser
-import dataclasses
 import json
 import pathlib
 import types
@@ -13,8 +12,6 @@ import testtools
 from magnum_capi import driver_info
 from magnum_capi import errors
 from magnum_capi_sandbox import nodes
-from magnum_capi_sandbox import record
-from magnum_capi_sandbox import spec
 from magnum_capi_sandbox import tempest_run
 from magnum_capi_tempest import paths
 from magnum_capi_tempest import runmarks
@@ -28,9 +25,9 @@ class _Base(testtools.TestCase):
         super().setUp()
         self.layout = samples.a_layout(
             self.useFixture(fixtures.TempDir()).path)
-        record.save(self.layout.directory, record.Record(
-            'embedded', '127.77', 25000, '/c', ready=True))
+        self.spec = samples.a_spec()
         self.box = types.SimpleNamespace(
+            spec=lambda: self.spec,
             directory=self.layout.directory, layout=lambda: self.layout,
             passwords=lambda: samples.PASSWORDS)
         self.described = self.useFixture(fixtures.MockPatchObject(
@@ -62,9 +59,7 @@ class PrepareTest(_Base):
             'driver', self.config(self.prepare())['magnum_capi'])
 
     def test_what_the_sandbox_has_is_told(self):
-        with_clash = record.load(self.layout.directory)
-        record.save(self.layout.directory, dataclasses.replace(
-            with_clash, additions=spec.Additions(clash=True)))
+        self.spec = samples.a_spec(clash=True)
         found = self.config(self.prepare(driver='k8s_x'))['magnum_capi']
         self.assertIn('disabled_driver', found)
         # It is that one's description that counts.
@@ -104,10 +99,8 @@ class RunTest(_Base):
         self.durations = self.useFixture(fixtures.MockPatchObject(
             tempest_run, 'durations')).mock
 
-    def options(self, *given, third_party=False, driver=None, **additions):
-        record.save(self.layout.directory, dataclasses.replace(
-            record.load(self.layout.directory),
-            additions=spec.Additions(**additions)))
+    def options(self, *given, third_party=False, driver=None, **changes):
+        self.spec = samples.a_spec(**changes)
         with mock.patch.object(
                 tempest_run.usable_drivers, 'drivers',
                 return_value=['a', 'b']), mock.patch.object(
@@ -149,8 +142,7 @@ class RunTest(_Base):
         self.durations.tell_typical.assert_called_once()
 
     def workers(self, processors, given=None, **changes):
-        record.save(self.layout.directory, dataclasses.replace(
-            record.load(self.layout.directory), **changes))
+        self.spec = samples.a_spec(**changes)
         with mock.patch.object(
                 tempest_run.runs, 'run') as run, mock.patch.object(
                 tempest_run.os, 'sched_getaffinity',
@@ -166,9 +158,9 @@ class RunTest(_Base):
 
     def test_two_workers_where_machines_are_programs(self):
         self.assertEqual('2', self.workers(
-            2, nodes=nodes.Nodes(kind=nodes.DOCKER)))
+            2, nodes=nodes.DOCKER))
         self.assertEqual('2', self.workers(
-            2, nodes=nodes.Nodes(), infrastructure='openstack'))
+            2, infrastructure='openstack'))
 
     def test_what_a_killed_run_leaves_can_be_found(self):
         with mock.patch.object(tempest_run.runs, 'run') as run:

@@ -11,8 +11,6 @@ import testtools
 
 from magnum_capi import driver_info
 from magnum_capi import errors
-from magnum_capi_sandbox import record as records
-from magnum_capi_sandbox import spec
 from magnum_capi_sandbox import usable_drivers
 from tests.unit.sandbox import samples
 
@@ -29,10 +27,8 @@ class UsableTest(testtools.TestCase):
                 ('d', 'disabled', [], None))])
         layout = samples.a_layout(self.useFixture(fixtures.TempDir()).path)
 
-        records.save(layout.directory, records.Record(
-            'embedded', '127.77', 25000, '/charts/x', ready=True))
         box = types.SimpleNamespace(layout=lambda: layout,
-                                    directory=layout.directory)
+                                    spec=samples.a_spec)
 
         with mock.patch.object(usable_drivers.processes, 'run',
                                return_value=said) as run:
@@ -45,13 +41,10 @@ class UsableTest(testtools.TestCase):
         self.assertEqual(str(layout.kubeconfig),
                          run.call_args.kwargs['env']['KUBECONFIG'])
 
-    def to_test(self, installed, **additions):
+    def to_test(self, installed, **changes):
         """The driver to test, of those that are installed and usable."""
-        layout = samples.a_layout(self.useFixture(fixtures.TempDir()).path)
-        records.save(layout.directory, records.Record(
-            'embedded', '127.77', 25000, '/charts/x', ready=True,
-            additions=spec.Additions(install=('x',), **additions)))
-        box = types.SimpleNamespace(directory=layout.directory)
+        box = types.SimpleNamespace(spec=lambda: samples.a_spec(
+            install=('x',), **changes))
         with mock.patch.multiple(
                 usable_drivers, drivers=lambda box: ['k8s_capi_helm_v1',
                                                      *installed],

@@ -6,23 +6,22 @@ import types
 import fixtures
 import testtools
 
-from magnum_capi_sandbox import lifecycle
-from magnum_capi_sandbox import record as records
+import magnum_capi_sandbox as sandbox
 from magnum_capi_sandbox import versions
 from tests.unit import own_folders
+from tests.unit.sandbox import samples
 
 
 class MadeTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.box = lifecycle.Sandbox(
+        self.box = sandbox.Box(
             self.useFixture(own_folders.OwnFolders()).base / 'box')
         chart = self.box.directory / 'chart'
         chart.mkdir(parents=True)
         (chart / 'Chart.yaml').write_text('{name: a, version: 0.1.0}')
-        records.save(self.box.directory, records.Record(
-            'embedded', '127.77', 25000, str(chart), ready=True))
+        samples.save(self.box.directory, chart=str(chart))
         self.replace(versions.processes, 'run', lambda *_, **__: json.dumps({
             'magnum': '23.0.0', 'drivers': {'k8s_x': ['Magnum_X', '1.0']}}))
         self.replace(versions.inspection.kube, 'Client', lambda path: (

@@ -35,7 +35,7 @@ class Host(http.server.ThreadingHTTPServer):
     :ivar status: answer every request with this code instead.
     :ivar break_after: close the connection after so many bytes, once per
         element.
-    :ivar requests: (path, Range header) of each request.
+    :ivar requests: path of each request.
     """
 
     def __init__(self):
@@ -43,7 +43,6 @@ class Host(http.server.ThreadingHTTPServer):
         self.files = {}
         self.status = None
         self.break_after = []
-        self.ranges = True
         self.requests = []
 
     @property
@@ -62,23 +61,12 @@ class _Handler(loopback.Handler):
 
     def do_GET(self):
         host = self.server
-        asked = self.headers.get('Range')
-        host.requests.append((self.path, asked))
-        content = host.files.get(self.path)
-        status = host.status or (200 if content is not None else 404)
-        start = 0
-        if status == 200 and asked and host.ranges:
-            start = int(asked.removeprefix('bytes=').rstrip('-'))
-            status = 206 if start < len(content) else 416
+        host.requests.append(self.path)
+        body = host.files.get(self.path)
+        status = host.status or (200 if body is not None else 404)
+        if status != 200:
+            body = b''
         self.send_response(status)
-        if status not in (200, 206):
-            self.send_header('Content-Length', '0')
-            self.end_headers()
-            return
-        body = content[start:]
-        if status == 206:
-            self.send_header('Content-Range', 'bytes %d-%d/%d' % (
-                start, len(content) - 1, len(content)))
         self.send_header('Content-Length', str(len(body)))
         self.end_headers()
         if host.break_after:

@@ -12,10 +12,10 @@ import fixtures
 from magnum_capi import errors
 from magnum_capi_tempest import resources
 from magnum_capi_tempest.toolchain import build
-from magnum_capi_tempest.toolchain import cache
 from magnum_capi_tempest.toolchain import go
 from magnum_capi_tempest.toolchain import gobin
 from magnum_capi_tempest.toolchain import pins
+from magnum_capi_tempest.toolchain import programs
 from tests.unit.toolchain import base
 
 # Answers "go env" and writes what it was called with.
@@ -282,7 +282,7 @@ class TestGoBin(base.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.store = cache.Store(self.folder)
+        self.store = programs.Store(self.folder)
         self.pin = pins.load().go
 
     def install(self, text):

@@ -7,7 +7,7 @@ from unittest import mock
 
 from magnum_capi_tempest import toolchain
 from magnum_capi_tempest.toolchain import __main__ as command
-from magnum_capi_tempest.toolchain import resolve
+from magnum_capi_tempest.toolchain import programs
 from tests.unit.toolchain import base
 
 
@@ -36,7 +36,7 @@ class TestCommand(base.TestCase):
                               r'Known programs: etcd, .*\n$')
 
     def test_without_names_it_makes_none(self):
-        state = resolve.State('helm', '3.20.2', 'build', 'missing', None)
+        state = programs.State('helm', '3.20.2', 'build', 'missing', None)
         with mock.patch.object(toolchain, 'describe', return_value=[state]):
             result = self.run_command()
 

@@ -62,10 +62,8 @@ class TestParse(base.TestCase):
         self.assertIsNotNone(found.build)
 
     def test_malformed_pins_are_refused_in_one_line(self):
-        for old, new in (('ab' * 64, 'ab' * 63), ('ab' * 64, 'AB' * 64),
-                         ('amd64 =', 'mips ='), ('family = "f"', ''),
-                         ("'v(\\S+)'", "'v'"), ("'v(\\S+)'", "'v('"),
-                         ('[go]', '[og]'), ('version = "1.2.3"', 'version')):
+        for old, new in (('family = "f"', ''), ('[go]', '[og]'),
+                         ('version = "1.2.3"', 'version')):
             with self.subTest(old=old, new=new):
                 self.assertIn(old, SMALL)
                 error = self.assertRaises(
@@ -86,13 +84,31 @@ class TestFile(base.TestCase):
         for arch in set(pins.ARCHITECTURES.values()):
             self.assertTrue(pins.parse(self.text, arch).programs)
 
-    def test_every_checksum_is_hex_of_its_length(self):
-        for name, program in tomllib.loads(self.text)['programs'].items():
-            for algorithm, length in pins.ALGORITHMS.items():
-                for digest in program.get('download', {}).get(
-                        algorithm, {}).values():
-                    self.assertTrue(re.fullmatch(
-                        '[0-9a-f]{%d}' % length, digest), name)
+    def test_every_hash_is_of_a_known_kind(self):
+        data = tomllib.loads(self.text)
+        found = [('sha256', digest) for digest in data['go']['sha256']]
+        for name, program in data['programs'].items():
+            self.assertTrue({'download', 'build'} & {*program}, name)
+            for key, hashes in program.get('download', {}).items():
+                if key in ('url', 'member'):
+                    continue
+                self.assertLessEqual(
+                    {*hashes}, {*pins.ARCHITECTURES.values()}, name)
+                found += [(key, digest) for digest in hashes.values()]
+        for algorithm, digest in found:
+            self.assertRegex(
+                digest, '^[0-9a-f]{%d}$' % pins.ALGORITHMS[algorithm])
+        for module in self.pins.modules.values():
+            # golang.org/x/mod/sumdb/dirhash.Hash1: base64 of a SHA-256.
+            self.assertRegex(module.h1, '^h1:[A-Za-z0-9+/]{43}=$')
+
+    def test_every_program_that_states_its_version_can_be_read(self):
+        for program in self.pins.programs.values():
+            self.assertEqual(program.version_command is None,
+                             program.version_regex is None, program.name)
+            if program.version_regex:
+                self.assertEqual(
+                    1, re.compile(program.version_regex).groups)
 
     def test_versions_are_those_of_go_mod(self):
         """Else the linker flags would lie about what was built."""

@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 
-import json
+"""Locks, leftovers of killed processes, and disk space."""
+
 import os
 import signal
 import subprocess
 import sys
 import threading
+import time
 
 from magnum_capi import errors
-from magnum_capi_tempest.toolchain import cache
 from magnum_capi_tempest.toolchain import disk
-from magnum_capi_tempest.toolchain import download
 from magnum_capi_tempest.toolchain import leftovers
 from magnum_capi_tempest.toolchain import lock
 from tests.unit.toolchain import base
-
 
 # Holds a lock until its standard input ends.
 HOLD = '''
@@ -88,119 +87,6 @@ class TestLock(base.TestCase):
                 self.assertTrue(self.path.exists())
 
 
-class TestStore(base.TestCase):
-
-    def setUp(self):
-        super().setUp()
-        self.store = cache.Store(self.folder / 'toolchain')
-        self.entry = self.store.entry('tiny', '1.2.3', 'ab' * 32)
-        self.addCleanup(cache._seen.clear)
-
-    def make(self, content=base.TINY):
-        with self.store.workshop('tiny') as work:
-            (work / 'tiny').write_bytes(content)
-            return self.store.publish(self.entry, work, 'build', 1.23)
-
-    def fault(self, **kwargs):
-        """As a new process would see it."""
-        cache._seen.clear()
-        return self.store.fault(self.entry, **kwargs)
-
-    def test_missing(self):
-        self.assertEqual('missing', self.fault())
-
-    def test_made(self):
-        file = self.make()
-
-        self.assertEqual(
-            self.folder / 'toolchain/tiny/1.2.3-abababababab/tiny', file)
-        self.assertTrue(os.access(file, os.X_OK))
-        self.assertIsNone(self.fault())
-
-    def test_receipt(self):
-        file = self.make()
-        stat = file.stat()
-
-        self.assertEqual(
-            {'version': '1.2.3', 'source': 'build', 'seconds': 1.2,
-             'size': stat.st_size, 'mtime_ns': stat.st_mtime_ns,
-             'sha256': download.digest(file)},
-            json.loads((file.parent / 'receipt.json').read_text()))
-
-    def test_truncated(self):
-        file = self.make()
-        os.truncate(file, 3)
-
-        self.assertEqual('it has 3 bytes instead of 27', self.fault())
-
-    def test_flipped_byte_is_seen_by_a_new_process(self):
-        file = self.make()
-        self._flip(file)
-
-        self.assertIsNone(self.fault(deep=False))
-        self.assertIn('SHA-256', self.fault())
-
-    def test_other_mtime_makes_it_read_again(self):
-        file = self.make()
-        self._flip(file, keep_mtime=False)
-
-        self.assertIn('SHA-256', self.fault(deep=False))
-
-    def _flip(self, file, keep_mtime=True):
-        stat = file.stat()
-        file.write_bytes(base.TINY.replace(b'1', b'7'))
-        os.utime(file, ns=(
-            stat.st_atime_ns, stat.st_mtime_ns + (0 if keep_mtime else 1)))
-
-    def test_touched_but_the_same(self):
-        os.utime(self.make())
-
-        self.assertIsNone(self.fault())
-
-    def test_broken_receipt(self):
-        file = self.make()
-        for text in '', '{', '{}', '[]':
-            (file.parent / 'receipt.json').write_text(text)
-            self.assertIn('receipt', self.fault())
-
-    def test_program_is_gone_or_not_executable(self):
-        file = self.make()
-        file.chmod(0o644)
-        self.assertEqual('it is not executable', self.fault())
-        file.unlink()
-        self.assertIn('unreadable', self.fault())
-
-    def test_broken_one_is_replaced(self):
-        os.truncate(self.make(), 3)
-        self.make()
-
-        self.assertIsNone(self.fault())
-        self.assertEqual(['1.2.3-abababababab'], self.left())
-
-    def left(self):
-        return sorted(os.listdir(self.store.root / 'tiny'))
-
-    def test_leftovers_of_dead_processes_go(self):
-        home = self.store.root / 'tiny'
-        (home / 'tmp-dead' / 'half').mkdir(parents=True)
-        (home / 'old.part').touch()
-        (home / 'new.part').touch()
-        with self.store.workshop('tiny', keep='new.part'):
-            pass
-
-        self.assertEqual(['new.part'], self.left())
-
-    def test_interrupted_work_leaves_nothing(self):
-        def interrupted():
-            with self.store.workshop('tiny') as work:
-                (work / 'tiny').touch()
-                raise KeyboardInterrupt
-
-        self.assertRaises(KeyboardInterrupt, interrupted)
-        self.assertEqual([], self.left())
-        self.assertEqual('missing', self.fault())
-
-
 class TestLeftovers(base.TestCase):
 
     def start(self, folder):
@@ -249,3 +135,12 @@ class TestDisk(base.TestCase):
 
     def test_folder_that_is_not_there_yet(self):
         self.assertGreater(disk.free(self.folder / 'a' / 'b'), 0)
+
+    def test_what_nobody_has_used_for_a_month(self):
+        stamp = self.folder / 'stamp'
+        self.assertFalse(disk.unused(stamp))
+        stamp.touch()
+        for age, unused in ((0, False), (29, False), (31, True)):
+            then = time.time() - age * 86400
+            os.utime(stamp, (then, then))
+            self.assertEqual(unused, disk.unused(stamp))

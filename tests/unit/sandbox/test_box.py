@@ -2,7 +2,6 @@
 
 import collections
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -15,12 +14,11 @@ import testtools
 from magnum_capi import errors
 from magnum_capi import progress
 import magnum_capi_sandbox as sandbox
+from magnum_capi_sandbox import box as boxes
 from magnum_capi_sandbox.cloud import environment
-from magnum_capi_sandbox import lifecycle
-from magnum_capi_sandbox import nodes
+from magnum_capi_sandbox import layout as layouts
+from magnum_capi_sandbox import locks
 from magnum_capi_sandbox import profiles
-from magnum_capi_sandbox import record
-from magnum_capi_sandbox import spec
 from magnum_capi_tempest.management import dockers
 from magnum_capi_tempest.management import folder
 from magnum_capi_tempest.management import hosted
@@ -29,9 +27,13 @@ from magnum_capi_tempest import runmarks
 from magnum_capi_tempest import supervision
 from magnum_capi_tempest import toolchain
 from tests.unit import own_folders
+from tests.unit.sandbox import samples
 from tests.unit import strangers
 
 _Usage = collections.namedtuple('_Usage', 'total used free')
+
+
+OURS = str(resources.find('sandbox/charts/sandbox-cluster'))
 
 
 class _Base(testtools.TestCase):
@@ -42,42 +44,39 @@ class _Base(testtools.TestCase):
         for module in (toolchain, environment):
             self.useFixture(fixtures.MockPatchObject(
                 module, 'ensure', self.must_not_be_called))
-        self.box = sandbox.Sandbox(self.base / 'box')
+        self.box = sandbox.Box(self.base / 'box')
 
     def must_not_be_called(self, *arguments):
         raise AssertionError('The guards let this pass')
 
-    def pretend(self, **values):
-        """Write the record of a sandbox that is up."""
-        self.box.directory.mkdir()
-        record.save(self.box.directory, record.Record(**{
-            'profile': 'embedded', 'prefix': '127.77', 'port_base': 25000,
-            'chart': str(resources.find('sandbox/charts/sandbox-cluster')),
-            'ready': True} | values))
+    def versions_are(self, found):
+        """What is pinned here."""
+        self.useFixture(fixtures.MockPatchObject(
+            boxes, '_versions', lambda spec: dict(found)))
 
-    def up(self, *wanted):
-        return self.box.up(sandbox.Spec(*wanted), progress.Silent())
+    def up(self, **wanted):
+        return self.box.up(sandbox.Spec(**wanted), progress.Silent())
 
-    def refused(self, error, *wanted):
-        return str(self.assertRaises(error, self.up, *wanted))
+    def refused(self, error, **wanted):
+        return str(self.assertRaises(error, self.up, **wanted))
 
 
 class FolderTest(_Base):
 
     def test_default(self):
         self.assertEqual(self.base / 'state' / 'sandbox',
-                         sandbox.Sandbox().directory)
+                         sandbox.Box().directory)
 
     def test_two_names_of_a_folder_are_one_sandbox(self):
         (self.base / 'link').symlink_to(self.base)
-        self.assertEqual(self.box.directory, sandbox.Sandbox(
+        self.assertEqual(self.box.directory, sandbox.Box(
             self.base / 'link' / 'box').directory)
 
     def test_relative(self):
         self.addCleanup(os.chdir, os.getcwd())
         os.chdir(self.base)
         self.assertEqual(self.box.directory,
-                         sandbox.Sandbox('box').directory)
+                         sandbox.Box('box').directory)
 
     def test_folder_of_somebody_else(self):
         self.box.directory.mkdir()
@@ -100,7 +99,7 @@ class FolderTest(_Base):
         self.assertFalse(self.box.directory.exists())
 
     def test_down_removes_what_an_interrupted_start_left(self):
-        self.pretend(ready=False)
+        samples.save(self.box.directory, ready=False)
         elsewhere = self.base / 'elsewhere'
         elsewhere.mkdir()
         (elsewhere / 'kept').touch()
@@ -111,7 +110,7 @@ class FolderTest(_Base):
         self.assertTrue((elsewhere / 'kept').exists())
 
     def test_down_ends_what_a_killed_start_of_minikube_left(self):
-        self.pretend(ready=False, management='minikube')
+        samples.save(self.box.directory, ready=False, management='minikube')
         plane = self.box.directory / 'management'
         plane.mkdir()
         folder.write(plane, hosted.Options().record
@@ -127,7 +126,7 @@ class FolderTest(_Base):
         self.assertFalse(self.box.directory.exists())
 
     def test_down_ends_the_tests_of_a_killed_run(self):
-        self.pretend()
+        samples.save(self.box.directory)
         orphan = subprocess.Popen(['sleep', '600'], env={
             runmarks.MARK: str(self.box.directory / 'tempest'),
             'PATH': os.defpath})
@@ -137,21 +136,51 @@ class FolderTest(_Base):
         self.box.down(progress.Silent())
         self.assertEqual(-signal.SIGKILL, orphan.wait(10))
 
-    def test_down_with_a_broken_record(self):
+    def test_down_with_a_record_that_cannot_be_read(self):
         self.box.directory.mkdir()
         (self.box.directory / 'sandbox.json').write_text('{"profile"')
-        self.box.down(progress.Silent())
+        e = self.assertRaises(
+            errors.UsageError, self.box.down, progress.Silent())
+        self.assertIn('another version', str(e))
+        self.assertTrue(self.box.directory.exists())
+        self.box.down(progress.Silent(), force=True)
         self.assertFalse(self.box.directory.exists())
 
+    def test_force_does_not_remove_what_is_no_sandbox(self):
+        self.box.directory.mkdir()
+        (self.box.directory / 'thesis.tex').touch()
+        self.assertRaises(errors.UsageError, self.box.down,
+                          progress.Silent(), force=True)
+        self.assertEqual(['thesis.tex'], os.listdir(self.box.directory))
+
+    def test_sandboxes_that_run_and_the_default_one(self):
+        other = samples.save(self.base / 'other')
+        program = subprocess.Popen(['sleep', '600'], env={
+            runmarks.MARK: str(self.base / 'other'), 'PATH': os.defpath})
+        self.addCleanup(program.wait)
+        self.addCleanup(program.kill)
+        # A management cluster has the same mark, and is none.
+        alone = subprocess.Popen(['sleep', '600'], env={
+            runmarks.MARK: str(self.base), 'PATH': os.defpath})
+        self.addCleanup(alone.wait)
+        self.addCleanup(alone.kill)
+        (self.base / 'state').mkdir()
+        samples.save(self.base / 'state' / 'sandbox')
+        self.assertTrue(other.ready)
+        found = [folder for folder in sandbox.running()
+                 if folder.is_relative_to(self.base)]
+        self.assertEqual([self.base / 'other',
+                          self.base / 'state' / 'sandbox'], found)
+
     def test_one_command_at_a_time(self):
-        with record.locked(self.box.directory):
+        with locks.alone(self.box.directory):
             self.assertIn('Another command', self.refused(errors.UsageError))
 
     def test_status_without_a_sandbox(self):
         self.assertRaises(errors.UsageError, self.box.status)
 
     def test_status_when_everything_has_gone(self):
-        self.pretend()
+        samples.save(self.box.directory)
         self.assertEqual([], self.box.status())
 
 
@@ -167,7 +196,7 @@ class OtherUsersTest(_Base):
                                   if 'cache' not in p.parts])
 
     def act(self, path, act):
-        box = sandbox.Sandbox(path)
+        box = sandbox.Box(path)
         return {'up': lambda: box.up(sandbox.Spec(), progress.Silent()),
                 'down': lambda: box.down(progress.Silent()),
                 'status': box.status,
@@ -182,7 +211,7 @@ class OtherUsersTest(_Base):
     @strangers.root
     def test_folder_with_a_record(self):
         path = strangers.give(self.base / 'theirs')
-        record.save(path, record.Record('embedded', '127.77', 25000, '?'))
+        samples.save(path)
         self.refused_everywhere(path, path)
 
     @strangers.root
@@ -192,7 +221,7 @@ class OtherUsersTest(_Base):
 
     @strangers.root
     def test_link(self):
-        self.pretend()
+        samples.save(self.box.directory)
         link = self.base / 'link'
         link.symlink_to(self.box.directory)
         strangers.give(link)
@@ -207,139 +236,119 @@ class OtherUsersTest(_Base):
 
 class SpecTest(_Base):
 
-    def test_unknown_profile(self):
-        self.assertIn('Known profiles', self.refused(
-            errors.UsageError, 'huge'))
+    #: What is asked for, of a sandbox as in :func:`.samples.a_spec`.
+    OTHERS = (
+        ({'profile': 'full'}, {'profile': 'embedded'},
+         'profile is full, not embedded'),
+        ({}, {'profile': 'full'}, 'profile is embedded, not full'),
+        ({}, {'port_base': 26000}, 'port base is 25000, not 26000'),
+        ({'magnum': '2026.1'}, {'magnum': '2025.1'},
+         'magnum is 2026.1, not 2025.1'),
+        ({'magnum': '/x.whl'}, {'magnum': '2026.1'}, 'not 2026.1'),
+        ({}, {'nodes': 'docker'}, 'nodes is memory, not docker'),
+        ({}, {'images': '/images'}, 'images is none, not /images'),
+        ({}, {'management': 'minikube'}, 'management is processes'),
+        ({}, {'infrastructure': 'openstack'}, 'infrastructure is memory'),
+        ({}, {'install': ('x',)}, 'install is none, not x'),
+        ({'install': ('x', 'y')}, {'install': ('x',)}, 'is x, y, not x'),
+        ({}, {'discovery_filter': True}, 'discovery filter is none, not set'),
+        ({}, {'clash': True}, 'clash is none'),
+        ({}, {'rate_limiting': True}, 'rate limiting is none'),
+        ({'chart': '/charts/x'}, {'chart': OURS}, 'chart is /charts/x, not'),
+    )
 
-    def test_another_profile_than_that_of_the_running_one(self):
-        self.pretend(profile='full')
-        self.assertIn("'full' is already up", self.refused(
-            errors.UsageError, 'embedded'))
+    def test_another_sandbox_than_the_one_that_is_up(self):
+        for have, asked, said in self.OTHERS:
+            with self.subTest(said):
+                samples.save(self.box.directory, **have)
+                message = self.refused(errors.UsageError, **asked)
+                self.assertIn(said, message)
+                self.assertIn('sandbox down --directory', message)
 
-    def test_other_ports_than_those_of_the_running_one(self):
-        self.pretend()
-        self.assertIn('other ports', self.refused(
-            errors.UsageError, None, None, 26000))
-
-    def test_another_chart_than_that_of_the_running_one(self):
-        self.pretend(chart='/charts/x')
-        self.assertIn('another chart', self.refused(
-            errors.UsageError, None,
-            resources.find('sandbox/charts/sandbox-cluster')))
-
-    def test_another_magnum_than_that_of_the_running_one(self):
-        wheel = self.base / 'magnum-22.0.1-py3-none-any.whl'
-        wheel.touch()
-        for have, wanted in (({'magnum': '2026.1'}, '2025.1'),
-                             ({'magnum': '2026.1'}, str(wheel)),
-                             ({'magnum': '2026.1', 'magnum_wheel': '/x.whl'},
-                              '2026.1')):
-            self.pretend(**have)
-            e = self.assertRaises(
-                errors.UsageError, self.box.up, sandbox.Spec(magnum=wanted),
-                progress.Silent())
-            self.assertIn('with Magnum 2026.1', str(e))
-            shutil.rmtree(self.box.directory)
-
-    def test_other_nodes_than_those_of_the_running_one(self):
-        self.pretend()
-        for wanted in ({'nodes': 'docker'}, {'images': self.base}):
-            e = self.assertRaises(
-                errors.UsageError, self.box.up, sandbox.Spec(**wanted),
-                progress.Silent())
-            self.assertIn('other nodes or images', str(e))
-
-    def test_another_place_of_cluster_api_than_that_of_the_running_one(self):
-        self.pretend()
-        e = self.assertRaises(
-            errors.UsageError, self.box.up,
-            sandbox.Spec(management='minikube'), progress.Silent())
-        self.assertIn('with Cluster API in processes', str(e))
-
-    def test_the_nodes_of_the_running_one(self):
-        self.pretend(nodes=nodes.Nodes(nodes.DOCKER, str(self.base)))
-        for wanted in ({}, {'nodes': 'docker'}, {'images': self.base}):
-            e = self.assertRaises(
-                AssertionError, self.box.up, sandbox.Spec(**wanted),
-                progress.Silent())
-            self.assertIn('guards let this pass', str(e))
+    def test_the_sandbox_that_is_up(self):
+        """It goes on to what costs time."""
+        have = {'profile': 'full', 'port_base': 26000, 'install': ('x',),
+                'discovery_filter': True, 'clash': True, 'nodes': 'docker',
+                'images': str(self.base), 'magnum': '2026.1',
+                'magnum_conf': (self.conf(),), 'rate_limiting': True}
+        self.versions_are(samples.VERSIONS)
+        samples.save(self.box.directory, **have)
+        for asked in ({}, have, *({k: v} for k, v in have.items())):
+            with self.subTest(str(asked)):
+                self.assertIn('guards let this pass', self.refused(
+                    AssertionError, **asked))
 
     def test_real_nodes_need_a_chart_that_can(self):
         for name in ('Chart.yaml', 'values.yaml'):
             (self.base / name).touch()
-        e = self.assertRaises(
-            errors.UsageError, self.box.up,
-            sandbox.Spec(chart=self.base, nodes='docker'), progress.Silent())
-        self.assertIn('does not support containers', str(e))
-
-    def test_an_empty_spec_is_met_by_any(self):
-        """It goes on to what costs time."""
-        self.pretend(profile='full', chart='/charts/x', port_base=26000)
-        self.assertIn('guards let this pass', self.refused(AssertionError))
-
-    def test_other_drivers_than_those_of_the_running_one(self):
-        self.pretend()
-        for wanted in ({'install': ('x',)}, {'discovery_filter': True},
-                       {'clash': True}, {'magnum_conf': (self.conf(),)},
-                       {'rate_limiting': True}):
-            with self.subTest(str(wanted)):
-                e = self.assertRaises(
-                    errors.UsageError, self.box.up, sandbox.Spec(**wanted),
-                    progress.Silent())
-                self.assertIn('other drivers', str(e))
-
-    def test_the_drivers_of_the_running_one(self):
-        wanted = sandbox.Spec(install=('x',), discovery_filter=True,
-                              magnum_conf=(self.conf(),), clash=True,
-                              rate_limiting=True)
-        self.pretend(additions=spec.additions(wanted))
-        for again in (wanted, sandbox.Spec(clash=True),
-                      sandbox.Spec(discovery_filter=True),
-                      sandbox.Spec(rate_limiting=True)):
-            with self.subTest(str(again)):
-                if again is not wanted and again.clash:
-                    # Fewer than it has are others.
-                    self.assertRaises(errors.UsageError, self.box.up, again,
-                                      progress.Silent())
-                    continue
-                e = self.assertRaises(AssertionError, self.box.up, again,
-                                      progress.Silent())
-                self.assertIn('guards let this pass', str(e))
+        self.assertIn('does not support containers', self.refused(
+            errors.UsageError, chart=self.base, nodes='docker'))
 
     def conf(self):
         path = self.base / 'x.conf'
         path.write_text('[drivers]\n')
-        return path
+        return str(path)
 
     def test_nothing_costly_before_the_spec_is_checked(self):
-        for wanted in (sandbox.Spec(install=('./missing',)),
-                       sandbox.Spec(magnum_conf=('missing',))):
-            self.assertRaises(errors.UsageError, self.box.up, wanted,
-                              progress.Silent())
+        for wanted in ({'profile': 'huge'}, {'install': ('./missing',)},
+                       {'magnum_conf': ('missing',)}, {'chart': self.base},
+                       {'magnum': '1'}):
+            self.refused(errors.UsageError, **wanted)
         self.assertFalse(self.box.directory.exists())
-
-    def test_chart_that_is_none(self):
-        self.assertIn('no Chart.yaml', self.refused(
-            errors.UsageError, None, self.base))
-
-    def test_default_chart(self):
-        self.assertTrue((spec.chart(None) / 'Chart.yaml').is_file())
-
-    def test_relative_chart(self):
-        (self.base / 'Chart.yaml').touch()
-        self.addCleanup(os.chdir, os.getcwd())
-        os.chdir(self.base)
-        self.assertEqual(self.base, spec.chart('.'))
 
     def test_ports_out_of_range(self):
         for base in (-1, 0, 1023, 64001):
-            self.assertRaises(errors.UsageError, lifecycle._ports, base)
+            self.assertRaises(errors.UsageError, boxes._ports, base)
 
     def test_ports_within_the_range_are_ports(self):
         for base in (1024, 64000):
-            ports = lifecycle._ports(base)
+            ports = boxes._ports(base)
             self.assertEqual(sorted(set(ports)), ports)
             self.assertTrue(all(base <= p <= 65535 for p in ports))
+
+
+class VersionsTest(_Base):
+    """Programs of two versions never work on the same data."""
+
+    def setUp(self):
+        super().setUp()
+        samples.save(self.box.directory)
+        self.useFixture(fixtures.MockPatchObject(
+            supervision.Supervisor, 'running', lambda box: True))
+
+    def test_other_pins_than_those_of_the_running_one(self):
+        for pins, said in (
+                ({'etcd': '3.6.17'}, 'etcd 3.6.16, here 3.6.17'),
+                ({'helm': '4.0.0'}, 'helm none, here 4.0.0'),
+                ({'packages of Magnum': 'b'}, 'Magnum aaaaaaaaaaaa, here b')):
+            self.versions_are(samples.VERSIONS | pins)
+            for act in (self.up, lambda: self.box.set(
+                    ['a.b=1'], True, progress.Silent())):
+                message = str(self.assertRaises(errors.UsageError, act))
+                self.assertIn('made with other versions', message)
+                self.assertIn(said, message)
+                self.assertIn('sandbox down --directory', message)
+
+    def test_the_same_pins(self):
+        self.versions_are(samples.VERSIONS)
+        self.refused(AssertionError)
+
+    def test_pins_and_our_own_sources_are_versions(self):
+        found = boxes._versions(samples.a_spec())
+        self.assertEqual(
+            {*toolchain.pins.load().programs} & {*found},
+            {'etcd', 'kube-apiserver', 'kube-controller-manager', 'capi',
+             'kubectl', 'helm'})
+        self.assertRegex(found['capi'], r'^[0-9.]+-[0-9a-f]{12}$')
+        self.assertEqual(environment.key(), found['packages of Magnum'])
+        self.assertNotEqual(found, boxes._versions(
+            samples.a_spec(magnum='2026.1')))
+
+    def test_what_env_shows_is_what_it_was_made_with(self):
+        (self.box.directory / 'seeded.json').write_text('{}')
+        venv = self.base / 'cache' / 'cloud' / 'aaaaaaaaaaaa'
+        self.assertEqual(str(venv / 'bin' / 'openstack'),
+                         self.box.env()['SANDBOX_OPENSTACK'])
 
 
 class MachineTest(_Base):
@@ -352,7 +361,7 @@ class MachineTest(_Base):
             return _Usage(2 << 30, (2 << 30) - (5 << 20), 5 << 20)
 
         self.useFixture(fixtures.MockPatchObject(
-            lifecycle.shutil, 'disk_usage', disk_usage))
+            boxes.shutil, 'disk_usage', disk_usage))
         self.assertIn('5.0 MiB free, 2.0 GiB needed',
                       self.refused(errors.EnvironmentProblem))
         self.assertEqual([self.base], asked)
@@ -363,15 +372,15 @@ class MachineTest(_Base):
             raise errors.EnvironmentProblem('mariadbd is missing')
 
         self.useFixture(fixtures.MockPatchObject(
-            lifecycle.backends, 'check', check))
+            boxes.backends, 'check', check))
         self.assertIn('mariadbd', self.refused(
-            errors.EnvironmentProblem, 'full'))
+            errors.EnvironmentProblem, profile='full'))
         self.assertIn('guards let this pass', self.refused(
-            AssertionError, profiles.DEFAULT))
+            AssertionError, profile=profiles.DEFAULT))
 
     def test_path_too_long_for_a_socket(self):
         e = self.assertRaises(
-            errors.UsageError, sandbox.Sandbox, self.base / ('x' * 100))
+            errors.UsageError, sandbox.Box, self.base / ('x' * 100))
         self.assertIn('too long', str(e))
 
 
@@ -381,18 +390,19 @@ class SetTest(_Base):
     def setUp(self):
         super().setUp()
         self.restarts = []
+        self.versions_are(samples.VERSIONS)
         self.useFixture(fixtures.MockPatchObject(
-            lifecycle.toolchain, 'ensure', lambda *a: {'helm': self.base}))
+            boxes.toolchain, 'ensure', lambda *a: {'helm': self.base}))
         self.useFixture(fixtures.MockPatchObject(
-            lifecycle.environment, 'both', lambda *a:
+            boxes.environment, 'both', lambda *a:
             environment.Environments(self.base, self.base)))
         self.useFixture(fixtures.MockPatchObject(
-            lifecycle.deployment.Cloud, 'restart_magnum',
+            boxes.deployment.Cloud, 'restart_magnum',
             lambda *a: self.restarts.append(self.file.read_text())))
         self.file = self.box.directory / 'etc' / 'magnum.d' / '90-set.conf'
 
     def running(self, answer=True):
-        self.pretend()
+        samples.save(self.box.directory)
         self.useFixture(fixtures.MockPatchObject(
             supervision.Supervisor, 'running', lambda box: answer))
 
@@ -428,7 +438,7 @@ class SetTest(_Base):
 
     def test_while_another_command_is_at_it(self):
         self.running()
-        with record.locked(self.box.directory):
+        with locks.alone(self.box.directory):
             e = self.assertRaises(errors.UsageError, self.set, 'a.b=1')
         self.assertIn('Another command', str(e))
 
@@ -448,7 +458,7 @@ class FailedStartTest(_Base):
             (box.directory / 'log' / 'nova.log').write_text('why')
             raise error
         self.useFixture(fixtures.MockPatchObject(
-            sandbox.Sandbox, '_start', start))
+            sandbox.Box, '_start', start))
 
     def test_nothing_is_left_but_the_logs(self):
         self.start(errors.WaitTimeout('Timed out'))
@@ -480,7 +490,7 @@ class FailedStartTest(_Base):
 
         self.box.directory.mkdir(mode=0o755)
         self.useFixture(fixtures.MockPatchObject(
-            sandbox.Sandbox, '_start', start))
+            sandbox.Box, '_start', start))
         self.assertRaises(KeyboardInterrupt, self.up)
         self.assertEqual([0o700], seen)
 
@@ -489,9 +499,9 @@ class FailedStartTest(_Base):
             s.bind(('0.0.0.0', 0))
             s.listen()
             port = s.getsockname()[1]
-            base = port - lifecycle.layouts.PORTS['nova']
+            base = port - layouts.PORTS['nova']
             message = self.refused(
-                errors.EnvironmentProblem, None, None, base)
+                errors.EnvironmentProblem, port_base=base)
         self.assertIn(f'Port {port} is taken on all addresses', message)
         self.assertIn(f'(pid {os.getpid()})', message)
         self.assertFalse(self.box.directory.exists())

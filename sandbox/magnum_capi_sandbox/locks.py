@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The locks of a sandbox's folder; they outlive the folder."""
+
+import contextlib
+import pathlib
+
+from magnum_capi import errors
+from magnum_capi import progress
+from magnum_capi_sandbox.cloud import environment
+from magnum_capi_tempest import paths
+from magnum_capi_tempest.toolchain import lock
+
+
+def file(purpose, directory) -> pathlib.Path:
+    """Path of a lock for a sandbox's folder.
+
+    :raises EnvironmentProblem: the cache folder cannot be used.
+    """
+    folder = paths.cache() / 'locks'
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as e:
+        raise errors.EnvironmentProblem(
+            f'Cannot use the cache folder: {e.strerror}', where=folder,
+            hint='Make it writable, or set MAGNUM_CAPI_CACHE to another '
+                 'one') from e
+    return folder / f'{purpose}-{environment.digest(str(directory))}.lock'
+
+
+@contextlib.contextmanager
+def alone(directory):
+    """Allow one ``up``, ``down`` or ``set`` at a time in a folder.
+
+    :raises UsageError: another command is running.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(lock.hold(
+                file('sandbox', directory), f'changes {directory}',
+                progress.Silent(), timeout=0))
+        except errors.WaitTimeout:
+            raise errors.UsageError(
+                'Another command is starting or stopping this sandbox',
+                where=directory,
+                hint='Wait until it has finished') from None
+        yield
