@@ -52,6 +52,12 @@ class Object:
         return f'{self.kind} {self.namespace}/{self.name}'
 
 
+def is_served(group: str) -> bool:
+    """Whether an API group is one of Cluster API or its addons."""
+    return (group in (_GROUP_END, _ADDON_GROUP)
+            or group.endswith(f'.{_GROUP_END}'))
+
+
 class ManagementCluster:
     """A read-only view of a management cluster.
 
@@ -201,9 +207,7 @@ class ManagementCluster:
     def _kinds(self):
         # They only change when a provider is installed; querying them takes as
         # long as querying all of their objects.
-        return self._reader.kinds(
-            lambda group: group == _ADDON_GROUP or group == _GROUP_END
-            or group.endswith(f'.{_GROUP_END}'))
+        return self._reader.kinds(is_served)
 
     def _cluster_api_objects(self):
         return self._custom(self._kinds)
