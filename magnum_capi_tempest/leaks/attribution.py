@@ -79,30 +79,26 @@ def attributed(thing, made):
     return model.Leak(thing, '', _owner(thing))
 
 
-def left(before, after, made=(), strict=False):
+def left(after, made, before=None):
     """Return what a run left behind, a model.Left.
 
-    :param made: what the tests of the run recorded.
-    :param strict: everything counts, as it does anyway without records.
+    :param made: what its tests recorded.
+    :param before: model.Snapshot from before the run, of a cloud that nobody
+        else uses: everything new counts. None: only what tests recorded, and
+        what belongs to it.
     """
-    found = leaked(before, after, made)
-    counts = [leak for leak in found if strict or not made or leak.test]
-    return model.Left(
-        tuple(counts), tuple(leak for leak in found if leak not in counts),
-        tuple(sorted({f'{kind} could not be listed: {why}'
-                      for snapshot in (before, after)
-                      for kind, why in snapshot.unread.items()})),
-        tuple(sorted(before.kinds - after.kinds)))
-
-
-def left_by(after, made):
-    """Return what tests recorded, or what belongs to it, a model.Left."""
-    found = (attributed(thing, made) for thing in after.things)
-    return model.Left(
-        tuple(sorted(leak for leak in found if leak.test)), (),
-        tuple(sorted(f'{kind} could not be listed: {why}'
-                     for kind, why in after.unread.items())),
-        tuple(sorted({one.kind for one in made} & after.unread.keys())))
+    if before is None:
+        expected = {one.kind for one in made}
+        found = sorted(leak for thing in after.things
+                       if (leak := attributed(thing, made)).test)
+    else:
+        expected = before.kinds
+        found = leaked(before, after, made)
+    unread = {f'{kind} could not be listed: {why}'
+              for one in (before, after) if one
+              for kind, why in one.unread.items()}
+    return model.Left(tuple(found), tuple(sorted(unread)),
+                      tuple(sorted(expected & after.unread.keys())))
 
 
 def _named_after(things, makers):

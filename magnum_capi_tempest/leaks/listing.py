@@ -11,6 +11,7 @@ rights of a cloud's user (:mod:`.cloud`).
 import dataclasses
 
 from magnum_capi import errors
+from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.leaks import model
 
 #: Things per answer, if a service supports paging.
@@ -176,7 +177,7 @@ def of_management(management):
     :param management: capi.ManagementCluster.
     """
     try:
-        objects = management.objects()
+        objects = [capi.Object.of(*one) for one in management.bodies()]
     except errors.MagnumCapiError as e:
         return model.Snapshot(unread={model.OBJECT: str(e)})
     # Kubernetes creates a ServiceAccount "default" in each namespace.

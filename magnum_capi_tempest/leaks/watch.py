@@ -14,10 +14,12 @@ import time
 
 from magnum_capi import errors
 from magnum_capi import waiting
+from magnum_capi_tempest.evidence import capi
+from magnum_capi_tempest.evidence import owners
 from magnum_capi_tempest.leaks import attribution
-from magnum_capi_tempest.leaks import files
 from magnum_capi_tempest.leaks import listing
 from magnum_capi_tempest.leaks import model
+from magnum_capi_tempest.leaks import record as records
 
 LOG = logging.getLogger(__name__)
 
@@ -44,7 +46,7 @@ def record(folder, made):
     """Record a model.Made in a folder of artefacts; empty: nowhere."""
     if folder:
         try:
-            files.append_made(folder, made)
+            records.append(folder, made)
         except OSError as e:
             LOG.warning('Not recorded: %s: %s', made, e)
 
@@ -175,16 +177,18 @@ class Watch:
         return None
 
     def _objects(self, stacks):
-        words = {cluster: (stacks.get(cluster.ident), cluster.words())
-                 for cluster in self.clusters()}
         try:
-            return [
-                model.Leak(model.Thing(model.OBJECT, str(found)), cluster.test,
-                           f'cluster {cluster.name} ({cluster.ident}), '
-                           f'project {self.project}')
-                for cluster, found in self._management.left_of(words)]
+            objects = self._management.bodies()
         except errors.MagnumCapiError as e:
             return [model.Leak(
                 model.Thing(model.OBJECT, 'an unknown number, as it cannot be '
                             f'read: {e}'),
                 self.test, f'project {self.project}')]
+        return [
+            model.Leak(
+                model.Thing(model.OBJECT, str(capi.Object.of(kind, obj))),
+                cluster.test, f'cluster {cluster.name} ({cluster.ident}), '
+                f'project {self.project}')
+            for kind, obj in objects for cluster in self.clusters()
+            if owners.belongs(obj['metadata'], stacks.get(cluster.ident),
+                              words=cluster.words())]

@@ -51,7 +51,7 @@ class CloudTest(testtools.TestCase):
     def test_who_asks(self):
         seen = self.cloud()
 
-        self.assertEqual(('user', 'project'), seen.viewer[1:])
+        self.assertEqual(('user', 'project'), (seen.user, seen.project))
 
     def test_what_a_service_answers(self):
         seen = self.cloud((200, {'clusters': []}))

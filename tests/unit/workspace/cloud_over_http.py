@@ -104,6 +104,8 @@ class Cloud(test_cloud.FakeCloud):
             'links': [], 'request_id': ''}]}
 
     def get(self, path, query):
+        if path in self.refuse:
+            return super().get(path, query)
         if path == '/compute/v2.1/flavors/detail':
             return 200, {'flavors': [{'id': 'f', 'name': 'm1.small',
                                       'vcpus': 2, 'ram': 2048}]}
