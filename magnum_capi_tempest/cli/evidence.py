@@ -10,7 +10,6 @@ from magnum_capi.cli import base
 from magnum_capi import errors
 from magnum_capi import outfile
 from magnum_capi_tempest.evidence import collect
-from magnum_capi_tempest.kubeclient import contexts
 
 
 class Collect(base.Judging):
@@ -49,9 +48,8 @@ class Collect(base.Judging):
         missed = collect.from_logs(args.logs, args.folder / 'logs', mode)
         if source:
             try:
-                with contexts.chosen(str(source)) as (file, _):
-                    missed += collect.from_management(
-                        file, args.folder / 'management', mode)
+                missed += collect.from_management(
+                    source, args.folder / 'management', mode)
             except (errors.EnvironmentProblem, errors.UsageError) as e:
                 missed.append(str(e))
         for line in missed:

@@ -16,6 +16,7 @@ import pathlib
 from magnum_capi import outfile
 from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.evidence import logs
+from magnum_capi_tempest.kubeclient import contexts
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import redact
 from magnum_capi_tempest import texts
@@ -27,29 +28,14 @@ _CORE = ('events', 'pods')
 def from_management(kubeconfig, folder, mode=outfile.PRIVATE) -> list[str]:
     """Write a JSON file for each kind of a management cluster.
 
-    :param kubeconfig: path.
+    :param kubeconfig: path, or several as in a ``KUBECONFIG``.
     :param folder: created if missing.
     :returns: what could not be read, a line each.
-    :raises EnvironmentProblem: no usable kubeconfig, or it cannot be
-        written.
+    :raises UsageError: no usable kubeconfig.
+    :raises EnvironmentProblem: a file cannot be written.
     """
-    reader, missed = kube.Client(kubeconfig), []
-    lists = {plural: functools.partial(reader.core, plural)
-             for plural in _CORE}
-    try:
-        lists |= {f'{plural}.{group}': functools.partial(
-            reader.custom, group, version, plural)
-            for group, version, plural, _ in reader.kinds(capi.is_served)}
-    except kube.KubeError as e:
-        missed.append(f'kinds: {e}')
-    for name, read in lists.items():
-        try:
-            text = json.dumps([_short(item) for item in read()], indent=1)
-        except kube.KubeError as e:
-            missed.append(f'{name}: {e}')
-            continue
-        _write(pathlib.Path(folder) / f'{name}.json', [text], mode)
-    return missed
+    with contexts.chosen(str(kubeconfig)) as (path, _):
+        return _from(kube.Client(path), pathlib.Path(folder), mode)
 
 
 def from_logs(patterns, folder, mode=outfile.PRIVATE) -> list[str]:
@@ -77,6 +63,26 @@ def from_logs(patterns, folder, mode=outfile.PRIVATE) -> list[str]:
         # Logs of the same name in different folders stay separate.
         name = texts.file_name(str(path).lstrip('/'))
         _write(pathlib.Path(folder) / name, blocks, mode)
+    return missed
+
+
+def _from(reader, folder, mode):
+    missed = []
+    lists = {plural: functools.partial(reader.core, plural)
+             for plural in _CORE}
+    try:
+        lists |= {f'{plural}.{group}': functools.partial(
+            reader.custom, group, version, plural)
+            for group, version, plural, _ in reader.kinds(capi.is_served)}
+    except kube.KubeError as e:
+        missed.append(f'kinds: {e}')
+    for name, read in lists.items():
+        try:
+            text = json.dumps([_short(item) for item in read()], indent=1)
+        except kube.KubeError as e:
+            missed.append(f'{name}: {e}')
+            continue
+        _write(folder / f'{name}.json', [text], mode)
     return missed
 
 
