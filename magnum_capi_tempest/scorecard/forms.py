@@ -21,8 +21,9 @@ TITLE = 'Promises that drivers keep'
 #: Characters of a reason, which is shown whole: it says what was measured.
 _WHOLE = 4000
 
-_MARKS = {judge.PASSED: 'PASSED', judge.FAILED: 'FAILED',
-          judge.UNTESTED: 'INCOMPLETE'}
+_VERDICTS = {judge.PASSED: ('PASSED', 'passes core'),
+             judge.FAILED: ('FAILED', 'fails core'),
+             judge.UNTESTED: ('INCOMPLETE', 'did not complete core')}
 _STYLES = {judge.PASSED: 'green', judge.FAILED: 'red',
            judge.ENVIRONMENT: 'yellow', judge.UNSUPPORTED: 'dim'}
 _UNKNOWN: judge.Judgement = {
@@ -62,16 +63,17 @@ def headline(reports) -> str:
 
 def sentence(report: reports_.Report) -> str:
     """The verdict on a driver in one line."""
-    core = [part['core'] for part in report['profiles'].values()]
-    count = {state: sum(one[state] for one in core) for state in judge.STATES}
-    said = {judge.PASSED: 'passes core', judge.FAILED: 'fails core',
-            judge.UNTESTED: 'did not complete core'}[report['verdict']]
-    return (f'{_MARKS[report["verdict"]]}: {name(report)} {said}: '
-            + ', '.join(f'{number} {state}' for state, number
-                        in count.items() if number)
-            + ' ('
-            + ', '.join(f'{profile} {part["state"]}' for profile, part
-                        in report['profiles'].items()) + ')')
+    profiles = report['profiles']
+    count = {state: sum(one['core'][state] for one in profiles.values())
+             for state in judge.STATES}
+    others = [profile for profile, one in profiles.items()
+              if one['state'] != judge.PASSED]
+    mark, said = _VERDICTS[report['verdict']]
+    return (f'{mark}: {name(report)} {said}: {count[judge.PASSED]} of '
+            f'{sum(count.values())} core promises passed'
+            + ''.join(f', {number} {state}' for state, number
+                      in count.items() if number and state != judge.PASSED)
+            + (f' ({", ".join(others)})' if others else ''))
 
 
 def remarks(report: reports_.Report) -> list[str]:
@@ -147,6 +149,7 @@ def to_html(reports) -> str:
         'scorecard.html', package='magnum_capi_tempest.scorecard',
         title=TITLE, headline=headline(reports), good=good(reports),
         reports=reports, name=name, sentence=sentence, remarks=remarks,
+        reasons=reasons,
         profiles=profiles, cell=cell, worst=lambda one: worst(reports, one),
         states=judge.STATES, counts={state: states.count(state)
                                      for state in judge.STATES
@@ -177,7 +180,9 @@ def show(reports, *, page=None, console=None):
     table = Table(box=rich.box.SIMPLE_HEAD, pad_edge=False)
     table.add_column('promise (bold: core)', overflow='fold')
     for report in reports:
-        table.add_column(Text(texts.line(name(report))), overflow='fold')
+        # As wide as the longest state: three drivers fit 80 columns.
+        table.add_column(Text(texts.line(name(report))), overflow='fold',
+                         max_width=max(map(len, judge.STATES)))
     for _, found in rows(reports):
         for one in found:
             states = [cell(report, one.id)['state'] for report in reports]
