@@ -11,11 +11,11 @@ known drivers use as the name of the Cluster.
 import dataclasses
 import functools
 
-from magnum_capi_tempest.evidence import changes
 from magnum_capi_tempest.evidence import conditions
 from magnum_capi_tempest.evidence import events
 from magnum_capi_tempest.evidence import helm
 from magnum_capi_tempest.evidence import owners
+from magnum_capi_tempest.kubeclient import changes
 from magnum_capi_tempest.kubeclient import kube
 
 #: API groups of Cluster API and of its addon operator
@@ -151,9 +151,9 @@ class ManagementCluster:
     def changes_of(self, stack_id):
         """Return a context that records changes of a cluster's Secrets.
 
-        :returns: changes.Changes.
+        :returns: changes.Recording.
         """
-        return changes.Changes(
+        return changes.Recording(
             self._reader, _SECRETS,
             lambda obj: owners.belongs(obj['metadata'], stack_id))
 

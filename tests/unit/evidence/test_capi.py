@@ -4,7 +4,6 @@ import testtools
 
 from magnum_capi import errors
 from magnum_capi_tempest.evidence import capi
-from magnum_capi_tempest.kubeclient import kube
 from tests.unit.evidence import fake_kube
 
 CORE, OPENSTACK = fake_kube.CLUSTER_API, fake_kube.OPENSTACK
@@ -121,6 +120,17 @@ class ManagementClusterTest(testtools.TestCase):
              '3 Warning Machine s1-c Failed: no host (4 times)'],
             list(map(str, self.cluster.events('s1', most=2))))
 
+    def test_changes_of_the_secrets_of_a_cluster(self):
+        self.kube.history[SECRETS] = []
+        with self.cluster.changes_of('c1') as changes:
+            for name in ('c1-a', 'c2-a'):
+                self.kube.change(SECRETS, 'MODIFIED', {
+                    'metadata': {'name': name}})
+
+        changes.check()
+        self.assertEqual(['c1-a'], [
+            obj['metadata']['name'] for _, obj in changes.found])
+
     def test_whether_cluster_api_is_there(self):
         self.assertTrue(self.cluster.serves_clusters())
         self.kube.answers['/apis/'] = 200, {'groups': []}
@@ -130,35 +140,3 @@ class ManagementClusterTest(testtools.TestCase):
         cluster = capi.ManagementCluster('/nowhere')
 
         self.assertRaises(errors.UsageError, cluster.conditions, 'c1')
-
-
-class ChangesTest(testtools.TestCase):
-    """What exists only during an operation is recorded."""
-
-    def setUp(self):
-        super().setUp()
-        self.kube = self.useFixture(fake_kube.FakeKube())
-        self.kube.serve(SECRETS)
-        self.change('ADDED', 'c1-before')
-        self.cluster = capi.ManagementCluster(self.kube.kubeconfig)
-
-    def change(self, how, name):
-        self.kube.change(SECRETS, how, {
-            'metadata': {'name': name, 'namespace': 'n'}})
-
-    def test_changes_of_the_secrets_of_a_cluster(self):
-        with self.cluster.changes_of('c1') as changes:
-            self.change('MODIFIED', 'c1-a')
-            self.change('MODIFIED', 'c2-a')
-            self.change('DELETED', 'c1-a')
-
-        changes.check()
-        self.assertEqual(
-            [('MODIFIED', 'c1-a'), ('DELETED', 'c1-a')],
-            [(how, obj['metadata']['name']) for how, obj in changes.found])
-
-    def test_a_recording_that_ended_early(self):
-        with self.cluster.changes_of('c1') as changes:
-            self.kube.history[SECRETS].append(('ERROR', {'code': 410}))
-
-        self.assertRaises(kube.KubeError, changes.check)
