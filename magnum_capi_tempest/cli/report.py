@@ -2,7 +2,6 @@
 
 """``magnum-capi report``: show existing results."""
 
-import json
 import pathlib
 
 from magnum_capi.cli import base
@@ -105,10 +104,11 @@ class Validate(base.Judging):
     def act(self, args):
         bad = 0
         for path in args.file:
+            text = _read(path)
             try:
-                wrong = driver_reports.problems(json.loads(_read(path)))
-            except ValueError as e:
-                wrong = [f'not JSON: {e}']
+                wrong = driver_reports.problems(driver_reports.parse(text))
+            except errors.UsageError as e:
+                wrong = [str(e)]
             for line in wrong or ['right']:
                 self.app.stdout.write(f'{path}: {line}\n')
             bad += bool(wrong)

@@ -105,7 +105,7 @@ def _meaning(text):
     """Return a text, or what it means if it is JSON."""
     try:
         return text and json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 

@@ -44,7 +44,7 @@ class Reason(typing.NamedTuple):
 
 
 def name(report: reports_.Report) -> str:
-    return str(report['driver']['name'])
+    return texts.line(report['driver']['name'])
 
 
 def good(reports) -> bool:
@@ -181,7 +181,7 @@ def show(reports, *, page=None, console=None):
     table.add_column('promise (bold: core)', overflow='fold')
     for report in reports:
         # As wide as the longest state: three drivers fit 80 columns.
-        table.add_column(Text(texts.line(name(report))), overflow='fold',
+        table.add_column(Text(name(report)), overflow='fold',
                          max_width=max(map(len, judge.STATES)))
     for _, found in rows(reports):
         for one in found:

@@ -25,6 +25,9 @@ KIND = 'DriverReport'
 #: The document; see the schema.
 Report: typing.TypeAlias = dict[str, typing.Any]
 
+#: Most characters of a problem.
+_LONGEST = 500
+
 #: Fields that are copied from the description of a driver.
 _OF_DRIVER = ('name', 'organization', 'project', 'url', 'contact', 'chart')
 
@@ -102,7 +105,8 @@ def problems(found: typing.Any) -> list[str]:
     """
     wrong = driver_info.unfit(found, schema())
     if wrong:
-        return wrong
+        # jsonschema quotes what does not fit, however long it is.
+        return [texts.line(one, _LONGEST) for one in wrong]
     again = judge.totals(
         found['promises'], found['profiles'], found['problems'])
     return [
@@ -113,17 +117,28 @@ def problems(found: typing.Any) -> list[str]:
           for key, value in again.items() if found[key] != value)]
 
 
+def parse(text: str, where: object = None) -> typing.Any:
+    """Read JSON, whatever somebody has sent.
+
+    :raises UsageError: it is not JSON, or nested too deeply.
+    """
+    def refuse(constant):
+        raise ValueError(f'{constant} is not a number of JSON')
+
+    try:
+        return json.loads(text, parse_constant=refuse)
+    except (ValueError, RecursionError) as e:
+        raise errors.UsageError('The file is not JSON', where=where,
+                                last_seen=e) from None
+
+
 def loads(text: str, where: object = None) -> Report:
     """Read a report.
 
     :raises UsageError: it is not a report, or its verdict does not match its
         promises.
     """
-    try:
-        found = json.loads(text)
-    except ValueError as e:
-        raise errors.UsageError('The file is not JSON', where=where,
-                                last_seen=e) from None
+    found = parse(text, where)
     wrong = problems(found)
     if wrong:
         raise errors.UsageError(

@@ -50,7 +50,9 @@ class RevisionTest(testtools.TestCase):
         packed = base64.b64encode(gzip.compress(b'[]')).decode()
         bomb = base64.b64encode(gzip.compress(
             b'{"version": "' + b'0' * (helm.MOST + 1)))
+        deep = base64.b64encode(gzip.compress(b'[' * 100_000))
         for data in ('', 'nonsense', '!', None, 'AAAA', packed,
+                     base64.b64encode(deep).decode(),
                      base64.b64encode(packed.encode()).decode(),
                      base64.b64encode(bomb).decode()):
             found = helm.revision(secret(data))

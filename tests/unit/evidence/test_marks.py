@@ -60,6 +60,13 @@ class LacksTest(testtools.TestCase):
         self.assertEqual(1, len(mark.lacks('k', [('Machine', cluster)])))
         self.assertEqual({'Cluster'}, mark.kinds)
 
+    def test_a_value_that_is_nested_too_deeply_is_a_text(self):
+        value = base64.b64encode(b'[' * 100_000).decode()
+
+        self.assertEqual([], marks.Mark('k8s_x', objects={
+            'Secret/{stack_id}': r'\[\['}).lacks('c1', secrets({
+                'metadata': {'name': 'c1'}, 'data': {'a': value}})))
+
     def test_secrets_stay_secret(self):
         found, = marks.Mark('k8s_x', objects={
             'Secret/{stack_id}-memory': 'x'}).lacks(

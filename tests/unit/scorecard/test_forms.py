@@ -56,6 +56,15 @@ class FormsTest(testtools.TestCase):
                          '1 test of Magnum itself failed'):
                 self.assertIn(word, shown.replace('\\', ''))
 
+    def test_a_name_is_one_line(self):
+        report = samples.a_report({samples.WORKERS: 'failed'},
+                                  'x\nPASSED: y\x1b[31m')
+
+        for shown in (self.shown(report), forms.to_markdown([report])):
+            self.assertIn('FAILED: x PASSED: y fails core',
+                          shown.strip().splitlines()[0])
+            self.assertNotIn('\x1b', shown)
+
     def test_failures_and_core_come_first(self):
         found = forms.reasons(samples.a_report({
             'lifecycle.resize.last-wins': 'failed',

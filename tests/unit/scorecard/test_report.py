@@ -36,7 +36,9 @@ class ReportTest(testtools.TestCase):
             self.assertNotEqual([], report.problems(document), key)
             self.assertRaises(errors.UsageError, report.loads,
                               json.dumps(document))
-        self.assertRaises(errors.UsageError, report.loads, '{')
+        for text in ('{', '', '[' * 200_000, '{"seconds": NaN}'):
+            error = self.assertRaises(errors.UsageError, report.loads, text)
+            self.assertIn('not JSON', str(error))
 
     def test_problems_say_where(self):
         document = samples.a_report({samples.WORKERS: 'failed'})
@@ -45,6 +47,12 @@ class ReportTest(testtools.TestCase):
         self.assertEqual(
             ['$.verdict: "passed", and the promises give "failed"'],
             report.problems(document))
+
+    def test_problems_are_short(self):
+        found = report.problems({**samples.a_report(), 'magnum': ['x' * 9999]})
+
+        self.assertEqual(1, len(found))
+        self.assertLess(len(found[0]), 1000)
 
     def test_of_a_run(self):
         run = model.Run('x', problems=('cut',), tests=(model.Test(
