@@ -71,6 +71,8 @@ class Cloud(test_cloud.FakeCloud):
 
     def login(self, body):
         status, answer = self.token()
+        if status != 201:
+            return status, answer
         user = body['auth']['identity'].get('password', {}).get('user', {})
         name = user.get('name', 'alice')
         answer['token']['user'] |= {'id': f'id-{name}', 'name': name}
