@@ -109,7 +109,7 @@ class Validate(base.Judging):
                 wrong = driver_reports.problems(driver_reports.parse(text))
             except errors.UsageError as e:
                 wrong = [str(e)]
-            for line in wrong or ['right']:
+            for line in wrong or ['valid']:
                 self.app.stdout.write(f'{path}: {line}\n')
             bad += bool(wrong)
         return 1 if bad else 0

@@ -63,7 +63,8 @@ def left_by(users, artefacts, *, admin, kubeconfig='', real_nodes=False):
         found = found.union(
             listing.of_cloud(seen.get, (seen.user,), real_nodes=real_nodes)
             if admin else listing.of_user(
-                seen.get, seen.user, seen.project, real_nodes=real_nodes
+                seen.get, seen.user, seen.project,
+                model.OWN + (model.REAL if real_nodes else ())
             ).union(listing.keypairs(seen.get)))
     return attribution.left(
         found.union(_of_management(made and kubeconfig)), made)

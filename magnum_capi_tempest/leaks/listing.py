@@ -109,7 +109,7 @@ _REAL = (
 )
 
 
-def of_user(get, user, project, *, kinds=None, real_nodes=False):
+def of_user(get, user, project, kinds):
     """Return what belongs to a user, as the user sees it.
 
     Things of others that Magnum shows, public templates, are omitted.
@@ -118,14 +118,12 @@ def of_user(get, user, project, *, kinds=None, real_nodes=False):
         answer, a dict, and raises CloudReadFailed.
     :param user: id.
     :param project: id.
-    :param kinds: the kinds to list, by default all.
-    :param real_nodes: also the kinds model.REAL of the project.
+    :param kinds: those to list, of model.OWN and model.REAL; the latter are
+        listed by the project.
     :returns: model.Snapshot.
     """
-    listings = [wanted for wanted in (
-        *_MAGNUM, *_OF_USER, *(_REAL if real_nodes else ()))
-        if kinds is None or wanted.kind in kinds]
-    found = _read(get, listings, user)
+    found = _read(get, [one for one in (*_MAGNUM, *_OF_USER, *_REAL)
+                        if one.kind in kinds], user)
     # Services, and even their versions, disagree on who owns what.
     return dataclasses.replace(found, things=frozenset(
         thing for thing in found.things

@@ -19,6 +19,8 @@ OBJECT = 'object of the management cluster'
 PORT, VOLUME, BALANCER = 'port', 'volume', 'load balancer'
 SECURITY_GROUP = 'security group'
 
+#: What a user of Magnum may have.
+OWN = (CLUSTER, TEMPLATE, CREDENTIAL, TRUST)
 #: Left by drivers that create servers in Nova.
 REAL = ('server', 'server group', PORT, 'floating IP', 'router', 'network',
         SECURITY_GROUP, VOLUME, BALANCER)

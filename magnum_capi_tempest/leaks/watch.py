@@ -70,7 +70,7 @@ class Watch:
         self._get = get
         self._admin_get = admin_get
         self._management = management
-        self._real_nodes = real_nodes
+        self._kinds = model.OWN + (model.REAL if real_nodes else ())
         self._shared = shared
         self._folder = folder
         self._timeout = timeout
@@ -91,10 +91,9 @@ class Watch:
         Also those of services without which machines can be in memory.
         Clusters and templates are not among them.
         """
-        found = listing.of_user(
-            self._get, self.user, self.project, real_nodes=True,
-            kinds={*model.REAL, model.CREDENTIAL, model.TRUST})
-        return set(found.things)
+        return set(listing.of_user(
+            self._get, self.user, self.project,
+            {*model.REAL, model.CREDENTIAL, model.TRUST}).things)
 
     def begin(self):
         """Record what exists, once; anything that appears later must go."""
@@ -140,7 +139,7 @@ class Watch:
 
     def _look(self, kinds=None):
         found = listing.of_user(self._get, self.user, self.project,
-                                kinds=kinds, real_nodes=self._real_nodes)
+                                kinds or self._kinds)
         for kind, why in found.unread.items():
             LOG.warning('Leaks of %s: %s cannot be listed: %s', self.test,
                         kind, why)

@@ -409,7 +409,7 @@ class DriverTestTest(DriverTestCase):
         path = self.folder / 'driver-report.json'
 
         code, out, _ = test_tempest.call(report.Validate, path)
-        self.assertEqual((0, f'{path}: right\n'), (code, out))
+        self.assertEqual((0, f'{path}: valid\n'), (code, out))
         code, out, _ = test_tempest.call(
             report.Matrix, '-f', 'markdown', path, path)
         self.assertEqual(0, code)

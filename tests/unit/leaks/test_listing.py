@@ -99,7 +99,7 @@ class OfUserTest(testtools.TestCase):
             application_credentials=[{'id': 'a', 'name': 'n'}],
             trusts=[{'id': 'r', 'trustor_user_id': 'u'}])
 
-        found = listing.of_user(cloud.get, 'u', 'p')
+        found = listing.of_user(cloud.get, 'u', 'p', model.OWN)
 
         self.assertEqual(
             ['application credential n (a)', 'cluster c',
@@ -115,7 +115,7 @@ class OfUserTest(testtools.TestCase):
     def test_only_the_kinds_that_are_wanted_are_asked_for(self):
         cloud = Cloud()
 
-        listing.of_user(cloud.get, 'u', 'p', kinds={model.TEMPLATE})
+        listing.of_user(cloud.get, 'u', 'p', {model.TEMPLATE})
 
         self.assertEqual(
             [f'container-infra clustertemplates?limit={listing.PAGE}'],
@@ -140,8 +140,7 @@ class OfUserTest(testtools.TestCase):
             volumes=[{'id': 'v', 'status': 'deleting'},
                      {'id': 'w', 'status': 'error_deleting'}])
 
-        found = listing.of_user(
-            cloud.get, 'u', 'p', kinds=set(model.REAL), real_nodes=True)
+        found = listing.of_user(cloud.get, 'u', 'p', model.REAL)
 
         self.assertEqual(
             ['floating IP 1.2.3.4 (f)', 'load balancer lb', 'network n',
@@ -160,7 +159,7 @@ class OfUserTest(testtools.TestCase):
             cloud = Cloud(clustertemplates=[{'uuid': 't'}],
                           **{key: refused(status)})
 
-            found = listing.of_user(cloud.get, 'u', 'p')
+            found = listing.of_user(cloud.get, 'u', 'p', model.OWN)
 
             self.assertEqual(read, kind in found.kinds, kind)
             self.assertEqual({} if read else {kind: 'no'}, dict(found.unread))
@@ -179,7 +178,7 @@ class PagesTest(testtools.TestCase):
             server = Paged(count, most, deleted)
 
             found = listing.of_user(
-                server.get, 'u', 'p', kinds={model.CLUSTER})
+                server.get, 'u', 'p', {model.CLUSTER})
 
             self.assertEqual((count, {model.CLUSTER}, asked), (
                 len(found.things), found.kinds, server.asked))
@@ -187,7 +186,7 @@ class PagesTest(testtools.TestCase):
     def test_a_server_that_finds_no_marker(self):
         server = Paged(250, most=100, deleted=map(str, range(250)))
 
-        found = listing.of_user(server.get, 'u', 'p', kinds={model.CLUSTER})
+        found = listing.of_user(server.get, 'u', 'p', {model.CLUSTER})
 
         self.assertEqual({model.CLUSTER: 'no'}, dict(found.unread))
 
