@@ -23,11 +23,12 @@ def leaked(before, after, made=()):
     :param after: a later one.
     :param made: iterable of model.Made.
     """
-    kinds = before.kinds & after.kinds
+    unread = before.unread.keys() | after.unread.keys()
     known = {(thing.kind, thing.ident) for thing in before.things}
     return sorted(
         attributed(thing, made) for thing in after.things
-        if thing.kind in kinds and (thing.kind, thing.ident) not in known)
+        if thing.kind not in unread
+        and (thing.kind, thing.ident) not in known)
 
 
 def still_there(after, made):
@@ -55,7 +56,7 @@ def remaining(before, after, own, made, test, user, shared=False, held=()):
     unlisted = [
         model.Leak(model.Thing(kind, 'unknown, as it cannot be listed now: '
                                f'{why}'), test, f'user {user}')
-        for kind, why in after.unread.items() if kind in before.kinds]
+        for kind, why in after.unread.items() if kind not in before.unread]
     found = {*leaked(before, after, made), *still_there(after, own)}
     kept = _named_after(after.things, held)
     return unlisted + [
@@ -88,17 +89,17 @@ def left(after, made, before=None):
         what belongs to it.
     """
     if before is None:
-        expected = {one.kind for one in made}
+        unlisted = {one.kind for one in made} & after.unread.keys()
         found = sorted(leak for thing in after.things
                        if (leak := attributed(thing, made)).test)
     else:
-        expected = before.kinds
+        unlisted = after.unread.keys() - before.unread.keys()
         found = leaked(before, after, made)
     unread = {f'{kind} could not be listed: {why}'
               for one in (before, after) if one
               for kind, why in one.unread.items()}
     return model.Left(tuple(found), tuple(sorted(unread)),
-                      tuple(sorted(expected & after.unread.keys())))
+                      tuple(sorted(unlisted)))
 
 
 def _named_after(things, makers):

@@ -164,9 +164,9 @@ def keypairs(get):
         found = get('compute', 'os-keypairs')['keypairs']
     except CloudReadFailed as e:
         return model.Snapshot(unread={model.KEYPAIR: str(e)})
-    return model.Snapshot(
-        frozenset(model.Thing(model.KEYPAIR, item['keypair']['name'])
-                  for item in found), frozenset((model.KEYPAIR,)))
+    return model.Snapshot(frozenset(
+        model.Thing(model.KEYPAIR, item['keypair']['name'])
+        for item in found))
 
 
 def of_management(management):
@@ -179,14 +179,13 @@ def of_management(management):
     except errors.MagnumCapiError as e:
         return model.Snapshot(unread={model.OBJECT: str(e)})
     # Kubernetes creates a ServiceAccount "default" in each namespace.
-    return model.Snapshot(
-        frozenset(model.Thing(model.OBJECT, str(o)) for o in objects if (
-            o.kind, o.name) != ('ServiceAccount', 'default')),
-        frozenset((model.OBJECT,)))
+    return model.Snapshot(frozenset(
+        model.Thing(model.OBJECT, str(one)) for one in objects
+        if (one.kind, one.name) != ('ServiceAccount', 'default')))
 
 
 def _read(get, listings, user, everywhere=False):
-    things, kinds, unread = set(), set(), {}
+    things, unread = set(), {}
     for listing in listings:
         path = listing.path.format(user=user)
         if everywhere and listing.everywhere:
@@ -201,14 +200,11 @@ def _read(get, listings, user, everywhere=False):
                 for item in _items(get, listing, path)
                 if not _is_neutrons(listing.kind, item)
                 and not _is_going(item))
-            kinds.add(listing.kind)
         except CloudReadFailed as e:
-            if e.status == 404 and listing in _OF_USER:
-                # The user is gone, with everything that belonged to the user.
-                kinds.add(listing.kind)
-            else:
+            # If the user is gone, so is everything that belonged to the user.
+            if e.status != 404 or listing not in _OF_USER:
                 unread[listing.kind] = str(e)
-    return model.Snapshot(frozenset(things), frozenset(kinds), unread)
+    return model.Snapshot(frozenset(things), unread)
 
 
 def _is_neutrons(kind, item) -> bool:

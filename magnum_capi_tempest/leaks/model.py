@@ -90,17 +90,16 @@ class Thing:
 class Snapshot:
     """What existed at one moment.
 
-    :param kinds: those that could be read.
-    :param unread: what could not be read, and why.
+    :param unread: kinds that could not be read, and why; two snapshots that
+        are compared are of the same kinds.
     """
 
     things: frozenset[Thing] = frozenset()
-    kinds: frozenset[str] = frozenset()
     unread: typing.Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def union(self, other):
         """Return what both contain."""
-        return Snapshot(self.things | other.things, self.kinds | other.kinds,
+        return Snapshot(self.things | other.things,
                         {**self.unread, **other.unread})
 
 

@@ -143,10 +143,9 @@ class DriverTestTest(DriverTestCase):
 
     def test_what_is_left_behind_is_told(self):
         self.run_of(CORE)
-        kinds = frozenset((model.PORT,))
         self.exists.side_effect = [
-            model.Snapshot(kinds=kinds),
-            model.Snapshot(frozenset((model.Thing(model.PORT, 'p'),)), kinds)]
+            model.Snapshot(),
+            model.Snapshot(frozenset((model.Thing(model.PORT, 'p'),)))]
 
         code, out, _ = test_tempest.call(
             driver_test.Test, '--folder', self.folder, 'magnum-x', '--core')
