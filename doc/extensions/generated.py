@@ -6,6 +6,7 @@
 import configparser
 import os
 import pathlib
+import re
 from unittest import mock
 
 from cliff import sphinxext
@@ -15,7 +16,6 @@ from sphinx.util import docutils
 import drawing
 from magnum_capi.driver.desired import labels
 from magnum_capi_tempest import promises
-from magnum_capi_tempest.scorecard import rst
 from magnum_capi_tempest.scorecard import suite
 import sequence
 
@@ -139,8 +139,29 @@ class Scorecard(docutils.SphinxDirective):
 
     def run(self):
         self.env.note_dependency(str(promises.REGISTRY))
+        lines = []
+        for profile in promises.PROFILES:
+            lines += [*_title(f'Profile {profile}'), _table([
+                ('promise', 'what and why'), *(
+                    (f'``{one.id}``' + (', core' if one.core else ''),
+                     _escaped(f'{one.title}. {one.rationale}'))
+                    for one in promises.known().values()
+                    if one.profile == profile)])]
+        lines += [*_title('Tests'), _table([('test', 'promise', 'needs'), *(
+            (f'``{test.id}``', f'``{test.promise}``' if test.promise else '',
+             ', '.join(f'``{name}``' for name in sorted(test.required)))
+            for test in suite.tests())])]
         return self.parse_text_to_nodes(
-            rst.render(suite.tests()), allow_section_headings=True)
+            '\n'.join(lines), allow_section_headings=True)
+
+
+def _title(title):
+    return ['', title, '~' * len(title), '']
+
+
+def _escaped(text):
+    """A text without effect in reStructuredText."""
+    return re.sub(r'([\\`*_|<>:])', r'\\\1', text)
 
 
 def setup(app):

@@ -13,8 +13,8 @@ from magnum_capi import processes
 from magnum_capi_tempest import descriptions
 from magnum_capi_tempest import promises
 from magnum_capi_tempest import report as reports
+from magnum_capi_tempest.report import json_
 from magnum_capi_tempest.scorecard import forms
-from magnum_capi_tempest.scorecard import page
 from magnum_capi_tempest.scorecard import report
 from magnum_capi_tempest.scorecard import suite
 from magnum_capi_tempest.workspace import runs
@@ -26,9 +26,9 @@ def publish(found: report.Report, folder: pathlib.Path) -> None:
     :raises EnvironmentProblem: the folder cannot be written.
     """
     written = reports.write_files(folder, {
-        'driver-report.json': report.dumps(found),
+        'driver-report.json': json_.dumps(found),
         'driver-report.md': forms.to_markdown([found]),
-        'driver-report.html': page.render([found])})
+        'driver-report.html': forms.to_html([found])})
     forms.show([found], page=written['driver-report.html'])
 
 

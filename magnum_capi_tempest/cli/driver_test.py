@@ -17,6 +17,7 @@ from magnum_capi_tempest.cli import driver_report
 from magnum_capi_tempest.cli import leaks
 from magnum_capi_tempest.cli import tempest
 from magnum_capi_tempest import promises
+from magnum_capi_tempest.scorecard import forms
 from magnum_capi_tempest.scorecard import judge
 from magnum_capi_tempest.scorecard import report
 from magnum_capi_tempest.workspace import concurrency
@@ -111,7 +112,7 @@ class Test(base.Judging):
         ended.go_on()
         if left:
             print(left)
-        return int(found.verdict != judge.PASSED
+        return int(not forms.good([found])
                    or bool(left and left.leaks))
 
 

@@ -2,7 +2,6 @@
 
 """``magnum-capi evidence collect``."""
 
-import contextlib
 import os
 import pathlib
 import sys
@@ -40,22 +39,17 @@ class Collect(base.Judging):
         return parser
 
     def act(self, args):
-        implied = not args.kubeconfig and os.environ.get('KUBECONFIG')
-        if not args.kubeconfig and not implied and not args.logs:
+        source = args.kubeconfig or os.environ.get('KUBECONFIG')
+        if not source and not args.logs:
             raise errors.UsageError(
                 'There is nothing to collect',
                 hint='Use --kubeconfig or --logs, or set KUBECONFIG')
         mode = outfile.PUBLIC if args.public else outfile.PRIVATE
-        missed = []
-        if args.logs:
-            missed += collect.from_logs(
-                args.logs, args.folder / 'logs', mode)
-        if args.kubeconfig or implied:
+        missed = collect.from_logs(args.logs, args.folder / 'logs', mode)
+        if source:
             try:
-                with (collect.of_environment() if implied else
-                      contextlib.nullcontext(args.kubeconfig)) as file:
-                    missed += collect.from_management(
-                        file, args.folder / 'management', mode)
+                missed += collect.from_management(
+                    source, args.folder / 'management', mode)
             except (errors.EnvironmentProblem, errors.UsageError) as e:
                 missed.append(str(e))
         for line in missed:

@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""``magnum-capi tempest snapshot|leaks``: leftovers of a test run.
-
-A snapshot before the run is compared with the state after it. A Zuul job does
-so in its pre-run and post-run playbooks, a person with two commands.
-"""
+"""``magnum-capi tempest leaks``: leftovers of a test run."""
 
 import contextlib
 import pathlib
@@ -14,67 +10,46 @@ from magnum_capi.cli import base
 from magnum_capi.cli import endings
 from magnum_capi import errors
 from magnum_capi_tempest import leaks
-from magnum_capi_tempest.leaks import files
-from magnum_capi_tempest.leaks import model
+from magnum_capi_tempest.leaks import record
 from magnum_capi_tempest.workspace import conf
+from magnum_capi_tempest.workspace import folder
 from magnum_capi_tempest.workspace import runs
 
 
-class _OfCloud:
+class Leaks(base.Judging):
+    """List what the tests of a workspace created and did not delete.
 
-    def get_parser(self, prog_name):
-        parser = super().get_parser(prog_name)
-        parser.add_argument(
-            'file', metavar='FILE', help='snapshot taken before the run')
-        parser.add_argument(
-            '--os-cloud', metavar='NAME',
-            help='cloud of an administrator in clouds.yaml (default: '
-                 'OS_CLOUD, or the other OpenStack variables)')
-        parser.add_argument(
-            '--kubeconfig', type=pathlib.Path, metavar='FILE',
-            help='kubeconfig of the management cluster, to include its '
-                 'objects')
-        parser.add_argument(
-            '--real-nodes', action='store_true',
-            help='also include what clusters with servers as nodes may leave: '
-                 f'{", ".join(f"{kind}s" for kind in model.REAL)}')
-        return parser
-
-    def look(self, args):
-        return leaks.take(args.os_cloud, args.kubeconfig,
-                          real_nodes=args.real_nodes)
-
-
-class Snapshot(_OfCloud, base.Command):
-    """Record what exists in a cloud before Tempest runs."""
-
-    def take_action(self, args):
-        files.write(args.file, self.look(args))
-
-
-class Leaks(_OfCloud, base.Judging):
-    """Show what is new since the snapshot, and which test left it.
-
-    Exit code: 0 nothing was left behind, 1 something was, 2 another user took
-    the snapshot, 3 it is unknown, because something could be listed before the
-    run but not now.
+    It is known from what the tests recorded, and listed as the users of
+    tempest.conf see it, each with its test and the command that removes it.
+    Exit code: 0 nothing is left, 1 something is, 2 there is no record, 3 it is
+    unknown, because something that the tests created cannot be listed.
     """
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
         parser.add_argument(
-            '--artefacts', type=pathlib.Path, metavar='DIR',
-            help='[magnum_capi] artifact_dir of the run; what these tests did '
-                 'not create is shown, but does not count as a leak')
+            'folder', metavar='DIR', type=pathlib.Path,
+            help='Workspace of Tempest, with etc/tempest.conf.')
         parser.add_argument(
-            '--strict', action='store_true',
-            help='count everything as a leak, for a cloud that nobody else '
-                 'uses')
+            '--artefacts', type=pathlib.Path, metavar='DIR',
+            help='[magnum_capi] artifact_dir of the run (default: that of '
+                 'tempest.conf).')
         return parser
 
     def act(self, args):
-        left = leaks.compare(files.read(args.file), self.look(args),
-                             args.artefacts, args.strict)
+        found = conf.read(folder.etc_of(args.folder))
+        artefacts = args.artefacts or found.artifact_dir
+        if not artefacts or not found.users:
+            raise errors.UsageError(
+                'tempest.conf has no artifact_dir' if found.users
+                else 'tempest.conf names no users', where=args.folder,
+                hint='Name the folder with --artefacts' if found.users
+                else 'Create the workspace with: magnum-capi tempest init')
+        if not record.read(artefacts):
+            raise errors.UsageError(
+                'There is no record of what tests created', where=artefacts,
+                hint='Name the artifact_dir of a run with --artefacts')
+        left = _left(found, artefacts)
         print(left, file=self.app.stdout)
         if left.leaks:
             return 1
@@ -95,12 +70,17 @@ def telling(etc, stream):
         raise
 
 
-def _tell(who, artefacts):
-    if not who.users:
+def _tell(found, artefacts):
+    if not found.users:
         return
     try:
-        print(leaks.left_by(who.users, artefacts, admin=who.admin),
-              flush=True)
+        print(_left(found, artefacts), flush=True)
     except errors.MagnumCapiError as e:
         print('It is unknown what is left; what the tests created is in '
-              f'{artefacts / files.MADE}: {e}', file=sys.stderr)
+              f'{artefacts / record.FILE}: {e}', file=sys.stderr)
+
+
+def _left(found, artefacts):
+    return leaks.left_by(
+        found.users, artefacts, admin=found.admin,
+        kubeconfig=found.management_kubeconfig, real_nodes=found.real_nodes)

@@ -2,21 +2,16 @@
 
 """``magnum-capi report``: show existing results."""
 
-import json
 import pathlib
 
 from magnum_capi.cli import base
 from magnum_capi import errors
-from magnum_capi_tempest.cli import driver_report
 from magnum_capi_tempest import report
 from magnum_capi_tempest.report import html
 from magnum_capi_tempest.report import subunit
 from magnum_capi_tempest.report import terminal
 from magnum_capi_tempest.scorecard import forms
-from magnum_capi_tempest.scorecard import judge
-from magnum_capi_tempest.scorecard import page as pages
 from magnum_capi_tempest.scorecard import report as driver_reports
-from magnum_capi_tempest.workspace import runs
 
 
 class Show(base.Command):
@@ -87,12 +82,12 @@ class Matrix(base.Judging):
         found = [driver_reports.loads(_read(path), path)
                  for path in args.file]
         written = args.html and report.write_file(
-            args.html, pages.render(found))
+            args.html, forms.to_html(found))
         if args.format == 'text':
             forms.show(found, page=written)
         else:
             self.app.stdout.write(forms.to_markdown(found))
-        return 0 if all(one.verdict == judge.PASSED for one in found) else 1
+        return 0 if forms.good(found) else 1
 
 
 class Validate(base.Judging):
@@ -109,67 +104,15 @@ class Validate(base.Judging):
     def act(self, args):
         bad = 0
         for path in args.file:
+            text = _read(path)
             try:
-                wrong = driver_reports.problems(json.loads(_read(path)))
-            except ValueError as e:
-                wrong = [f'not JSON: {e}']
-            for line in wrong or ['right']:
+                wrong = driver_reports.problems(driver_reports.parse(text))
+            except errors.UsageError as e:
+                wrong = [str(e)]
+            for line in wrong or ['valid']:
                 self.app.stdout.write(f'{path}: {line}\n')
             bad += bool(wrong)
         return 1 if bad else 0
-
-
-class Judge(base.Judging):
-    """Judge a recorded run again by the promises of this version.
-
-    The run is not repeated: what was tested, where, and the result of each
-    test are taken from the record. Exit code: 0 all core promises are kept, 1
-    some are not.
-    """
-
-    def get_parser(self, prog_name):
-        parser = super().get_parser(prog_name)
-        parser.add_argument('file', type=pathlib.Path,
-                            metavar='driver-report.json')
-        parser.add_argument(
-            '--stream', type=pathlib.Path, metavar='FILE.subunit',
-            help='Subunit stream of the run (default: run.subunit in the '
-                 'folder of the report).')
-        parser.add_argument(
-            '--description', type=pathlib.Path, metavar='FILE',
-            help='magnum-capi.yaml of the driver (default: that of the '
-                 'installed driver with its name).')
-        parser.add_argument(
-            '--folder', type=pathlib.Path, metavar='DIR',
-            help='Folder for the new reports (default: that of the old '
-                 'report, which is overwritten).')
-        return parser
-
-    def act(self, args):
-        old = driver_reports.loads(_read(args.file), args.file, counted=False)
-        stream = args.stream or args.file.with_name(runs.STREAM)
-        run = subunit.read(stream, title=old.name)
-        if driver_report.digest(stream) != old.stream:
-            raise errors.UsageError(
-                'The report was made from another run', where=stream,
-                last_seen=driver_report.digest(stream),
-                hint=f'The run of the report has the digest {old.stream}; '
-                     'name its file with --stream')
-        described = driver_report.description(args.description, old.name)
-        if old.driver['described'] and not described:
-            raise errors.UsageError(
-                f'The report used the description of {old.name}, which is not '
-                'installed here',
-                hint='Name its magnum-capi.yaml with --description')
-        about = driver_reports.of_driver(described, old.name)
-        if 'distribution' in old.driver:
-            about['distribution'] = old.driver['distribution']
-        found = driver_reports.of_run(
-            run, old.stream, about, described,
-            {**old.versions, 'judged by': driver_report.suite_version()},
-            old.nodes, old.asked, old.problems)
-        driver_report.publish(found, args.folder or args.file.parent)
-        return 0 if found.verdict == judge.PASSED else 1
 
 
 def _add_files(parser):

@@ -9,6 +9,7 @@ from magnum_capi.cli import base
 from magnum_capi import errors
 from magnum_capi_tempest.cli import tempest_run
 from magnum_capi_tempest.scorecard import suite
+from magnum_capi_tempest.workspace import folder
 
 
 class Plan(base.Command):
@@ -31,7 +32,7 @@ class Plan(base.Command):
                 'The regular expression cannot be used', where=args.regex,
                 last_seen=e) from e
         found = collections.defaultdict(list)
-        for test in suite.tests(str(tempest_run.etc(args.folder))):
+        for test in suite.tests(str(folder.etc_of(args.folder))):
             if wanted.search(f'{suite.PACKAGE}.{test.id}'):
                 found[test.skipped].append(test.id)
         run = found.pop('', [])

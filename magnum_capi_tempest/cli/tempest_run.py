@@ -6,7 +6,6 @@ import pathlib
 import sys
 
 from magnum_capi.cli import base
-from magnum_capi import errors
 from magnum_capi_tempest.cli import leaks
 from magnum_capi_tempest import foreground
 from magnum_capi_tempest import report
@@ -45,7 +44,7 @@ class Run(base.Judging):
         return parser
 
     def act(self, args):
-        conf = etc(args.folder)
+        conf = folder.etc_of(args.folder)
         results = (args.results or runs.new_results()).absolute()
         facts = {'tests': args.regex}
         stream = results / 'run.subunit'
@@ -75,16 +74,3 @@ def add_tests(parser):
         '-r', '--regex', default='magnum_capi',
         help='Regular expression of the tests to run, as for "tempest '
              'run" (default: %(default)s).')
-
-
-def etc(workspace: pathlib.Path) -> pathlib.Path:
-    """The folder with the tempest.conf of a workspace.
-
-    :raises UsageError: it is no workspace.
-    """
-    found = workspace.absolute() / folder.ETC
-    if not (found / 'tempest.conf').is_file():
-        raise errors.UsageError(
-            'The folder is not a Tempest workspace', where=workspace,
-            hint='Create one with: magnum-capi tempest init')
-    return found

@@ -10,13 +10,12 @@ known drivers use as the name of the Cluster.
 
 import dataclasses
 import functools
-import json
 
-from magnum_capi_tempest.evidence import changes
 from magnum_capi_tempest.evidence import conditions
 from magnum_capi_tempest.evidence import events
 from magnum_capi_tempest.evidence import helm
 from magnum_capi_tempest.evidence import owners
+from magnum_capi_tempest.kubeclient import changes
 from magnum_capi_tempest.kubeclient import kube
 
 #: API groups of Cluster API and of its addon operator
@@ -26,13 +25,14 @@ _ADDON_GROUP = 'addons.stackhpc.com'
 
 _SECRETS = '/api/v1/secrets'
 
-#: Other kinds that charts create for a cluster, (group, version, plural,
-#: kind): the autoscaler of capi-helm-charts runs in the management cluster.
-_CORE = (('secrets', 'Secret'), ('serviceaccounts', 'ServiceAccount'))
+#: Lists of other kinds that charts create for a cluster: the autoscaler of
+#: capi-helm-charts runs in the management cluster.
 _OTHERS = (
-    ('apps', 'v1', 'deployments', 'Deployment'),
-    ('rbac.authorization.k8s.io', 'v1', 'roles', 'Role'),
-    ('rbac.authorization.k8s.io', 'v1', 'rolebindings', 'RoleBinding'),
+    ('/apis/apps/v1/deployments', 'Deployment'),
+    ('/apis/rbac.authorization.k8s.io/v1/roles', 'Role'),
+    ('/apis/rbac.authorization.k8s.io/v1/rolebindings', 'RoleBinding'),
+    (_SECRETS, 'Secret'),
+    ('/api/v1/serviceaccounts', 'ServiceAccount'),
 )
 
 
@@ -45,11 +45,18 @@ class Object:
     name: str
 
     @classmethod
-    def of(cls, kind, metadata):
+    def of(cls, kind, obj):
+        metadata = obj['metadata']
         return cls(kind, metadata.get('namespace', ''), metadata['name'])
 
     def __str__(self):
         return f'{self.kind} {self.namespace}/{self.name}'
+
+
+def is_served(group: str) -> bool:
+    """Whether an API group is one of Cluster API or its addons."""
+    return (group in (_GROUP_END, _ADDON_GROUP)
+            or group.endswith(f'.{_GROUP_END}'))
 
 
 class ManagementCluster:
@@ -58,7 +65,8 @@ class ManagementCluster:
     :param kubeconfig: path; its user may list everything, including Secrets.
 
     The file is read on first use; every method raises EnvironmentProblem if it
-    or the client library is missing.
+    or the client library is missing, and KubeError if the management cluster
+    does not answer.
     """
 
     def __init__(self, kubeconfig):
@@ -68,51 +76,40 @@ class ManagementCluster:
     def _reader(self):
         return kube.Client(self._kubeconfig)
 
+    @functools.cached_property
+    def _lists(self):
+        # They only change when a provider is installed; querying them takes as
+        # long as querying all of their objects.
+        return (*((f'/apis/{group}/{version}/{plural}', kind) for
+                  group, version, plural, kind in self._reader.kinds(
+                      is_served)), *_OTHERS)
+
     def serves_clusters(self):
         """Return whether Cluster API is installed there."""
-        return any(kind == 'Cluster' for *_, kind in self._reader.kinds(
-            lambda group: group == _GROUP_END))
+        return bool(self._reader.kinds(lambda group: group == _GROUP_END))
 
-    def conditions(self, stack_id):
-        """Return the abnormal conditions of a cluster.
+    def bodies(self, kinds=None, stack_id=''):
+        """Return objects of the known kinds, with their content.
 
-        :returns: sorted list of conditions.Condition; empty if all is well.
-        :raises KubeError: the management cluster did not answer.
+        :param kinds: "Secret", "Cluster"; None: all.
+        :param stack_id: of the cluster that they belong to; empty: of any.
+        :returns: list of (kind, dict).
         """
-        found = []
-        for kind, obj in self._cluster_api_objects():
-            if kind in conditions.TELLING and owners.belongs(
-                    obj['metadata'], stack_id):
-                found += conditions.bad(kind, obj)
-        return sorted(found)
+        return [
+            (kind, obj) for path, kind in self._lists
+            if kinds is None or kind in kinds
+            for obj in self._reader.items(path)
+            if not stack_id or owners.belongs(obj['metadata'], stack_id)]
 
-    def events(self, stack_id, most=50):
-        """Return the latest events for the objects of a cluster.
+    def objects_of(self, stack_id, cluster_uuid=None, words=()):
+        """Return all objects of a cluster.
 
-        :returns: sorted list of events.Event, the latest last.
-        :raises KubeError: the management cluster did not answer.
-        """
-        return sorted(
-            events.event(obj) for obj in self._reader.core('events')
-            if owners.belongs({'name': (obj.get('involvedObject') or {}).get(
-                'name', '')}, stack_id))[-most:]
-
-    def releases(self, stack_id):
-        """Return the history of the Helm releases of a cluster.
-
-        :returns: see helm.history.
-        :raises KubeError: the management cluster did not answer.
-        """
-        return helm.history(self._reader, stack_id)
-
-    def objects_of(self, stack_id, cluster_uuid=None):
-        """Return all remaining objects of a cluster.
-
+        :param words: see :func:`.owners.belongs`, like the others.
         :returns: sorted list of Object; empty if nothing is left.
-        :raises KubeError: the management cluster did not answer.
         """
-        return self._objects(
-            lambda metadata: owners.belongs(metadata, stack_id, cluster_uuid))
+        return sorted(Object.of(kind, obj) for kind, obj in self.bodies()
+                      if owners.belongs(obj['metadata'], stack_id,
+                                        cluster_uuid, words))
 
     def spec(self, kind, stack_id):
         """Return the spec of an object that a cluster has exactly one of.
@@ -122,119 +119,46 @@ class ManagementCluster:
 
         :param kind: of Cluster API or its providers.
         :returns: dict; None if there is no such object.
-        :raises KubeError: the management cluster did not answer.
         """
-        for found, obj in self._cluster_api_objects():
-            if found == kind and _is_the_clusters(obj['metadata'], stack_id):
-                return obj.get('spec') or {}
-        return None
+        return next((obj.get('spec') or {} for _, obj in self.bodies((kind,))
+                     if _is_the_clusters(obj['metadata'], stack_id)), None)
 
-    def bodies(self, kinds):
-        """Return every object of some of the known kinds, with its content.
+    def conditions(self, stack_id):
+        """Return the abnormal conditions of a cluster.
 
-        :param kinds: "Secret", "Cluster".
-        :returns: list of (kind, dict).
-        :raises KubeError: the management cluster did not answer.
+        :returns: sorted list of conditions.Condition; empty if all is well.
         """
-        return list(self._all_objects(kinds))
+        return sorted(
+            one for kind, obj in self.bodies(conditions.TELLING, stack_id)
+            for one in conditions.bad(kind, obj))
 
-    def bodies_of(self, stack_id, kinds):
-        """Return the objects of some kinds that belong to a cluster.
+    def events(self, stack_id, most=50):
+        """Return the latest events for the objects of a cluster.
 
-        :param kinds: "MachineDeployment", "Cluster".
-        :returns: list of (kind, dict).
-        :raises KubeError: the management cluster did not answer.
+        :returns: sorted list of events.Event, the latest last.
         """
-        return [(kind, obj) for kind, obj in self._all_objects(kinds)
-                if owners.belongs(obj['metadata'], stack_id)]
+        return sorted(
+            found for found in map(events.event, self._reader.core('events'))
+            if owners.belongs({'name': found.name}, stack_id))[-most:]
+
+    def releases(self, stack_id):
+        """Return the history of the Helm releases of a cluster.
+
+        :returns: see helm.history.
+        """
+        return helm.history(self._reader, stack_id)
 
     def changes_of(self, stack_id):
         """Return a context that records changes of a cluster's Secrets.
 
-        :returns: changes.Changes.
+        :returns: changes.Recording.
         """
-        return changes.Changes(
+        return changes.Recording(
             self._reader, _SECRETS,
             lambda obj: owners.belongs(obj['metadata'], stack_id))
-
-    def objects(self):
-        """Return every object of the known kinds.
-
-        :returns: sorted list of Object.
-        :raises KubeError: the management cluster did not answer.
-        """
-        return self._objects(lambda metadata: True)
-
-    def objects_mentioning(self, *words):
-        """Return every object whose metadata contains one of these words.
-
-        For clusters whose ``stack_id`` Magnum never showed.
-
-        :param words: texts that occur nowhere else.
-        :returns: sorted list of Object.
-        :raises KubeError: the management cluster did not answer.
-        """
-        return self._objects(lambda metadata: _mentions(metadata, words))
-
-    def left_of(self, clusters):
-        """Return the objects of several clusters, in one pass.
-
-        :param clusters: mapping of the caller's key for a cluster to (stack_id
-            or None, words): an object belongs to the cluster if it belongs to
-            its stack_id, or has one of the words in its metadata.
-        :returns: list of (key, Object).
-        :raises KubeError: the management cluster did not answer.
-        """
-        return [
-            (key, Object.of(kind, obj['metadata']))
-            for kind, obj in self._all_objects()
-            for key, (stack_id, words) in clusters.items()
-            if (stack_id and owners.belongs(obj['metadata'], stack_id))
-            or _mentions(obj['metadata'], words)]
-
-    def _objects(self, matches):
-        return sorted(Object.of(kind, obj['metadata'])
-                      for kind, obj in self._all_objects()
-                      if matches(obj['metadata']))
-
-    @functools.cached_property
-    def _kinds(self):
-        # They only change when a provider is installed; querying them takes as
-        # long as querying all of their objects.
-        return self._reader.kinds(
-            lambda group: group == _ADDON_GROUP or group == _GROUP_END
-            or group.endswith(f'.{_GROUP_END}'))
-
-    def _cluster_api_objects(self):
-        return self._custom(self._kinds)
-
-    def _all_objects(self, kinds=None):
-        """Yield (kind, object).
-
-        :param kinds: those to read, None for all.
-        """
-        others = {kind for *_, kind in (*_OTHERS, *_CORE)}
-        if kinds is None or not others.issuperset(kinds):
-            yield from self._custom(self._kinds, kinds)
-        yield from self._custom(_OTHERS, kinds)
-        for plural, kind in _CORE:
-            if kinds is None or kind in kinds:
-                for obj in self._reader.core(plural):
-                    yield kind, obj
-
-    def _custom(self, resources, kinds=None):
-        for group, version, plural, kind in resources:
-            if kinds is None or kind in kinds:
-                for obj in self._reader.custom(group, version, plural):
-                    yield kind, obj
 
 
 def _is_the_clusters(metadata, stack_id):
     return metadata['name'] == stack_id or any(
         (owner['kind'], owner['name']) == ('Cluster', stack_id)
         for owner in metadata.get('ownerReferences', ()))
-
-
-def _mentions(metadata, words):
-    text = json.dumps(metadata)
-    return any(word in text for word in words)

@@ -8,14 +8,13 @@ are not requested, so no kubeconfig of a cluster is ever read, and
 is reported, and does not prevent the rest from being written.
 """
 
-import contextlib
+import functools
 import glob
 import json
-import os
 import pathlib
 
-from magnum_capi import errors
 from magnum_capi import outfile
+from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.evidence import logs
 from magnum_capi_tempest.kubeclient import contexts
 from magnum_capi_tempest.kubeclient import kube
@@ -26,53 +25,17 @@ from magnum_capi_tempest import texts
 _CORE = ('events', 'pods')
 
 
-def objects(reader):
-    """Read the objects of Cluster API and its providers, and the nodes' pods.
-
-    :param reader: :class:`.kube.Client`.
-    :returns: generator of (name of the list, items or KubeError).
-    """
-    for plural in _CORE:
-        yield plural, _tried(reader.core, plural)
-    try:
-        kinds = reader.kinds(_is_cluster_api)
-    except kube.KubeError as e:
-        yield 'kinds', e
-        return
-    for group, version, plural, _ in kinds:
-        yield f'{plural}.{group}', _tried(
-            reader.custom, group, version, plural)
-
-
-@contextlib.contextmanager
-def of_environment():
-    """Yield the path of a kubeconfig with the current context of $KUBECONFIG.
-
-    :raises UsageError: none of its files exists, or one is no kubeconfig.
-    """
-    with contexts.chosen(os.environ['KUBECONFIG']) as (path, _):
-        yield path
-
-
-def from_management(kubeconfig, folder, mode=outfile.PRIVATE,
-                    reader=kube.Client) -> list[str]:
+def from_management(kubeconfig, folder, mode=outfile.PRIVATE) -> list[str]:
     """Write a JSON file for each kind of a management cluster.
 
-    :param kubeconfig: path.
+    :param kubeconfig: path, or several as in a ``KUBECONFIG``.
     :param folder: created if missing.
-    :param reader: function of the path, for tests.
     :returns: what could not be read, a line each.
-    :raises EnvironmentProblem: no usable kubeconfig, or it cannot be
-        written.
+    :raises UsageError: no usable kubeconfig.
+    :raises EnvironmentProblem: a file cannot be written.
     """
-    missed = []
-    for name, found in objects(reader(kubeconfig)):
-        if isinstance(found, errors.MagnumCapiError):
-            missed.append(f'{name}: {found}')
-            continue
-        text = json.dumps([_short(item) for item in found], indent=1)
-        _write(pathlib.Path(folder) / f'{name}.json', [text], mode)
-    return missed
+    with contexts.chosen(str(kubeconfig)) as (path, _):
+        return _from(kube.Client(path), pathlib.Path(folder), mode)
 
 
 def from_logs(patterns, folder, mode=outfile.PRIVATE) -> list[str]:
@@ -83,36 +46,44 @@ def from_logs(patterns, folder, mode=outfile.PRIVATE) -> list[str]:
     :returns: what could not be read, a line each.
     :raises EnvironmentProblem: it cannot be written.
     """
-    missed, taken = [], set()
+    missed, paths = [], set()
     for pattern in patterns:
-        paths = sorted(p for p in glob.glob(str(pattern))
-                       if pathlib.Path(p).is_file())
-        if not paths:
+        found = {path for path in map(pathlib.Path, glob.glob(str(pattern)))
+                 if path.is_file()}
+        if not found:
             missed.append(f'{pattern}: there is no such file')
-        for path in map(pathlib.Path, paths):
-            if path in taken:
-                continue
-            taken.add(path)
-            # Logs of the same name in different folders stay separate.
-            name = texts.file_name(str(path).lstrip('/'))
-            try:
-                _write(pathlib.Path(folder) / name,
-                       redact.blocks(logs.tail(path)), mode)
-            except OSError as e:
-                missed.append(f'{path}: {e.strerror}')
+        paths |= found
+    for path in sorted(paths):
+        try:
+            # Read before the copy is begun: the errors of both are OSErrors.
+            blocks = list(redact.blocks(logs.tail(path)))
+        except OSError as e:
+            missed.append(f'{path}: {e.strerror}')
+            continue
+        # Logs of the same name in different folders stay separate.
+        name = texts.file_name(str(path).lstrip('/'))
+        _write(pathlib.Path(folder) / name, blocks, mode)
     return missed
 
 
-def _is_cluster_api(group):
-    return (group == 'addons.stackhpc.com'
-            or group.endswith('cluster.x-k8s.io'))
-
-
-def _tried(read, *args):
+def _from(reader, folder, mode):
+    missed = []
+    lists = {plural: functools.partial(reader.core, plural)
+             for plural in _CORE}
     try:
-        return read(*args)
+        lists |= {f'{plural}.{group}': functools.partial(
+            reader.custom, group, version, plural)
+            for group, version, plural, _ in reader.kinds(capi.is_served)}
     except kube.KubeError as e:
-        return e
+        missed.append(f'kinds: {e}')
+    for name, read in lists.items():
+        try:
+            text = json.dumps([_short(item) for item in read()], indent=1)
+        except kube.KubeError as e:
+            missed.append(f'{name}: {e}')
+            continue
+        _write(folder / f'{name}.json', [text], mode)
+    return missed
 
 
 def _short(item):

@@ -9,7 +9,6 @@ contain credentials, so no Revision has them.
 """
 
 import base64
-import binascii
 import dataclasses
 import json
 import zlib
@@ -35,8 +34,8 @@ class Revision:
 
 
 #: What the content of a broken revision may raise.
-BROKEN = (binascii.Error, zlib.error, ValueError, KeyError, TypeError,
-          AttributeError)
+BROKEN = (zlib.error, ValueError, KeyError, TypeError, AttributeError,
+          RecursionError)
 
 
 def decode(secret):

@@ -17,13 +17,12 @@ cluster. The other must be found in each such object, as JSON with sorted keys,
 whose Secrets are decoded; of a Helm release only the values count.
 """
 
-import base64
-import binascii
 import dataclasses
 import json
 import re
 
 from magnum_capi_tempest.evidence import helm
+from magnum_capi_tempest.kubeclient import kube
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,21 +95,18 @@ def text(kind, obj):
             except helm.BROKEN:
                 data = None
         else:
-            data = {key: _decoded(value) for key, value in data.items()}
+            data = {key: _meaning(kube.secret_text(value))
+                    for key, value in data.items()}
         obj = {**obj, 'data': data}
     return json.dumps(obj, sort_keys=True, ensure_ascii=False)
 
 
-def _decoded(value):
-    """Return a value of a Secret; JSON as what it means."""
+def _meaning(text):
+    """Return a text, or what it means if it is JSON."""
     try:
-        found = base64.b64decode(value).decode()
-    except (binascii.Error, ValueError, TypeError):
-        return None
-    try:
-        return json.loads(found)
-    except ValueError:
-        return found
+        return text and json.loads(text)
+    except (ValueError, RecursionError):
+        return text
 
 
 def _is(where, kind, obj, stack_id):

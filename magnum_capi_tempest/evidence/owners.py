@@ -7,6 +7,8 @@ created for it have a name that begins with it, or have it in a label or an
 annotation.
 """
 
+import json
+
 #: Labels and annotations whose value is the name of the Cluster.
 _OWNER_KEYS = (
     'cluster.x-k8s.io/cluster-name',
@@ -17,23 +19,31 @@ _OWNER_KEYS = (
 )
 
 
-def belongs(metadata, stack_id, cluster_uuid=None):
+#: Label of magnum-capi-helm for Secrets, with Magnum's uuid of the cluster.
+_UUID = 'magnum.openstack.org/cluster-uuid'
+
+
+def belongs(metadata, stack_id, cluster_uuid=None, words=()):
     """Return whether an object belongs to a cluster.
 
     :param metadata: of the object.
-    :param stack_id: name of its Cluster.
-    :param cluster_uuid: of Magnum, which magnum-capi-helm puts on Secrets.
+    :param stack_id: name of its Cluster; None: Magnum never showed it.
+    :param cluster_uuid: of Magnum.
+    :param words: texts that occur nowhere else; one of them anywhere in the
+        metadata is enough.
     """
-    name = metadata.get('name', '')
-    if name == stack_id or name.startswith(f'{stack_id}-'):
-        return True
-    # Helm keeps releases in Secrets: sh.helm.release.v1.<release>.v<number>
-    if name.startswith(f'sh.helm.release.v1.{stack_id}.v'):
-        return True
+    if words:
+        text = json.dumps(metadata)
+        if any(word in text for word in words):
+            return True
     labels = metadata.get('labels') or {}
-    notes = metadata.get('annotations') or {}
-    if cluster_uuid and cluster_uuid in (
-            labels.get('magnum.openstack.org/cluster-uuid'),):
+    if cluster_uuid and labels.get(_UUID) == cluster_uuid:
         return True
-    return any(stack_id in (labels.get(key), notes.get(key))
-               for key in _OWNER_KEYS)
+    if not stack_id:
+        return False
+    name, notes = metadata.get('name', ''), metadata.get('annotations') or {}
+    # Helm keeps releases in Secrets: sh.helm.release.v1.<release>.v<number>
+    return (name == stack_id or name.startswith(
+        (f'{stack_id}-', f'sh.helm.release.v1.{stack_id}.v'))
+        or any(stack_id in (labels.get(key), notes.get(key))
+               for key in _OWNER_KEYS))

@@ -10,6 +10,7 @@ of in-memory and older servers (a Pod without containers is a ValidationError),
 and how it selects the type of a patch differs between its versions.
 """
 
+import base64
 import functools
 import json
 from urllib import parse
@@ -301,6 +302,14 @@ class Endpoint(Client):
     @functools.cached_property
     def _api(self):
         return self._connect()
+
+
+def secret_text(value) -> str | None:
+    """A value in the data of a Secret as text; None: it is none."""
+    try:
+        return base64.b64decode(value, validate=True).decode()
+    except (ValueError, TypeError):
+        return None
 
 
 def log_path(namespace, pod) -> str:

@@ -23,11 +23,12 @@ def leaked(before, after, made=()):
     :param after: a later one.
     :param made: iterable of model.Made.
     """
-    kinds = before.kinds & after.kinds
+    unread = before.unread.keys() | after.unread.keys()
     known = {(thing.kind, thing.ident) for thing in before.things}
     return sorted(
         attributed(thing, made) for thing in after.things
-        if thing.kind in kinds and (thing.kind, thing.ident) not in known)
+        if thing.kind not in unread
+        and (thing.kind, thing.ident) not in known)
 
 
 def still_there(after, made):
@@ -55,7 +56,7 @@ def remaining(before, after, own, made, test, user, shared=False, held=()):
     unlisted = [
         model.Leak(model.Thing(kind, 'unknown, as it cannot be listed now: '
                                f'{why}'), test, f'user {user}')
-        for kind, why in after.unread.items() if kind in before.kinds]
+        for kind, why in after.unread.items() if kind not in before.unread]
     found = {*leaked(before, after, made), *still_there(after, own)}
     kept = _named_after(after.things, held)
     return unlisted + [
@@ -79,30 +80,26 @@ def attributed(thing, made):
     return model.Leak(thing, '', _owner(thing))
 
 
-def left(before, after, made=(), strict=False):
+def left(after, made, before=None):
     """Return what a run left behind, a model.Left.
 
-    :param made: what the tests of the run recorded.
-    :param strict: everything counts, as it does anyway without records.
+    :param made: what its tests recorded.
+    :param before: model.Snapshot from before the run, of a cloud that nobody
+        else uses: everything new counts. None: only what tests recorded, and
+        what belongs to it.
     """
-    found = leaked(before, after, made)
-    counts = [leak for leak in found if strict or not made or leak.test]
-    return model.Left(
-        tuple(counts), tuple(leak for leak in found if leak not in counts),
-        tuple(sorted({f'{kind} could not be listed: {why}'
-                      for snapshot in (before, after)
-                      for kind, why in snapshot.unread.items()})),
-        tuple(sorted(before.kinds - after.kinds)))
-
-
-def left_by(after, made):
-    """Return what tests recorded, or what belongs to it, a model.Left."""
-    found = (attributed(thing, made) for thing in after.things)
-    return model.Left(
-        tuple(sorted(leak for leak in found if leak.test)), (),
-        tuple(sorted(f'{kind} could not be listed: {why}'
-                     for kind, why in after.unread.items())),
-        tuple(sorted({one.kind for one in made} & after.unread.keys())))
+    if before is None:
+        unlisted = {one.kind for one in made} & after.unread.keys()
+        found = sorted(leak for thing in after.things
+                       if (leak := attributed(thing, made)).test)
+    else:
+        unlisted = after.unread.keys() - before.unread.keys()
+        found = leaked(before, after, made)
+    unread = {f'{kind} could not be listed: {why}'
+              for one in (before, after) if one
+              for kind, why in one.unread.items()}
+    return model.Left(tuple(found), tuple(sorted(unread)),
+                      tuple(sorted(unlisted)))
 
 
 def _named_after(things, makers):

@@ -5,7 +5,6 @@
 from magnum_capi import errors
 from magnum_capi_tempest.kubeclient import connection
 from magnum_capi_tempest.leaks import listing
-from magnum_capi_tempest.leaks import model
 
 #: Timeout of a request, in seconds.
 TIMEOUT = 60
@@ -27,6 +26,7 @@ class Cloud:
     :param name: in clouds.yaml; None: openstacksdk chooses.
     :param clouds: path of clouds.yaml; None: openstacksdk finds it.
     :param settings: those of a cloud in clouds.yaml, instead of a name.
+    :ivar user: id of the user, ``project`` of the project.
     :raises EnvironmentProblem: openstacksdk is missing, there is no such
         cloud, or the login fails.
     """
@@ -55,14 +55,13 @@ class Cloud:
                     region.get_auth_args().get('auth_url') or ''):
                 # A proxy in the environment is for other machines.
                 self._connection.session.session.trust_env = False
-            self.viewer = model.Viewer(
-                region.name or '', self._connection.current_user_id,
-                self._connection.current_project_id)
+            self.user = self._connection.current_user_id
+            self.project = self._connection.current_project_id
         except self._failures as e:
             raise errors.EnvironmentProblem(
                 'The cloud cannot be reached', where=name,
                 last_seen=' '.join(str(e).split()),
-                hint='Check clouds.yaml and --os-cloud') from e
+                hint='Check clouds.yaml or tempest.conf') from e
 
     def get(self, service, path):
         """Send a GET and return the answer, a dict.

@@ -11,6 +11,7 @@ rights of a cloud's user (:mod:`.cloud`).
 import dataclasses
 
 from magnum_capi import errors
+from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.leaks import model
 
 #: Things per answer, if a service supports paging.
@@ -108,7 +109,7 @@ _REAL = (
 )
 
 
-def of_user(get, user, project, *, kinds=None, real_nodes=False):
+def of_user(get, user, project, kinds):
     """Return what belongs to a user, as the user sees it.
 
     Things of others that Magnum shows, public templates, are omitted.
@@ -117,14 +118,12 @@ def of_user(get, user, project, *, kinds=None, real_nodes=False):
         answer, a dict, and raises CloudReadFailed.
     :param user: id.
     :param project: id.
-    :param kinds: the kinds to list, by default all.
-    :param real_nodes: also the kinds model.REAL of the project.
+    :param kinds: those to list, of model.OWN and model.REAL; the latter are
+        listed by the project.
     :returns: model.Snapshot.
     """
-    listings = [wanted for wanted in (
-        *_MAGNUM, *_OF_USER, *(_REAL if real_nodes else ()))
-        if kinds is None or wanted.kind in kinds]
-    found = _read(get, listings, user)
+    found = _read(get, [one for one in (*_MAGNUM, *_OF_USER, *_REAL)
+                        if one.kind in kinds], user)
     # Services, and even their versions, disagree on who owns what.
     return dataclasses.replace(found, things=frozenset(
         thing for thing in found.things
@@ -165,9 +164,9 @@ def keypairs(get):
         found = get('compute', 'os-keypairs')['keypairs']
     except CloudReadFailed as e:
         return model.Snapshot(unread={model.KEYPAIR: str(e)})
-    return model.Snapshot(
-        frozenset(model.Thing(model.KEYPAIR, item['keypair']['name'])
-                  for item in found), frozenset((model.KEYPAIR,)))
+    return model.Snapshot(frozenset(
+        model.Thing(model.KEYPAIR, item['keypair']['name'])
+        for item in found))
 
 
 def of_management(management):
@@ -176,18 +175,17 @@ def of_management(management):
     :param management: capi.ManagementCluster.
     """
     try:
-        objects = management.objects()
+        objects = [capi.Object.of(*one) for one in management.bodies()]
     except errors.MagnumCapiError as e:
         return model.Snapshot(unread={model.OBJECT: str(e)})
     # Kubernetes creates a ServiceAccount "default" in each namespace.
-    return model.Snapshot(
-        frozenset(model.Thing(model.OBJECT, str(o)) for o in objects if (
-            o.kind, o.name) != ('ServiceAccount', 'default')),
-        frozenset((model.OBJECT,)))
+    return model.Snapshot(frozenset(
+        model.Thing(model.OBJECT, str(one)) for one in objects
+        if (one.kind, one.name) != ('ServiceAccount', 'default')))
 
 
 def _read(get, listings, user, everywhere=False):
-    things, kinds, unread = set(), set(), {}
+    things, unread = set(), {}
     for listing in listings:
         path = listing.path.format(user=user)
         if everywhere and listing.everywhere:
@@ -202,14 +200,11 @@ def _read(get, listings, user, everywhere=False):
                 for item in _items(get, listing, path)
                 if not _is_neutrons(listing.kind, item)
                 and not _is_going(item))
-            kinds.add(listing.kind)
         except CloudReadFailed as e:
-            if e.status == 404 and listing in _OF_USER:
-                # The user is gone, with everything that belonged to the user.
-                kinds.add(listing.kind)
-            else:
+            # If the user is gone, so is everything that belonged to the user.
+            if e.status != 404 or listing not in _OF_USER:
                 unread[listing.kind] = str(e)
-    return model.Snapshot(frozenset(things), frozenset(kinds), unread)
+    return model.Snapshot(frozenset(things), unread)
 
 
 def _is_neutrons(kind, item) -> bool:

@@ -19,6 +19,8 @@ OBJECT = 'object of the management cluster'
 PORT, VOLUME, BALANCER = 'port', 'volume', 'load balancer'
 SECURITY_GROUP = 'security group'
 
+#: What a user of Magnum may have.
+OWN = (CLUSTER, TEMPLATE, CREDENTIAL, TRUST)
 #: Left by drivers that create servers in Nova.
 REAL = ('server', 'server group', PORT, 'floating IP', 'router', 'network',
         SECURITY_GROUP, VOLUME, BALANCER)
@@ -84,42 +86,21 @@ class Thing:
         return f'{self.kind} {self.name} ({self.ident})'
 
 
-class Viewer(typing.NamedTuple):
-    """Who looks at a cloud.
-
-    :param cloud: name in clouds.yaml.
-    :param user: id.
-    :param project: id.
-    """
-
-    cloud: str
-    user: str
-    project: str
-
-    def sees_the_same(self, other: 'Viewer') -> bool:
-        return self[1:] == other[1:]
-
-
 @dataclasses.dataclass(frozen=True)
 class Snapshot:
     """What existed at one moment.
 
-    :param kinds: those that could be read.
-    :param unread: what could not be read, and why.
-    :param viewer: None: unknown.
+    :param unread: kinds that could not be read, and why; two snapshots that
+        are compared are of the same kinds.
     """
 
     things: frozenset[Thing] = frozenset()
-    kinds: frozenset[str] = frozenset()
     unread: typing.Mapping[str, str] = dataclasses.field(default_factory=dict)
-    viewer: Viewer | None = None
 
     def union(self, other):
-        """Return the union of both, as the viewer of the first saw it."""
-        return dataclasses.replace(
-            self, things=self.things | other.things,
-            kinds=self.kinds | other.kinds,
-            unread={**self.unread, **other.unread})
+        """Return what both contain."""
+        return Snapshot(self.things | other.things,
+                        {**self.unread, **other.unread})
 
 
 @dataclasses.dataclass(frozen=True, order=True)
@@ -174,17 +155,14 @@ class Leak:
 class Left:
     """What a run left behind.
 
-    :param leaks: those that count.
-    :param others: those that no test of the run recorded; other users may
-        work in this cloud.
-    :param unknown: sentences about what could not be compared.
+    :param leaks: sorted.
+    :param unknown: sentences about what could not be listed.
     :param unlisted: kinds that could be listed before the run, or that its
         tests created, and that cannot be listed after it.
     """
 
     leaks: tuple[Leak, ...]
-    others: tuple[Leak, ...]
-    unknown: tuple[str, ...]
+    unknown: tuple[str, ...] = ()
     unlisted: tuple[str, ...] = ()
 
     @property
@@ -201,18 +179,20 @@ class Left:
 
     def __str__(self):
         lines = []
-        for what, items in (
-                ('left behind', self.leaks),
-                ('new, but not from a test of this run', self.others),
-                ('not compared', self.unknown)):
-            if items:
-                lines += [f'{len(items)} {what}:',
-                          *(f'  {item}' for item in items)]
         if self.leaks:
-            lines += ['Commands that remove what was left behind, in this '
-                      'order; wait for the clusters to go before the others:',
-                      *(f'  {command}' for command in self.commands)]
+            lines += [
+                f'{len(self.leaks)} left behind:', *_indented(self.leaks),
+                'Commands that remove it, in this order; wait for the '
+                'clusters to go before the others:',
+                *_indented(self.commands)]
+        if self.unknown:
+            lines += [f'{len(self.unknown)} not compared:',
+                      *_indented(self.unknown)]
         if self.unlisted:
             lines.append('It is unknown what is left of: '
                          + ', '.join(self.unlisted))
         return '\n'.join([*lines, 'Leaks: none'] if self.clean else lines)
+
+
+def _indented(lines):
+    return (f'  {line}' for line in lines)

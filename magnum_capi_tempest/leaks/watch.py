@@ -14,10 +14,12 @@ import time
 
 from magnum_capi import errors
 from magnum_capi import waiting
+from magnum_capi_tempest.evidence import capi
+from magnum_capi_tempest.evidence import owners
 from magnum_capi_tempest.leaks import attribution
-from magnum_capi_tempest.leaks import files
 from magnum_capi_tempest.leaks import listing
 from magnum_capi_tempest.leaks import model
+from magnum_capi_tempest.leaks import record as records
 
 LOG = logging.getLogger(__name__)
 
@@ -44,7 +46,7 @@ def record(folder, made):
     """Record a model.Made in a folder of artefacts; empty: nowhere."""
     if folder:
         try:
-            files.append_made(folder, made)
+            records.append(folder, made)
         except OSError as e:
             LOG.warning('Not recorded: %s: %s', made, e)
 
@@ -68,7 +70,7 @@ class Watch:
         self._get = get
         self._admin_get = admin_get
         self._management = management
-        self._real_nodes = real_nodes
+        self._kinds = model.OWN + (model.REAL if real_nodes else ())
         self._shared = shared
         self._folder = folder
         self._timeout = timeout
@@ -89,10 +91,9 @@ class Watch:
         Also those of services without which machines can be in memory.
         Clusters and templates are not among them.
         """
-        found = listing.of_user(
-            self._get, self.user, self.project, real_nodes=True,
-            kinds={*model.REAL, model.CREDENTIAL, model.TRUST})
-        return set(found.things)
+        return set(listing.of_user(
+            self._get, self.user, self.project,
+            {*model.REAL, model.CREDENTIAL, model.TRUST}).things)
 
     def begin(self):
         """Record what exists, once; anything that appears later must go."""
@@ -138,7 +139,7 @@ class Watch:
 
     def _look(self, kinds=None):
         found = listing.of_user(self._get, self.user, self.project,
-                                kinds=kinds, real_nodes=self._real_nodes)
+                                kinds or self._kinds)
         for kind, why in found.unread.items():
             LOG.warning('Leaks of %s: %s cannot be listed: %s', self.test,
                         kind, why)
@@ -175,16 +176,18 @@ class Watch:
         return None
 
     def _objects(self, stacks):
-        words = {cluster: (stacks.get(cluster.ident), cluster.words())
-                 for cluster in self.clusters()}
         try:
-            return [
-                model.Leak(model.Thing(model.OBJECT, str(found)), cluster.test,
-                           f'cluster {cluster.name} ({cluster.ident}), '
-                           f'project {self.project}')
-                for cluster, found in self._management.left_of(words)]
+            objects = self._management.bodies()
         except errors.MagnumCapiError as e:
             return [model.Leak(
                 model.Thing(model.OBJECT, 'an unknown number, as it cannot be '
                             f'read: {e}'),
                 self.test, f'project {self.project}')]
+        return [
+            model.Leak(
+                model.Thing(model.OBJECT, str(capi.Object.of(kind, obj))),
+                cluster.test, f'cluster {cluster.name} ({cluster.ident}), '
+                f'project {self.project}')
+            for kind, obj in objects for cluster in self.clusters()
+            if owners.belongs(obj['metadata'], stacks.get(cluster.ident),
+                              words=cluster.words())]

@@ -20,6 +20,7 @@ its positions.
 import collections
 import collections.abc
 import dataclasses
+import functools
 import re
 import types
 import typing
@@ -99,7 +100,7 @@ def _without(text: str, known: Known | None = None,
              depth: int = 0) -> tuple[str, list[tuple[str, str]]]:
     """The text without secrets, and (kind, secret) of each."""
     found: list[tuple[str, str]] = []
-    for find in _finders(known, depth):
+    for find in finders(known, depth):
         spans = find(text)
         if spans:
             found += [(kind, text[start:end]) for kind, start, end in spans]
@@ -107,19 +108,24 @@ def _without(text: str, known: Known | None = None,
     return text, found
 
 
-def _finders(
-        known: Known | None, depth: int
+def finders(
+        known: Known | None = None, depth: int = 0
 ) -> collections.abc.Iterator[collections.abc.Callable[[str], list[_Span]]]:
     """Functions that find secrets in a text, in order."""
     if known:
         yield known.find
     for kind, pattern in patterns.RULES:
-        yield lambda text: [
-            (kind, _start(found), found.end())
-            for found in pattern.finditer(text)]
+        # Bound now: a lambda would take those of the last round.
+        yield functools.partial(_matching, kind, pattern)
     yield lambda text: list(encoded.secrets(
         quoting.view(text), _kinds, depth))
     yield lambda text: list(syntax.secrets(quoting.view(text)))
+
+
+def _matching(kind: str, pattern: re.Pattern[str], text: str
+              ) -> list[_Span]:
+    return [(kind, _start(found), found.end())
+            for found in pattern.finditer(text)]
 
 
 def _start(found: re.Match[str]) -> int:

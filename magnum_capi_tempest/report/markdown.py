@@ -48,6 +48,6 @@ def sections(some):
     return out
 
 
-def escape(value):
+def escape(value, width=200):
     """One line of text without effect in Markdown and its HTML."""
-    return re.sub(r'([\\`*_\[\]<>&#|~!])', r'\\\1', text.line(value))
+    return re.sub(r'([\\`*_\[\]<>&#|~!])', r'\\\1', text.line(value, width))

@@ -1,95 +1,159 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Reports side by side, as Markdown and in a terminal."""
+"""Reports for people: in a terminal, as Markdown, and as an HTML page.
+
+One report, or several side by side. Each form shows, in this order: the
+verdict, why the driver does not pass, the state of every promise.
+"""
 
 import collections.abc
-
-import rich.box
-from rich.table import Table
-from rich.text import Text
+import typing
 
 from magnum_capi_tempest import promises
 from magnum_capi_tempest.report import markdown
 from magnum_capi_tempest.report import terminal
-from magnum_capi_tempest.report import text
 from magnum_capi_tempest.scorecard import judge
+from magnum_capi_tempest.scorecard import report as reports_
 from magnum_capi_tempest import texts
 
 TITLE = 'Promises that drivers keep'
 
-#: Most characters of a behaviour in a table; other formats have all of it.
-WIDTH = 160
+#: Characters of a reason, which is shown whole: it says what was measured.
+_WHOLE = 4000
 
+_VERDICTS = {judge.PASSED: ('PASSED', 'passes core'),
+             judge.FAILED: ('FAILED', 'fails core'),
+             judge.UNTESTED: ('INCOMPLETE', 'did not complete core')}
 _STYLES = {judge.PASSED: 'green', judge.FAILED: 'red',
-           judge.ENVIRONMENT: 'yellow'}
-
-_UNKNOWN = judge.Judgement(judge.UNTESTED, 'newer than the report')
-
-#: What a reader should do about a verdict.
-NEXT = {
-    judge.PASSED: 'Nothing to do.',
-    judge.FAILED: 'Start with the core promises that failed; each has its '
-                  'tests and what they measured.',
-    judge.UNTESTED: 'Some core promises were not tested, or could not be, '
-                    'because the cloud lacks something; their lines say why.',
-}
+           judge.ENVIRONMENT: 'yellow', judge.UNSUPPORTED: 'dim'}
+_UNKNOWN: judge.Judgement = {
+    'state': judge.UNTESTED, 'said': 'newer than the report'}
 
 
-def cell(report, promise_id: str) -> judge.Judgement:
+class Reason(typing.NamedTuple):
+    """Why a promise is not kept, or not known to be."""
+
+    promise: promises.Promise
+    found: judge.Judgement
+
+    def __str__(self):
+        issue = self.found.get('known_issue')
+        return (f'{self.promise.id}{" (core)" if self.promise.core else ""}: '
+                f'{self.found["state"]}: {self.found.get("said", "")}'
+                + (f' (known: {issue})' if issue else ''))
+
+
+def name(report: reports_.Report) -> str:
+    return texts.line(report['driver']['name'])
+
+
+def good(reports) -> bool:
+    """Whether every driver keeps all core promises."""
+    return all(one['verdict'] == judge.PASSED for one in reports)
+
+
+def headline(reports) -> str:
+    """The verdict in one line."""
+    if len(reports) == 1:
+        return sentence(reports[0])
+    passed = sum(one['verdict'] == judge.PASSED for one in reports)
+    return (f'{"PASSED" if good(reports) else "FAILED"}: {passed} of '
+            f'{len(reports)} drivers pass core')
+
+
+def sentence(report: reports_.Report) -> str:
+    """The verdict on a driver in one line."""
+    profiles = report['profiles']
+    count = {state: sum(one['core'][state] for one in profiles.values())
+             for state in judge.STATES}
+    others = [profile for profile, one in profiles.items()
+              if one['state'] != judge.PASSED]
+    mark, said = _VERDICTS[report['verdict']]
+    return (f'{mark}: {name(report)} {said}: {count[judge.PASSED]} of '
+            f'{sum(count.values())} core promises passed'
+            + ''.join(f', {number} {state}' for state, number
+                      in count.items() if number and state != judge.PASSED)
+            + (f' ({", ".join(others)})' if others else ''))
+
+
+def remarks(report: reports_.Report) -> list[str]:
+    """Problems of the run, and failed tests of Magnum itself."""
+    failures = report['magnum']['failures']
+    return [*report['problems'], *([
+        f'{texts.number(len(failures), "test")} of Magnum itself failed, '
+        f'which judge no driver: {", ".join(failures[:3])}'
+        + (' ...' if failures[3:] else '')] if failures else [])]
+
+
+def reasons(report: reports_.Report) -> list[Reason]:
+    """Promises that are not kept or not tested: failures and core first."""
+    found = [Reason(one, cell(report, one.id))
+             for _, promises_ in rows([report]) for one in promises_]
+    order = (judge.FAILED, judge.ENVIRONMENT, judge.UNTESTED)
+    return sorted((one for one in found if one.found['state'] in order),
+                  key=lambda one: (order.index(one.found['state']),
+                                   not one.promise.core))
+
+
+def cell(report: reports_.Report, promise_id: str) -> judge.Judgement:
     """The judgement of a promise, which may be newer than the report."""
-    return report.promises.get(promise_id, _UNKNOWN)
+    return report['promises'].get(promise_id, _UNKNOWN)
 
 
-def words(found: judge.Judgement) -> str:
-    """A judgement in one line."""
-    issue = f' (known: {found.known_issue})' if found.known_issue else ''
-    return f'{found.state}: {found.said}{issue}'
-
-
-def rows(reports) -> collections.abc.Iterator[tuple]:
+def rows(reports) -> collections.abc.Iterator[
+        tuple[str, list[promises.Promise]]]:
     """Yield a profile and its promises that are in any of the reports."""
-    asked = {name for report in reports for name in report.asked}
     for profile in promises.PROFILES:
-        if profile in asked:
+        if any(profile in report['profiles'] for report in reports):
             yield profile, [one for one in promises.known().values()
                             if one.profile == profile]
 
 
-def summary(reports) -> list[str]:
-    """Sentences: each verdict, failed tests of Magnum itself, problems."""
-    lines = []
-    for report in reports:
-        lines.append(f'{report.sentence}. {NEXT[report.verdict]}')
-        lines += [f'{report.name}: {problem}' for problem in report.problems]
-        if report.magnum.failures:
-            lines.append(
-                f'{report.name}: '
-                f'{texts.number(len(report.magnum.failures), "test")} of '
-                'Magnum itself failed, which judge no driver: '
-                f'{", ".join(report.magnum.failures[:3])}')
-    return lines
+def worst(reports, promise_id: str) -> str:
+    """The state of a promise that needs attention most."""
+    states = {cell(one, promise_id)['state'] for one in reports}
+    return next(state for state in (
+        judge.FAILED, judge.ENVIRONMENT, judge.UNTESTED, judge.UNSUPPORTED,
+        judge.PASSED) if state in states)
 
 
 def to_markdown(reports) -> str:
     """Markdown for a review comment or a CI job's summary."""
-    good = all(report.verdict == judge.PASSED for report in reports)
-    out = [f'## {"✅" if good else "❌"} {TITLE}', '']
-    out += [f'- {markdown.escape(line)}' for line in summary(reports)]
-    for profile, found in rows(reports):
-        out += ['', f'### {profile}', '',
-                _row(['promise', 'core', *(one.name for one in reports)]),
-                _row(['---'] * (len(reports) + 2), escape=False)]
-        out += [_row([one.id, 'core' if one.core else '', *(
-            words(cell(report, one.id)) for report in reports)])
-            for one in found]
+    out = [f'## {"✅" if good(reports) else "❌"} '
+           f'{markdown.escape(headline(reports))}', '']
+    for report in reports:
+        if len(reports) > 1:
+            out += [f'### {markdown.escape(sentence(report))}', '']
+        out += [f'- ⚠️ {markdown.escape(line)}' for line in remarks(report)]
+        out += [f'- {markdown.escape(str(one), _WHOLE)}'
+                for one in reasons(report)]
+    heads = ['promise', 'core', *map(name, reports)]
+    out += ['', _row(heads), f'|{" --- |" * len(heads)}']
+    out += [_row([one.id, 'core' if one.core else '', *(
+        cell(report, one.id)['state'] for report in reports)])
+        for _, found in rows(reports) for one in found]
     return '\n'.join(out) + '\n'
 
 
-def _row(cells, escape=True):
-    if escape:
-        # The report package cuts lines at less than a behaviour's length.
-        cells = [markdown.escape(one[:WIDTH]) for one in cells]
-    return f'| {" | ".join(cells)} |'
+def _row(cells):
+    return f'| {" | ".join(map(markdown.escape, cells))} |'
+
+
+def to_html(reports) -> str:
+    """A page in the common style."""
+    from magnum_capi_tempest.report import html
+    profiles = list(rows(reports))
+    states = [worst(reports, one.id)
+              for _, found in profiles for one in found]
+    return html.page(
+        'scorecard.html', package='magnum_capi_tempest.scorecard',
+        title=TITLE, headline=headline(reports), good=good(reports),
+        reports=reports, name=name, sentence=sentence, remarks=remarks,
+        reasons=reasons,
+        profiles=profiles, cell=cell, worst=lambda one: worst(reports, one),
+        states=judge.STATES, counts={state: states.count(state)
+                                     for state in judge.STATES
+                                     if state in states})
 
 
 def show(reports, *, page=None, console=None):
@@ -98,31 +162,33 @@ def show(reports, *, page=None, console=None):
     :param page: path of the HTML page, printed last if given.
     :param console: ``rich.console.Console``, standard output by default.
     """
+    import rich.box
+    from rich.table import Table
+    from rich.text import Text
     console = console or terminal.make_console()
     say = terminal.printer(console)
     say()
-    good = all(report.verdict == judge.PASSED for report in reports)
-    say(TITLE, 'bold green' if good else 'bold red')
-    for line in summary(reports):
-        say(f'  {line}')
-    for profile, found in rows(reports):
-        table = Table(box=rich.box.SIMPLE_HEAD, pad_edge=False)
-        table.add_column(profile, overflow='fold')
-        for report in reports:
-            table.add_column(Text(text.line(report.name)), ratio=1,
-                             overflow='fold')
+    say(headline(reports), 'bold green' if good(reports) else 'bold red')
+    for report in reports:
+        if len(reports) > 1:
+            say()
+            say(sentence(report), _STYLES.get(report['verdict'], 'yellow'))
+        for line in remarks(report):
+            say(f'! {texts.line(line)}', 'yellow')
+        for one in reasons(report):
+            say(f'  {texts.line(str(one), _WHOLE)}')
+    table = Table(box=rich.box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column('promise (bold: core)', overflow='fold')
+    for report in reports:
+        # As wide as the longest state: three drivers fit 80 columns.
+        table.add_column(Text(name(report)), overflow='fold',
+                         max_width=max(map(len, judge.STATES)))
+    for _, found in rows(reports):
         for one in found:
-            name = one.id.removeprefix(f'{profile}.')
-            table.add_row(
-                Text(name, 'bold' if one.core else ''),
-                *(_shown(cell(report, one.id)) for report in reports))
-        console.print(table)
-    say('Bold: core.')
+            states = [cell(report, one.id)['state'] for report in reports]
+            table.add_row(Text(one.id, 'bold' if one.core else ''), *(
+                Text(state, _STYLES.get(state, '')) for state in states))
+        table.add_section()
+    console.print(table)
     if page:
         say(f'Report: {page}')
-
-
-def _shown(found):
-    return Text.assemble(
-        (found.state, _STYLES.get(found.state, 'dim')),
-        (f' {text.line(words(found).partition(": ")[2], WIDTH)}', 'dim'))

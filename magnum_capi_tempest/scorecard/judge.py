@@ -42,58 +42,27 @@ MICROVERSION = 'microversion '
 _LAST_WITH = ((11, 20), (12, 22))
 
 
-@dataclasses.dataclass(frozen=True)
-class Judgement:
-    """The judgement of a promise.
+class Judgement(typing.TypedDict, total=False):
+    """The judgement of a promise, as a report has it: without empty fields.
 
-    :param said: what was measured, or why it was not tested.
-    :param tests: ids of the tests that it is based on.
-    :param known_issue: the driver's own explanation of a failure.
-    :param absent: this release of Magnum lacks the feature in question.
+    ``said``: what was measured, or why it was not tested. ``tests``: ids of
+    the tests that it is based on. ``known_issue``: the driver's own
+    explanation of a failure. ``absent``: this release of Magnum lacks the
+    feature in question.
     """
 
-    state: str
-    said: str = ''
-    tests: tuple[str, ...] = ()
-    known_issue: str = ''
-    absent: bool = False
-
-
-@dataclasses.dataclass(frozen=True)
-class Profile:
-    """The judgement of a profile.
-
-    :param state: PASSED, FAILED, UNTESTED (core is not complete) or
-        UNSUPPORTED.
-    :param core: numbers of promises by state; ``extended`` likewise.
-    """
-
-    state: str
-    core: dict[str, int]
-    extended: dict[str, int]
-
-
-@dataclasses.dataclass(frozen=True)
-class Magnum:
-    """Results of the tests of Magnum's API: numbers, and ids of failures."""
-
-    passed: int = 0
-    skipped: int = 0
-    failures: tuple[str, ...] = ()
-
-
-class Judged(typing.NamedTuple):
-    """Everything; ``promises`` are in the order of the registry."""
-
-    promises: dict[str, Judgement]
-    magnum: Magnum
+    state: typing.Required[str]
+    said: str
+    tests: list[str]
+    known_issue: str
+    absent: bool
 
 
 def judge(outcomes: dict[str, results.Outcome],
           described: driver_info.Description | None,
           tests: typing.Iterable[suite.Test] | None = None,
-          magnum: str = '') -> Judged:
-    """Judge a run.
+          magnum: str = '') -> dict[str, Judgement]:
+    """Judge all promises, in the order of the registry.
 
     :param described: None: the driver is assumed to support everything.
     :param tests: of the suite; all of them by default.
@@ -101,19 +70,81 @@ def judge(outcomes: dict[str, results.Outcome],
         1.12", its highest one; empty: unknown, it has everything.
     """
     of_promise = collections.defaultdict(list)
-    others = []
     for test in suite.tests() if tests is None else tests:
-        (of_promise[test.promise] if test.promise else others).append(test)
-    return Judged(
-        {one.id: _of_release(one, magnum, _promise(
+        of_promise[test.promise].append(test)
+    return {
+        one.id: _of_release(one, magnum, _promise(
             one, of_promise[one.id], outcomes, described))
-         for one in promises.known().values()}, _magnum(others, outcomes))
+        for one in promises.known().values()}
+
+
+def of_magnum(outcomes: dict[str, results.Outcome],
+              tests: typing.Iterable[suite.Test] | None = None
+              ) -> dict[str, typing.Any]:
+    """Results of the tests of Magnum's API: numbers, and ids of failures."""
+    found = {key: outcomes[key]
+             for test in (suite.tests() if tests is None else tests)
+             if not test.promise for key in (test.id, test.class_id)
+             if key in outcomes}
+    by = collections.Counter(one.status for one in found.values())
+    return {'passed': by[results.PASSED], 'skipped': by[results.SKIPPED],
+            'failures': [key for key, one in found.items()
+                         if one.status in (FAILED, ENVIRONMENT)]}
+
+
+def totals(judged: dict[str, Judgement], asked: typing.Iterable[str],
+           problems: typing.Sequence[str] = ()) -> dict[str, typing.Any]:
+    """What follows from the judgements of promises.
+
+    :param asked: the profiles that count.
+    :param problems: why the run itself cannot be trusted.
+    :returns: ``verdict``: PASSED, FAILED or UNTESTED, for all supported
+        profiles together; ``statistics``: numbers of promises by state;
+        ``profiles``: state and statistics of each.
+    """
+    profiles = {name: _profile([
+        (promises.known()[key].core, one) for key, one in judged.items()
+        if key in promises.known() and promises.known()[key].profile == name])
+        for name in promises.PROFILES if name in asked}
+    states = {one['state'] for one in profiles.values()} - {UNSUPPORTED}
+    parts = [part for one in profiles.values()
+             for part in (one['core'], one['extended'])]
+    return {
+        'verdict': FAILED if FAILED in states else PASSED
+        if states == {PASSED} and not problems else UNTESTED,
+        'statistics': {state: sum(part[state] for part in parts)
+                       for state in STATES},
+        'profiles': profiles}
+
+
+def _profile(found):
+    """:param found: (whether it is core, judgement) of each promise."""
+    core, extended = (collections.Counter(
+        one['state'] for is_core, one in found if is_core is part)
+        for part in (True, False))
+    asked = {one['state'] for is_core, one in found
+             if is_core and not one.get('absent')}
+    if FAILED in asked:
+        state = FAILED
+    elif asked <= {UNSUPPORTED}:
+        state = UNSUPPORTED
+    else:
+        # Core promises that the driver does not make are not passed either.
+        state = PASSED if asked == {PASSED} else UNTESTED
+    return {'state': state, **{name: {one: part[one] for one in STATES}
+                               for name, part in (('core', core),
+                                                  ('extended', extended))}}
+
+
+def _judgement(state, said='', **more) -> Judgement:
+    return {name: value for name, value in {
+        'state': state, 'said': said, **more}.items() if value}
 
 
 def _of_release(promise, magnum, found):
     release = _newest(magnum)
-    if found.state == UNTESTED and release and release < promise.magnum:
-        return Judgement(
+    if found['state'] == UNTESTED and release and release < promise.magnum:
+        return _judgement(
             UNSUPPORTED, f'Magnum {magnum} lacks what it is about, '
             f'which came with {promise.magnum}', absent=True)
     return found
@@ -133,7 +164,7 @@ def _promise(promise, tests, outcomes, described):
     if described and (
             promise.profile not in described.profiles
             or promises.missing(promise.id, described.unsupported)):
-        return Judgement(UNSUPPORTED, 'the driver does not support it')
+        return _judgement(UNSUPPORTED, 'the driver does not support it')
     found = [(test, outcomes[test.id]) for test in tests
              if test.id in outcomes]
     found += [(test, dataclasses.replace(end, said=f'{test.class_id}: '
@@ -142,11 +173,12 @@ def _promise(promise, tests, outcomes, described):
     for state in (FAILED, ENVIRONMENT, PASSED):
         some = [pair for pair in found if pair[1].status == state]
         if some:
-            return Judgement(
+            return _judgement(
                 state, some[0][1].said if state != PASSED
                 else f'{len(some)} of {len(tests)} tests',
-                tuple(dict.fromkeys(test.id for test, _ in some)),
-                _known(described, promise, some) if state == FAILED else '')
+                tests=list(dict.fromkeys(test.id for test, _ in some)),
+                known_issue=state == FAILED and _known(
+                    described, promise, some))
     return _untried(tests, outcomes)
 
 
@@ -174,57 +206,11 @@ def _untried(tests, outcomes):
         off = outcomes.get(test.class_id)
         if (off and off.status in (FAILED, ENVIRONMENT)
                 and test.id not in outcomes):
-            return Judgement(
+            return _judgement(
                 ENVIRONMENT if off.status == ENVIRONMENT else UNTESTED,
-                f'its class was not set up: {off.said}', (test.class_id,))
+                f'its class was not set up: {off.said}',
+                tests=[test.class_id])
     said = (found.said for test in tests for key in (test.id, test.class_id)
             if (found := outcomes.get(key)))
-    return Judgement(UNTESTED, next(filter(None, said),
-                                    'not among the tests that ran'))
-
-
-def _magnum(tests, outcomes):
-    found = [(key, outcomes[key]) for key in dict.fromkeys(
-        key for test in tests for key in (test.id, test.class_id))
-        if key in outcomes]
-    by = collections.Counter(outcome.status for _, outcome in found)
-    return Magnum(by[results.PASSED], by[results.SKIPPED], tuple(
-        key for key, outcome in found
-        if outcome.status in (results.FAILED, results.ENVIRONMENT)))
-
-
-def profiles(judged: dict[str, Judgement]) -> dict[str, Profile]:
-    """Every profile, from the judgements of its promises."""
-    return {name: _profile([
-        (promises.known()[key].core, one)
-        for key, one in judged.items()
-        if key in promises.known() and promises.known()[key].profile == name])
-        for name in promises.PROFILES}
-
-
-def _profile(found):
-    core, extended = (collections.Counter(
-        one.state for is_core, one in found if is_core is part)
-        for part in (True, False))
-    asked = {one.state for is_core, one in found if is_core and not one.absent}
-    if FAILED in asked:
-        state = FAILED
-    elif asked <= {UNSUPPORTED}:
-        state = UNSUPPORTED
-    else:
-        # Core promises that the driver does not make are not passed either.
-        state = PASSED if asked == {PASSED} else UNTESTED
-    return Profile(state, *({one: part[one] for one in STATES}
-                            for part in (core, extended)))
-
-
-def verdict(judged: dict[str, Judgement],
-            problems: typing.Sequence[str] = ()) -> str:
-    """PASSED, FAILED or UNTESTED: for all supported profiles together.
-
-    :param problems: why the run itself cannot be trusted.
-    """
-    found = {one.state for one in profiles(judged).values()} - {UNSUPPORTED}
-    if FAILED in found:
-        return FAILED
-    return PASSED if found == {PASSED} and not problems else UNTESTED
+    return _judgement(UNTESTED, next(filter(None, said),
+                                     'not among the tests that ran'))

@@ -20,7 +20,10 @@ _OPTS = {
         cfg.StrOpt('v3_endpoint_type', default='publicURL'),
         cfg.BoolOpt('disable_ssl_certificate_validation', default=False),
         cfg.StrOpt('ca_certificates_file')],
-    'magnum_capi': [cfg.StrOpt('artifact_dir', default='')],
+    'magnum_capi': [cfg.StrOpt('artifact_dir', default=''),
+                    cfg.StrOpt('management_kubeconfig', default='')],
+    'magnum_capi_feature_enabled': [
+        cfg.BoolOpt('real_nodes', default=False)],
 }
 
 
@@ -37,6 +40,8 @@ class Conf:
     admin: bool
     users: tuple[dict, ...]
     artifact_dir: str
+    management_kubeconfig: str = ''
+    real_nodes: bool = False
 
 
 def read(etc) -> Conf:
@@ -54,7 +59,9 @@ def read(etc) -> Conf:
         users = _admin(conf) if admin else _accounts(conf, etc)
         return Conf(admin, tuple({**_cloud(conf), 'auth': {
             'auth_url': conf.identity.uri_v3, **user}} for user in users),
-            conf.magnum_capi.artifact_dir)
+            conf.magnum_capi.artifact_dir,
+            conf.magnum_capi.management_kubeconfig,
+            conf.magnum_capi_feature_enabled.real_nodes)
     except (cfg.Error, OSError, ValueError, yaml.YAMLError, TypeError,
             AttributeError, KeyError):
         return Conf(False, (), '')

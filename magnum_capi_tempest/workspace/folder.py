@@ -9,6 +9,7 @@ import json
 import pathlib
 import sysconfig
 
+from magnum_capi import errors
 from magnum_capi import folders
 from magnum_capi import outfile
 from magnum_capi_tempest import redact
@@ -26,6 +27,19 @@ _MADE = '.made.json'
 #: Environment variable of a run's processes with a folder, which has a file
 #: for each worker that has not ended, or was killed.
 WORKERS = 'MAGNUM_CAPI_WORKERS'
+
+
+def etc_of(workspace) -> pathlib.Path:
+    """The folder with the tempest.conf of a workspace.
+
+    :raises UsageError: it is no workspace.
+    """
+    found = pathlib.Path(workspace).absolute() / ETC
+    if not (found / 'tempest.conf').is_file():
+        raise errors.UsageError(
+            'The folder is not a Tempest workspace', where=workspace,
+            hint='Create one with: magnum-capi tempest init')
+    return found
 
 
 def lay_out(folder, conf, *, etc=ETC, accounts=None) -> pathlib.Path:

@@ -12,7 +12,7 @@ from testtools import matchers
 from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi_sandbox import tempest_run
-from magnum_capi_tempest.leaks import files
+from magnum_capi_tempest.leaks import record
 from tests.functional import boxes
 
 TOP = pathlib.Path(__file__).parents[2]
@@ -85,7 +85,7 @@ class EvidenceTest(boxes.TestCase):
         self.assertEqual({}, self.texts('test_3_no_failure'))
         self.assertIn(
             f'{_CLASS}.test_3_no_failure',
-            {made.test for made in files.read_made(self.artefacts)})
+            {made.test for made in record.read(self.artefacts)})
 
     def test_no_secret_of_the_sandbox_is_there(self):
         secrets = {v.encode()

@@ -70,6 +70,7 @@ SECRETS = (
     ('cloud.conf: W0dsb2JhbF0KdXNlcm5hbWU9eA==', 'W0dsb2Jh'),
     ('value: W0dsb2JhbF0KdXNlcm5hbWU9eHh4eHh4eHg=', 'dXNlcm5h'),
     ('value: eyJhdXRocyI6eyJyIjp7ImF1dGgiOiJhIn19fQ==', 'eyJyIjp7'),
+    ("CREATE USER magnum IDENTIFIED BY 'hunter2'", 'hunter2'),
 )
 
 #: (text, kind of the one secret in it).
@@ -273,6 +274,16 @@ class RedactTest(testtools.TestCase):
             [(2, (redact.PASSWORD,)), (4, (redact.PRIVATE_KEY,)),
              (len(text), (redact.BEARER, redact.URL))],
             [(number, tuple(sorted(kinds))) for number, kinds in found])
+
+    def test_each_finder_finds_its_own_kind(self):
+        """Also when all finders are made before the first one is called."""
+        finders = list(redact.finders())
+        text = '\n'.join(text for text, _ in (*KINDS, *SECRETS))
+
+        found = [{kind for kind, *_ in find(text)} for find in finders]
+
+        for kinds, (kind, _) in zip(found, patterns.RULES):
+            self.assertEqual({kind}, kinds)
 
     def test_kinds_are_counted(self):
         for text, kind in KINDS:

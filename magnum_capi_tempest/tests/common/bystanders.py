@@ -75,8 +75,8 @@ def view(magnum, management, cluster_id):
     """
     cluster = magnum.clusters.show_cluster(cluster_id)
     groups = magnum.nodegroups.list_nodegroups(cluster_id)['nodegroups']
-    objects = management.bodies_of(
-        observations.stack_id(cluster), KINDS) if management else []
+    objects = management.bodies(
+        KINDS, observations.stack_id(cluster)) if management else []
     return View(cluster, {group['uuid']: group for group in groups},
                 {(kind, obj['metadata']['name']): obj
                  for kind, obj in objects})

@@ -4,10 +4,11 @@
 """
 
 import base64
-import binascii
 import glob
 import os
 import re
+
+from magnum_capi_tempest.kubeclient import kube
 
 #: A private key as PEM; its middle part is unique.
 _KEY = re.compile(
@@ -31,22 +32,14 @@ def secrets(objects) -> dict[str, str]:
     found = {}
     for obj in objects:
         for key, value in (obj.get('data') or {}).items():
-            for text in texts(value):
-                for pattern in (_KEY, _FIELD):
-                    for match in pattern.finditer(text):
-                        if len(match['secret']) >= _LEAST:
-                            found[match['secret'][:_MOST]] = (
-                                f'{key} of Secret {obj["metadata"]["name"]}')
+            # Helm's releases are compressed: they are no text.
+            text = kube.secret_text(value) or ''
+            for pattern in (_KEY, _FIELD):
+                for match in pattern.finditer(text):
+                    if len(match['secret']) >= _LEAST:
+                        found[match['secret'][:_MOST]] = (
+                            f'{key} of Secret {obj["metadata"]["name"]}')
     return found
-
-
-def texts(value):
-    """Yield a Secret's value as a text, if it is one: at most one."""
-    try:
-        yield base64.b64decode(value, validate=True).decode()
-    except (binascii.Error, UnicodeDecodeError):
-        # Helm's releases are compressed.
-        return
 
 
 def find_secrets(text, secrets_) -> list[str]:

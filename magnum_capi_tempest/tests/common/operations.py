@@ -256,7 +256,7 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
 
         def poll():
             nonlocal none_since
-            left = self.management.objects_mentioning(*words)
+            left = self.management.objects_of(None, words=words)
             if left:
                 none_since = None
             elif none_since is None:

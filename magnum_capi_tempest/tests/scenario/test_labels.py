@@ -130,8 +130,8 @@ class LabelsTest(operations.BaseOperationsTest):
         self.explain(self.cluster)
 
     def objects(self):
-        found = _Objects(self.management.bodies_of(
-            observations.stack_id(self.cluster), KINDS))
+        found = _Objects(self.management.bodies(
+            KINDS, observations.stack_id(self.cluster)))
         if not found.of('OpenStackCluster'):
             self.skipTest('There is no OpenStackCluster')
         return found

@@ -49,8 +49,8 @@ class OpenStackNodesTest(remediation.BaseWorkloadTest):
     def things(cls, kind):
         """Return what the project has of a kind, a frozenset."""
         who = cls.os_primary.credentials
-        found = listing.of_user(cls.get, who.user_id, who.project_id,
-                                kinds={kind}, real_nodes=True)
+        found = listing.of_user(
+            cls.get, who.user_id, who.project_id, {kind})
         if kind in found.unread:
             raise cls.skipException(
                 f'{kind}s cannot be listed: {found.unread[kind]}')

@@ -15,6 +15,7 @@ from cryptography import x509
 from tempest import config
 from tempest.lib import decorators
 
+from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.services import base_client
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import disclosure
@@ -149,6 +150,6 @@ class ProxyTest(remediation.BaseManagementTest):
         """Return whether the bootstrap data of nodes contains a password."""
         known = {found.name for found in self.cluster_api.secrets(stack_id)}
         return any(
-            password in text for obj in self.cluster_api.core('secrets')
-            if obj['metadata']['name'] in known and 'format' in obj['data']
-            for text in disclosure.texts(obj['data']['value']))
+            password in (kube.secret_text(obj['data']['value']) or '')
+            for obj in self.cluster_api.core('secrets')
+            if obj['metadata']['name'] in known and 'format' in obj['data'])

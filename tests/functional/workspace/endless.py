@@ -12,8 +12,8 @@ from tempest import config
 from tempest import test
 
 from magnum_capi import waiting
-from magnum_capi_tempest.leaks import files
 from magnum_capi_tempest.leaks import model
+from magnum_capi_tempest.leaks import record
 
 CLUSTER = '11111111-1111-4111-8111-111111111111'
 HERE = pathlib.Path(__file__).parent
@@ -40,7 +40,7 @@ class EndlessTest(test.BaseTestCase):
     def test_waits(self):
         folder = config.CONF.magnum_capi.artifact_dir
         if folder:
-            files.append_made(folder, model.Made(
+            record.append(folder, model.Made(
                 model.CLUSTER, CLUSTER, 'mine', self.id()))
         self.addCleanup(self.clean)
         (HERE / 'pid.new').write_text(str(os.getpid()))

@@ -1,139 +1,111 @@
 # SPDX-License-Identifier: Apache-2.0
 
-import io
-import os
-import types
+"""``magnum-capi tempest leaks``, in a workspace with one user of a cloud."""
+
+import json
+import pathlib
 
 import fixtures
 import testtools
 
-from magnum_capi import errors
 from magnum_capi_tempest.cli import leaks
-from magnum_capi_tempest.leaks import files
 from magnum_capi_tempest.leaks import model
+from magnum_capi_tempest.leaks import record
+from tests.unit.cli import test_tempest
+from tests.unit.workspace import cloud_over_http
 
-OLD = model.Thing(model.TRUST, 'old')
-MINE = model.Thing(model.CLUSTER, 'mine', 'name', 'p', 'u')
-OTHERS = model.Thing(model.CLUSTER, 'others', user='v')
-
-
-def snapshot(*things, **unread):
-    return model.Snapshot(
-        frozenset(things), frozenset((model.TRUST, model.CLUSTER)), unread)
+MINE = {'uuid': 'mine', 'name': 'name', 'user_id': 'id-alice',
+        'project_id': 'p'}
+OTHERS = {**MINE, 'uuid': 'others', 'name': 'other'}
 
 
-class CommandTest(testtools.TestCase):
+class LeaksTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.folder = self.useFixture(fixtures.TempDir()).path
-        self.file = os.path.join(self.folder, 'before')
-        self.out = io.StringIO()
-        self.now = snapshot(OLD)
-        self.asked = []
-        self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.leaks.take', self.take))
+        self.cloud = self.useFixture(cloud_over_http.Cloud())
+        self.cloud.page = 500
+        self.cloud.refuse['/compute/v2.1/os-keypairs'] = 403
+        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.artefacts = self.folder / 'artefacts'
+        (self.folder / 'etc').mkdir()
+        self.configure()
+        (self.folder / 'etc' / 'accounts.yaml').write_text(
+            json.dumps([self.cloud.auth('alice')]))
 
-    def take(self, *args, **kwargs):
-        self.asked.append((args, kwargs))
-        return self.now
+    def configure(self, **options):
+        text = ''.join(f'{key} = {value}\n' for key, value in {
+            'artifact_dir': self.artefacts, **options}.items())
+        (self.folder / 'etc' / 'tempest.conf').write_text(
+            '[auth]\nuse_dynamic_credentials = false\ntest_accounts_file = '
+            f'etc/accounts.yaml\n[identity]\nuri_v3 = {self.cloud.url}/v3\n'
+            f'[magnum_capi]\n{text}')
 
-    def run_command(self, command, *argv):
-        app = types.SimpleNamespace(
-            stdout=self.out, options=types.SimpleNamespace(debug=False))
-        command = command(app, None)
-        return command.run(command.get_parser('x').parse_args(argv))
+    def record(self, *idents):
+        for ident in idents:
+            record.append(self.artefacts, model.Made(
+                model.CLUSTER, ident, 'name', 'm.T.test_a'))
 
-    def leaks(self, *argv):
-        return self.run_command(leaks.Leaks, self.file, *argv)
+    def leaks(self, *words):
+        return test_tempest.call(leaks.Leaks, self.folder, *words)
 
-    def before(self):
-        self.assertFalse(self.run_command(leaks.Snapshot, self.file))
+    def test_nothing_is_left_but_what_others_have(self):
+        self.record('mine')
+        self.cloud.clusters = [OTHERS]
 
-    def test_nothing_is_left(self):
-        self.before()
+        code, out, _ = self.leaks()
 
-        self.assertEqual(0, self.leaks())
-        self.assertEqual('Leaks: none\n', self.out.getvalue())
+        self.assertEqual((0, 'Leaks: none'), (code, out.splitlines()[-1]))
 
-    def test_what_is_left_is_a_failure(self):
-        self.before()
-        self.now = snapshot(OLD, MINE)
+    def test_what_is_left_is_named_with_test_and_command(self):
+        self.record('mine')
+        self.cloud.clusters = [MINE, OTHERS]
 
-        self.assertEqual(1, self.leaks())
-        self.assertIn('cluster name (mine), owner: user u, project p',
-                      self.out.getvalue())
+        code, out, _ = self.leaks()
 
-    def test_what_others_made_meanwhile_does_not_count(self):
-        self.before()
-        self.now = snapshot(OLD, OTHERS)
-        files.append_made(self.folder, model.Made(
-            model.CLUSTER, 'mine', 'name', 'm.T.test_a'))
+        self.assertEqual(1, code)
+        self.assertIn('1 left behind:\n  cluster name (mine), owner: user '
+                      'id-alice, project p, left by: m.T.test_a\n', out)
+        self.assertIn('\n  openstack coe cluster delete mine\n', out)
 
-        self.assertEqual(0, self.leaks('--artefacts', self.folder))
-        self.assertIn('not from a test of this run', self.out.getvalue())
-        self.assertEqual(
-            1, self.leaks('--artefacts', self.folder, '--strict'))
+    def test_what_cannot_be_listed_is_no_all_clear(self):
+        self.record('mine')
+        self.cloud.refuse['/infra/v1/clusters/detail'] = 500
 
-    def test_the_test_is_named(self):
-        self.before()
-        self.now = snapshot(MINE, OTHERS)
-        files.append_made(self.folder, model.Made(
-            model.CLUSTER, 'mine', 'name', 'm.T.test_a'))
+        code, out, _ = self.leaks()
 
-        self.assertEqual(1, self.leaks('--artefacts', self.folder))
-        self.assertIn('1 left behind', self.out.getvalue())
-        self.assertIn('left by: m.T.test_a', self.out.getvalue())
+        self.assertEqual(3, code)
+        self.assertIn('It is unknown what is left of: cluster', out)
+        self.assertNotIn('Leaks: none', out)
 
-    def test_what_was_not_compared_is_said(self):
-        self.before()
-        self.now = snapshot(port='refused')
+    def test_the_management_cluster_is_looked_at(self):
+        self.record('mine')
+        self.configure(management_kubeconfig=self.folder / 'missing')
 
-        self.leaks()
+        _, out, _ = self.leaks()
 
-        self.assertIn('port could not be listed: refused',
-                      self.out.getvalue())
+        self.assertIn(f'{model.OBJECT} could not be listed', out)
 
-    def test_what_could_be_listed_before_only_is_no_all_clear(self):
-        self.before()
-        self.now = model.Snapshot(frozenset((OLD,)), frozenset((model.TRUST,)),
-                                  {model.CLUSTER: 'no answer'})
+    def test_where_nothing_says_what_was_created(self):
+        for prepare, said in (
+                (lambda: None, str(self.artefacts)),
+                (lambda: self.configure(artifact_dir=''), '--artefacts'),
+                ((self.folder / 'etc/accounts.yaml').unlink, 'no users'),
+                ((self.folder / 'etc/tempest.conf').unlink, 'workspace')):
+            prepare()
+            code, out, err = self.leaks()
 
-        self.assertEqual(3, self.leaks())
-        self.assertIn('cluster could not be listed: no answer',
-                      self.out.getvalue())
-        self.assertNotIn('Leaks: none', self.out.getvalue())
+            self.assertEqual((2, ''), (code, out), said)
+            self.assertIn(said, err)
 
-    def test_a_service_that_is_not_there_leaves_nothing(self):
-        self.now = snapshot(OLD, **{model.BALANCER: 'not in the catalog'})
-        self.before()
+    def test_another_folder_of_artefacts(self):
+        self.record('mine')
+        self.configure(artifact_dir='')
 
-        self.assertEqual(0, self.leaks())
-        self.assertIn('Leaks: none', self.out.getvalue())
+        self.assertEqual(0, self.leaks('--artefacts', self.artefacts)[0])
 
-    def test_options_arrive(self):
-        self.run_command(leaks.Snapshot, self.file, '--os-cloud', 'c',
-                         '--kubeconfig', 'k', '--real-nodes')
+    def test_a_cloud_that_does_not_answer(self):
+        self.record('mine')
+        self.cloud.refuse['/v3/auth/tokens'] = 401
 
-        (name, path), options = self.asked[0]
-        self.assertEqual(('c', 'k', True),
-                         (name, str(path), options['real_nodes']))
-
-    def test_no_snapshot_is_no_verdict(self):
-        for text in (None, '', '[]', '{}', '{"things": [{}]}'):
-            if text is not None:
-                with open(self.file, 'w') as file:
-                    file.write(text)
-
-            self.assertEqual(2, self.leaks())
-
-    def test_an_error_of_the_cloud_is_no_verdict(self):
-        self.before()
-
-        def take(*args, **kwargs):
-            raise errors.MagnumCapiError('broken')
-
-        self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.leaks.take', take))
-
-        self.assertEqual(3, self.leaks())
+        self.assertEqual(3, self.leaks()[0])

@@ -350,10 +350,9 @@ class CommandsTest(testtools.TestCase):
             tempest_run, 'run', return_value=(
                 self.folder / 'run.subunit', {})))
         self.useFixture(fixtures.MockPatchObject(report, 'summarise'))
-        kinds = frozenset((model.TRUST,))
         self.useFixture(fixtures.MockPatchObject(leaks, 'take', side_effect=[
-            model.Snapshot(kinds=kinds), model.Snapshot(
-                frozenset((model.Thing(model.TRUST, 't'),)), kinds)]))
+            model.Snapshot(), model.Snapshot(
+                frozenset((model.Thing(model.TRUST, 't'),)))]))
         out = self.useFixture(fixtures.StringStream('stdout')).stream
         self.useFixture(fixtures.MonkeyPatch('sys.stdout', out))
         code, _ = self.call(cli.Tempest, *argv)

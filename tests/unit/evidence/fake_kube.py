@@ -13,6 +13,11 @@ from magnum_capi_tempest import kubeconfig
 from tests.unit import loopback
 
 
+#: Where Cluster API and OpenStack's provider are, see serve_management.
+CLUSTER_API = '/apis/cluster.x-k8s.io/v1beta2'
+OPENSTACK = '/apis/infrastructure.cluster.x-k8s.io/v1beta1'
+
+
 class FakeKube(fixtures.Fixture):
     """``answers``: path -> (status, body). ``asked``: list of paths.
 
@@ -64,6 +69,29 @@ class FakeKube(fixtures.Fixture):
             for plural, kind in kinds.items()]}
         for plural in kinds:
             self.serve(f'/apis/{group}/{version}/{plural}')
+
+    def serve_management(self):
+        """Serve what a management cluster with Cluster API has: no objects."""
+        for group, version, kinds in (
+                ('cluster.x-k8s.io', 'v1beta2',
+                 {'clusters': 'Cluster', 'machines': 'Machine'}),
+                ('infrastructure.cluster.x-k8s.io', 'v1beta1',
+                 {'openstackmachines': 'OpenStackMachine'}),
+                ('addons.stackhpc.com', 'v1alpha1',
+                 {'helmreleases': 'HelmRelease'}),
+                ('apps', 'v1', {'deployments': 'Deployment'}),
+                ('rbac.authorization.k8s.io', 'v1',
+                 {'roles': 'Role', 'rolebindings': 'RoleBinding'})):
+            self.serve_group(group, version, **kinds)
+        for plural in ('events', 'pods', 'secrets', 'serviceaccounts'):
+            self.serve(f'/api/v1/{plural}')
+
+    def add(self, path, name, namespace='n', status=None, spec=None,
+            **metadata):
+        """Add an object to a list."""
+        self.answers[path][1]['items'].append({
+            'metadata': {'name': name, 'namespace': namespace, **metadata},
+            'status': status, 'spec': spec})
 
     def change(self, path, how, obj):
         """Add a change of an object for those who watch this list."""

@@ -9,35 +9,9 @@ import testtools
 from magnum_capi import outfile
 from magnum_capi_tempest.evidence import collect
 from magnum_capi_tempest.evidence import logs
-from magnum_capi_tempest.kubeclient import kube
+from tests.unit.evidence import fake_kube
 
-
-class FakeReader:
-    """A management cluster with one machine and one pod."""
-
-    def __init__(self, refuses=()):
-        self.refuses = refuses
-
-    def kinds(self, wanted):
-        known = [('apps', 'v1', 'deployments', 'Deployment'),
-                 ('cluster.x-k8s.io', 'v1beta2', 'machines', 'Machine'),
-                 ('infrastructure.cluster.x-k8s.io', 'v1beta1',
-                  'openstackmachines', 'OpenStackMachine')]
-        self.ask('kinds')
-        return [k for k in known if wanted(k[0])]
-
-    def custom(self, group, version, plural):
-        self.ask(plural)
-        return [{'metadata': {'name': 'm', 'managedFields': ['much']},
-                 'status': {'bootstrap': 'password: hunter22'}}]
-
-    def core(self, plural):
-        self.ask(plural)
-        return [{'metadata': {'name': plural}}]
-
-    def ask(self, what):
-        if what in self.refuses:
-            raise kube.KubeError('The Kubernetes API refused')
+MACHINES = '/apis/cluster.x-k8s.io/v1beta2/machines'
 
 
 class ManagementTest(testtools.TestCase):
@@ -45,47 +19,52 @@ class ManagementTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.kube = self.useFixture(fake_kube.FakeKube())
+        self.kube.serve_group('apps', 'v1', deployments='Deployment')
+        self.kube.serve_group('cluster.x-k8s.io', 'v1beta2',
+                              machines='Machine')
+        self.kube.serve_group('infrastructure.cluster.x-k8s.io', 'v1beta1',
+                              openstackmachines='OpenStackMachine')
+        for plural in ('events', 'pods'):
+            self.kube.serve(f'/api/v1/{plural}')
+        self.kube.serve(MACHINES, {
+            'metadata': {'name': 'm', 'managedFields': ['much']},
+            'status': {'bootstrap': 'password: hunter22'}})
 
-    def collect(self, *refuses, **kwargs):
+    def collect(self, **kwargs):
         self.missed = collect.from_management(
-            'x', self.folder / 'new', reader=lambda _: FakeReader(refuses),
-            **kwargs)
+            self.kube.kubeconfig, self.folder / 'new', **kwargs)
         return {p.name: p for p in self.folder.glob('new/*')}
 
-    def test_a_file_for_each_kind(self):
+    def test_a_file_for_each_kind_without_secrets_and_bookkeeping(self):
+        found = self.collect()
+
         self.assertEqual(
             {'events.json', 'pods.json', 'machines.cluster.x-k8s.io.json',
              'openstackmachines.infrastructure.cluster.x-k8s.io.json'},
-            set(self.collect()))
+            set(found))
         self.assertEqual([], self.missed)
-
-    def test_no_secret_and_no_bookkeeping(self):
-        text = self.collect()['machines.cluster.x-k8s.io.json'].read_text()
-
-        machine, = json.loads(text)
-        self.assertEqual({'name': 'm'}, machine['metadata'])
+        text = found['machines.cluster.x-k8s.io.json'].read_text()
+        self.assertEqual({'name': 'm'}, json.loads(text)[0]['metadata'])
         self.assertNotIn('hunter22', text)
 
     def test_what_is_refused_does_not_stop_the_rest(self):
-        found = self.collect('machines')
+        for path, name, files in (
+                (MACHINES, 'machines.cluster.x-k8s.io', 3),
+                ('/api/v1/pods', 'pods', 2), ('/apis/', 'kinds', 1)):
+            self.kube.answers[path] = 403, {}
+            for old in self.folder.glob('new/*'):
+                old.unlink()
 
-        self.assertNotIn('machines.cluster.x-k8s.io.json', found)
-        self.assertEqual(3, len(found))
-        self.assertEqual(
-            ['machines.cluster.x-k8s.io: The Kubernetes API refused'],
-            self.missed)
-
-    def test_no_list_of_kinds(self):
-        self.assertEqual({'events.json', 'pods.json'},
-                         set(self.collect('kinds')))
-        self.assertEqual(['kinds: The Kubernetes API refused'], self.missed)
+            self.assertEqual(files, len(self.collect()))
+            self.assertIn(name, [line.partition(':')[0]
+                                 for line in self.missed])
 
     def test_who_may_read_it(self):
-        private = self.collect()['pods.json'].stat().st_mode & 0o777
-        public = self.collect(mode=outfile.PUBLIC)['pods.json']
+        for mode, bits in ((outfile.PRIVATE, 0), (outfile.PUBLIC, 0o044)):
+            path = self.collect(mode=mode)['pods.json']
 
-        self.assertEqual(0o600, private)
-        self.assertEqual(0o004, public.stat().st_mode & 0o004)
+            self.assertEqual(bits, path.stat().st_mode & 0o044)
 
 
 class LogsTest(testtools.TestCase):
@@ -121,3 +100,9 @@ class LogsTest(testtools.TestCase):
         self.assertEqual([], self.collect('c/*.log'))
         self.assertEqual([f'{self.folder}/c/*.log: there is no such file'],
                          self.missed)
+
+    def test_one_that_cannot_be_read_does_not_stop_the_rest(self):
+        """Its size is 0, and no byte of it can be read."""
+        self.assertEqual(['POST /\n'], self.collect('/proc/self/mem', 'b/*'))
+        found, = self.missed
+        self.assertTrue(found.startswith('/proc/self/mem: '), found)

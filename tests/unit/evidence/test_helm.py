@@ -37,51 +37,39 @@ def secret(data, name='c1', version=1):
 
 class RevisionTest(testtools.TestCase):
 
-    def test_what_is_told(self):
-        self.assertEqual(
-            '2: deployed, 2026-01-01T00:00:00Z, openstack-cluster 0.1.0: '
-            'Install complete', str(helm.revision(release(version=2))))
+    def test_what_is_told_without_values_and_manifest(self):
+        found = helm.revision(release(version=2))
 
-    def test_values_and_manifests_never_leave(self):
-        self.assertNotIn('hunter2', repr(helm.revision(release())))
+        self.assertEqual('2: deployed, 2026-01-01T00:00:00Z, '
+                         'openstack-cluster 0.1.0: Install complete',
+                         str(found))
+        self.assertNotIn('hunter2', repr(found))
 
     def test_what_cannot_be_decoded_is_told_by_its_labels(self):
+        """A bomb does not fill the memory."""
         packed = base64.b64encode(gzip.compress(b'[]')).decode()
+        bomb = base64.b64encode(gzip.compress(
+            b'{"version": "' + b'0' * (helm.MOST + 1)))
+        deep = base64.b64encode(gzip.compress(b'[' * 100_000))
         for data in ('', 'nonsense', '!', None, 'AAAA', packed,
-                     base64.b64encode(packed.encode()).decode()):
+                     base64.b64encode(deep).decode(),
+                     base64.b64encode(packed.encode()).decode(),
+                     base64.b64encode(bomb).decode()):
             found = helm.revision(secret(data))
 
             self.assertEqual((1, 'failed'), (found.number, found.status))
             self.assertIn('cannot be decoded', found.description)
 
-    def test_a_bomb_does_not_fill_the_memory(self):
-        packed = gzip.compress(b'{"version": "' + b'0' * (helm.MOST + 1))
-        bomb = secret(base64.b64encode(base64.b64encode(packed)).decode())
+    def test_revisions_of_a_cluster_and_its_addons_in_order(self):
+        """Only Secrets of Helm are asked for."""
+        server = self.useFixture(fake_kube.FakeKube())
+        server.serve(SECRETS, release(version=10), release(version=2),
+                     release('c1-addon'), release('c10'))
 
-        self.assertIn('cannot be decoded', helm.revision(bomb).description)
-
-
-class HistoryTest(testtools.TestCase):
-
-    def setUp(self):
-        super().setUp()
-        self.kube = self.useFixture(fake_kube.FakeKube())
-        self.management = capi.ManagementCluster(self.kube.kubeconfig)
-
-    def test_revisions_of_this_cluster_and_its_addons_in_order(self):
-        self.kube.serve(SECRETS, release(version=10), release(version=2),
-                        release('c1-addon'), release('c10'))
-
-        found = self.management.releases('c1')
+        found = capi.ManagementCluster(server.kubeconfig).releases('c1')
 
         self.assertEqual({'c1': [2, 10], 'c1-addon': [1]}, {
             name: [r.number for r in revisions]
             for name, revisions in found.items()})
-
-    def test_only_secrets_of_helm_are_asked_for(self):
-        self.kube.serve(SECRETS)
-
-        self.management.releases('c1')
-
         self.assertEqual(['labelSelector=owner%3Dhelm&limit=500'],
-                         self.kube.queries)
+                         server.queries)

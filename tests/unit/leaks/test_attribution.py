@@ -7,12 +7,12 @@ from magnum_capi_tempest.leaks import model
 
 UUID = '0f8fad5b-d9cb-469f-a165-70867728950e'
 CREDENTIAL = model.Thing(model.CREDENTIAL, 'a', 'cred', user='u')
+EVERY_KIND = (*model.REAL, model.CLUSTER, model.TEMPLATE, model.CREDENTIAL,
+              model.TRUST, model.USER, model.PROJECT, model.KEYPAIR)
 
 
-def snapshot(*things, kinds=None):
-    return model.Snapshot(
-        frozenset(things), frozenset(
-            {t.kind for t in things} if kinds is None else kinds))
+def snapshot(*things, **unread):
+    return model.Snapshot(frozenset(things), unread)
 
 
 def made(ident=UUID, name='tempest-cluster-1234567', test='m.T.test_a',
@@ -20,38 +20,60 @@ def made(ident=UUID, name='tempest-cluster-1234567', test='m.T.test_a',
     return model.Made(kind, ident, name, test, **fields)
 
 
+class AttributedTest(testtools.TestCase):
+
+    def test_by_which_test(self):
+        mine = made(user='u', project='0b4e0e79', stack_id='stack-1')
+        for thing, makers, test in (
+                # by its own id, whoever else may be meant
+                (model.Thing(model.CLUSTER, UUID),
+                 (made('x', test='other', user='u'), mine), 'm.T.test_a'),
+                # by names that drivers derive from a cluster
+                *((model.Thing(model.OBJECT, ident), (mine,), 'm.T.test_a')
+                  for ident in (f'Secret n/{UUID}-x',
+                                f'Cluster n/c{UUID.replace("-", "")}',
+                                'Machine n/tempest-cluster-1234567-abc',
+                                'Secret n/stack-1-ca')),
+                (model.Thing('volume', '1', about=UUID), (mine,),
+                 'm.T.test_a'),
+                # a short name is like too many others
+                (model.Thing(model.OBJECT, 'Secret n/alpha'),
+                 (made(name='a'),), ''),
+                # by user, project, or a namespace named after the project
+                (CREDENTIAL, (mine,), 'm.T.test_a'),
+                (model.Thing('port', '1', project='0b4e0e79'), (mine,),
+                 'm.T.test_a'),
+                (model.Thing(model.OBJECT, 'Secret magnum-0b4e0e79/x'),
+                 (mine,), 'm.T.test_a'),
+                (CREDENTIAL, (mine, made(user='u', test='m.T.test_b')),
+                 'one of m.T.test_a, m.T.test_b'),
+                (model.Thing('port', '1'), (mine,), '')):
+            self.assertEqual(
+                test, attribution.attributed(thing, makers).test, thing)
+
+    def test_it_names_owner_and_test(self):
+        for makers, said in (
+                ([made(user='u')], 'owner: user u, left by: m.T.test_a'),
+                ([], 'owner: user u, left by: unknown, no test recorded it')):
+            self.assertEqual(f'application credential cred (a), {said}', str(
+                attribution.attributed(CREDENTIAL, makers)))
+
+
 class LeakedTest(testtools.TestCase):
 
-    def test_what_was_there_before_is_no_leak(self):
-        before = snapshot(CREDENTIAL)
-
-        self.assertEqual([], attribution.leaked(before, before))
-
-    def test_what_got_another_name_is_no_leak(self):
-        after = snapshot(model.Thing(model.CREDENTIAL, 'a', 'renamed'))
-
-        self.assertEqual([], attribution.leaked(snapshot(CREDENTIAL), after))
-
-    def test_the_leak_names_owner_and_test(self):
-        leak, = attribution.leaked(
-            snapshot(kinds=[model.CREDENTIAL]), snapshot(CREDENTIAL),
-            [made(user='u', project='p')])
-
-        self.assertEqual(
-            'application credential cred (a), owner: user u, '
-            'left by: m.T.test_a', str(leak))
-
-    def test_kinds_that_could_not_be_read_once_are_not_compared(self):
+    def test_what_is_new(self):
         nothing = snapshot()
-
-        self.assertEqual([], attribution.leaked(nothing, snapshot(CREDENTIAL)))
-        self.assertEqual([], attribution.leaked(snapshot(CREDENTIAL), nothing))
-
-    def test_they_are_named(self):
-        before = model.Snapshot(unread={'trust': 'refused'})
-
-        self.assertEqual(('trust could not be listed: refused',),
-                         attribution.left(before, snapshot()).unknown)
+        unread = snapshot(**{model.CREDENTIAL: 'refused'})
+        renamed = snapshot(model.Thing(model.CREDENTIAL, 'a', 'renamed'))
+        for before, after, count in (
+                (nothing, snapshot(CREDENTIAL), 1),
+                (snapshot(CREDENTIAL), snapshot(CREDENTIAL), 0),
+                (snapshot(CREDENTIAL), renamed, 0),
+                # A kind that was not read once is not compared.
+                (unread, snapshot(CREDENTIAL), 0),
+                (snapshot(CREDENTIAL), unread, 0)):
+            self.assertEqual(
+                count, len(attribution.leaked(before, after)), (before, after))
 
     def test_what_was_made_and_is_there(self):
         thing = model.Thing(model.CLUSTER, UUID)
@@ -61,43 +83,53 @@ class LeakedTest(testtools.TestCase):
         self.assertEqual((thing, 'm.T.test_a'), (leak.thing, leak.test))
 
 
-class AttributedTest(testtools.TestCase):
+class LeftTest(testtools.TestCase):
 
-    def owner(self, thing, *makers):
-        return attribution.attributed(thing, makers).test
+    made = (made('c1', 'mine', project='p1', user='u1'),
+            made('u1', 'tempest-T', kind=model.USER, user='u1'))
 
-    def test_by_its_own_id(self):
-        self.assertEqual('m.T.test_a', self.owner(
-            model.Thing(model.CLUSTER, UUID), made('x', test='other'),
-            made()))
+    def left(self, *things, before=None, **unread):
+        return attribution.left(
+            snapshot(*things, **unread), self.made, before)
 
-    def test_by_names_that_drivers_make_of_a_cluster(self):
-        for ident in (f'Secret n/{UUID}-x',
-                      f'Cluster n/c{UUID.replace("-", "")}',
-                      'Machine n/tempest-cluster-1234567-abc',
-                      'Secret n/stack-1-ca'):
-            self.assertEqual('m.T.test_a', self.owner(
-                model.Thing('object', ident), made(stack_id='stack-1')))
+    def test_commands_are_in_the_order_of_removal(self):
+        left = self.left(
+            model.Thing(model.USER, 'u1', 'tempest-T', user='u1'),
+            model.Thing(model.TRUST, 't1', user='u1'),
+            model.Thing(model.CLUSTER, 'c1', user='u1'))
 
-    def test_a_short_name_is_like_too_many(self):
-        self.assertEqual('', self.owner(
-            model.Thing('object', 'Secret n/alpha'), made(name='a')))
+        self.assertEqual(
+            ['openstack coe cluster delete c1', 'openstack trust delete t1',
+             'openstack user delete u1'], left.commands)
+        for command in left.commands:
+            self.assertIn(f'\n  {command}', str(left))
 
-    def test_by_the_project_when_it_has_no_user(self):
-        self.assertEqual('m.T.test_a', self.owner(
-            model.Thing('port', '1', project='p'), made(project='p')))
+    def test_every_kind_has_a_command(self):
+        for kind in EVERY_KIND:
+            self.assertRegex(model.Thing(kind, "a'b").removal,
+                             "^openstack .* delete .*'a'\"'\"'b'$")
+        self.assertEqual(
+            "kubectl delete --namespace ns Secret 'a name'",
+            model.Thing(model.OBJECT, 'Secret ns/a name').removal)
 
-    def test_by_a_namespace_that_is_named_after_the_project(self):
-        self.assertEqual('m.T.test_a', self.owner(
-            model.Thing('object', 'Secret magnum-0b4e0e79/x'),
-            made(project='0b4e0e79')))
+    def test_what_no_test_made_counts_only_in_a_cloud_of_its_own(self):
+        other = model.Thing(model.CLUSTER, 'c2', 'other', user='u2')
 
-    def test_all_tests_that_may_have_done_it(self):
-        self.assertEqual('one of m.T.test_a, m.T.test_b', self.owner(
-            CREDENTIAL, made(user='u'), made(user='u', test='m.T.test_b')))
+        for before, count in ((None, 0), (snapshot(), 1)):
+            left = self.left(other, before=before)
+            self.assertEqual(count, len(left.leaks))
+            self.assertEqual(not count, left.clean)
 
-    def test_nobody(self):
-        leak = attribution.attributed(model.Thing('port', '1'), [made()])
+    def test_what_cannot_be_listed_is_no_all_clear(self):
+        for before, kind, clean in (
+                (None, model.CLUSTER, False),
+                # no test made one
+                (None, model.TRUST, True),
+                (snapshot(), model.TRUST, False),
+                # it never could be
+                (snapshot(port='refused'), 'port', True)):
+            left = self.left(before=before, **{kind: 'no answer'})
 
-        self.assertEqual('', leak.test)
-        self.assertIn('unknown', str(leak))
+            self.assertEqual(clean, left.clean, kind)
+            self.assertEqual(clean, 'Leaks: none' in str(left))
+            self.assertIn(f'{kind} could not be listed: no answer', str(left))

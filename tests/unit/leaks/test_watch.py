@@ -6,11 +6,10 @@ import types
 import fixtures
 import testtools
 
-from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.kubeclient import kube
-from magnum_capi_tempest.leaks import files
 from magnum_capi_tempest.leaks import listing
 from magnum_capi_tempest.leaks import model
+from magnum_capi_tempest.leaks import record
 from magnum_capi_tempest.leaks import watch as watches
 from tests.unit import fake_clock
 
@@ -37,42 +36,43 @@ class Cloud:
         return {key: answer}
 
 
-class Management:
-
-    def __init__(self, *objects):
-        self.objects = objects
-        self.error = None
-
-    def left_of(self, clusters):
-        if self.error:
-            raise self.error
-        self.clusters = clusters
-        return [(key, obj) for key in clusters for obj in self.objects]
-
-
-class WatchTest(testtools.TestCase):
+class WatchTestCase(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
         self.cloud = Cloud()
+        self.there = self.cloud.answers
         self.clock = fake_clock.FakeClock()
+        self.folder = self.useFixture(fixtures.TempDir()).path
 
     def watch(self, **kwargs):
         return watches.Watch(
             self.cloud.get, user='u', project='p', test='m.T.test_a',
             clock=self.clock, **kwargs)
 
+    def begun(self, cluster=True, **kwargs):
+        """A watch that has begun, with a cluster that is gone again."""
+        watch = self.watch(**kwargs)
+        watch.begin()
+        if cluster:
+            watch.add(model.CLUSTER, UUID, 'c')
+        return watch
+
     def left(self, watch, stacks=()):
         error = self.assertRaises(
             watches.LeakFound, watch.check, dict(stacks))
-        return error.leaks
+        self.said = str(error)
+        return {leak.thing.ident for leak in error.leaks}
+
+
+class WatchTest(WatchTestCase):
 
     def test_a_test_that_makes_nothing_asks_for_nothing(self):
         self.watch().check({})
 
         self.assertEqual([], self.cloud.asked)
 
-    def test_one_that_makes_templates_asks_for_templates(self):
+    def test_one_that_makes_templates_asks_for_templates_only(self):
         watch = self.watch()
         watch.add(model.TEMPLATE, 't', 'template')
 
@@ -82,78 +82,57 @@ class WatchTest(testtools.TestCase):
                          self.cloud.asked)
 
     def test_a_template_that_stays(self):
-        watch = self.watch()
-        watch.add(model.TEMPLATE, 't', 'template')
-        self.cloud.answers['clustertemplates'] = [
-            {'uuid': 't', 'name': 'template', 'user_id': 'u'}]
+        for begin in (False, True):
+            self.there['clustertemplates'] = [
+                {'uuid': 't', 'name': 'template', 'user_id': 'u'}]
+            watch = self.watch()
+            watch.add(model.TEMPLATE, 't', 'template')
+            if begin:
+                # It was there at the first look, too.
+                watch.begin()
 
-        error = self.assertRaises(watches.LeakFound, watch.check, {})
-
-        self.assertIn('1 left behind', str(error))
-        self.assertIn('cluster template template (t), owner: user u, '
-                      'project p, left by: m.T.test_a', str(error))
-        self.assertGreaterEqual(self.clock.now, watches.COLLECTED)
+            self.assertEqual({'t'}, self.left(watch))
+            self.assertIn('1 left behind', self.said)
+            self.assertIn('cluster template template (t), owner: user u, '
+                          'project p, left by: m.T.test_a', self.said)
+        self.assertGreaterEqual(self.clock.now, 2 * watches.COLLECTED)
 
     def test_a_cluster_that_stays_is_not_waited_for(self):
-        watch = self.watch()
-        watch.begin()
-        watch.add(model.CLUSTER, UUID, 'c1')
-        self.cloud.answers['clusters'] = [
+        watch = self.begun()
+        self.there['clusters'] = [
             {'uuid': UUID, 'name': 'c1', 'user_id': 'u'}]
-        self.cloud.answers['application_credentials'] = [
+        self.there['application_credentials'] = [
             {'id': 'a', 'name': f'magnum-{UUID}'}]
 
-        self.assertEqual({model.CLUSTER, model.CREDENTIAL},
-                         {leak.thing.kind for leak in self.left(watch)})
+        self.assertEqual({UUID, 'a'}, self.left(watch))
         self.assertEqual(0, self.clock.now)
 
-    def test_a_template_of_before_the_first_look_that_stays(self):
-        self.cloud.answers['clustertemplates'] = [
-            {'uuid': 't', 'user_id': 'u'}]
-        watch = self.watch()
-        watch.add(model.TEMPLATE, 't', 'template')
-        watch.begin()
-
-        self.assertEqual(['t'], [x.thing.ident for x in self.left(watch)])
-
     def test_a_credential_that_a_driver_leaves(self):
-        watch = self.watch()
-        self.cloud.answers['application_credentials'] = [{'id': 'old'}]
-        watch.begin()
-        watch.add(model.CLUSTER, UUID, 'c')
-        self.cloud.answers['application_credentials'] = [
-            {'id': 'old'}, {'id': 'new'}]
+        self.there['application_credentials'] = [{'id': 'old'}]
+        watch = self.begun()
+        self.there['application_credentials'] = [{'id': 'old'}, {'id': 'new'}]
 
-        leak, = self.left(watch)
+        self.assertEqual({'new'}, self.left(watch))
+        self.assertIn('left by: m.T.test_a', self.said)
 
-        self.assertEqual(('new', 'm.T.test_a'),
-                         (leak.thing.ident, leak.test))
+    def test_things_of_others_in_the_project(self):
+        """The stack_id is the name of the Cluster of Cluster API."""
+        for shared, left in ((False, {'ours', 'theirs', 'volume', 'person'}),
+                             (True, {'ours', 'volume'})):
+            self.there.clear()
+            watch = self.begun(real_nodes=True, shared=shared)
+            self.there['ports'] = [
+                {'id': 'ours', 'name': 'c-abcdefabcdef-md-0-x',
+                 'project_id': 'p'},
+                {'id': 'theirs', 'name': 'web', 'project_id': 'p'}]
+            self.there['volumes'] = [
+                {'id': 'volume', 'name': 'pvc-1', 'metadata': {
+                    'cinder.csi.openstack.org/cluster': 'c-abcdefabcdef'}}]
+            self.there['application_credentials'] = [
+                {'id': 'person', 'name': 'terraform'}]
 
-    def left_in_project(self, shared):
-        """Return what is left of two ports and a volume, of others and ours.
-
-        The stack_id is the name of the Cluster of Cluster API.
-        """
-        watch = self.watch(real_nodes=True, shared=shared)
-        watch.begin()
-        watch.add(model.CLUSTER, UUID, 'c')
-        self.cloud.answers['ports'] = [
-            {'id': 'ours', 'name': 'c-abcdefabcdef-md-0-x', 'project_id': 'p'},
-            {'id': 'theirs', 'name': 'web', 'project_id': 'p'}]
-        self.cloud.answers['volumes'] = [
-            {'id': 'volume', 'name': 'pvc-1', 'metadata': {
-                'cinder.csi.openstack.org/cluster': 'c-abcdefabcdef'}}]
-        self.cloud.answers['application_credentials'] = [
-            {'id': 'person', 'name': 'terraform'}]
-        return {leak.thing.ident
-                for leak in self.left(watch, {UUID: 'c-abcdefabcdef'})}
-
-    def test_all_of_a_project_that_tempest_made(self):
-        self.assertEqual({'ours', 'theirs', 'volume', 'person'},
-                         self.left_in_project(False))
-
-    def test_what_others_do_in_a_shared_project(self):
-        self.assertEqual({'ours', 'volume'}, self.left_in_project(True))
+            self.assertEqual(left, self.left(
+                watch, {UUID: 'c-abcdefabcdef'}))
 
     def test_what_comes_for_a_cluster_of_the_class_is_not_of_the_test(self):
         watch = self.watch(real_nodes=True)
@@ -161,42 +140,30 @@ class WatchTest(testtools.TestCase):
         watch.held = {(held.kind, held.ident): held}
         watch.begin()
         watch.add(model.TEMPLATE, 't', 'template')
-        self.cloud.answers['servers'] = [
+        self.there['servers'] = [
             {'id': 'expected', 'name': 'c-abc-md-0-x', 'tenant_id': 'p'},
             {'id': 'left', 'name': 'c-def-md-0-x', 'tenant_id': 'p'}]
-        self.cloud.answers['loadbalancers'] = [
+        self.there['loadbalancers'] = [
             {'id': '5ca1ab1e', 'name': 'k8s-c-abc', 'project_id': 'p'}]
-        self.cloud.answers['ports'] = [
+        self.there['ports'] = [
             {'id': 'vip', 'name': 'octavia-lb-5ca1ab1e', 'project_id': 'p'},
             {'id': 'gateway', 'device_id': 'f00d', 'project_id': 'p'}]
-        self.cloud.answers['routers'] = [
+        self.there['routers'] = [
             {'id': 'f00d', 'name': 'k8s-c-abc', 'project_id': 'p'}]
 
-        leak, = self.left(watch, {UUID: 'c-abc'})
-
-        self.assertEqual('left', leak.thing.ident)
-
-    def test_nothing_of_a_shared_account_is_written_down(self):
-        folder = self.useFixture(fixtures.TempDir()).path
-        self.watch(folder=folder, shared=True).add(model.CLUSTER, UUID, 'c')
-
-        made, = files.read_made(folder)
-
-        self.assertEqual(('', ''), (made.project, made.user))
+        self.assertEqual({'left'}, self.left(watch, {UUID: 'c-abc'}))
 
     def test_what_goes_in_time_is_no_leak(self):
-        watch = self.watch()
-        watch.begin()
-        self.cloud.answers['trusts'] = [[{'id': 't'}], [{'id': 't'}], []]
+        watch = self.begun(cluster=False)
+        self.there['trusts'] = [[{'id': 't'}], [{'id': 't'}], []]
 
         watch.check({})
 
         self.assertLess(self.clock.now, watches.COLLECTED)
 
     def test_what_cannot_be_listed_any_more_is_not_gone(self):
-        watch = self.watch()
-        watch.begin()
-        self.cloud.answers['clusters'] = [
+        watch = self.begun(cluster=False)
+        self.there['clusters'] = [
             listing.CloudReadFailed('master_count', status=400), []]
 
         watch.check({})
@@ -204,86 +171,77 @@ class WatchTest(testtools.TestCase):
         self.assertGreater(self.clock.now, 0)
 
     def test_what_could_never_be_listed_does_not_fail(self):
-        self.cloud.answers['trusts'] = [
-            listing.CloudReadFailed('no', status=403)]
-        watch = self.watch()
-        watch.begin()
+        self.there['trusts'] = [listing.CloudReadFailed('no', status=403)]
 
-        watch.check({})
+        self.begun(cluster=False).check({})
 
     def test_objects_of_the_management_cluster(self):
-        management = Management(capi.Object('Machine', 'n', 's-1'))
-        watch = self.watch(management=management)
-        watch.begin()
-        watch.add(model.CLUSTER, UUID, 'c')
+        names = ('s-1', 'other', f'x-{UUID.replace("-", "")}')
+        management = types.SimpleNamespace(bodies=lambda: [
+            ('Machine', {'metadata': {'name': name, 'namespace': 'n'}})
+            for name in names])
+        watch = self.begun(management=management)
 
-        leak, = self.left(watch, {UUID: 's'})
-
-        self.assertEqual(
+        self.assertEqual({f'Machine n/{names[0]}', f'Machine n/{names[2]}'},
+                         self.left(watch, {UUID: 's'}))
+        self.assertIn(
             'object of the management cluster Machine n/s-1, owner: cluster '
-            f'c ({UUID}), project p, left by: m.T.test_a', str(leak))
-        (stack_id, words), = management.clusters.values()
-        self.assertEqual(('s', (UUID, UUID.replace('-', ''))),
-                         (stack_id, words))
+            f'c ({UUID}), project p, left by: m.T.test_a', self.said)
 
     def test_a_management_cluster_that_does_not_answer(self):
-        management = Management()
-        management.error = kube.KubeError('dead')
-        watch = self.watch(management=management)
-        watch.begin()
-        watch.add(model.CLUSTER, UUID, 'c')
+        def bodies():
+            raise kube.KubeError('dead')
 
-        self.assertIn('cannot be read', str(self.left(watch)[0]))
+        self.left(self.begun(management=types.SimpleNamespace(bodies=bodies)))
+
+        self.assertIn('cannot be read', self.said)
 
     def test_the_user_of_a_trust_as_an_admin_sees_it(self):
         admin = Cloud()
         admin.answers['users'] = [{'id': 'x', 'name': f'{UUID}_p'}]
-        watch = self.watch(admin_get=admin.get)
-        watch.begin()
-        watch.add(model.CLUSTER, UUID, 'c')
 
-        leak, = self.left(watch)
-
-        self.assertEqual(f'user {UUID}_p (x)', str(leak.thing))
+        self.assertEqual({'x'}, self.left(self.begun(admin_get=admin.get)))
+        self.assertIn(f'user {UUID}_p (x)', self.said)
         self.assertIn(f'users?name__contains={UUID}', admin.asked)
 
-    def test_a_class_names_its_test(self):
-        watch = self.watch()
-        watch.begin()
-        test = self.watch()
+    def test_a_class_names_its_test_or_itself(self):
+        watch, test = self.begun(cluster=False), self.watch()
         test.test = 'm.T.test_b'
         test.add(model.CLUSTER, UUID, 'c')
         watch.known.update(test.made)
-        self.cloud.answers['clusters'] = [{'uuid': UUID, 'user_id': 'u'}]
+        self.there['clusters'] = [{'uuid': UUID, 'user_id': 'u'}]
+        self.there['trusts'] = [{'id': 't'}]
 
-        self.assertEqual(['m.T.test_b'], [x.test for x in self.left(watch)])
+        self.assertEqual({UUID, 't'}, self.left(watch))
+        for line in (f'{UUID}, owner: user u, project p, left by: '
+                     'm.T.test_b',
+                     'trust t, owner: unknown, left by: m.T.test_a'):
+            self.assertIn(line, self.said)
 
-    def test_a_class_without_a_test_names_itself(self):
-        watch = self.watch()
-        watch.begin()
-        self.cloud.answers['trusts'] = [{'id': 't'}]
 
-        self.assertEqual(['m.T.test_a'], [x.test for x in self.left(watch)])
+class RecordTest(WatchTestCase):
+    """What is made is written down."""
 
-    def test_what_is_made_is_written_down(self):
-        folder = self.useFixture(fixtures.TempDir()).path
-        watch = self.watch(folder=folder)
+    def recorded(self, watch, **kwargs):
+        watch.add(model.CLUSTER, UUID, 'c', **kwargs)
+        return record.read(self.folder)
 
-        watch.add(model.CLUSTER, UUID, 'c')
+    def test_whose_it_is(self):
+        admin = types.SimpleNamespace(user_id='admin', project_id="admin's")
+        for shared, who, owner in (
+                (False, None, ('p', 'u')),
+                # Nobody else's things are to be taken for the test's.
+                (True, None, ('', '')),
+                (False, admin, ("admin's", 'admin'))):
+            watch = self.watch(folder=self.folder, shared=shared)
 
-        self.assertEqual(list(watch.made.values()), files.read_made(folder))
+            found = self.recorded(watch, who=who)[-1]
 
-    def test_what_another_user_made_is_only_written_down(self):
-        folder = self.useFixture(fixtures.TempDir()).path
-        watch = self.watch(folder=folder)
-
-        watch.add(model.TEMPLATE, 't', 'template', types.SimpleNamespace(
-            user_id='admin', project_id="admin's"))
-
-        self.assertEqual({}, watch.made)
-        self.assertEqual(
-            [model.Made(model.TEMPLATE, 't', 'template', 'm.T.test_a',
-                        "admin's", 'admin')], files.read_made(folder))
+            self.assertEqual(
+                (UUID, 'm.T.test_a', owner),
+                (found.ident, found.test, (found.project, found.user)))
+            # The lists of the user lack what others made.
+            self.assertEqual([] if who else [found], [*watch.made.values()])
 
     def test_a_folder_that_cannot_be_written_fails_no_test(self):
         watch = self.watch(folder='/dev/null/nowhere')

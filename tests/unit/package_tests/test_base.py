@@ -9,7 +9,7 @@ import unittest.mock
 import fixtures
 import testtools
 
-from magnum_capi_tempest.leaks import files
+from magnum_capi_tempest.leaks import record
 from magnum_capi_tempest.leaks import watch
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
@@ -102,7 +102,7 @@ class RecordTest(testtools.TestCase):
             base.BaseMagnumCapiTest.create_template(test, magnum)
 
         self.assertEqual([('u', 'p'), ('admin', 'a')], [
-            (made.user, made.project) for made in files.read_made(folder)])
+            (made.user, made.project) for made in record.read(folder)])
 
 
 class ToleratedTest(testtools.TestCase):

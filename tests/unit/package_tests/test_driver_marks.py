@@ -96,7 +96,7 @@ class AssertionsTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.kube = self.useFixture(fake_kube.FakeKube())
-        self.kube.serve(SECRETS)
+        self.kube.serve_management()
         self.kube.history[SECRETS] = []
         self.case = _Case()
         self.case.management = capi.ManagementCluster(self.kube.kubeconfig)

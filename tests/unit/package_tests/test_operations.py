@@ -107,12 +107,11 @@ class AssertionsTest(testtools.TestCase):
         """A management cluster that shows these; the last for ever."""
         answers = list(answers)
 
-        def objects(*words):
+        def objects(stack_id, cluster_uuid=None, words=()):
             self.words = words
             return answers.pop(0) if len(answers) > 1 else answers[0]
 
-        self.test.management = types.SimpleNamespace(
-            objects_of=objects, objects_mentioning=objects)
+        self.test.management = types.SimpleNamespace(objects_of=objects)
 
     def test_machines_of_another_number(self):
         self.management([FOUND])

@@ -23,6 +23,7 @@ from magnum_capi import errors
 from magnum_capi_tempest.cli import report as cli
 from magnum_capi_tempest import report
 from magnum_capi_tempest.report import html as html_form
+from magnum_capi_tempest.report import json_
 from magnum_capi_tempest.report import junit
 from magnum_capi_tempest.report import markdown
 from magnum_capi_tempest.report import model
@@ -200,7 +201,7 @@ class OtherFormsTest(testtools.TestCase):
         self.assertEqual('nothing ran', next(root.iter('error')).text)
 
     def test_json(self):
-        data = json.loads(report.json_.render(evil_run()))
+        data = json.loads(json_.render(evil_run()))
 
         self.assertEqual((False, 1, 1),
                          (data['ok'], data['passed'], data['failed']))
@@ -276,7 +277,7 @@ class JudgedRunTest(testtools.TestCase):
                       markdown.render(self.run_))
         self.assertIn('INCOMPLETE: half of it did not run',
                       html_form.render(self.run_))
-        data = json.loads(report.json_.render(self.run_, more={'a': 1}))
+        data = json.loads(json_.render(self.run_, more={'a': 1}))
         self.assertEqual((False, 'half of it did not run', {'a': 1}),
                          (data['ok'], data['verdict'], data['more']))
         root = ElementTree.fromstring(junit.render(self.run_))
@@ -291,7 +292,7 @@ class JudgedRunTest(testtools.TestCase):
         self.assertIn('### Causes\n\n- 0\n', markdown.render(self.run_))
         self.assertIn('- ... and 20 more', markdown.render(self.run_))
         self.assertIn('<li>29</li>', html_form.render(self.run_))
-        self.assertEqual(30, len(json.loads(report.json_.render(
+        self.assertEqual(30, len(json.loads(json_.render(
             self.run_))['sections']['Causes']))
 
     def test_group_is_the_class_for_junit(self):

@@ -4,7 +4,6 @@
 
 from magnum_capi import driver_info
 from magnum_capi_tempest import promises
-from magnum_capi_tempest.scorecard import judge
 from magnum_capi_tempest.scorecard import report
 from magnum_capi_tempest.scorecard import results
 from magnum_capi_tempest.scorecard import suite
@@ -25,31 +24,32 @@ def described(**more):
         'profiles': list(promises.PROFILES), **more}, 'x.yaml', 'x 1.0')
 
 
-def of_tests(tests, described=None, **outcomes):
-    """Judge tests; an outcome is a status or (status, said).
+def outcomes(**outcomes):
+    """Outcomes by id; one is a status or (status, said).
 
     Its name is that of a test, or ``_`` for their class.
     """
-    return judge.judge({
-        GROUP if name == '_' else f'{GROUP}.{name}': results.Outcome(*(
-            (found,) if isinstance(found, str) else found))
-        for name, found in outcomes.items()}, described, tests)
+    return {GROUP if name == '_' else f'{GROUP}.{name}': results.Outcome(*(
+        (found,) if isinstance(found, str) else found))
+        for name, found in outcomes.items()}
 
 
-def judgements(**states):
-    """Everything has passed but these: state or (state, said), by alias."""
-    found = {name: judge.Judgement(judge.PASSED, '1 of 1 tests', ('x',))
+def judgements(states=()):
+    """Everything has passed but these: state or (state, said), by id."""
+    found = {name: {'state': 'passed', 'said': '1 of 1 tests', 'tests': ['x']}
              for name in promises.known()}
-    for name, one in states.items():
-        found[promises.get(name).id] = judge.Judgement(*(
-            (one,) if isinstance(one, str) else one))
+    for name, one in dict(states).items():
+        found[name] = dict(zip(('state', 'said'), (
+            (one,) if isinstance(one, str) else one)))
     return found
 
 
-def a_report(name='k8s_x', problems=(), asked=promises.PROFILES,
-             magnum=judge.Magnum(), nodes='memory', **states):
-    return report.Report(
-        {**report.of_driver(described(), name), 'name': name},
-        {'suite': '1.0', 'magnum': '23.0.0'}, nodes,
-        '2026-11-25T03:00:00+00:00', 61.5, f'sha256:{"0" * 64}', asked,
-        judgements(**states), magnum, tuple(problems))
+def a_report(states=(), name='k8s_x', problems=(), asked=promises.PROFILES,
+             failures=(), date='2026-11-25T03:00:00+00:00'):
+    return report.document({
+        'driver': {**report.of_driver(described(), name), 'name': name},
+        'versions': {'suite': '1.0', 'magnum': '23.0.0'}, 'nodes': 'memory',
+        'date': date, 'seconds': 61.5, 'stream': f'sha256:{"0" * 64}',
+        'promises': judgements(states), 'problems': list(problems),
+        'magnum': {'passed': 3, 'skipped': 1, 'failures': list(failures)},
+    }, asked)

@@ -2,9 +2,6 @@
 
 """What a run says of promises, profiles and a driver."""
 
-import dataclasses
-import json
-
 import testtools
 
 from magnum_capi_tempest import promises
@@ -15,132 +12,91 @@ from tests.unit.scorecard import samples
 
 WORKERS = samples.WORKERS
 TWO = (samples.test('test_a', WORKERS), samples.test('test_b', WORKERS))
+ROTATION = 'lifecycle.credential.rotation'
 
 
 class PromiseTest(testtools.TestCase):
 
-    def judged(self, *, described=None, tests=TWO, **outcomes):
-        return samples.of_tests(
-            tests, described, **outcomes).promises[WORKERS]
+    def judged(self, described=None, **outcomes):
+        return judge.judge(
+            samples.outcomes(**outcomes), described, TWO)[WORKERS]
 
-    def test_all_passed(self):
-        self.assertEqual(
-            judge.Judgement('passed', '2 of 2 tests', tuple(
-                test.id for test in TWO)),
-            self.judged(test_a='passed', test_b='passed'))
+    def test_states(self):
+        passed, skipped = {'test_a': 'passed'}, {'test_a': ('skipped', 'no')}
+        left = ('failed', 'a port is left')
+        for outcomes, state, said in (
+                ({**passed, 'test_b': 'passed'}, 'passed', '2 of 2 tests'),
+                # one failure is enough
+                ({**passed, 'test_b': ('failed', 'too few')}, 'failed',
+                 'too few'),
+                # what the cloud lacked is no pass, and no failure
+                ({**passed, 'test_b': ('environment', 'quota')},
+                 'environment', 'quota'),
+                ({'test_a': ('failed', 'x'), 'test_b': ('environment', 'q')},
+                 'failed', 'x'),
+                # a skip proves nothing
+                ({**passed, 'test_b': ('skipped', 'no')}, 'passed',
+                 '1 of 2 tests'),
+                ({**skipped, 'test_b': 'skipped'}, 'untested', 'no'),
+                ({}, 'untested', 'not among the tests that ran'),
+                # a class that was not set up tried nothing
+                ({'_': ('failed', 'boom')}, 'untested',
+                 'its class was not set up: boom'),
+                ({'_': ('environment', 'quota')}, 'environment',
+                 'its class was not set up: quota'),
+                # one that left something fails what ran
+                ({**passed, '_': left}, 'failed',
+                 f'{samples.GROUP}: a port is left'),
+                ({**skipped, 'test_b': 'skipped', '_': left}, 'untested',
+                 'no')):
+            found = self.judged(**outcomes)
 
-    def test_one_that_failed_is_enough(self):
-        found = self.judged(test_a='passed', test_b=('failed', 'too few'))
+            self.assertEqual((state, said), (found['state'], found['said']),
+                             outcomes)
 
-        self.assertEqual(('failed', 'too few', (TWO[1].id,)),
-                         (found.state, found.said, found.tests))
-
-    def test_what_the_cloud_lacked_is_no_pass(self):
-        found = self.judged(test_a='passed', test_b=('environment', 'quota'))
-
-        self.assertEqual(('environment', 'quota'), (found.state, found.said))
-
-    def test_a_failure_counts_before_what_the_cloud_lacked(self):
-        self.assertEqual('failed', self.judged(
-            test_a=('failed', 'x'), test_b=('environment', 'q')).state)
-
-    def test_a_skip_proves_nothing_and_is_not_counted(self):
-        self.assertEqual('1 of 2 tests', self.judged(
-            test_a='passed', test_b=('skipped', 'no')).said)
-        found = self.judged(test_a=('skipped', 'no'), test_b='skipped')
-        self.assertEqual(('untested', 'no'), (found.state, found.said))
-
-    def test_what_did_not_run(self):
-        self.assertEqual('not among the tests that ran', self.judged().said)
-
-    def test_a_class_that_was_not_set_up_tried_nothing(self):
-        found = self.judged(_=('failed', 'boom'))
-
-        self.assertEqual(('untested', 'its class was not set up: boom'),
-                         (found.state, found.said))
-        self.assertEqual('environment',
-                         self.judged(_=('environment', 'quota')).state)
-
-    def test_a_class_that_left_something_fails(self):
-        found = self.judged(test_a='passed', _=('failed', 'a port is left'))
-
-        self.assertEqual('failed', found.state)
-        self.assertIn('a port is left', found.said)
-
-    def test_a_class_that_left_something_says_nothing_of_skipped_tests(self):
-        found = self.judged(test_a=('skipped', 'no'), test_b='skipped',
-                            _=('failed', 'a port is left'))
-
-        self.assertEqual(('untested', 'no'), (found.state, found.said))
+    def test_the_tests_that_it_is_based_on(self):
+        for outcomes, tests in (
+                ({'test_a': 'passed', 'test_b': 'passed'}, TWO),
+                ({'test_a': 'passed', 'test_b': 'failed'}, TWO[1:])):
+            self.assertEqual([test.id for test in tests],
+                             self.judged(**outcomes)['tests'])
 
     def test_what_the_driver_says_it_does_not_do(self):
         for described in (samples.described(unsupported=[WORKERS]),
                           samples.described(profiles=['upgrade'])):
             self.assertEqual('unsupported', self.judged(
-                described=described, test_a='failed').state)
+                described, test_a='failed')['state'])
 
-    def test_an_issue_that_is_known_still_fails(self):
-        described = samples.described(known_issues={WORKERS: 'bug 7'})
-
-        found = self.judged(described=described, test_a=('failed', 'x'))
-        self.assertEqual(('failed', 'bug 7'),
-                         (found.state, found.known_issue))
-        self.assertEqual('', self.judged(
-            described=described, test_a='passed').known_issue)
-
-    def test_a_race_that_is_known_still_fails(self):
-        described = samples.described(known_races={'XTest.test_a': 'bug 8'})
-
-        found = self.judged(described=described, test_a=('failed', 'x'))
-        self.assertEqual(('failed', 'bug 8'),
-                         (found.state, found.known_issue))
-        self.assertEqual('', self.judged(
-            described=described, test_a='failed', test_b='failed'
-        ).known_issue)
+    def test_what_is_known_still_fails(self):
+        for described, said in (
+                (samples.described(known_issues={WORKERS: 'bug 7'}), 'bug 7'),
+                (samples.described(known_races={'XTest.test_a': 'bug 8'}),
+                 'bug 8')):
+            found = self.judged(described, test_a=('failed', 'x'))
+            self.assertEqual(('failed', said),
+                             (found['state'], found['known_issue']))
+            self.assertNotIn('known_issue', self.judged(
+                described, test_a='passed'))
+        # A race of one test explains no failure of another.
+        self.assertNotIn('known_issue', self.judged(
+            described, test_a='failed', test_b='failed'))
 
 
 class MagnumTest(testtools.TestCase):
 
     def test_its_tests_fail_no_driver(self):
-        found = samples.of_tests((*TWO, samples.test('test_api')),
-                                 test_api=('failed', '500'), test_a='passed')
+        tests = (*TWO, samples.test('test_api'), samples.test('test_other'))
+        outcomes = samples.outcomes(test_api=('failed', '500'),
+                                    test_other='skipped', test_a='passed')
 
-        self.assertEqual((f'{samples.GROUP}.test_api',),
-                         found.magnum.failures)
-        self.assertEqual('passed', found.promises[WORKERS].state)
-
-
-class VerdictTest(testtools.TestCase):
-
-    def of(self, **states):
-        found = samples.judgements(**states)
-        return judge.profiles(found), judge.verdict(found)
-
-    def core(self, profile):
-        return [one.id for one in promises.known().values()
-                if one.core and one.profile == profile]
-
-    def test_everything(self):
-        profiles, verdict = self.of()
-
-        self.assertEqual({'passed'}, {one.state for one in profiles.values()})
-        self.assertEqual('passed', verdict)
-
-    def test_core_that_failed_fails_its_profile_and_all(self):
-        profiles, verdict = self.of(**{WORKERS: 'failed'})
-
-        self.assertEqual(('failed', 'passed', 'failed'), (
-            profiles['lifecycle'].state, profiles['upgrade'].state, verdict))
-
-    def test_core_is_all_of_core(self):
-        for state in ('untested', 'environment', 'unsupported'):
-            profiles, verdict = self.of(**{WORKERS: state})
-
-            self.assertEqual(('untested', 'untested'),
-                             (profiles['lifecycle'].state, verdict), state)
+        self.assertEqual(
+            {'passed': 0, 'skipped': 1,
+             'failures': [f'{samples.GROUP}.test_api']},
+            judge.of_magnum(outcomes, tests))
+        self.assertEqual('passed', judge.judge(
+            outcomes, None, tests)[WORKERS]['state'])
 
     def test_what_a_release_has_not_got_is_not_asked(self):
-        rotation = 'lifecycle.credential.rotation'
         for magnum, state, profile in (
                 ('20.0.2', 'unsupported', 'passed'),
                 ('21.0.1', 'untested', 'untested'),
@@ -149,40 +105,69 @@ class VerdictTest(testtools.TestCase):
                 ('microversion 1.12', 'untested', 'untested'),
                 ('microversion 1.14', 'untested', 'untested'),
                 ('', 'untested', 'untested')):
-            one = judge.judge({}, None, magnum=magnum).promises[rotation]
-            self.assertEqual(state, one.state, magnum)
-            judged = samples.judgements() | {rotation: one}
+            one = judge.judge({}, None, magnum=magnum)[ROTATION]
+            self.assertEqual(state, one['state'], magnum)
+
+            found = samples.a_report()
+            found['promises'][ROTATION] = one
+            found = report.document(found, promises.PROFILES) | judge.totals(
+                found['promises'], promises.PROFILES)
             self.assertEqual((profile, profile), (
-                judge.profiles(judged)['lifecycle'].state,
-                judge.verdict(judged)), magnum)
-            self.assertEqual([], report.problems(json.loads(report.dumps(
-                dataclasses.replace(samples.a_report(), promises=judged)))))
+                found['profiles']['lifecycle']['state'], found['verdict']))
+            self.assertEqual([], report.problems(found))
 
     def test_what_fails_there_has_failed(self):
-        rotation = 'lifecycle.credential.rotation'
-        tests = (samples.test('test_a', rotation),)
-        found = judge.judge(
-            {tests[0].id: results.Outcome('failed', '404')}, None, tests,
-            '20.0.2')
+        tests = (samples.test('test_a', ROTATION),)
 
-        self.assertEqual('failed', found.promises[rotation].state)
+        found = judge.judge({tests[0].id: results.Outcome('failed', '404')},
+                            None, tests, '20.0.2')
 
-    def test_what_is_extended_fails_nothing(self):
-        for state in judge.STATES:
-            self.assertEqual('passed', self.of(**{samples.LAST: state})[1])
+        self.assertEqual('failed', found[ROTATION]['state'])
 
-    def test_a_profile_that_is_not_supported_is_left_out(self):
-        profiles, verdict = self.of(**dict.fromkeys(
-            self.core('autoscaling'), 'unsupported'))
 
-        self.assertEqual(('unsupported', 'passed'),
-                         (profiles['autoscaling'].state, verdict))
+class TotalsTest(testtools.TestCase):
 
-    def test_a_run_that_cannot_be_trusted_proves_nothing(self):
-        self.assertEqual('untested', judge.verdict(
-            samples.judgements(), ('the stream was cut',)))
+    def totals(self, states=(), problems=(), asked=promises.PROFILES):
+        found = judge.totals(samples.judgements(states), asked, problems)
+        return found['verdict'], {name: one['state'] for name, one
+                                  in found['profiles'].items()}
 
-    def test_nothing_is_no_proof(self):
-        found = judge.judge({}, None)
+    def test_verdicts(self):
+        passed = dict.fromkeys(promises.PROFILES, 'passed')
+        scaling = dict.fromkeys((
+            one.id for one in promises.known().values()
+            if one.core and one.profile == 'autoscaling'), 'unsupported')
+        for states, verdict, profiles in (
+                ({}, 'passed', {}),
+                # core decides, and is all of core
+                ({WORKERS: 'failed'}, 'failed', {'lifecycle': 'failed'}),
+                *(({WORKERS: state}, 'untested', {'lifecycle': 'untested'})
+                  for state in ('untested', 'environment', 'unsupported')),
+                *(({samples.LAST: state}, 'passed', {})
+                  for state in judge.STATES),
+                # a profile that is not supported is left out
+                (scaling, 'passed', {'autoscaling': 'unsupported'})):
+            self.assertEqual((verdict, passed | profiles),
+                             self.totals(states), states)
 
-        self.assertEqual('untested', judge.verdict(found.promises))
+    def test_only_profiles_that_were_asked_for_count(self):
+        self.assertEqual(('passed', {'upgrade': 'passed'}), self.totals(
+            {WORKERS: 'failed'}, asked=('upgrade',)))
+
+    def test_what_proves_nothing(self):
+        self.assertEqual('untested', self.totals(
+            problems=('the stream was cut',))[0])
+        self.assertEqual('untested', judge.totals(
+            judge.judge({}, None), promises.PROFILES)['verdict'])
+
+    def test_numbers(self):
+        found = judge.totals(samples.judgements({
+            WORKERS: 'failed', samples.LAST: 'untested'}), promises.PROFILES)
+
+        lifecycle = found['profiles']['lifecycle']
+        self.assertEqual((1, 1), (lifecycle['core']['failed'],
+                                  lifecycle['extended']['untested']))
+        self.assertEqual(
+            {'passed': len(promises.known()) - 2, 'failed': 1,
+             'environment': 0, 'untested': 1, 'unsupported': 0},
+            found['statistics'])

@@ -7,58 +7,67 @@ import json
 import testtools
 
 from magnum_capi import errors
+from magnum_capi_tempest.report import model
 from magnum_capi_tempest.scorecard import report
 from tests.unit.scorecard import samples
-
-PATHS = (('kind', 'Pod'), ('verdict', 'good'), ('nodes', 'cloud'),
-         ('stream', 'sha256:1'), ('promises', {}), ('more', 1),
-         ('promises', {'lifecycle.resize.workers': {'state': 'kept'}}))
 
 
 class ReportTest(testtools.TestCase):
 
     def test_there_and_back(self):
-        found = samples.a_report(last_resize_wins=('failed', 'lost'))
+        for found in (samples.a_report({samples.LAST: ('failed', 'lost')}),
+                      # of a run that was ended before its first test
+                      samples.a_report(date='')):
+            self.assertEqual([], report.problems(found))
+            self.assertEqual(found, report.loads(json.dumps(found)))
 
-        self.assertEqual(found, report.loads(report.dumps(found)))
-
-    def test_a_right_one_has_no_problems(self):
-        self.assertEqual([], report.problems(
-            report.document(samples.a_report())))
-
-    def test_what_does_not_fit_the_schema(self):
-        for key, value in PATHS:
-            document = {**report.document(samples.a_report()), key: value}
+    def test_what_is_none(self):
+        for key, value in (
+                ('kind', 'Pod'), ('verdict', 'good'), ('nodes', 'cloud'),
+                ('stream', 'sha256:1'), ('promises', {}), ('more', 1),
+                ('promises', {samples.WORKERS: {'state': 'kept'}}),
+                # what the promises do not give, or nobody knows
+                ('verdict', 'failed'),
+                ('promises', samples.judgements({samples.WORKERS: 'failed'})),
+                ('promises', {**samples.judgements(), 'lifecycle.resize.magic':
+                              {'state': 'passed'}})):
+            document = {**samples.a_report(), key: value}
 
             self.assertNotEqual([], report.problems(document), key)
             self.assertRaises(errors.UsageError, report.loads,
                               json.dumps(document))
+        for text in ('{', '', '[' * 200_000, '{"seconds": NaN}'):
+            error = self.assertRaises(errors.UsageError, report.loads, text)
+            self.assertIn('not JSON', str(error))
 
-    def test_a_verdict_that_the_promises_do_not_give(self):
-        document = report.document(samples.a_report(
-            **{samples.WORKERS: 'failed'}))
+    def test_problems_say_where(self):
+        document = samples.a_report({samples.WORKERS: 'failed'})
         document['verdict'] = 'passed'
 
-        found, = report.problems(document)
-        self.assertIn('$.verdict: "passed"', found)
+        self.assertEqual(
+            ['$.verdict: "passed", and the promises give "failed"'],
+            report.problems(document))
 
-    def test_a_promise_that_nobody_knows(self):
-        document = report.document(samples.a_report())
-        document['promises']['lifecycle.resize.magic'] = {'state': 'passed'}
+    def test_problems_are_short(self):
+        found = report.problems({**samples.a_report(), 'magnum': ['x' * 9999]})
 
-        self.assertIn('$.promises: there is no promise '
-                      'lifecycle.resize.magic', report.problems(document))
+        self.assertEqual(1, len(found))
+        self.assertLess(len(found[0]), 1000)
 
-    def test_what_is_no_json(self):
-        self.assertRaises(errors.UsageError, report.loads, '{')
+    def test_of_a_run(self):
+        run = model.Run('x', problems=('cut',), tests=(model.Test(
+            'x', 'magnum_capi_tempest.tests.api.test_x.X.test_a',
+            model.UNFINISHED),))
 
-    def test_only_profiles_that_were_asked_for_count(self):
-        found = samples.a_report(
-            asked=('upgrade',), **{samples.WORKERS: 'failed'})
+        found = report.of_run(
+            run, f'sha256:{"0" * 64}', report.of_driver(None, 'k8s_y'), None,
+            {'suite': '1', 'magnum': '23.0.0'}, 'memory', ('upgrade',),
+            ['cut', 'interrupted'])
 
-        self.assertEqual(('passed', ['upgrade']),
-                         (found.verdict, list(found.profiles)))
-
-    def test_a_driver_that_nobody_has_described(self):
-        self.assertEqual({'name': 'k8s_y', 'described': False},
-                         report.of_driver(None, 'k8s_y'))
+        self.assertEqual([], report.problems(found))
+        self.assertEqual(
+            ('untested', {'name': 'k8s_y', 'described': False}, ['upgrade']),
+            (found['verdict'], found['driver'], [*found['profiles']]))
+        first, second, third = found['problems']
+        self.assertEqual(('cut', 'interrupted'), (first, third))
+        self.assertIn('1 test did not end', second)

@@ -71,6 +71,8 @@ class Cloud(test_cloud.FakeCloud):
 
     def login(self, body):
         status, answer = self.token()
+        if status != 201:
+            return status, answer
         user = body['auth']['identity'].get('password', {}).get('user', {})
         name = user.get('name', 'alice')
         answer['token']['user'] |= {'id': f'id-{name}', 'name': name}
@@ -104,6 +106,8 @@ class Cloud(test_cloud.FakeCloud):
             'links': [], 'request_id': ''}]}
 
     def get(self, path, query):
+        if path in self.refuse:
+            return super().get(path, query)
         if path == '/compute/v2.1/flavors/detail':
             return 200, {'flavors': [{'id': 'f', 'name': 'm1.small',
                                       'vcpus': 2, 'ram': 2048}]}

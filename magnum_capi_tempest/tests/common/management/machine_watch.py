@@ -1,14 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Every state of a cluster's Machines over a time, as in the API's history.
-
-A state that lasts shorter than the pause between two polls would be missed, so
-what was seen would depend on the speed of the machines. A watch has all of
-them (https://kubernetes.io/docs/reference/using-api/api-concepts/
-#efficient-detection-of-changes).
-"""
+"""Every state of a cluster's Machines over a time, as in the API's history."""
 
 from magnum_capi_tempest.evidence import owners
+from magnum_capi_tempest.kubeclient import changes
 from magnum_capi_tempest.tests.common.management import capi_objects
 
 #: Seconds of one request. In its last two, the API says how far its history
@@ -27,9 +22,10 @@ class MachineWatch:
     """
 
     def __init__(self, api, path, stack_id):
-        self._api, self._path, self._stack_id = api, path, stack_id
+        self._path, self._stack_id = path, stack_id
         found = api.ask('GET', path)
-        self._version = found['metadata']['resourceVersion']
+        self._changes = changes.Changes(
+            api, path, found['metadata']['resourceVersion'])
         self._machines = {}
         for body in found['items']:
             self._put(body)
@@ -39,12 +35,9 @@ class MachineWatch:
     def read(self):
         """Wait for some seconds, and add the changes since the last time.
 
-        :raises KubeError: the API did not answer, or has forgotten a part of
-            the history.
+        :raises KubeError: see :meth:`.changes.Changes.read`.
         """
-        found, self._version = self._api.changes(
-            self._path, self._version, _SECONDS)
-        for how, body in found:
+        for how, body in self._changes.read(_SECONDS):
             if self._apply(how, body):
                 self._note()
 

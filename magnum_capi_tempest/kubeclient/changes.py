@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""How the objects of a list change: some exist only during an operation.
+
+A state that lasts shorter than the pause between two polls would be missed, so
+what was seen would depend on the speed of the machines. A watch has all of
+them (https://kubernetes.io/docs/reference/using-api/api-concepts/
+#efficient-detection-of-changes).
+"""
+
+import threading
+
+from magnum_capi_tempest.kubeclient import kube
+
+#: Seconds for which one request of a recording waits for changes. A server
+#: keeps those of more than a minute (kube-apiserver, watch cache).
+_WAIT = 1
+
+
+class Changes:
+    """The changes of the objects of a list since a version of it.
+
+    :param client: kube.Client.
+    :param path: of the list.
+    :param version: its resourceVersion; None: the present one.
+    """
+
+    def __init__(self, client, path, version=None):
+        self._client, self._path = client, path
+        self._version = version or client.version(path)
+
+    def read(self, seconds):
+        """Return the changes since the last time.
+
+        :param seconds: how long to wait for further ones, 1 or more.
+        :returns: pairs of ADDED, MODIFIED or DELETED and the object, in order.
+        :raises KubeError: the API did not answer, or has forgotten a part of
+            the history.
+        """
+        found, self._version = self._client.changes(
+            self._path, self._version, seconds)
+        return found
+
+
+class Recording:
+    """Records changes while its context is open.
+
+    ``found``: pairs as of :meth:`Changes.read`.
+
+    :param client: kube.Client.
+    :param path: of the list.
+    :param wanted: function of an object that says whether to record it.
+    """
+
+    def __init__(self, client, path, wanted):
+        self._client, self._path, self._wanted = client, path, wanted
+        self._over = threading.Event()
+        self._error = None
+        self.found = []
+
+    def __enter__(self):
+        self._changes = Changes(self._client, self._path)
+        self._thread = threading.Thread(target=self._keep, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._over.set()
+        self._thread.join()
+
+    def check(self):
+        """Raise the KubeError that ended the recording, if one did."""
+        if self._error:
+            raise self._error
+
+    def _keep(self):
+        over = False
+        try:
+            while not over:
+                # The last time for what happened until the end.
+                over = self._over.is_set()
+                self.found += [(how, obj) for how, obj
+                               in self._changes.read(_WAIT)
+                               if self._wanted(obj)]
+        except kube.KubeError as e:
+            self._error = e
