@@ -138,7 +138,8 @@ class Scorecard(docutils.SphinxDirective):
     """The promises and their tests."""
 
     def run(self):
-        self.env.note_dependency(str(promises.REGISTRY))
+        for path in (promises.REGISTRY, promises.OF_MAGNUM):
+            self.env.note_dependency(str(path))
         return self.parse_text_to_nodes(
             rst.render(suite.tests()), allow_section_headings=True)
 

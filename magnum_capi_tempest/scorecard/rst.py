@@ -21,6 +21,10 @@ def render(tests) -> str:
             [f'``{one.id}``' + (', core' if one.core else ''),
              escape(f'{one.title}. {one.rationale}')]
             for one in promises.known().values() if one.profile == profile))
+    out += _title('Magnum')
+    out += _table(['promise', 'what', 'unmodified Magnum 23'], (
+        [f'``{one.id}``', escape(f'{one.title}.'), escape(one.otherwise)]
+        for one in promises.of_magnum().values()))
     out += _title('Tests')
     out += _table(['test', 'promise', 'needs'], (
         [f'``{test.id}``', f'``{test.promise}``' if test.promise else '',

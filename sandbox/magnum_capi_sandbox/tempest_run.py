@@ -14,6 +14,8 @@ import pathlib
 import sys
 import urllib.parse
 
+import yaml
+
 from magnum_capi import driver_info
 from magnum_capi import errors
 from magnum_capi_sandbox import access
@@ -45,6 +47,7 @@ class Order:
     :param concurrency: number of workers; None: see :func:`workers`.
     :param promise: one of :data:`PROMISES`.
     :param options: more options of [magnum_capi], (name, value) each.
+    :param fixture: more fields of the discovery fixture, likewise.
     :param arguments: more arguments for ``tempest run``.
     :param results: folder of the results, a new one by default.
     :param described: description of the driver; by default that of its own
@@ -57,6 +60,7 @@ class Order:
     concurrency: int | None = None
     promise: str = 'kept'
     options: tuple[tuple[str, str], ...] = ()
+    fixture: tuple[tuple[str, object], ...] = ()
     arguments: tuple[str, ...] = ()
     results: pathlib.Path | None = None
     described: driver_info.Description | None = None
@@ -96,7 +100,8 @@ def prepare(box, order, artifact_dir=None, etc=folder.ETC) -> pathlib.Path:
     :param etc: folder of tempest.conf, below the workspace.
     """
     workspace = _workspace(box.directory)
-    folder.lay_out(workspace, _config(box, order, artifact_dir), etc=etc)
+    conf, fixture = _config(box, order, artifact_dir, etc)
+    folder.lay_out(workspace, conf, etc=etc, fixture=fixture)
     return workspace
 
 
@@ -111,7 +116,7 @@ def prepare_for_user(box) -> list[pathlib.Path]:
         # It is up to the user, who can edit the file.
         driver = None
     return folder.update(_workspace(box.directory),
-                         _config(box, Order(driver=driver)))
+                         *_config(box, Order(driver=driver)))
 
 
 def chosen(box) -> str | None:
@@ -125,16 +130,26 @@ def chosen(box) -> str | None:
     return None
 
 
-def _config(box, order, artifact_dir=None):
+def _config(box, order, artifact_dir=None, etc=folder.ETC):
+    """Texts of tempest.conf and of its discovery fixture.
+
+    :param etc: folder of both, below the workspace.
+    """
     record = records.require_ready(box.directory)
+    options = dict(_clashing(box, record.additions, order)) | dict(
+        order.options)
+    names = [name for name in options.get('clashing_drivers', '').split(',')
+             if name]
+    fixture = {'marks': usable_drivers.marks(box, names)} | (
+        access.of_clash() if record.additions.clash else {}) | dict(
+        order.fixture)
+    options = {'discovery_fixture': str(
+        _workspace(box.directory) / etc / folder.FIXTURE)} | options
     return access.tempest_config(
         box.layout(), box.passwords(), record.additions, order.driver,
-        order.third_party, order.promise,
-        (*_clashing(box, record.additions, order), *order.options),
-        artifact_dir,
-        record.nodes, record.release,
-        described(box, order),
-        record.infrastructure)
+        order.third_party, order.promise, tuple(options.items()),
+        artifact_dir, record.nodes, record.release,
+        described(box, order), record.infrastructure), yaml.safe_dump(fixture)
 
 
 def under_test(box, order) -> str:
@@ -233,19 +248,14 @@ def _durations(record, order):
 
 
 def _clashing(box, additions, order):
-    """Options for drivers that clash, and the marks of their clusters.
+    """The option for drivers that clash, if there are some.
 
     A test of two drivers takes the first two: the one under test comes first.
     """
-    asked = dict(order.options).get('clashing_drivers')
-    if asked is not None:
-        names = [name for name in asked.split(',') if name]
-        return usable_drivers.marks(box, names)
-    if not additions.install:
+    if 'clashing_drivers' in dict(order.options) or not additions.install:
         return ()
     names = sorted(usable_drivers.drivers(box),
                    key=lambda name: name != order.driver)
     if len(names) < 2:
         return ()
-    return (('clashing_drivers', ','.join(names)),
-            *usable_drivers.marks(box, names))
+    return (('clashing_drivers', ','.join(names)),)

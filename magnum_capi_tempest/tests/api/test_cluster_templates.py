@@ -105,7 +105,7 @@ class ClusterTemplatesTest(base.BaseMagnumCapiTest):
                           template['uuid'])
 
     @decorators.idempotent_id('dd15f65f-260b-4ff2-97dc-17ed5206e7a8')
-    @flags.promised('template_driver')
+    @flags.needs('magnum.template.keeps-driver')
     @testtools.skipIf(
         CONF.magnum_capi.clashing_drivers,
         'test_driver_discovery has a test for each case with clashing_drivers')

@@ -210,7 +210,7 @@ class ClusterTemplateFieldsTest(refusals.BaseRefusalsTest):
 
     @decorators.idempotent_id('ba5519a6-11f8-4a14-b838-87af26c89db0')
     @decorators.attr(type='negative')
-    @flags.promised('template_driver')
+    @flags.needs('magnum.template.keeps-driver')
     def test_driver(self):
         self.assert_refuses('driver', 'reference')
 

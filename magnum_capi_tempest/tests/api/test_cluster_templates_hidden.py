@@ -28,8 +28,8 @@ class HiddenClusterTemplatesTest(base.BaseMagnumCapiTest):
 
     def assert_unseen_by_member(self, template):
         self.assertNotIn(template['uuid'], self.listed(self.magnum))
-        if (template['public'] and not CONF.magnum_capi_feature_enabled
-                .hidden_template_unseen):
+        if template['public'] and flags.not_promised(
+                'magnum.template.hidden-unseen'):
             return
         self.assertRaises(
             lib_exc.NotFound, self.magnum.templates.show_cluster_template,
@@ -84,7 +84,7 @@ class HiddenClusterTemplatesTest(base.BaseMagnumCapiTest):
         self.assertIn(template['uuid'], self.listed(self.magnum))
 
     @decorators.idempotent_id('4620a410-21ad-4669-8fcf-2b3aacd6ee83')
-    @flags.promised('admin_updates_templates')
+    @flags.needs('magnum.template.admin-updates')
     def test_admin_hides_a_template_of_a_member(self):
         template = self.create_template()
 

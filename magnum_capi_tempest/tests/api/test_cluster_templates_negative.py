@@ -70,7 +70,7 @@ class ClusterTemplatesNegativeTest(base.BaseMagnumCapiTest):
 
     @decorators.idempotent_id('e65b4bcb-210a-4b0e-9b32-0a03bbf0923a')
     @decorators.attr(type='negative')
-    @flags.promised('template_driver')
+    @flags.needs('magnum.template.keeps-driver')
     def test_driver_that_does_not_exist(self):
         self.assert_refused(driver='k8s_nobody_wrote_it')
 

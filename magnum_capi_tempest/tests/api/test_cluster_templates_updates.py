@@ -93,7 +93,7 @@ class ClusterTemplateUpdatesTest(base.BaseMagnumCapiTest):
         self.assertIsNone(found['dns_nameserver'])
 
     @decorators.idempotent_id('91a86a72-8d1c-436f-8221-c98b691b6280')
-    @flags.promised('template_without_flavors_updated')
+    @flags.needs('magnum.template.no-flavors-updated')
     def test_it_needs_no_flavor_for_that(self):
         template = self.create_template(flavor_id=None, master_flavor_id=None)
 

@@ -39,7 +39,7 @@ class ClustersNegativeTest(base.BaseMagnumCapiTest):
 
     @decorators.idempotent_id('9a7028e6-3889-40cc-85a2-253f80fd7d88')
     @decorators.attr(type='negative')
-    @flags.promised('odd_masters_only')
+    @flags.needs('magnum.control-plane.odd-only')
     def test_two_masters(self):
         self.assert_refused(master_count=2)
 

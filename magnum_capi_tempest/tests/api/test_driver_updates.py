@@ -7,6 +7,7 @@ from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 
 from magnum_capi_tempest.tests.common import discovery
+from magnum_capi_tempest.tests.common import flags
 
 CONF = config.CONF
 
@@ -55,28 +56,28 @@ class UpdatedTemplateTest(discovery.BaseDiscoveryTest):
             image['id'], self.replace('image_id', image['id'])['image_id'])
 
     @decorators.attr(type=['smoke', 'negative', 'magnum-patch'])
-    @discovery.promised('template_update_checked')
+    @flags.needs('discovery.template.update-checked')
     @decorators.idempotent_id('878744c2-4f56-41e1-87e0-781b6d055d69')
     def test_driver_by_a_missing_one(self):
         self.assert_not_replaced('driver', discovery.NOBODY)
 
     @decorators.attr(type=['smoke', 'negative', 'magnum-patch'])
-    @discovery.promised('template_update_checked')
-    @discovery.configured('mismatched_driver')
+    @flags.needs('discovery.template.update-checked')
+    @flags.in_fixture('mismatched_driver')
     @decorators.idempotent_id('8335dbb0-405e-490b-a5bb-e73cd05a7edb')
     def test_driver_by_one_that_does_not_provide_the_type(self):
         self.assert_not_replaced(
-            'driver', CONF.magnum_capi.mismatched_driver)
+            'driver', flags.fixture().mismatched_driver)
 
     @decorators.attr(type=['smoke', 'negative', 'magnum-patch'])
-    @discovery.promised('template_update_checked')
-    @discovery.configured('disabled_driver')
+    @flags.needs('discovery.template.update-checked')
+    @flags.in_fixture('disabled_driver')
     @decorators.idempotent_id('33ac078f-d6cf-41a0-9e76-4cb2aa9a4973')
     def test_driver_by_a_disabled_one(self):
-        self.assert_not_replaced('driver', CONF.magnum_capi.disabled_driver)
+        self.assert_not_replaced('driver', flags.fixture().disabled_driver)
 
     @decorators.attr(type=['smoke', 'negative', 'magnum-patch'])
-    @discovery.promised('template_update_checked')
+    @flags.needs('discovery.template.update-checked')
     @decorators.idempotent_id('c4a2994b-9a65-44ff-a578-fe8b0c54641c')
     def test_image_by_one_that_the_driver_does_not_provide(self):
         image = self.create_image(os_distro=discovery.NOBODY)
@@ -84,40 +85,40 @@ class UpdatedTemplateTest(discovery.BaseDiscoveryTest):
         self.assert_not_replaced('image_id', image['id'])
 
     @decorators.attr(type=['smoke', 'negative', 'magnum-patch'])
-    @discovery.promised('template_update_checked')
+    @flags.needs('discovery.template.update-checked')
     @decorators.idempotent_id('5c3e261c-c5f4-4dc8-a508-68e3388b2888')
     def test_distro_by_one_that_the_driver_does_not_provide(self):
         self.assert_not_replaced('cluster_distro', discovery.NOBODY)
 
     @decorators.idempotent_id('208c6574-99d9-43dd-a9b7-eb62121954d2')
     @decorators.attr(type=['smoke', 'magnum-patch'])
-    @discovery.promised('template_update_checked')
-    @discovery.configured('sole_distro', 'sole_driver')
+    @flags.needs('discovery.template.update-checked')
+    @flags.in_fixture('sole_distro', 'sole_driver')
     def test_distro_follows_the_image(self):
-        if CONF.magnum_capi.sole_driver not in (
+        if flags.fixture().sole_driver not in (
                 CONF.magnum_capi.clashing_drivers):
             self.skipTest('sole_driver is not one of clashing_drivers')
         template = self.create_template_of(
-            self.create_image(), CONF.magnum_capi.sole_driver)
-        image = self.create_image(os_distro=CONF.magnum_capi.sole_distro)
+            self.create_image(), flags.fixture().sole_driver)
+        image = self.create_image(os_distro=flags.fixture().sole_distro)
 
         found = self.replace('image_id', image['id'], template)
 
         self.assertEqual(
-            (CONF.magnum_capi.sole_driver, CONF.magnum_capi.sole_distro),
+            (flags.fixture().sole_driver, flags.fixture().sole_distro),
             (found['driver'], found['cluster_distro']))
 
     @decorators.idempotent_id('d2b6d2c9-b27e-4110-a244-43ddda0441c7')
     @decorators.attr(type=['smoke', 'magnum-patch'])
-    @discovery.promised('template_update_checked')
-    @discovery.configured('sole_distro', 'sole_driver')
+    @flags.needs('discovery.template.update-checked')
+    @flags.in_fixture('sole_distro', 'sole_driver')
     def test_without_a_driver_it_is_chosen_again(self):
         template = self.create_template_of(
-            self.create_image(os_distro=CONF.magnum_capi.sole_distro),
-            CONF.magnum_capi.sole_driver)
+            self.create_image(os_distro=flags.fixture().sole_distro),
+            flags.fixture().sole_driver)
 
         self.magnum.templates.update_cluster_template(
             template['uuid'], [{'op': 'remove', 'path': '/driver'}])
 
-        self.assertEqual(CONF.magnum_capi.sole_driver,
+        self.assertEqual(flags.fixture().sole_driver,
                          self.show(template)['driver'])

@@ -9,6 +9,7 @@ from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 
 from magnum_capi_tempest.tests.common import discovery
+from magnum_capi_tempest.tests.common import flags
 
 
 class HostileValuesTest(discovery.BaseDiscoveryTest):
@@ -38,7 +39,7 @@ class HostileValuesTest(discovery.BaseDiscoveryTest):
             self.assertLess(len(text), 2000)
 
     @decorators.attr(type=['smoke', 'negative'])
-    @discovery.promised('image_driver')
+    @flags.needs('magnum.image.names-driver')
     @decorators.idempotent_id('51483083-d5c5-429d-9033-b6a80979941f')
     def test_driver_with_html(self):
         self.assert_refused(self.create_hostile_image(
@@ -47,7 +48,7 @@ class HostileValuesTest(discovery.BaseDiscoveryTest):
         self.assert_answers_still()
 
     @decorators.attr(type=['smoke', 'negative'])
-    @discovery.promised('image_driver')
+    @flags.needs('magnum.image.names-driver')
     @decorators.idempotent_id('6b8396f2-2f74-4b6b-ae81-e195bea14218')
     def test_driver_with_format_strings(self):
         self.assert_refused(self.create_hostile_image(
@@ -56,8 +57,8 @@ class HostileValuesTest(discovery.BaseDiscoveryTest):
         self.assert_answers_still()
 
     @decorators.attr(type=['smoke', 'negative', 'magnum-values'])
-    @discovery.promised('image_driver')
-    @discovery.promised('values_escaped')
+    @flags.needs('magnum.image.names-driver')
+    @flags.needs('discovery.error.values-escaped')
     @decorators.idempotent_id('b83378b9-dae9-432b-960b-eb1c1c3ac094')
     def test_driver_with_control_characters(self):
         error = self.assert_refused(self.create_hostile_image(
@@ -67,8 +68,8 @@ class HostileValuesTest(discovery.BaseDiscoveryTest):
         self.assert_answers_still()
 
     @decorators.attr(type=['smoke', 'negative', 'magnum-values'])
-    @discovery.promised('image_driver')
-    @discovery.promised('values_escaped')
+    @flags.needs('magnum.image.names-driver')
+    @flags.needs('discovery.error.values-escaped')
     @decorators.idempotent_id('3540fb97-88f6-4e7b-8dcb-9536b2ee9e7d')
     def test_driver_of_4_kib(self):
         error = self.assert_refused(self.create_hostile_image(
@@ -78,13 +79,13 @@ class HostileValuesTest(discovery.BaseDiscoveryTest):
         self.assert_answers_still()
 
     @decorators.attr(type=['smoke', 'negative', 'magnum-d2'])
-    @discovery.promised('driver_must_provide_type')
+    @flags.needs('discovery.type.must-be-provided')
     @decorators.idempotent_id('9774f3ab-b602-4cea-9688-e7c96cb1a9d5')
     def test_os_distro(self):
         self.assert_all_refused('os_distro')
 
     @decorators.attr(type=['smoke', 'negative', 'magnum-d6'])
-    @discovery.promised('magnum_distro')
+    @flags.needs('discovery.distro.magnum-distro')
     @decorators.idempotent_id('1d7ad934-0226-406f-b5a7-194ff4a77423')
     def test_magnum_distro(self):
         self.assert_all_refused('magnum_distro')

@@ -91,7 +91,7 @@ class EdgesTest(BaseMicroversionsTest):
 
     @decorators.idempotent_id('666c6a6b-a5b8-49e0-a6a5-e418db5df0d9')
     @decorators.attr(type='negative')
-    @flags.promised('microversion_edges_checked')
+    @flags.needs('magnum.microversion.edges-checked')
     def test_those_four_do_not_exist_before(self):
         self.require_microversions('1.3', '1.13')
         project = self.os_primary.credentials.project_id

@@ -10,6 +10,7 @@ from tempest.lib import decorators
 
 from magnum_capi_tempest.services import base_client
 from magnum_capi_tempest.tests.common import factories
+from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.negative import bad_input
 from magnum_capi_tempest.tests.common import personas
 from magnum_capi_tempest.tests.common import quotas
@@ -169,8 +170,8 @@ class RestTest(rbac.BaseRbacTest):
         # user's roles, and fails with 500.
         self.assert_rule(
             'create quota', self.create_quota, leave_out=(
-                () if CONF.magnum_capi_feature_enabled.bad_input_refused
-                else (personas.OTHER,)))
+                (personas.OTHER,) if flags.not_promised(
+                    'magnum.input.refused') else ()))
 
     @decorators.idempotent_id('2fe0efef-8d07-43b2-b8b9-19bddb219637')
     def test_update_quota(self):

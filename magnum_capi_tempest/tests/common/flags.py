@@ -9,6 +9,7 @@ attribute of a class).
 from tempest import config
 import testtools
 
+from magnum_capi_tempest import option_files
 from magnum_capi_tempest import promises
 
 CONF = config.CONF
@@ -33,7 +34,10 @@ def promise(name):
 
 
 def needs(name):
-    """Return a decorator: skip the test if another promise is not made."""
+    """Return a decorator: skip the test if another promise is not made.
+
+    :param name: id in one of the registries.
+    """
     reason = not_promised(name)
     return testtools.skipIf(reason, reason)
 
@@ -76,9 +80,50 @@ def promised(flag):
     return decorate
 
 
+def fixture():
+    """Return the option_files.DiscoveryFixture of tempest.conf.
+
+    :raises UsageError: the file cannot be read.
+    """
+    return option_files.discovery_fixture(CONF.magnum_capi.discovery_fixture)
+
+
+def value(option):
+    """Return what tempest.conf sets for a test; empty: nothing.
+
+    :param option: of [magnum_capi]; or "fault_flavors." and a key, or
+        "discovery_fixture." and a field.
+    """
+    group, _, field = option.partition('.')
+    if group == 'discovery_fixture':
+        return getattr(fixture(), field)
+    if field:
+        return CONF.magnum_capi[group].get(field)
+    return CONF.magnum_capi[option]
+
+
+def unset(options):
+    """Return why a test is skipped for options; empty if they are set.
+
+    :param options: for :func:`value`.
+    """
+    missing = [option for option in options if not value(option)]
+    return missing and ('Not set in [magnum_capi] of tempest.conf: '
+                        + ', '.join(missing))
+
+
 def configured(*options):
-    """Return a decorator: skip the test if an option is not set."""
-    missing = [o for o in options if not CONF.magnum_capi[o]]
-    return testtools.skipIf(
-        missing, 'Not set in [magnum_capi] of tempest.conf: '
-        f'{", ".join(missing)}')
+    """Return a decorator: skip the test if an option is not set.
+
+    :param options: for :func:`value`.
+    """
+    reason = unset(options)
+    return testtools.skipIf(reason, reason)
+
+
+def in_fixture(*fields):
+    """Return a decorator: skip the test if a field of the file is empty.
+
+    :param fields: of option_files.DiscoveryFixture.
+    """
+    return configured(*(f'discovery_fixture.{field}' for field in fields))

@@ -14,6 +14,7 @@ from tempest.lib import exceptions as lib_exc
 import testtools
 
 from magnum_capi import errors
+from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import cloud
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.management import remediation
@@ -107,7 +108,7 @@ class CloudQuotasTest(remediation.BaseWorkloadTest):
             errors.WaitTimeout, self.until, uuid,
             lambda look: observations.is_complete(look.status),
             'a cluster to be complete without room',
-            timeout=CONF.magnum_capi.rest_seconds)
+            timeout=base.rest_seconds())
         _, reset = service
         reset(self.os_primary.credentials.project_id)
         cluster = self.until_complete(uuid)

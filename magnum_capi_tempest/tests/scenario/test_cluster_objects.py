@@ -133,7 +133,7 @@ class ObjectsTest(remediation.BaseManagementTest,
     @flags.promise('resilience.objects.rest')
     @decorators.idempotent_id('86103017-6bdc-43bf-9222-a3e7df7380f2')
     def test_nothing_is_written_when_nothing_happens(self):
-        self.assert_rests(self.stack_id, CONF.magnum_capi.rest_seconds)
+        self.assert_rests(self.stack_id, base.rest_seconds())
 
 
 @flags.promise('resilience.objects.rest')
@@ -141,13 +141,14 @@ class WaitingTest(remediation.BaseManagementTest):
     """A driver only reads while it watches an incomplete cluster."""
 
     required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig',
-                        'stuck_flavor')
+                        'fault_flavors.stuck')
 
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('75235c2c-c852-41e7-a304-0324a6f2ff85')
     def test_nothing_is_written_while_nodes_do_not_come(self):
         uuid = self.request_cluster(
-            self.create_template(flavor_id=CONF.magnum_capi.stuck_flavor),
+            self.create_template(
+                flavor_id=flags.value('fault_flavors.stuck')),
             keypair=self.create_keypair())
         stack_id = self.wait_for_stack_id(uuid)
         self.wait_for_workers(stack_id)

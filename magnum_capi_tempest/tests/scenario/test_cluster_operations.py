@@ -173,7 +173,7 @@ class RotateAuthorityTest(operations.BaseOperationsTest):
             self.assert_usable(cluster, masters, workers + 1)
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('failed_cluster_polled')
+    @flags.needs('magnum.cluster.failed-polled')
     @flags.promise('lifecycle.authority.refusal-passes')
     @decorators.idempotent_id('19a09d61-f46e-44c6-9f0b-9f3b6376949c')
     def test_a_refusal_is_no_failure_of_the_cluster(self):

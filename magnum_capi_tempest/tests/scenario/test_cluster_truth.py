@@ -20,14 +20,14 @@ TIMEOUT = 'lifecycle.cluster.create-timeout'
 class CompleteTest(operations.BaseOperationsTest):
     """All tests share a cluster with slow workers."""
 
-    required_options = (*base.TEMPLATE_OPTIONS, 'slow_flavor')
+    required_options = (*base.TEMPLATE_OPTIONS, 'fault_flavors.slow')
     required_flags = ('workload_api',)
 
     @classmethod
     def resource_setup(cls):
         super().resource_setup()
         # Templates first: they are deleted last.
-        slow = {'flavor_id': CONF.magnum_capi.slow_flavor}
+        slow = {'flavor_id': flags.value('fault_flavors.slow')}
         old = cls.create_class_template(**slow)
         cls.newer = CONF.magnum_capi.upgrade_image_id and (
             cls.create_class_template(
@@ -110,7 +110,7 @@ class FailureTest(operations.BaseOperationsTest):
     @classmethod
     def resource_setup(cls):
         super().resource_setup()
-        stuck_flavor = CONF.magnum_capi.stuck_flavor
+        stuck_flavor = flags.value('fault_flavors.stuck')
         if stuck_flavor and not flags.not_promised(TIMEOUT):
             # A minute is the minimum.
             cls.stuck = cls.request_class_cluster(
@@ -126,14 +126,14 @@ class FailureTest(operations.BaseOperationsTest):
         self.assertTrue(look.status_reason)
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.configured('failing_flavor')
+    @flags.configured('fault_flavors.failing')
     @decorators.idempotent_id('601ac9e9-e84c-4634-8a01-117daecc74c2')
     def test_a_new_node_group(self):
         cluster = self.create_cluster(self.create_template())
 
         group = self.magnum.nodegroups.create_nodegroup(
             cluster['uuid'], name='failing', node_count=1,
-            flavor_id=CONF.magnum_capi.failing_flavor)
+            flavor_id=flags.value('fault_flavors.failing'))
 
         look = self.waiter.until_settled(cluster['uuid'], group['uuid'])
         self.assertEqual(('UPDATE_FAILED', 'CREATE_FAILED'),
@@ -141,18 +141,18 @@ class FailureTest(operations.BaseOperationsTest):
         self.assertTrue(look.status_reason)
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.configured('failing_flavor')
+    @flags.configured('fault_flavors.failing')
     @decorators.idempotent_id('47f92ea8-77d2-4245-afe3-28e5b37a5666')
     def test_workers_of_a_new_cluster(self):
         template = self.create_template(
-            flavor_id=CONF.magnum_capi.failing_flavor)
+            flavor_id=flags.value('fault_flavors.failing'))
 
         self.assert_creation_fails(self.request_cluster(
             template, keypair=self.create_keypair()))
 
     # Last by name.
     @decorators.attr(type=['slow', 'life'])
-    @flags.configured('stuck_flavor')
+    @flags.configured('fault_flavors.stuck')
     @flags.promise(TIMEOUT)
     @decorators.idempotent_id('adb34558-732f-4131-bf3d-fe2237cc952a')
     def test_workers_that_never_come(self):

@@ -32,7 +32,7 @@ class ConformanceTest(conformance.BaseConformanceTest):
 class ConformanceLifeTest(conformance.BaseConformanceTest):
     """A cluster conforms and serves, whatever happens to it."""
 
-    required_options = (*base.TEMPLATE_OPTIONS, 'conformance_mode',
+    required_options = (*base.TEMPLATE_OPTIONS, 'conformance_plan',
                         'upgrade_image_id', 'workload_image')
     required_flags = ('resize', 'workload_api')
     # Nodes are created for an upgrade and for a node group, and the

@@ -50,7 +50,7 @@ class ClashTest(operations.BaseOperationsTest, driver_marks.Assertions):
     def test_two_clusters_side_by_side(self):
         workers = CONF.magnum_capi.node_count
         more = workers + CONF.magnum_capi_feature_enabled.resize
-        self.read_marks(CONF.magnum_capi, (self.driver, self.other))
+        self.read_marks(flags.fixture(), (self.driver, self.other))
         clusters = {
             driver: self.waiter.until_created(uuid)
             for driver, uuid in [
@@ -79,7 +79,7 @@ class ClashTest(operations.BaseOperationsTest, driver_marks.Assertions):
             self.delete_cluster(stays)
 
     @decorators.attr(type=['slow', 'magnum-rehoming'])
-    @discovery.promised('upgrade_keeps_driver')
+    @flags.needs('discovery.upgrade.keeps-driver')
     @decorators.idempotent_id('66d458d0-c204-4903-aa28-536316886f83')
     def test_upgrade_keeps_the_driver(self):
         workers = CONF.magnum_capi.node_count
@@ -122,24 +122,24 @@ class ShadowedDriverTest(discovery.BaseDiscoveryTest):
     min_microversion = '1.9'
 
     @decorators.attr(type=['slow', 'magnum-d5', 'uncured'])
-    @discovery.promised('template_driver_decides')
-    @discovery.configured('beta_shadowed_distro', 'beta_shadowed_driver')
+    @flags.needs('discovery.template.decides')
+    @flags.in_fixture('beta_shadowed_distro', 'beta_shadowed_driver')
     @decorators.idempotent_id('4fae17d1-209c-46b8-9b07-c712d9aa8908')
     def test_a_beta_driver_stops_nobody(self):
         template = self.create_template_of(
             self.create_image(
-                os_distro=CONF.magnum_capi.beta_shadowed_distro),
-            CONF.magnum_capi.beta_shadowed_driver)
+                os_distro=flags.fixture().beta_shadowed_distro),
+            flags.fixture().beta_shadowed_driver)
 
         self.request_small_cluster(template)
 
     @decorators.attr(type=['slow', 'magnum-d7', 'uncured'])
-    @discovery.promised('template_driver_decides')
-    @discovery.configured('lax_distro', 'lax_shadowed_driver')
+    @flags.needs('discovery.template.decides')
+    @flags.in_fixture('lax_distro', 'lax_shadowed_driver')
     @decorators.idempotent_id('411f724f-15a4-4b30-97eb-fa9d73a3b91b')
     def test_the_driver_of_the_template_judges_the_masters(self):
         template = self.create_template_of(
-            self.create_image(os_distro=CONF.magnum_capi.lax_distro),
-            CONF.magnum_capi.lax_shadowed_driver, master_lb_enabled=True)
+            self.create_image(os_distro=flags.fixture().lax_distro),
+            flags.fixture().lax_shadowed_driver, master_lb_enabled=True)
 
         self.assert_cluster_refused(template, master_count=2)

@@ -254,7 +254,7 @@ class LivingClusterTest(refused_updates.BaseLivingClusterTest):
 
     @decorators.attr(type=['slow', 'negative'])
     @decorators.idempotent_id('462041d3-42aa-4e1d-99e5-7f588f9a9fac')
-    @flags.promised('odd_masters_only')
+    @flags.needs('magnum.control-plane.odd-only')
     def test_two_masters(self):
         self.assertRaises(
             lib_exc.BadRequest, self.magnum.clusters.resize_cluster,

@@ -29,7 +29,7 @@ FAILURE = 'failed by a test'
 
 class BaseLongTest(remediation.BaseWorkloadTest):
 
-    required_options = (*base.TEMPLATE_OPTIONS, 'late_flavor')
+    required_options = (*base.TEMPLATE_OPTIONS, 'fault_flavors.late')
 
     @classmethod
     def request_short_cluster(cls, **template):
@@ -46,7 +46,7 @@ class BaseLongTest(remediation.BaseWorkloadTest):
         """Request a node group whose machine is slow to become ready."""
         return self.magnum.nodegroups.create_nodegroup(
             cluster['uuid'], name='late', node_count=1,
-            flavor_id=CONF.magnum_capi.late_flavor)
+            flavor_id=flags.value('fault_flavors.late'))
 
     def assert_group_created(self, cluster, group):
         look = self.waiter.until_settled(cluster['uuid'], group['uuid'])
@@ -65,11 +65,12 @@ class LateClusterTest(BaseLongTest):
     def resource_setup(cls):
         super().resource_setup()
         cls.failing, cls.doomed = (
-            cls.request_short_cluster(flavor_id=CONF.magnum_capi.late_flavor)
+            cls.request_short_cluster(
+                flavor_id=flags.value('fault_flavors.late'))
             for _ in range(2))
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('failed_cluster_polled')
+    @flags.needs('magnum.cluster.failed-polled')
     @flags.promise('lifecycle.cluster.failure-ends')
     @decorators.idempotent_id('5d0a6f5e-9b1f-4c3f-8d27-6c1e2f0b7a94')
     def test_a_creation_that_failed_is_complete_in_the_end(self):
@@ -84,7 +85,7 @@ class LateClusterTest(BaseLongTest):
                               CONF.magnum_capi.node_count)
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('failed_cluster_polled')
+    @flags.needs('magnum.cluster.failed-polled')
     @flags.promise('lifecycle.cluster.late-deletion')
     @decorators.idempotent_id('c1f3b7d2-0e64-4a58-9f8b-3b7d5e2a9c16')
     def test_a_deletion_takes_as_long_as_it_needs(self):
@@ -117,7 +118,7 @@ class LateGroupTest(BaseLongTest):
 class MachineFailsTest(BaseLongTest, remediation.BaseManagementTest):
 
     required_options = (*remediation.BaseManagementTest.required_options,
-                        'late_flavor')
+                        'fault_flavors.late')
 
     @classmethod
     def resource_setup(cls):

@@ -28,6 +28,11 @@ CONF = config.CONF
 STAGGER = 3
 
 
+def _limit(count):
+    """Seconds to wait until so many clusters are complete, or gone."""
+    return CONF.magnum_capi.build_timeout + 15 * count
+
+
 @flags.promise('lifecycle.cluster.many')
 class ManyClustersTest(operations.BaseOperationsTest):
 
@@ -73,7 +78,7 @@ class ManyClustersTest(operations.BaseOperationsTest):
         waiting.wait_for(
             poll, done=lambda look: len(took) == len(asked),
             failed=self.failures,
-            timeout=CONF.magnum_capi.many_clusters_timeout,
+            timeout=_limit(len(asked)),
             what=f'{len(asked)} clusters to be complete',
             describe=self.counted)
         return took
@@ -103,5 +108,5 @@ class ManyClustersTest(operations.BaseOperationsTest):
             failed=self.failures,
             done=lambda look: all(one.cluster is None and not one.trouble
                                   for one in look.values()),
-            timeout=CONF.magnum_capi.many_clusters_timeout,
+            timeout=_limit(len(asked)),
             what=f'{len(asked)} clusters to go')

@@ -3,7 +3,8 @@
 """Cloud resources that Kubernetes requests are created, and cleaned up.
 
 For nodes that are servers of the cloud: see real_nodes. The resources of the
-cloud provider also need pods: see cloud_provider.
+cloud provider also need pods: where there are none, network.service is in
+not_promised.
 """
 
 from tempest import config
@@ -19,6 +20,10 @@ from magnum_capi_tempest.tests.common.management import remediation
 
 CONF = config.CONF
 
+#: Labels of the cluster, unless the option labels has others: the driver must
+#: delete a volume when its claim is deleted.
+_RECLAIM = {'csi_cinder_reclaim_policy': 'Delete'}
+
 
 class OpenStackNodesTest(remediation.BaseWorkloadTest):
     """All tests share a cluster; leftovers are deleted with it."""
@@ -31,8 +36,7 @@ class OpenStackNodesTest(remediation.BaseWorkloadTest):
         cls.get = staticmethod(
             cloud.getter(cls.os_primary, cls.magnum))
         cls.cluster = cls.create_class_cluster(cls.create_class_template(
-            labels={**CONF.magnum_capi.labels,
-                    **CONF.magnum_capi.volume_labels}))
+            labels={**_RECLAIM, **CONF.magnum_capi.labels}))
         # Cluster API replaces a server only after it has learned of it. Some
         # drivers report complete clusters before that.
         cls.until(
@@ -111,7 +115,6 @@ class OpenStackNodesTest(remediation.BaseWorkloadTest):
                                CONF.magnum_capi.node_count)
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('cloud_provider')
     @flags.promise('network.service.balancer')
     @decorators.idempotent_id('236dfd4a-8f70-424d-9d6e-8d582a948bf6')
     def test_a_load_balancer_comes_and_goes(self):
@@ -131,7 +134,6 @@ class OpenStackNodesTest(remediation.BaseWorkloadTest):
         self.wait_for_named(model.BALANCER, name, 0)
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('cloud_provider')
     @flags.promise('network.service.balancer')
     @decorators.idempotent_id('c95cf11e-8e04-4de5-a622-4848f776a690')
     def test_a_load_balancer_goes_with_its_cluster(self):
@@ -144,7 +146,6 @@ class OpenStackNodesTest(remediation.BaseWorkloadTest):
         self.wait_for_named(model.BALANCER, name, 1)
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('cloud_provider')
     @flags.promise('network.service.volume')
     @decorators.idempotent_id('3209b8dd-fefb-4fce-af87-66033a62f729')
     def test_a_volume_comes_and_goes(self):

@@ -68,7 +68,7 @@ class ClustersTest(rbac.BaseRbacTest, operations.BaseSharedClusterTest):
 
     @decorators.attr(type='slow')
     @decorators.idempotent_id('0e1c930a-74dc-4fef-aeff-c257e4abc5cf')
-    @flags.promised('odd_masters_only')
+    @flags.needs('magnum.control-plane.odd-only')
     def test_resize(self):
         self.assert_rule('resize cluster', lambda magnum: (
             magnum.clusters.resize_cluster(

@@ -22,8 +22,7 @@ class EvidenceTest(testtools.TestCase):
         self.asked = []
         self.patch(f'{base.__name__}.CONF', types.SimpleNamespace(
             magnum_capi=test_base.Options(
-                log_files=[], log_command='', evidence_timeout=1,
-                artifact_dir=''),
+                log_files=[], log_command='', artifact_dir=''),
             magnum_capi_feature_enabled=test_base.Options(
                 workload_api=True)))
         self.patch(f'{base.__name__}.details.collect', self._collect)

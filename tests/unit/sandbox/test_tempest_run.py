@@ -2,7 +2,6 @@
 
 import configparser
 import dataclasses
-import json
 import pathlib
 import types
 from unittest import mock
@@ -16,6 +15,7 @@ from magnum_capi_sandbox import nodes
 from magnum_capi_sandbox import record
 from magnum_capi_sandbox import spec
 from magnum_capi_sandbox import tempest_run
+from magnum_capi_tempest import option_files
 from magnum_capi_tempest import paths
 from magnum_capi_tempest import runmarks
 from tests.unit import own_folders
@@ -66,7 +66,9 @@ class PrepareTest(_Base):
         record.save(self.layout.directory, dataclasses.replace(
             with_clash, additions=spec.Additions(clash=True)))
         found = self.config(self.prepare(driver='k8s_x'))['magnum_capi']
-        self.assertIn('disabled_driver', found)
+        self.assertEqual(
+            'k8s_capi_disabled_v1', option_files.discovery_fixture(
+                found['discovery_fixture']).disabled_driver)
         # It is that one's description that counts.
         self.described.assert_called_once_with(self.box, 'k8s_x')
 
@@ -79,8 +81,9 @@ class PrepareTest(_Base):
             driver='k8s_x', described=described))['magnum_capi']
 
         self.assertEqual(
-            ('a:1', 'lifecycle.resize.last-wins'),
-            (found['labels'], found['not_promised']))
+            ('a:1', True),
+            (found['labels'], 'lifecycle.resize.last-wins' in found[
+                'not_promised'].split(',')))
         self.described.assert_not_called()
 
     def test_lock_folder_exists(self):
@@ -210,11 +213,13 @@ class RunTest(_Base):
 
         found = self.options(install=('/d',))
 
+        option_files._read.cache_clear()
         self.assertEqual(
             {'a': {'stack_id': 'x'}, 'b': {'stack_id': 'x'}},
-            json.loads(found['driver_marks']))
-        self.assertEqual('{}', self.options(
-            ('driver_marks', '{}'), install=('/d',))['driver_marks'])
+            option_files.discovery_fixture(found['discovery_fixture']).marks)
+        self.assertEqual('/mine', self.options(
+            ('discovery_fixture', '/mine'),
+            install=('/d',))['discovery_fixture'])
 
     def test_a_sandbox_of_one_driver_has_no_clash(self):
         self.assertNotIn('clashing_drivers', self.options())

@@ -49,7 +49,7 @@ class ListedTest(testtools.TestCase):
             '[magnum_capi_feature_enabled] three_masters is false',
             'scenario.test_cluster_truth.FailureTest.'
             'test_workers_that_never_come':
-            'Not set in [magnum_capi] of tempest.conf: stuck_flavor',
+            'Not set in [magnum_capi] of tempest.conf: fault_flavors.stuck',
             'scenario.test_cluster_lifecycle.ClusterLifecycleTest.'
             'test_create_use_resize_delete': ''}, {
                 ident: found[ident].skipped for ident in (

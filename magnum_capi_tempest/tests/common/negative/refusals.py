@@ -16,6 +16,7 @@ from tempest.lib import exceptions as lib_exc
 from magnum_capi import waiting
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import details
+from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import microversions
 from magnum_capi_tempest.tests.common.negative import bad_input
 from magnum_capi_tempest.tests.common.negative import known_answers
@@ -100,19 +101,18 @@ def tried(cases, expected=bad_input.REFUSED, known=None):
 class BaseRefusalsTest(base.BaseMagnumCapiTest):
     """A test of requests that must be refused.
 
-    Known wrong answers of this release of Magnum are no failures unless
-    [magnum_capi_feature_enabled] bad_input_refused is true. They are always
-    attached to the result, and reports count them.
+    Known wrong answers of this release of Magnum are no failures while
+    magnum.input.refused is in not_promised. They are always attached to the
+    result, and reports count them.
     """
 
     @classmethod
     def setup_clients(cls):
         super().setup_clients()
         cls.known_answers = (
-            None if CONF.magnum_capi_feature_enabled.bad_input_refused
-            else known_answers.read(
-                CONF.magnum_capi.known_answers or known_answers.MEASURED,
-                microversions.of(cls.magnum.templates)))
+            known_answers.read(known_answers.MEASURED, microversions.of(
+                cls.magnum.templates))
+            if flags.not_promised('magnum.input.refused') else None)
 
     def assert_refused_all(self, cases, expected=bad_input.REFUSED):
         """Assert that requests are refused properly, see tried()."""
