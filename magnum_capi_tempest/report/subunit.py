@@ -102,7 +102,7 @@ def read(path, *, title, facts=None):
         facts=types.MappingProxyType(facts),
         problems=tuple(sorted({_damage(r, path) for r in damage})),
         sections=(*_hindered(tests), *_not_checked(tests),
-                  *_tolerated(tests)))
+                  *_tolerated(tests), *_known(tests)))
 
 
 def _hindered(tests):
@@ -136,6 +136,19 @@ def _tolerated(tests):
         yield model.Section(
             f'Tolerated errors: {len(lines)} (they passed while tests waited, '
             'and failed none)', tuple(lines))
+
+
+def _known(tests):
+    """A section with wrong answers of Magnum that are known, if any."""
+    lines = [f'{test.name}: {line}' for test in tests
+             for detail in test.details
+             if detail.name.startswith(texts.KNOWN_ANSWERS)
+             for line in detail.text.splitlines() if line.strip()]
+    if lines:
+        yield model.Section(
+            f'Invalid input that this Magnum is known not to refuse well: '
+            f'{len(lines)} requests (no failure; see "Where Magnum\'s REST '
+            'API deviates" in the documentation)', tuple(lines), folded=True)
 
 
 def _test(record):

@@ -55,6 +55,9 @@ def show_sections(say, sections):
     """Print :class:`~.model.Section` objects, limited in lines."""
     for section in sections:
         say()
+        if section.folded:
+            say(f'{text.line(section.title)}.')
+            continue
         say(f'{text.line(section.title)}:')
         for line in section.lines[:SECTION]:
             say(f'  {text.line(line)}')

@@ -71,7 +71,7 @@ class BadStatsTest(refusals.BaseRefusalsTest):
     @decorators.attr(type='negative')
     def test_types_that_do_not_exist(self):
         self.assert_refused_all(
-            ('parameter', f'type={value!a}',
+            ('stats', 'parameter', f'type={value!a}',
              lambda value=value: self.magnum.stats.show_stats(type=value))
             for value in ('balloon', '', "' OR 1=1 --", '\0', 'n' * 1000))
 
@@ -79,5 +79,5 @@ class BadStatsTest(refusals.BaseRefusalsTest):
     @decorators.attr(type='negative')
     def test_parameters_that_do_not_exist(self):
         self.assert_refused_all([
-            ('parameter', 'colour',
+            ('stats', 'parameter', 'colour',
              lambda: self.magnum.stats.show_stats(colour='blue'))])

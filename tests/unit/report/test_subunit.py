@@ -8,6 +8,8 @@ import testtools
 from magnum_capi import errors
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import subunit
+from magnum_capi_tempest.report import terminal
+from magnum_capi_tempest import texts
 from tests.unit.report import streams
 
 TRACEBACK = '''\
@@ -58,6 +60,19 @@ class ReadTest(testtools.TestCase):
         self.assertTrue(section.title.startswith('Tolerated errors: 2 '))
         self.assertEqual(('B.one: x: 1', 'B.one: y: 2'), section.lines)
         self.assertTrue(run.ok)
+
+    def test_known_answers_of_magnum_are_one_line(self):
+        run = self.read(streams.Stream().test(
+            'a.B.one', **{texts.KNOWN_ANSWERS: 'x is accepted: 201\ny: 2'}))
+
+        section, = run.sections
+        self.assertIn(': 2 requests', section.title)
+        self.assertTrue(section.folded)
+        self.assertTrue(run.ok)
+        printed = []
+        terminal.show_sections(
+            lambda text='', style='': printed.append(text), run.sections)
+        self.assertEqual(['', f'{section.title}.'], printed)
 
     def test_what_was_not_checked_is_counted(self):
         run = self.read(
