@@ -134,6 +134,18 @@ def parse(text: str) -> dict[str, Promise]:
     return found
 
 
+def attribute(name: str) -> str:
+    """Return the attribute of Tempest of the tests that judge a promise.
+
+    It has no points: tempest and stestr take what is in front of the last one
+    for the class of a test. As a point of a regular expression stands for any
+    character, ``--regex`` with an id selects its tests.
+
+    :param name: id, or the beginning of ids.
+    """
+    return name.replace('.', '/')
+
+
 def get(name: str) -> Promise:
     """A promise by its id or an alias.
 

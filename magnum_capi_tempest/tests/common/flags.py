@@ -6,7 +6,10 @@ They mark what they decorate, as ``promise`` and ``required_flags`` (like the
 attribute of a class).
 """
 
+import inspect
+
 from tempest import config
+from tempest.lib import decorators
 import testtools
 
 from magnum_capi_tempest import option_files
@@ -19,7 +22,8 @@ def promise(name):
     """Return a decorator: the test, or each of a class, judges a promise.
 
     The promise of a test takes precedence over that of its class. The test is
-    skipped if the driver does not make the promise.
+    skipped if the driver does not make the promise. The promise is also an
+    attribute of the test, see :func:`.promises.attribute`.
 
     :param name: id in the registry.
     :raises LookupError: there is no such promise.
@@ -29,8 +33,16 @@ def promise(name):
 
     def decorate(found):
         found.promise = name
+        for test in _tests(found) if inspect.isclass(found) else [found]:
+            decorators.attr(type=promises.attribute(name))(test)
         return found
     return decorate
+
+
+def _tests(case):
+    """The tests of a class that have no promise of their own."""
+    return [test for name, test in vars(case).items()
+            if name.startswith('test_') and not hasattr(test, 'promise')]
 
 
 def needs(name):

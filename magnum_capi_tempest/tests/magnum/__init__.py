@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Tests that check the Magnum API with single requests, without clusters."""
+"""Tests of Magnum itself, whatever the driver."""

@@ -60,9 +60,9 @@ class DriverTest(testtools.TestCase):
         self.conf = configparser.RawConfigParser()
         self.conf.read(etc / 'tempest.conf')
         recorded = streams.Stream()
-        recorded.test('magnum_capi_tempest.tests.api.test_a.T.test_b[id-1]',
+        recorded.test('magnum_capi_tempest.tests.magnum.test_a.T.test_b[id-1]',
                       self.status, traceback='AssertionError: x')
-        recorded.test('magnum_capi_tempest.tests.api.test_a.T.test_c[id-2]',
+        recorded.test('magnum_capi_tempest.tests.magnum.test_a.T.test_c[id-2]',
                       'success')
         outfile.write_private(stream, recorded.data)
         return stream

@@ -145,9 +145,9 @@ class PlanTest(testtools.TestCase):
 
         self.assertEqual(0, code)
         run, skipped = out.split('\n\n')[:2]
-        self.assertIn('api.test_versions.', run)
+        self.assertIn('magnum.test_versions.', run)
         self.assertIn('image_id', skipped)
-        self.assertIn('scenario.test_strangers.', skipped)
+        self.assertIn('driver.test_strangers.', skipped)
         self.assertIn('3 are skipped', out)
 
     def test_mistakes(self):

@@ -15,11 +15,11 @@ import fixtures
 from tempest.lib import exceptions as lib_exc
 import testtools
 
-from magnum_capi_tempest.tests.api import test_quotas
-from magnum_capi_tempest.tests.api import test_rbac
 from magnum_capi_tempest.tests.common import personas
 from magnum_capi_tempest.tests.common import quotas
 from magnum_capi_tempest.tests.magnum import test_fields_negative
+from magnum_capi_tempest.tests.magnum import test_quotas
+from magnum_capi_tempest.tests.magnum import test_rbac
 from magnum_capi_tempest.tests.magnum import test_updates_negative
 
 PROJECT = 'their project'

@@ -11,7 +11,7 @@ from magnum_capi import errors
 from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import operations
-from magnum_capi_tempest.tests.scenario import test_strangers
+from magnum_capi_tempest.tests.driver import test_strangers
 from tests.unit.package_tests import test_base
 
 
