@@ -23,6 +23,7 @@ from magnum_capi_sandbox import infrastructure
 from magnum_capi_sandbox import nodes
 from magnum_capi_sandbox import record as records
 from magnum_capi_sandbox import usable_drivers
+from magnum_capi_sandbox import versions
 from magnum_capi_tempest import paths
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest.toolchain import lock
@@ -219,11 +220,33 @@ def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
     # A test of a promise that is not kept may take any time.
     if regex == runs.SUITE and order.promise == 'kept':
         durations.keep(stream, known)
-    return stream, {
-        'profile': record.profile,
-        'nodes': record.nodes.kind,
+    return stream, {**_facts(box, order), 'tests': regex}
+
+
+def _facts(box, order):
+    """What was tested, with what: versions by part.
+
+    A sandbox that a test has broken cannot tell all of them.
+    """
+    record = records.require_ready(box.directory)
+    found = {
         'driver': order.driver or "Magnum's choice",
-        'tests': regex,
+        'discovery filter': 'yes' if record.additions.discovery_filter
+        else 'no',
+        'nodes': record.nodes.kind,
+        'profile': record.profile,
+    }
+    try:
+        made = versions.made(box)
+    except errors.MagnumCapiError:
+        return found
+    if order.driver in made.drivers:
+        found['driver'] += f' ({" ".join(made.drivers[order.driver])})'
+    return {
+        'Magnum': made.versions['magnum'], **found,
+        'Cluster API': made.versions['cluster_api'],
+        'provider': made.versions['infrastructure'],
+        'chart': made.versions['chart'],
     }
 
 

@@ -54,6 +54,9 @@ PERSONAS = frozenset(('alt', 'project_admin', 'project_reader'))
 #: Tolerated errors that no test has reported yet, of all classes in a process.
 _TOLERATED = []
 
+#: Versions of the cloud that a test of this process has already reported.
+_TOLD = set()
+
 
 def rest_seconds():
     """Seconds for which nothing may happen while a cluster is idle.
@@ -255,6 +258,12 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
         self.addOnException(self._attach_evidence)
         self.addCleanup(self._attach_tolerated)
         self.addCleanup(self._attach_not_checked)
+        self.addCleanup(self._attach_versions)
+        #: Lines "part: version" for reports.
+        self._versions_seen = [
+            f'Magnum: highest microversion {self.newest_microversion}']
+        if CONF.magnum_capi.driver:
+            self._versions_seen.append(f'driver: {CONF.magnum_capi.driver}')
 
     @classmethod
     def new_waiter(cls, magnum=None):
@@ -364,8 +373,11 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
     def create_cluster(self, template, **changes):
         """Create a cluster, wait for CREATE_COMPLETE, and return it."""
         changes.setdefault('keypair', self.create_keypair())
-        return self.waiter.until_created(
+        cluster = self.waiter.until_created(
             self.request_cluster(template, **changes))
+        if cluster.get('coe_version'):
+            self._versions_seen.append(f'Kubernetes: {cluster["coe_version"]}')
+        return cluster
 
     def resize_cluster(self, cluster, node_count, nodegroup):
         """Resize a node group, wait until that is over; return the cluster."""
@@ -565,6 +577,13 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
         if self._not_checked:
             self.addDetail(texts.NOT_CHECKED,
                            details.text('\n'.join(self._not_checked)))
+
+    def _attach_versions(self):
+        """Attach versions that no other test of this process has told."""
+        found = [one for one in self._versions_seen if one not in _TOLD]
+        if found:
+            _TOLD.update(found)
+            self.addDetail(texts.VERSIONS, details.text('\n'.join(found)))
 
     def _attach_tolerated(self):
         found = self.waiter.tolerated.take()

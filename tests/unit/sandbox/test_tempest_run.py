@@ -15,6 +15,7 @@ from magnum_capi_sandbox import nodes
 from magnum_capi_sandbox import record
 from magnum_capi_sandbox import spec
 from magnum_capi_sandbox import tempest_run
+from magnum_capi_sandbox import versions
 from magnum_capi_tempest import option_files
 from magnum_capi_tempest import paths
 from magnum_capi_tempest import runmarks
@@ -106,6 +107,12 @@ class RunTest(_Base):
         self.useFixture(own_folders.OwnFolders())
         self.durations = self.useFixture(fixtures.MockPatchObject(
             tempest_run, 'durations')).mock
+        self.made = self.useFixture(fixtures.MockPatchObject(
+            tempest_run.versions, 'made',
+            return_value=versions.Made({
+                'magnum': '23.0.0', 'cluster_api': 'v1.12.0',
+                'infrastructure': 'memory', 'chart': 'x 1'},
+                {'k8s_x': ('x-driver', '1.0')}))).mock
 
     def options(self, *given, third_party=False, driver=None, **additions):
         record.save(self.layout.directory, dataclasses.replace(
@@ -199,6 +206,19 @@ class RunTest(_Base):
     def test_durations_of_other_suites_are_unknown(self):
         self.assertEqual(([], []), self.durations_of(third_party=True)[1:])
         self.durations.tell_typical.assert_not_called()
+
+    def test_a_report_says_what_was_tested(self):
+        order = tempest_run.Order(driver='k8s_x')
+        found = tempest_run._facts(self.box, order)
+
+        self.assertEqual(
+            ('23.0.0', 'k8s_x (x-driver 1.0)', 'v1.12.0', 'no', 'memory'),
+            tuple(found[part] for part in (
+                'Magnum', 'driver', 'Cluster API', 'discovery filter',
+                'nodes')))
+        self.made.side_effect = errors.MagnumCapiError('broken')
+        self.assertEqual(
+            'k8s_x', tempest_run._facts(self.box, order)['driver'])
 
     def test_what_breaks_promises_is_not_kept(self):
         self.assertEqual([], self.durations_of(promise='all')[2])
