@@ -15,8 +15,7 @@ together with the rest of the plugin's options
 
 from oslo_config import cfg
 
-from magnum_capi_tempest import features
-from magnum_capi_tempest import trials
+from magnum_capi_tempest import promises
 
 SERVICE_AVAILABLE_GROUP = cfg.OptGroup(
     'service_available', title='Available OpenStack services')
@@ -104,11 +103,14 @@ OPTS = [
              'created with this driver, and tests verify that they have it. '
              'When empty, Magnum chooses the driver.'),
     cfg.ListOpt(
-        'not_promised', default=[],
-        help='IDs of promises that the driver under test does not make, or is '
-             'known to break, for example lifecycle.resize.last-wins. Their '
-             'tests are skipped. The documentation of the suite lists all '
-             'promises.'),
+        'not_promised', default=promises.not_of_magnum(),
+        help='IDs of promises that are not made or known to be broken, by the '
+             'driver under test, such as lifecycle.resize.last-wins, or by '
+             'this Magnum, such as discovery.disabled.refused. "discovery" '
+             'stands for everything that begins with "discovery.". Their '
+             'tests are skipped. The default is what an unmodified Magnum '
+             'does not promise; who sets this repeats that. The documentation '
+             'of the suite lists all promises.'),
     cfg.BoolOpt(
         'master_lb_enabled', default=True,
         help='Value of master_lb_enabled in cluster templates. Magnum '
@@ -160,10 +162,6 @@ OPTS = [
              'For DevStack: sudo journalctl --no-pager --output cat --since '
              '{since} --grep {words} --unit devstack@magnum-api --unit '
              'devstack@magnum-cond.'),
-    cfg.IntOpt(
-        'evidence_timeout', default=60, min=1,
-        help='Seconds that a failed test may spend on collecting evidence. '
-             'Sources that do not answer in that time are listed.'),
     cfg.ListOpt(
         'clashing_drivers', default=[],
         help='Names of two or more enabled drivers that provide the cluster '
@@ -171,67 +169,11 @@ OPTS = [
              'k8s_capi_helm_v1,k8s_cluster_api_ubuntu. When empty, it is not '
              'tested what Magnum does with two drivers of one type.'),
     cfg.StrOpt(
-        'driver_marks', default='',
-        help='By what clusters of clashing_drivers are recognized, as JSON: '
-             'the field "mark" of a description (magnum-capi.yaml), by name '
-             'of the driver. Needed for drivers that have no description '
-             'where Tempest runs. An operation by the wrong driver is only '
-             'seen with management_kubeconfig.'),
-    cfg.StrOpt(
-        'mismatched_driver', default='',
-        help='Name of an enabled driver that does not provide the cluster '
-             'type of image_id. When empty, it is not tested what happens '
-             'when a template names a driver that does not fit.'),
-    cfg.StrOpt(
-        'disabled_driver', default='',
-        help='Name of a driver that provides the cluster type of image_id and '
-             'is in [drivers] disabled_drivers of magnum.conf. When empty, it '
-             'is not tested what happens when a template names a disabled '
-             'driver.'),
-    cfg.StrOpt(
-        'beta_driver', default='',
-        help='Name of a beta driver that is not in [drivers] '
-             'enabled_beta_drivers of magnum.conf and that provides '
-             'beta_shadowed_distro. When empty, it is not tested what happens '
-             'when a template names a beta driver.'),
-    cfg.StrOpt(
-        'broken_driver', default='',
-        help='Name of a driver that is installed but cannot be loaded, for '
-             'example because a library is missing. When empty, it is not '
-             'tested how it affects other drivers. Set this only in an '
-             'environment made for it: such a driver breaks an unmodified '
-             'Magnum 23.'),
-    cfg.StrOpt(
-        'sole_distro', default='',
-        help='Operating system (magnum_distro or os_distro of an image) that '
-             'only one driver provides, preferably a driver whose name is not '
-             'the first in the alphabet. When empty, this is not tested.'),
-    cfg.StrOpt(
-        'sole_driver', default='',
-        help='Name of the driver that provides sole_distro.'),
-    cfg.StrOpt(
-        'beta_shadowed_distro', default='',
-        help='Operating system that beta_shadowed_driver provides, and also '
-             'beta_driver, which is registered after it, so that Magnum finds '
-             'the beta driver for this type. When empty, this is not tested.'),
-    cfg.StrOpt(
-        'beta_shadowed_driver', default='',
-        help='Name of the driver to use for beta_shadowed_distro.'),
-    cfg.StrOpt(
-        'lax_distro', default='',
-        help='Operating system that lax_shadowed_driver provides, and also a '
-             'driver, registered after it, that accepts any number of control '
-             'plane nodes. When empty, it is not tested which rule applies.'),
-    cfg.StrOpt(
-        'lax_shadowed_driver', default='',
-        help='Name of a driver for lax_distro that refuses an even number of '
-             'control plane nodes.'),
-    cfg.StrOpt(
-        'magnum_distro_image', default='',
-        help='Name or id of an image that has its operating system in the '
-             'property magnum_distro; os_distro may be missing. The image '
-             'must be visible to everyone. Exactly one driver must provide '
-             'its type, or the image must name a driver. When empty, this is '
+        'discovery_fixture', default='',
+        help='YAML file that names drivers and images which were installed to '
+             'see what Magnum does with them, for example "disabled_driver: '
+             'k8s_mine_v1", a driver in [drivers] disabled_drivers. The '
+             'documentation of the suite lists its fields. What it lacks is '
              'not tested.'),
     cfg.StrOpt(
         'upgrade_image_id', default='',
@@ -245,11 +187,6 @@ OPTS = [
              'for magnum-cluster-api. After an upgrade, nodes must have the '
              'version in kube_tag, or kube_version of the image if there is '
              'no kube_tag.'),
-    cfg.DictOpt(
-        'volume_labels', default={'csi_cinder_reclaim_policy': 'Delete'},
-        help='Additional labels of the clusters whose volumes are tested. '
-             'With these, the driver must delete a volume when its claim is '
-             'deleted. Only used with real_nodes.'),
     cfg.StrOpt(
         'nameless_os_distro', default='',
         help='Property os_distro of images for which Magnum chooses the '
@@ -259,37 +196,20 @@ OPTS = [
              'matters, leave this empty; templates that name no driver are '
              'then not tested.'),
     cfg.StrOpt(
-        'known_answers', default='',
-        help='CSV file with the known answers of this Magnum to values that '
-             'it should refuse, in the format of known_answers.csv in this '
-             'plugin. When empty, the answers measured with unmodified '
-             'releases apply.'),
-    cfg.StrOpt(
         'value_overlay', default='',
         help='Name of an overlay of Helm values (label capi_helm_values) with '
              '"apiServer: {allowedCIDRs: [203.0.113.0/24]}". When empty, it '
              'is not tested how overlays change lists.'),
-    cfg.StrOpt(
-        'slow_flavor', default='',
-        help='Name or id of a flavor whose machines become ready long after '
-             'they are built, 20 seconds or more. When empty, it is not '
-             'tested whether a cluster becomes complete too early.'),
-    cfg.StrOpt(
-        'failing_flavor', default='',
-        help='Name or id of a flavor whose machines cannot be built, for '
-             'example one that is too large for any host. When empty, it is '
-             'not tested how a failure of node groups is reported.'),
-    cfg.StrOpt(
-        'stuck_flavor', default='',
-        help='Name or id of a flavor whose machines are built but never '
-             'become ready nodes. When empty, it is not tested whether '
-             'create_timeout of a cluster is applied.'),
-    cfg.StrOpt(
-        'late_flavor', default='',
-        help='Name or id of a flavor whose machines take longer than a minute '
-             'to become ready, and as long to be deleted. In most clouds any '
-             'flavor will do. When empty, operations that take longer than '
-             'create_timeout are not tested.'),
+    cfg.DictOpt(
+        'fault_flavors', default={},
+        help='Names or ids of flavors whose machines behave in some way, as '
+             'key:name pairs separated by commas. The keys: "slow" become '
+             'ready 20 seconds or more after they are built; "failing" cannot '
+             'be built, for example as they are too large for any host; '
+             '"stuck" are built but never become ready nodes; "late" take '
+             'longer than a minute to become ready, and as long to be '
+             'deleted, like most. What such a flavor is needed for is not '
+             'tested without it.'),
     cfg.BoolOpt(
         'management_changes', default=False,
         help='Tests may change objects of their own clusters in the '
@@ -298,21 +218,11 @@ OPTS = [
              'management_kubeconfig must allow this. When false, it is not '
              'tested what the driver restores.'),
     cfg.IntOpt(
-        'rest_seconds', default=120, min=1,
-        help='Seconds for which nothing may be written to the management '
-             'cluster while a cluster is idle. The default is that of Cluster '
-             "API's own tests. It must exceed [kubernetes] "
-             'health_polling_interval of magnum.conf (60) to detect a driver '
-             'that writes on every poll.'),
-    cfg.IntOpt(
         'many_clusters', default=0, min=0,
         help='Number of clusters to create in quick succession in one '
              'project, whose quota must have room for them. Cluster API '
              'drivers should handle 20, with rate limiting, which a sandbox '
              'has with "up --rate-limiting". When 0, this is not tested.'),
-    cfg.IntOpt(
-        'many_clusters_timeout', default=600, min=1,
-        help='Seconds to wait until all of many_clusters are complete.'),
     cfg.StrOpt(
         'configure_command', default='',
         help='Command that changes options of magnum.conf and restarts '
@@ -322,10 +232,22 @@ OPTS = [
              'that need another configuration are skipped. It is split like a '
              'shell command, for example: magnum-capi sandbox set --directory '
              '/box.'),
-    cfg.IntOpt(
-        'configure_timeout', default=300, min=1,
-        help='Seconds that configure_command may take.'),
-    *trials.OPTS,
+    cfg.StrOpt(
+        'conformance_plan', default='',
+        help='Which conformance tests Sonobuoy runs in a new cluster: "quick" '
+             '(one test, a minute), "non-disruptive-conformance" or '
+             '"certified-conformance" (hours), or the path of a YAML file '
+             'whose fields the documentation of the suite lists. Requires '
+             'nodes that run pods, and the Python package kubernetes. When '
+             'empty, conformance is not tested: the nodes of an in-memory '
+             'sandbox run no pods.'),
+    cfg.StrOpt(
+        'workload_image',
+        default='registry.k8s.io/e2e-test-images/agnhost:2.56',
+        help='Image of the workload that serves traffic between nodes while '
+             'its cluster is changed: agnhost of Kubernetes, or another image '
+             'with "agnhost netexec", a shell and curl. It must be present on '
+             'nodes that cannot pull it.'),
 ]
 
 FEATURE_GROUP = cfg.OptGroup(
@@ -343,33 +265,14 @@ FEATURE_OPTS = [
              'the tests run, and lists nodes. When false, tests check only '
              'what Magnum reports. Requires the Python package kubernetes.'),
     cfg.BoolOpt(
-        'odd_masters_only', default=True,
-        help='The driver refuses an even number of control plane nodes, which '
-             'gives etcd no additional fault tolerance. When false, this is '
-             'not tested.'),
-    cfg.BoolOpt(
-        'image_driver', default=True,
-        help='The property magnum_driver of an image determines the driver of '
-             'its cluster templates, as of Magnum 18 (2024.1). When false, '
-             'this is not tested.'),
-    cfg.BoolOpt(
         'real_nodes', default=False,
         help='The nodes of clusters are servers of this cloud. When true, a '
              'test fails if ports, volumes, load balancers or other resources '
              'of its cluster are left behind.'),
     cfg.BoolOpt(
-        'cloud_provider', default=True,
-        help='Clusters whose nodes are servers run pods, and a cloud provider '
-             'that creates load balancers for services and volumes for '
-             'claims. When false, this is not tested. Only used with '
-             'real_nodes.'),
-    cfg.BoolOpt(
         'three_masters', default=False,
         help='The quota has room for clusters with three control plane '
              'nodes. When false, they are not tested.'),
-    *features.RELEASE_OPTS,
-    *features.DISCOVERY_OPTS,
-    *features.API_OPTS,
 ]
 
 #: (group, options): the one table that everything below and plugin.py use.

@@ -14,6 +14,14 @@ import re
 #: want of access; reports count them.
 NOT_CHECKED = 'not checked'
 
+#: Name of a test detail that lists, one a line, wrong answers of a Magnum that
+#: its release is known for; reports count them.
+KNOWN_ANSWERS = 'known answers of Magnum'
+
+#: Name of a test detail with versions of the cloud: "part: version", a line
+#: each; reports show them first.
+VERSIONS = 'versions'
+
 #: Control characters except tab and newline, C1 controls, lone surrogates, and
 #: characters that change the direction of text: none may reach a terminal or
 #: XML 1.0. Characters without width are included: with them, two different

@@ -21,13 +21,13 @@ ANSWERS = 'answers that are no refusals'
 
 
 def recorded(stream):
-    """Yield ((test, kind, request), status) of a stream of subunit."""
+    """Yield ((where, kind, value), status) of a stream of subunit."""
     for test in subunit.read(stream, title='').tests:
         for detail in test.details:
             if detail.name.startswith(ANSWERS):
                 for line in detail.text.splitlines():
-                    kind, request, status = json.loads(line)
-                    yield (test.name, kind, request), status
+                    *key, status = json.loads(line)
+                    yield tuple(key), status
 
 
 def table(path):

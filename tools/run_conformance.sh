@@ -91,19 +91,19 @@ fi
 # Minor versions of Kubernetes of the clusters: their own, and that of upgrades.
 minors=(1.35)
 test_class=ConformanceTest
-options=(conformance_mode=quick)
+plan=quick
+options=()
 case $mode in
     story)
         test_class=ConformanceLifeTest
         minors+=(1.36) ;;
     focus)
         # The e2e tests leave the control plane alone: two workers.
-        options=(conformance_mode=focus node_count=2 conformance_parallel=4
-            'conformance_focus=\[Conformance\]'
-            'conformance_skip=\[Serial\]|\[Disruptive\]|\[Slow\]|Aggregator'
-            conformance_timeout=5400) ;;
+        plan=$TOP/tools/conformance_focus.yaml
+        options=(node_count=2) ;;
     certified)
-        options=(conformance_mode=certified-conformance node_count=2) ;;
+        plan=certified-conformance
+        options=(node_count=2) ;;
 esac
 
 if ((EUID != 0)); then
@@ -169,7 +169,7 @@ magnum-capi sandbox up --directory "$box" --nodes docker "${images[@]}" \
 
 code=0
 arguments=()
-for option in "${options[@]}"; do
+for option in "conformance_plan=$plan" "${options[@]}"; do
     arguments+=(--option "$option")
 done
 for driver in "${drivers[@]}"; do
@@ -177,7 +177,6 @@ for driver in "${drivers[@]}"; do
     magnum-capi sandbox tempest --directory "$box" --driver "$driver" \
         --concurrency 1 --regex "test_conformance\.$test_class" \
         --results "$results/$driver" "${arguments[@]}" \
-        --option "conformance_results=$results/$driver/conformance" \
         || code=$(($? == 1 || code == 1 ? 1 : 3))
 done
 

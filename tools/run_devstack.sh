@@ -26,7 +26,7 @@ everything down again.
                              Cinder is created; both are deleted
                   preflight  tempest run --regex 'magnum_capi.*preflight'
                   smoke      tempest run --regex 'magnum_capi.*smoke'
-                  life       tempest run --regex 'magnum_capi.*lifecycle'
+                  life       tempest run --regex 'magnum_capi.*test_cluster_lifecycle'
                   unstack    unstack.sh
                   restack    stack.sh once more, preflight, life
                   clean      unstack.sh, clean.sh; nothing of ours may remain

@@ -248,7 +248,7 @@ start_and_test() {
         # A name, as in devstack's plugin; other runs use an id.
         magnum-capi sandbox tempest --results "$results/2025.1" \
             --driver k8s_capi_v1 --option image_id=ubuntu-capi \
-            --regex 'magnum_capi.*(smoke|lifecycle)' 8>&- || code=1
+            --regex 'magnum_capi.*(smoke|test_cluster_lifecycle)' 8>&- || code=1
         add "$results/2025.1/report.json"
     fi
     if ! { magnum-capi sandbox down \
@@ -258,11 +258,11 @@ start_and_test() {
         code=1
     else
         magnum-capi sandbox tempest --results "$results" \
-            --regex 'magnum_capi.*(smoke|lifecycle)' 8>&- || code=1
+            --regex 'magnum_capi.*(smoke|test_cluster_lifecycle)' 8>&- || code=1
         add "$results/report.json"
         magnum-capi sandbox tempest --results "$results/k8s_capi_helm_v1" \
             --driver k8s_capi_helm_v1 \
-            --regex 'magnum_capi.*lifecycle' 8>&- || code=1
+            --regex 'magnum_capi.*test_cluster_lifecycle' 8>&- || code=1
         add "$results/k8s_capi_helm_v1/report.json"
     fi
     magnum-capi sandbox down 8>&- || code=1

@@ -138,7 +138,8 @@ class Scorecard(docutils.SphinxDirective):
     """The promises and their tests."""
 
     def run(self):
-        self.env.note_dependency(str(promises.REGISTRY))
+        for path in (promises.REGISTRY, promises.OF_MAGNUM):
+            self.env.note_dependency(str(path))
         lines = []
         for profile in promises.PROFILES:
             lines += [*_title(f'Profile {profile}'), _table([
@@ -147,6 +148,11 @@ class Scorecard(docutils.SphinxDirective):
                      _escaped(f'{one.title}. {one.rationale}'))
                     for one in promises.known().values()
                     if one.profile == profile)])]
+        lines += [*_title('Magnum'), _table([
+            ('promise', 'what', 'unmodified Magnum 23'), *(
+                (f'``{one.id}``', _escaped(f'{one.title}.'),
+                 _escaped(one.otherwise))
+                for one in promises.of_magnum().values())])]
         lines += [*_title('Tests'), _table([('test', 'promise', 'needs'), *(
             (f'``{test.id}``', f'``{test.promise}``' if test.promise else '',
              ', '.join(f'``{name}``' for name in sorted(test.required)))

@@ -133,11 +133,12 @@ def regex(args, profiles) -> str:
     """Regular expression of the tests that a report needs."""
     if args.everything:
         return runs.SUITE
-    known = promises.known()
-    wanted = [test.id.replace('.', r'\.') for test in suite.tests()
-              if test.promise and known[test.promise].profile in profiles
-              and (known[test.promise].core or not args.core)]
-    return rf'{suite.PACKAGE}\.({"|".join(wanted)})(\[|$)'
+    wanted = [f'{profile}/' for profile in profiles]
+    if args.core:
+        wanted = [f'{promises.attribute(one.id)}[],]'
+                  for one in promises.known().values()
+                  if one.core and one.profile in profiles]
+    return rf'{suite.PACKAGE}\..*[[,]({"|".join(wanted)})'
 
 
 def judged(stream, about, described, made, kind, profiles,

@@ -124,9 +124,9 @@ def of_cloud(args, folder, ended) -> tuple[report.Report, None]:
         **described.tempest,
         'not_promised': ','.join(described.unsupported)}
     workspace = folder / 'workspace'
-    choice = tempest.init(workspace, args, args.driver, options=(
-        *((key, text) for key, text in options.items() if text),
-        *args.option))
+    choice = tempest.init(
+        workspace, args, args.driver, options=tuple(args.option),
+        of_driver=lambda name: options)
     stream = folder / runs.STREAM
     etc = workspace / workspaces.ETC
     with ended.run(stream), leaks.telling(etc, stream):

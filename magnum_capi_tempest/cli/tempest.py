@@ -45,6 +45,7 @@ class Init(base.Command):
             labels=tuple(args.label), upgrade_image=args.upgrade_image,
             management_kubeconfig=_kubeconfig(args.management_kubeconfig),
             options=tuple(args.option), features=tuple(args.feature),
+            discovery_filter=args.discovery_filter,
             of_driver=_of_driver)
         say = self.app.stdout.write
         for line in choice.notes():
@@ -92,6 +93,10 @@ def add_more(parser):
         metavar='NAME[=false]',
         help='Feature that the cloud has or lacks, an option of '
              '[magnum_capi_feature_enabled]; may be repeated.')
+    parser.add_argument(
+        '--discovery-filter', action='store_true',
+        help='The discovery filter is in front of this Magnum: what it '
+             'promises is tested.')
     parser.add_argument(
         '--overwrite', action='store_true',
         help='Replace edited files of the workspace, and keep them under '

@@ -3,9 +3,11 @@
 """``magnum-capi tempest run``."""
 
 import pathlib
+import shlex
 import sys
 
 from magnum_capi.cli import base
+from magnum_capi import errors
 from magnum_capi_tempest.cli import leaks
 from magnum_capi_tempest import foreground
 from magnum_capi_tempest import report
@@ -26,7 +28,11 @@ class Run(base.Judging):
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
-        add_tests(parser)
+        tests = add_tests(parser)
+        tests.add_argument(
+            '--failed', type=pathlib.Path, metavar='RESULTS',
+            help='Run the tests that failed in a run before; its folder of '
+                 'results.')
         parser.add_argument(
             '-c', '--concurrency', type=int, default=2,
             help='Number of parallel workers, limited by the users in '
@@ -45,32 +51,45 @@ class Run(base.Judging):
 
     def act(self, args):
         conf = folder.etc_of(args.folder)
+        regex = args.regex
+        if args.failed:
+            regex = report.regex_of_failed(args.failed / runs.STREAM)
+            if not regex:
+                raise errors.UsageError('No test failed in that run',
+                                        where=args.failed)
         results = (args.results or runs.new_results()).absolute()
-        facts = {'tests': args.regex}
-        stream = results / 'run.subunit'
+        facts = {'tests': regex}
+        stream = results / runs.STREAM
+        again = shlex.join(['magnum-capi', 'tempest', 'run', str(args.folder),
+                            '--failed', str(results)])
         try:
             with leaks.telling(conf, stream):
                 runs.run(args.folder, [
-                    '--regex', args.regex, '--concurrency', concurrency.limit(
+                    '--regex', regex, '--concurrency', concurrency.limit(
                         args.concurrency, concurrency.allowed_by(conf))],
                     stream, etc=conf, grace=args.grace)
         except runs.RunCutOff as e:
             report.summarise(e.stream, results, 'tempest run', facts,
-                             outcome='interrupted')
+                             outcome='interrupted', again=again)
             raise
         except runs.NothingRan as e:
             print(f'magnum-capi: {e}', file=sys.stderr)
             return 1
         return 0 if report.summarise(
-            stream, results, 'tempest run', facts).ok else 1
+            stream, results, 'tempest run', facts, again=again).ok else 1
 
 
 def add_tests(parser):
-    """Add the arguments that name a workspace and tests in it."""
+    """Add the arguments that name a workspace and tests in it.
+
+    :returns: the group of those that name tests.
+    """
     parser.add_argument(
         'folder', metavar='DIR', type=pathlib.Path,
         help='Workspace that "magnum-capi tempest init" created.')
-    parser.add_argument(
+    tests = parser.add_mutually_exclusive_group()
+    tests.add_argument(
         '-r', '--regex', default='magnum_capi',
         help='Regular expression of the tests to run, as for "tempest '
              'run" (default: %(default)s).')
+    return tests

@@ -22,7 +22,7 @@ FORMS = ('report.html', 'junit.xml', 'report.json', 'report.md')
 
 
 def summarise(stream_path, folder, title, facts=None, console=None,
-              outcome='', races=types.MappingProxyType({})):
+              outcome='', races=types.MappingProxyType({}), again=''):
     """Read a stream, write it in every format, and print a summary.
 
     :param stream_path: file with a subunit version 2 stream.
@@ -33,6 +33,7 @@ def summarise(stream_path, folder, title, facts=None, console=None,
     :param console: ``rich.console.Console``, standard output by default.
     :param outcome: see :class:`~.model.Run`.
     :param races: see :meth:`.model.Run.with_races`.
+    :param again: command that runs the failed tests again.
     :returns: the :class:`~.model.Run`; ``run.ok`` is the verdict.
     :raises UsageError: there is no such file, or it is not a subunit stream.
     :raises EnvironmentProblem: the folder cannot be written.
@@ -46,8 +47,20 @@ def summarise(stream_path, folder, title, facts=None, console=None,
         outcome=outcome)
     written = write(run, folder)
     terminal.show(run, report=written['report.html'],
-                  failures=write_failures(run, folder), console=console)
+                  failures=write_failures(run, folder), console=console,
+                  again=again)
     return run
+
+
+def regex_of_failed(stream_path):
+    """Regular expression for ``tempest run`` of the tests that failed.
+
+    :param stream_path: file with a subunit version 2 stream.
+    :returns: empty: none did.
+    :raises UsageError: there is no such file, or it is not a subunit stream.
+    """
+    from magnum_capi_tempest.report import subunit
+    return subunit.regex_of_failed(subunit.read(stream_path, title=''))
 
 
 def write(run, folder):

@@ -8,6 +8,7 @@ script and style, by hash. Nothing is loaded from elsewhere.
 """
 
 import base64
+import collections
 import dataclasses
 import functools
 import hashlib
@@ -30,14 +31,60 @@ _SHORT = 300
 #: In the name of a detail about a cluster, its uuid.
 _OF_CLUSTER = re.compile(
     r' of [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=(-\d+)?$)')
+#: What differs between failures of one cause.
+_VARIES = re.compile(
+    r'\b(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}|\d+)\b'
+    r'|tempest-[\w-]+')
 #: Up to this many lines, a section is not folded.
 _FEW = 5
 
 
 def render(run):
     """The run as an HTML document, at most about 1 MB for 1,000 tests."""
-    return page('report.html', run=run, few=_FEW, tests=sorted(
-        _bounded(run.tests), key=lambda test: _ORDER[test.status]))
+    return page('report.html', run=run, few=_FEW, groups=_groups(sorted(
+        _bounded(run.tests), key=lambda test: _ORDER[test.status])))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Group:
+    """Tests that are shown together.
+
+    :param title: empty: each stands for itself.
+    """
+
+    tests: list
+    title: str = ''
+    open: bool = False
+
+
+def _groups(tests):
+    """Failures by their cause, skipped tests by their reason, all others.
+
+    :param tests: in the order of their statuses.
+    """
+    same = collections.defaultdict(list)
+    for test in tests:
+        same[_cause(test)].append(test)
+    found = []
+    for (status, cause), some in same.items():
+        failing = status in model.FAILING
+        title = cause and (failing and len(some) > 1
+                           or status == model.SKIPPED)
+        found.append(_Group(
+            some, f'{len(some)} {status}: {cause}' if title else '',
+            open=failing))
+    return found
+
+
+def _cause(test):
+    """What tests of one group have in common: status and words.
+
+    Ids and numbers differ from one failure to the next.
+    """
+    if not test.failing and test.status != model.SKIPPED:
+        return test.status, ''
+    first = next(iter(test.reason.splitlines()), '')
+    return test.status, text.line(_VARIES.sub('…', first))
 
 
 def _bounded(tests):

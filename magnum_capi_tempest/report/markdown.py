@@ -41,6 +41,9 @@ def sections(some):
     """Lines for :class:`~.model.Section` objects, limited in number."""
     out = []
     for section in some:
+        if section.folded:
+            out += ['', f'{escape(section.title)}.']
+            continue
         out += ['', f'### {escape(section.title)}', '']
         out += [f'- {escape(line)}' for line in section.lines[:SECTION]]
         if len(section.lines) > SECTION:

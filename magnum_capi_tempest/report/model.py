@@ -85,10 +85,13 @@ class Section:
 
     :param lines: a statement each, the most important first: a format with
         little space shows the first ones and the number of the others.
+    :param folded: the title says enough: a format with little space shows no
+        lines, a page hides them at first.
     """
 
     title: str
     lines: tuple[str, ...]
+    folded: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

@@ -37,6 +37,11 @@ _STATUS = {
 #: Brackets after a blank belong to the name: ``[sig-apps] Job ...``.
 _ATTRIBUTES = re.compile(r'(?<=\w)\[([^\[\]]*)\]')
 
+#: How the failure of a class's setup or cleanup is called.
+_FIXTURE = re.compile(r'\w+ \(([\w.]+)\)')
+
+#: The attribute of a test that judges a promise of a driver.
+_PROMISE = re.compile(r'[a-z-]+/[a-z-]+/[a-z-]+')
 
 #: Subtypes of texts; x-text is that of evidence which is in files, too.
 _TEXTS = ('json', 'xml', 'yaml', 'x-text')
@@ -92,8 +97,9 @@ def read(path, *, title, facts=None):
             hint='"stestr last --subunit" writes one')
     begins = [r['timestamps'][0] for r in tests if r['timestamps'][0]]
     ends = [t for r in tests for t in r['timestamps'] if t]
-    facts = {str(k): str(v) for k, v in (facts or {}).items()}
     tests = tuple(_test(record) for record in tests)
+    facts = _versions(tests) | {
+        str(k): str(v) for k, v in (facts or {}).items()}
     return model.Run(
         title=title,
         started=min(begins, default=None),
@@ -101,8 +107,59 @@ def read(path, *, title, facts=None):
         tests=tests,
         facts=types.MappingProxyType(facts),
         problems=tuple(sorted({_damage(r, path) for r in damage})),
-        sections=(*_hindered(tests), *_not_checked(tests),
-                  *_tolerated(tests)))
+        sections=(*_hindered(tests), *_promises(tests), *_not_checked(tests),
+                  *_tolerated(tests), *_known(tests)))
+
+
+def regex_of_failed(run) -> str:
+    """See :func:`magnum_capi_tempest.report.regex_of_failed`."""
+    wanted = []
+    for test in run.failures:
+        bare = _ATTRIBUTES.sub('', test.id)
+        fixture = _FIXTURE.fullmatch(bare)
+        wanted.append(re.escape(fixture[1]) + r'\.' if fixture else
+                      re.escape(bare) + r'(\[|$)')
+    return f'^({"|".join(dict.fromkeys(wanted))})' if wanted else ''
+
+
+def _versions(tests):
+    """Versions of the cloud that tests have seen: {part: versions}."""
+    found = collections.defaultdict(dict)
+    for test in tests:
+        for detail in test.details:
+            if detail.name.startswith(texts.VERSIONS):
+                for line in detail.text.splitlines():
+                    part, _, version = line.partition(': ')
+                    if version:
+                        found[part][version] = None
+    return {part: ', '.join(seen) for part, seen in found.items()}
+
+
+def _promises(tests):
+    """A section that counts the promises of each profile, if any was judged.
+
+    The attribute of a test has slashes for the points of the promise.
+    """
+    judged = collections.defaultdict(set)
+    for test in tests:
+        for tag in test.tags:
+            if _PROMISE.fullmatch(tag):
+                judged[tag.replace('/', '.')].add(test.status)
+    profiles = collections.defaultdict(list)
+    for name, statuses in judged.items():
+        profiles[name.partition('.')[0]].append((name, statuses))
+    lines = []
+    for profile, found in sorted(profiles.items()):
+        broken = sorted(name for name, statuses in found
+                        if statuses & model.FAILING)
+        kept = sum(model.PASSED in statuses and not statuses & model.FAILING
+                   for _, statuses in found)
+        lines.append(
+            f'{profile}: {kept} kept, {len(broken)} not kept, '
+            f'{len(found) - kept - len(broken)} not tested'
+            + (f' (not kept: {", ".join(broken)})' if broken else ''))
+    if lines:
+        yield model.Section('Promises', tuple(lines))
 
 
 def _hindered(tests):
@@ -136,6 +193,19 @@ def _tolerated(tests):
         yield model.Section(
             f'Tolerated errors: {len(lines)} (they passed while tests waited, '
             'and failed none)', tuple(lines))
+
+
+def _known(tests):
+    """A section with wrong answers of Magnum that are known, if any."""
+    lines = [f'{test.name}: {line}' for test in tests
+             for detail in test.details
+             if detail.name.startswith(texts.KNOWN_ANSWERS)
+             for line in detail.text.splitlines() if line.strip()]
+    if lines:
+        yield model.Section(
+            f'Invalid input that this Magnum is known not to refuse well: '
+            f'{len(lines)} requests (no failure; see "Where Magnum\'s REST '
+            'API deviates" in the documentation)', tuple(lines), folded=True)
 
 
 def _test(record):

@@ -10,8 +10,8 @@ import sys
 from magnum_capi_tempest.report import text
 
 #: Lines of a failure's reason that are shown, from its start and from its end,
-#: where programs say what went wrong; the report has all of them.
-HEAD, TAIL = 2, 8
+#: where programs say what went wrong; its file has all of them.
+HEAD, TAIL = 2, 1
 #: Characters of such a line: our own errors say last what was last seen.
 WIDTH = 500
 #: Most failures that are shown.
@@ -55,6 +55,9 @@ def show_sections(say, sections):
     """Print :class:`~.model.Section` objects, limited in lines."""
     for section in sections:
         say()
+        if section.folded:
+            say(f'{text.line(section.title)}.')
+            continue
         say(f'{text.line(section.title)}:')
         for line in section.lines[:SECTION]:
             say(f'  {text.line(line)}')
@@ -62,13 +65,14 @@ def show_sections(say, sections):
             say(f'  ... and {len(section.lines) - SECTION} more')
 
 
-def show(run, *, report=None, failures=None, console=None):
+def show(run, *, report=None, failures=None, console=None, again=''):
     """Print a run.
 
     :param report: path of the HTML report, printed last if given.
     :param failures: dict of the ids of failed tests to the paths of files
         with all that is known about them.
     :param console: ``rich.console.Console``, standard output by default.
+    :param again: command that runs the failed tests again.
     """
     say = printer(console)
     say()
@@ -87,7 +91,7 @@ def show(run, *, report=None, failures=None, console=None):
         lines = test.reason.splitlines() or ['no reason was recorded']
         left = len(lines) - HEAD - TAIL
         if left > 0:
-            lines[HEAD:-TAIL] = [f'... {left} more lines in the report']
+            lines[HEAD:-TAIL] = [f'... {left} more lines in its file']
         for line in lines:
             say(f'    {text.line(line, WIDTH)}')
         if failures:
@@ -102,6 +106,9 @@ def show(run, *, report=None, failures=None, console=None):
         for test in slowest:
             say(f'  {text.duration(test.seconds):>12}  '
                 f'{text.line(test.name)}')
+    if again and run.failures:
+        say()
+        say(f'To run what failed again: {again}')
     if report:
         say()
         say(f'Report: {report}')

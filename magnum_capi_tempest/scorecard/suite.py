@@ -24,7 +24,7 @@ _LIMIT = 180
 class Test:
     """A test of the suite.
 
-    :param id: of unittest, below :data:`PACKAGE`: ``api.test_x.Y.test_z``.
+    :param id: of unittest, below :data:`PACKAGE`: ``driver.test_x.Y.test_z``.
     :param promise: id of the promise that it judges a driver by; empty: it
         judges Magnum.
     :param required: flags of [magnum_capi_feature_enabled] without which it

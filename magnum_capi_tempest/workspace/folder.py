@@ -20,6 +20,9 @@ ETC = 'etc'
 #: File with existing users, next to tempest.conf.
 ACCOUNTS = 'accounts.yaml'
 
+#: File with drivers that were installed for tests, next to tempest.conf.
+FIXTURE = 'discovery_fixture.yaml'
+
 #: Names of the files that were written, relative to the workspace, and SHA-256
 #: of their content.
 _MADE = '.made.json'
@@ -42,29 +45,31 @@ def etc_of(workspace) -> pathlib.Path:
     return found
 
 
-def lay_out(folder, conf, *, etc=ETC, accounts=None) -> pathlib.Path:
+def lay_out(folder, conf, *, etc=ETC, accounts=None,
+            fixture=None) -> pathlib.Path:
     """Make or update a workspace; returns the path of its tempest.conf.
 
     :param folder: made if missing, with mode 0700.
     :param conf: text of tempest.conf, which contains passwords.
     :param etc: folder below it for the two files.
     :param accounts: text of accounts.yaml, if there is one.
+    :param fixture: text of discovery_fixture.yaml, likewise.
     :raises UsageError: other users can change the folder.
     """
     folder = pathlib.Path(folder)
-    _write(folder, _texts(conf, etc, accounts))
+    _write(folder, _texts(conf, etc, accounts, fixture))
     return folder / etc / 'tempest.conf'
 
 
-def update(folder, conf) -> list[pathlib.Path]:
+def update(folder, conf, fixture=None) -> list[pathlib.Path]:
     """Make or update a workspace; edited files stay as they are.
 
-    :param folder: see :func:`lay_out`, like conf.
+    :param folder: see :func:`lay_out`, like conf and fixture.
     :returns: paths of the edited files.
     :raises UsageError: other users can change the folder.
     """
     folder = pathlib.Path(folder)
-    texts = _texts(conf)
+    texts = _texts(conf, fixture=fixture)
     kept = edited(folder, texts)
     _write(folder, {name: text for name, text in texts.items()
                     if name not in kept})
@@ -88,12 +93,13 @@ def edited(folder, made) -> list[str]:
     return sorted(found)
 
 
-def _texts(conf, etc=ETC, accounts=None):
+def _texts(conf, etc=ETC, accounts=None, fixture=None):
     """Content of the files of a workspace by name."""
     library = _library()
     texts = {
         f'{etc}/tempest.conf': conf,
         f'{etc}/{ACCOUNTS}': accounts,
+        f'{etc}/{FIXTURE}': fixture,
         # Like "tempest init"; the tests of a class share their resources.
         '.stestr.conf': '[DEFAULT]\n'
                         f'test_path={library}/tempest/test_discover\n'

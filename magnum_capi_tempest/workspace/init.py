@@ -39,14 +39,14 @@ def init(folder, names, preferred, *, static=False,
     choice = selection.choose(
         cloud.read(names), preferred, static=static,
         workload_api=bool(importlib.util.find_spec('kubernetes')))
-    if (not choice.features['template_driver']
-            and 'template_driver' not in dict(preferred.features)):
+    said = 'not_promised' in dict(preferred.options)
+    if not said and not choice.promises(selection.KEEPS_DRIVER):
         choice = dataclasses.replace(
             choice, heeds_template_driver=cloud.heeds_template_driver(
                 names[0], choice))
     choice = dataclasses.replace(
         choice, stored_driver=cloud.driver_of(names[0], choice))
-    if 'roles_enforced' not in dict(preferred.features):
+    if not said:
         choice = dataclasses.replace(
             choice, lets_readers_create=cloud.lets_readers_create(
                 names[0], choice))

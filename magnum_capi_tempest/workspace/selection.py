@@ -12,13 +12,17 @@ import dataclasses
 import yaml
 
 from magnum_capi import errors
-from magnum_capi_tempest import features
+from magnum_capi_tempest import promises
 
 #: The least that a Cluster API driver needs for a node.
 VCPUS, RAM = 2, 2048
 
 #: Microversions that the suite knows.
 OLDEST, NEWEST = '1.1', '1.14'
+
+#: Promises of Magnum that are found out by trial.
+KEEPS_DRIVER = 'magnum.template.keeps-driver'
+ROLES = 'magnum.role.enforced'
 
 #: Number of choices in an error.
 _NAMED = 10
@@ -92,6 +96,7 @@ class Preferences:
     :param of_driver: function that returns the options of [magnum_capi] for
         a driver, of which the others override some; None: it is not known.
     :param features: of [magnum_capi_feature_enabled].
+    :param discovery_filter: the discovery filter is in front of Magnum.
     """
 
     image: str
@@ -107,6 +112,7 @@ class Preferences:
     of_driver: collections.abc.Callable[
         [str], dict[str, str] | None] = lambda driver: None
     features: tuple[tuple[str, bool], ...] = ()
+    discovery_filter: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -159,8 +165,33 @@ class Choice:
             'management_kubeconfig': said.management_kubeconfig,
         }
         found = {name: text for name, text in found.items() if text}
-        found = (self._of_driver or {}) | found | dict(said.options)
-        return {name: text for name, text in found.items() if text}
+        of_driver = self._of_driver or {}
+        found = of_driver | found | {'not_promised': ','.join(sorted(
+            {*filter(None, of_driver.get('not_promised', '').split(',')),
+             *self._not_of_magnum}))} | dict(said.options)
+        # Its default is not empty.
+        return {name: text for name, text in found.items()
+                if text or name == 'not_promised'}
+
+    @property
+    def _not_of_magnum(self):
+        """Ids of what this Magnum does not promise, whatever the driver."""
+        found = {*promises.not_of_magnum(
+            self.cloud.microversions[1],
+            filtered=self.preferred.discovery_filter)}
+        if self.heeds_template_driver:
+            found -= {KEEPS_DRIVER}
+        if self.lets_readers_create:
+            found |= {ROLES}
+        return found
+
+    def promises(self, name) -> bool:
+        """Whether a promise is tested.
+
+        :param name: its id.
+        """
+        return not promises.missing(
+            name, self.options['not_promised'].split(','))
 
     @property
     def _tested(self):
@@ -175,13 +206,8 @@ class Choice:
     @property
     def features(self) -> dict[str, bool]:
         """Options of [magnum_capi_feature_enabled] in tempest.conf."""
-        return ({'workload_api': self.workload_api}
-                | features.of_release(self.cloud.microversions[1])
-                | ({'template_driver': True} if self.heeds_template_driver
-                   else {})
-                | ({'roles_enforced': False} if self.lets_readers_create
-                   else {})
-                | dict(self.preferred.features))
+        return {'workload_api': self.workload_api} | dict(
+            self.preferred.features)
 
     @property
     def workers(self) -> int | None:
@@ -218,6 +244,10 @@ class Choice:
             found.append('what this driver is known not to do is not tested '
                          '([magnum_capi] not_promised); --option '
                          'not_promised= tests it')
+        if not self.preferred.discovery_filter:
+            found.append('what an unmodified Magnum does not promise about '
+                         'the discovery of drivers is not tested; '
+                         '--discovery-filter tests it')
         if self.upgrade_image:
             found.append(f'upgrades to image {_said(self.upgrade_image)}')
         if self.dynamic:
@@ -228,7 +258,7 @@ class Choice:
             found.append('the users in clouds.yaml are used; tests that need '
                          'an administrator or a second user are skipped if '
                          'there is none')
-        if not self.features['template_driver']:
+        if not self.promises(KEEPS_DRIVER):
             found.append('this Magnum is older than 23: the driver of a '
                          'cluster template is the property magnum_driver of '
                          'its image, or set by an update')

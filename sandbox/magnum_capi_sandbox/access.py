@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The files and environment variables that give access to a sandbox."""
 
-import configparser
 import json
 import shlex
 import sys
+
+import yaml
 
 from magnum_capi import outfile
 from magnum_capi_sandbox.cloud import configuration
@@ -14,12 +15,14 @@ from magnum_capi_sandbox import nodes
 from magnum_capi_sandbox import options as magnum_options
 from magnum_capi_sandbox import releases
 from magnum_capi_sandbox import spec
-from magnum_capi_tempest import features
+from magnum_capi_tempest import promises
 from magnum_capi_tempest import resources
 
 
-#: The promise of clusters that no sandbox can keep.
+#: What clusters of servers promise, and no sandbox can keep.
 _VOLUMES = 'network.service.volume'
+#: The same without pods.
+_SERVICES = 'network.service'
 
 
 def write(layout, passwords):
@@ -65,16 +68,29 @@ def of_nodes(directory, made_of) -> dict[str, str]:
     return found
 
 
-def _of_release(release, stores_driver) -> dict[str, bool]:
-    """Flags that follow from Magnum's release.
+def _not_of_magnum(layout, additions, promise, release) -> set[str]:
+    """Ids of what Magnum does not promise here, whatever the driver.
 
-    :param stores_driver: templates keep their driver in any release, because
-        the discovery filter does that or the caller asks for it.
+    :param promise: see :class:`.tempest_run.Order`.
     """
-    found = features.of_release(release.microversion)
-    found['failed_cluster_polled'] = release.version >= 22
-    if stores_driver:
-        found['template_driver'] = True
+    # The two modes of the filter make opposite promises.
+    first = magnum_options.value(
+        layout.magnum_conf[1], 'k8s_discovery', 'mode') == 'hibiscus'
+    asked = promise in ('discovery', 'all')
+    found = {*promises.not_of_magnum(
+        release.microversion, filtered=additions.discovery_filter or asked,
+        takes_first=first)}
+    if release.version >= 22:
+        # It has the microversion of Magnum 21.
+        found -= {'magnum.cluster.failed-polled'}
+    if asked:
+        # What no filter in front of Magnum can do.
+        found = {one for one in found if not one.startswith('discovery.')
+                 or promises.of_magnum()[one].filter}
+    if promise == 'all':
+        # Defects of the REST API itself.
+        found = {one for one in found if one.startswith('discovery.')
+                 or promises.of_magnum()[one].since}
     return found
 
 
@@ -88,18 +104,20 @@ def configure_command(layout) -> str:
         'set', '--directory', str(layout.directory)])
 
 
-def _not_promised(described, promise, has_servers) -> list[str]:
-    """Promises that are not tested.
-
-    :param described: which ones the driver does not keep.
-    :param has_servers: whether nodes are servers: those have no volumes.
-    """
-    here = {_VOLUMES} if has_servers else set()
+def _not_of_driver(described, promise) -> set[str]:
+    """Ids of what a driver does not promise, or is known to break."""
     if not described:
-        return sorted(here)
+        return set()
     issues = described.known_issues if promise in (
         'kept', 'discovery') else ()
-    return sorted({*described.unsupported, *issues} | here)
+    return {*described.unsupported, *issues}
+
+
+def _not_of_nodes(made_of, has_servers) -> set[str]:
+    """Ids of what the nodes cannot do."""
+    if not has_servers:
+        return set()
+    return {_VOLUMES if made_of.real else _SERVICES}
 
 
 def _of_driver(described, discovery_filter) -> dict[str, str]:
@@ -111,11 +129,10 @@ def _of_driver(described, discovery_filter) -> dict[str, str]:
     return found
 
 
-def _of_clash() -> dict[str, str]:
-    """Options of [magnum_capi] for the drivers of ``--clash``."""
-    parser = configparser.ConfigParser()
-    parser.read(resources.find(spec.CLASH) / 'tempest.conf')
-    return dict(parser['magnum_capi'])
+def of_clash() -> dict[str, str]:
+    """Fields of a discovery fixture for the drivers of ``--clash``."""
+    path = resources.find(spec.CLASH) / 'discovery_fixture.yaml'
+    return yaml.safe_load(path.read_text(encoding='utf-8'))
 
 
 def tempest_config(layout, passwords, additions, driver=None,
@@ -140,25 +157,17 @@ def tempest_config(layout, passwords, additions, driver=None,
         'ubuntu-capi', 'ubuntu-capi-1.35']
     return configuration.render(
         'tempest.conf', layout=layout, passwords=passwords, driver=driver,
-        third_party=third_party,
-        discovery_filter=additions.discovery_filter,
-        promise=promise, artifact_dir=artifact_dir,
-        not_promised=_not_promised(
-            described, promise, kind == infrastructure.OPENSTACK),
+        third_party=third_party, artifact_dir=artifact_dir,
+        not_promised=sorted(
+            _not_of_magnum(layout, additions, promise, release)
+            | _not_of_driver(described, promise)
+            | _not_of_nodes(made_of, kind == infrastructure.OPENSTACK)),
         options={**_of_driver(described, additions.discovery_filter),
-                 **(_of_clash() if additions.clash else {}),
                  **dict(options)},
         configure_command=configure_command(layout),
         workspace=layout.directory / 'tempest',
         nodes=made_of, real=made_of.real,
         servers=kind == infrastructure.OPENSTACK,
-        # The two modes of the filter make opposite promises.
-        ambiguity='first_driver_taken' if magnum_options.value(
-            layout.magnum_conf[1], 'k8s_discovery', 'mode') == 'hibiscus'
-        else 'ambiguity_refused',
-        of_release=_of_release(
-            release, additions.discovery_filter
-            or promise in ('discovery', 'all')),
         image_id=seeded['images'][images[0]],
         upgrade_image=images[1] if len(images) > 1 else None,
         network_id=seeded['networks']['public'])

@@ -14,12 +14,15 @@ import pathlib
 import sys
 import urllib.parse
 
+import yaml
+
 from magnum_capi import driver_info
 from magnum_capi import errors
 from magnum_capi_sandbox import access
 from magnum_capi_sandbox import locks
 from magnum_capi_sandbox import nodes
 from magnum_capi_sandbox import usable_drivers
+from magnum_capi_sandbox import versions
 from magnum_capi_tempest import paths
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest.toolchain import lock
@@ -44,6 +47,7 @@ class Order:
     :param concurrency: number of workers; None: see :func:`workers`.
     :param promise: one of :data:`PROMISES`.
     :param options: more options of [magnum_capi], (name, value) each.
+    :param fixture: more fields of the discovery fixture, likewise.
     :param arguments: more arguments for ``tempest run``.
     :param results: folder of the results, a new one by default.
     :param described: description of the driver; by default that of its own
@@ -56,6 +60,7 @@ class Order:
     concurrency: int | None = None
     promise: str = 'kept'
     options: tuple[tuple[str, str], ...] = ()
+    fixture: tuple[tuple[str, object], ...] = ()
     arguments: tuple[str, ...] = ()
     results: pathlib.Path | None = None
     described: driver_info.Description | None = None
@@ -96,7 +101,8 @@ def prepare(box, order, artifact_dir=None, etc=folder.ETC) -> pathlib.Path:
     :param etc: folder of tempest.conf, below the workspace.
     """
     where = workspace(box.directory)
-    folder.lay_out(where, _config(box, order, artifact_dir), etc=etc)
+    conf, fixture = _config(box, order, artifact_dir, etc)
+    folder.lay_out(where, conf, etc=etc, fixture=fixture)
     return where
 
 
@@ -111,7 +117,7 @@ def prepare_for_user(box) -> list[pathlib.Path]:
         # It is up to the user, who can edit the file.
         driver = None
     return folder.update(workspace(box.directory),
-                         _config(box, Order(driver=driver)))
+                         *_config(box, Order(driver=driver)))
 
 
 def chosen(box) -> str | None:
@@ -125,14 +131,24 @@ def chosen(box) -> str | None:
     return None
 
 
-def _config(box, order, artifact_dir=None):
+def _config(box, order, artifact_dir=None, etc=folder.ETC):
+    """Texts of tempest.conf and of its discovery fixture.
+
+    :param etc: folder of both, below the workspace.
+    """
     spec = box.spec()
+    options = dict(_clashing(box, spec, order)) | dict(order.options)
+    names = [name for name in options.get('clashing_drivers', '').split(',')
+             if name]
+    fixture = {'marks': usable_drivers.marks(box, names)} | (
+        access.of_clash() if spec.clash else {}) | dict(order.fixture)
+    options = {'discovery_fixture': str(
+        workspace(box.directory) / etc / folder.FIXTURE)} | options
     return access.tempest_config(
         box.layout(), box.passwords(), spec, order.driver,
-        order.third_party, order.promise,
-        (*_clashing(box, spec, order), *order.options), artifact_dir,
-        spec.machines, spec.release, described(box, order),
-        spec.infrastructure)
+        order.third_party, order.promise, tuple(options.items()),
+        artifact_dir, spec.machines, spec.release, described(box, order),
+        spec.infrastructure), yaml.safe_dump(fixture)
 
 
 def under_test(box, order) -> str:
@@ -202,11 +218,31 @@ def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
     # A test of a promise that is not kept may take any time.
     if regex == runs.SUITE and order.promise == 'kept':
         durations.keep(stream, known)
-    return stream, {
-        'profile': spec.profile,
-        'nodes': spec.nodes,
+    return stream, {**_facts(box, spec, order), 'tests': regex}
+
+
+def _facts(box, spec, order):
+    """What was tested, with what: versions by part.
+
+    A sandbox that a test has broken cannot tell all of them.
+    """
+    found = {
         'driver': order.driver or "Magnum's choice",
-        'tests': regex,
+        'discovery filter': 'yes' if spec.discovery_filter else 'no',
+        'nodes': spec.nodes,
+        'profile': spec.profile,
+    }
+    try:
+        made = versions.made(box)
+    except errors.MagnumCapiError:
+        return found
+    if order.driver in made.drivers:
+        found['driver'] += f' ({" ".join(made.drivers[order.driver])})'
+    return {
+        'Magnum': made.versions['magnum'], **found,
+        'Cluster API': made.versions['cluster_api'],
+        'provider': made.versions['infrastructure'],
+        'chart': made.versions['chart'],
     }
 
 
@@ -230,19 +266,14 @@ def _durations(spec, order):
 
 
 def _clashing(box, spec, order):
-    """Options for drivers that clash, and the marks of their clusters.
+    """The option for drivers that clash, if there are some.
 
     A test of two drivers takes the first two: the one under test comes first.
     """
-    asked = dict(order.options).get('clashing_drivers')
-    if asked is not None:
-        names = [name for name in asked.split(',') if name]
-        return usable_drivers.marks(box, names)
-    if not spec.requirements:
+    if 'clashing_drivers' in dict(order.options) or not spec.requirements:
         return ()
     names = sorted(usable_drivers.drivers(box),
                    key=lambda name: name != order.driver)
     if len(names) < 2:
         return ()
-    return (('clashing_drivers', ','.join(names)),
-            *usable_drivers.marks(box, names))
+    return (('clashing_drivers', ','.join(names)),)

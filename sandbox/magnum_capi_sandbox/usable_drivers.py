@@ -153,11 +153,10 @@ def _listed(box):
             layout, wanted.requirements, wanted.release.version)}))
 
 
-def marks(box, names) -> tuple[tuple[str, str], ...]:
-    """Options of [magnum_capi] for the marks of these drivers, if declared.
+def marks(box, names) -> dict[str, dict]:
+    """The marks that these drivers declare, by name.
 
     :param box: a :class:`.box.Box` that is up.
     """
-    found = {name: described.mark for name in names
-             if (described := description(box, name)) and described.mark}
-    return (('driver_marks', json.dumps(found)),) if found else ()
+    return {name: described.mark for name in names
+            if (described := description(box, name)) and described.mark}

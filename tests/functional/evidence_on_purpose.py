@@ -16,7 +16,7 @@ class OnPurpose(operations.BaseOperationsTest):
 
     def test_1_a_wrong_expectation(self):
         template = self.create_template(
-            flavor_id=CONF.magnum_capi.failing_flavor)
+            flavor_id=CONF.magnum_capi.fault_flavors['failing'])
 
         uuid = self.request_cluster(template, keypair=self.create_keypair())
 

@@ -41,6 +41,10 @@ LOG = log.getLogger(__name__)
 #: Options without which no cluster template can be made.
 TEMPLATE_OPTIONS = ('image_id', 'flavor_id', 'external_network')
 
+#: Seconds that a failed test may spend on collecting evidence. Sources that
+#: do not answer in that time are listed.
+EVIDENCE = 60
+
 #: The promise without which COMPLETE may come too early.
 COMPLETE = 'lifecycle.cluster.complete-means-ready'
 
@@ -49,6 +53,20 @@ PERSONAS = frozenset(('alt', 'project_admin', 'project_reader'))
 
 #: Tolerated errors that no test has reported yet, of all classes in a process.
 _TOLERATED = []
+
+#: Versions of the cloud that a test of this process has already reported.
+_TOLD = set()
+
+
+def rest_seconds():
+    """Seconds for which nothing may happen while a cluster is idle.
+
+    Two minutes by default, as in Cluster API's own tests. It must exceed
+    [kubernetes] health_polling_interval of magnum.conf (60) to detect a
+    driver that writes on every poll; a cloud that polls more often has a
+    shorter build_interval, too.
+    """
+    return 24 * CONF.magnum_capi.build_interval
 
 
 @functools.lru_cache
@@ -68,8 +86,8 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
     * ``min_microversion``, ``max_microversion``: the class is skipped if
       [magnum_capi] and this Magnum allow none in between; requests are sent
       with the lowest one allowed.
-    * ``required_options``: of [magnum_capi]; the class is skipped if one is
-      not set. ``test_preflight`` then fails, so that a run with a bad
+    * ``required_options``: for :func:`.flags.value`; the class is skipped if
+      one is not set. ``test_preflight`` then fails, so that a run with a bad
       tempest.conf is not green.
     * ``required_flags``: of [magnum_capi_feature_enabled]; the class is
       skipped if one is false, before it creates anything.
@@ -95,11 +113,9 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
         options = CONF.magnum_capi
         cls._check_microversions(cls.min_microversion, cls.max_microversion,
                                  options.max_microversion)
-        missing = [o for o in cls.required_options if not options[o]]
+        missing = flags.unset(cls.required_options)
         if missing:
-            raise cls.skipException(
-                f'Not set in [magnum_capi] of tempest.conf: '
-                f'{", ".join(missing)}')
+            raise cls.skipException(missing)
         for flag in cls.required_flags:
             if not CONF.magnum_capi_feature_enabled[flag]:
                 raise cls.skipException(
@@ -242,6 +258,12 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
         self.addOnException(self._attach_evidence)
         self.addCleanup(self._attach_tolerated)
         self.addCleanup(self._attach_not_checked)
+        self.addCleanup(self._attach_versions)
+        #: Lines "part: version" for reports.
+        self._versions_seen = [
+            f'Magnum: highest microversion {self.newest_microversion}']
+        if CONF.magnum_capi.driver:
+            self._versions_seen.append(f'driver: {CONF.magnum_capi.driver}')
 
     @classmethod
     def new_waiter(cls, magnum=None):
@@ -351,8 +373,11 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
     def create_cluster(self, template, **changes):
         """Create a cluster, wait for CREATE_COMPLETE, and return it."""
         changes.setdefault('keypair', self.create_keypair())
-        return self.waiter.until_created(
+        cluster = self.waiter.until_created(
             self.request_cluster(template, **changes))
+        if cluster.get('coe_version'):
+            self._versions_seen.append(f'Kubernetes: {cluster["coe_version"]}')
+        return cluster
 
     def resize_cluster(self, cluster, node_count, nodegroup):
         """Resize a node group, wait until that is over; return the cluster."""
@@ -474,7 +499,7 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
                 log_command=options.log_command,
                 users=(who.user_id, who.username),
                 workload_api=CONF.magnum_capi_feature_enabled.workload_api),
-            clusters, options.evidence_timeout, since)
+            clusters, EVIDENCE, since)
         found = {name: details.shown(value) for name, value in found.items()}
         if options.artifact_dir:
             try:
@@ -552,6 +577,13 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
         if self._not_checked:
             self.addDetail(texts.NOT_CHECKED,
                            details.text('\n'.join(self._not_checked)))
+
+    def _attach_versions(self):
+        """Attach versions that no other test of this process has told."""
+        found = [one for one in self._versions_seen if one not in _TOLD]
+        if found:
+            _TOLD.update(found)
+            self.addDetail(texts.VERSIONS, details.text('\n'.join(found)))
 
     def _attach_tolerated(self):
         found = self.waiter.tolerated.take()

@@ -13,11 +13,13 @@ import time
 import fixtures
 from tempest import config
 
+from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance import report
 from magnum_capi_tempest.conformance.run import lifecycle
 from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance import verdict
+from magnum_capi_tempest import option_files
 from magnum_capi_tempest.tests.common import access
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import details
@@ -30,21 +32,33 @@ CONF = config.CONF
 PHASES = 'phases.json'
 
 
-def plan(options):
-    """The conformance run that the options of [magnum_capi] ask for."""
+def plan():
+    """The option_files.ConformancePlan of tempest.conf."""
+    return option_files.conformance_plan(CONF.magnum_capi.conformance_plan)
+
+
+def results():
+    """Folder of archives and reports; empty: they are not kept."""
+    artefacts = CONF.magnum_capi.artifact_dir
+    return plan().results or artefacts and os.path.join(
+        artefacts, 'conformance')
+
+
+def _run(wanted):
+    """The conformance run of a plan.
+
+    :param wanted: option_files.ConformancePlan.
+    """
     return runner.Plan(
-        mode=options.conformance_mode,
-        expression=options.conformance_focus,
-        skip=options.conformance_skip,
-        parallel=options.conformance_parallel,
-        timeout=options.conformance_timeout,
-        stand_in=options.conformance_images == 'stand-in')
+        mode=wanted.mode, expression=wanted.focus, skip=wanted.skip,
+        parallel=wanted.parallel, timeout=wanted.timeout,
+        stand_in=os.environ.get(model.STAND_IN_VARIABLE) == model.STAND_IN)
 
 
 class BaseConformanceTest(operations.BaseOperationsTest):
     """A test of clusters whose nodes run pods."""
 
-    required_options = (*base.TEMPLATE_OPTIONS, 'conformance_mode')
+    required_options = (*base.TEMPLATE_OPTIONS, 'conformance_plan')
 
     def setUp(self):
         super().setUp()
@@ -65,7 +79,7 @@ class BaseConformanceTest(operations.BaseOperationsTest):
         if not self._phases:
             return
         self.addDetail('seconds by phase', details.text(self._phases))
-        folder = CONF.magnum_capi.conformance_results
+        folder = results()
         if folder:
             os.makedirs(folder, exist_ok=True)
             with open(os.path.join(folder, PHASES), 'w',
@@ -90,11 +104,11 @@ class BaseConformanceTest(operations.BaseOperationsTest):
     def run_conformance(self, cluster, when=''):
         """Run the conformance tests in a cluster and keep their results."""
         private = self.useFixture(fixtures.TempDir()).path
-        folder = pathlib.Path(CONF.magnum_capi.conformance_results or private,
-                              cluster['name'], when)
+        folder = pathlib.Path(results() or private, cluster['name'],
+                              when)
         ended = lifecycle.run(lifecycle.RunRequest(
             runs.Target(kubeconfig=self.kubeconfig(cluster)),
-            plan(CONF.magnum_capi), folder.absolute()), lifecycle.Runtime())
+            _run(plan()), folder.absolute()), lifecycle.Runtime())
         ended = self._named(ended, cluster)
         shown = report.view(ended.result, ended.verdict)
         report.write(folder, shown)
@@ -153,5 +167,5 @@ class BaseConformanceTest(operations.BaseOperationsTest):
         self.assertGreater(seen.rounds, 0, 'No client of the workload '
                                            'logged anything')
         self.assertLessEqual(
-            seen.gap, CONF.magnum_capi.workload_gap,
+            seen.gap, plan().workload_gap,
             f'The workload did not answer: {found.seen}')

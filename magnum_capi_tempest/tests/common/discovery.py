@@ -2,9 +2,8 @@
 
 """The base of the tests of driver discovery.
 
-Decorators above a test show what it needs: :func:`promised` names the flag of
-[magnum_capi_feature_enabled] that a deployment sets if it keeps that promise,
-:func:`configured` the options that name the drivers to test with.
+Decorators above a test show what it needs: :func:`.flags.needs` names what
+this Magnum must promise, :func:`.flags.in_fixture` the drivers to test with.
 
 Of the attributes of a test, ``magnum-...`` names the deviation of Magnum 23
 that it shows, and ``uncured`` one that no filter in front of Magnum can cure.
@@ -19,15 +18,14 @@ from tempest.lib import exceptions as lib_exc
 from magnum_capi import processes
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import driver_naming
-from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import images
 
 CONF = config.CONF
 
 NOBODY = driver_naming.NOBODY
 
-promised = flags.promised
-configured = flags.configured
+#: Seconds that configure_command may take.
+_CONFIGURED = 300
 
 
 def texts(value):
@@ -151,5 +149,5 @@ def configuration(test, command):
 
     :param command: value of the option.
     """
-    return Configuration(command, CONF.magnum_capi.configure_timeout,
+    return Configuration(command, _CONFIGURED,
                          test.addCleanup)

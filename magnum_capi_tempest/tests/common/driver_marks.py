@@ -7,38 +7,31 @@ that asks another driver names the right one, too.
 """
 
 import contextlib
-import json
 
 from magnum_capi import driver_info
 from magnum_capi import errors
 from magnum_capi_tempest import descriptions
 from magnum_capi_tempest.evidence import marks
+from magnum_capi_tempest import option_files
 from magnum_capi_tempest.tests.common import observations
 
 
-def of(options, drivers):
+def of(fixture, drivers):
     """Return the marks of drivers, {name: marks.Mark}.
 
-    :param options: [magnum_capi] of tempest.conf.
+    :param fixture: option_files.DiscoveryFixture.
     :raises UsageError: one is not declared, or not valid.
     """
-    known = configured(options)
+    known = configured(fixture)
     return {name: known.get(name) or _declared(name) for name in drivers}
 
 
-def configured(options):
-    """Return the marks in the option driver_marks.
+def configured(fixture: option_files.DiscoveryFixture):
+    """Return the marks in a discovery fixture, {name: marks.Mark}.
 
-    :raises UsageError: it cannot be read.
+    :raises UsageError: one is not valid.
     """
-    try:
-        found = json.loads(options.driver_marks or '{}')
-    except ValueError as e:
-        raise errors.UsageError('driver_marks is not JSON',
-                                last_seen=e) from None
-    if not isinstance(found, dict):
-        raise errors.UsageError('driver_marks is no object of JSON')
-    return {name: _mark(name, mark) for name, mark in found.items()}
+    return {name: _mark(name, mark) for name, mark in fixture.marks.items()}
 
 
 def _declared(name):
@@ -46,8 +39,8 @@ def _declared(name):
     if not found or not found.mark:
         raise errors.UsageError(
             f'Nothing says by what clusters of {name} are recognized',
-            hint='Declare "mark" in its magnum-capi.yaml, or in driver_marks '
-                 'of [magnum_capi]')
+            hint='Declare "mark" in its magnum-capi.yaml, or in "marks" of '
+                 'discovery_fixture')
     return _mark(name, found.mark)
 
 
@@ -62,9 +55,9 @@ def _mark(name, document):
 class Assertions:
     """For a base.BaseMagnumCapiTest."""
 
-    def read_marks(self, options, drivers):
+    def read_marks(self, fixture, drivers):
         """Read the marks with which :meth:`assert_served_by` compares."""
-        self._marks = of(options, drivers)
+        self._marks = of(fixture, drivers)
         for mark in self._marks.values():
             if not mark.stack_id and not (self.management and mark.objects):
                 self.fail(

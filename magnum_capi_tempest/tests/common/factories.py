@@ -16,10 +16,14 @@ from tempest.lib import exceptions as lib_exc
 from magnum_capi import errors
 from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest.leaks import watch
+from magnum_capi_tempest import promises
 from magnum_capi_tempest import redact
 from magnum_capi_tempest.services import journal
 
 LOG = log.getLogger(__name__)
+
+#: The promise without which an update sets the driver of a template.
+KEEPS_DRIVER = 'magnum.template.keeps-driver'
 
 
 class Magnum:
@@ -133,7 +137,7 @@ def create_template(conf, magnum, cleanup, body):
     (before 23.0.0: magnum/api/controllers/v1/cluster_template.py, post).
     """
     driver = None
-    if not conf.magnum_capi_feature_enabled.template_driver:
+    if promises.missing(KEEPS_DRIVER, conf.magnum_capi.not_promised):
         driver = body.get('driver')
         body = {key: body[key] for key in body if key != 'driver'}
     template = magnum.templates.create_cluster_template(**body)

@@ -6,9 +6,13 @@ They mark what they decorate, as ``promise`` and ``required_flags`` (like the
 attribute of a class).
 """
 
+import inspect
+
 from tempest import config
+from tempest.lib import decorators
 import testtools
 
+from magnum_capi_tempest import option_files
 from magnum_capi_tempest import promises
 
 CONF = config.CONF
@@ -18,7 +22,8 @@ def promise(name):
     """Return a decorator: the test, or each of a class, judges a promise.
 
     The promise of a test takes precedence over that of its class. The test is
-    skipped if the driver does not make the promise.
+    skipped if the driver does not make the promise. The promise is also an
+    attribute of the test, see :func:`.promises.attribute`.
 
     :param name: id in the registry.
     :raises LookupError: there is no such promise.
@@ -28,12 +33,23 @@ def promise(name):
 
     def decorate(found):
         found.promise = name
+        for test in _tests(found) if inspect.isclass(found) else [found]:
+            decorators.attr(type=promises.attribute(name))(test)
         return found
     return decorate
 
 
+def _tests(case):
+    """The tests of a class that have no promise of their own."""
+    return [test for name, test in vars(case).items()
+            if name.startswith('test_') and not hasattr(test, 'promise')]
+
+
 def needs(name):
-    """Return a decorator: skip the test if another promise is not made."""
+    """Return a decorator: skip the test if another promise is not made.
+
+    :param name: id in one of the registries.
+    """
     reason = not_promised(name)
     return testtools.skipIf(reason, reason)
 
@@ -76,9 +92,50 @@ def promised(flag):
     return decorate
 
 
+def fixture():
+    """Return the option_files.DiscoveryFixture of tempest.conf.
+
+    :raises UsageError: the file cannot be read.
+    """
+    return option_files.discovery_fixture(CONF.magnum_capi.discovery_fixture)
+
+
+def value(option):
+    """Return what tempest.conf sets for a test; empty: nothing.
+
+    :param option: of [magnum_capi]; or "fault_flavors." and a key, or
+        "discovery_fixture." and a field.
+    """
+    group, _, field = option.partition('.')
+    if group == 'discovery_fixture':
+        return getattr(fixture(), field)
+    if field:
+        return CONF.magnum_capi[group].get(field)
+    return CONF.magnum_capi[option]
+
+
+def unset(options):
+    """Return why a test is skipped for options; empty if they are set.
+
+    :param options: for :func:`value`.
+    """
+    missing = [option for option in options if not value(option)]
+    return missing and ('Not set in [magnum_capi] of tempest.conf: '
+                        + ', '.join(missing))
+
+
 def configured(*options):
-    """Return a decorator: skip the test if an option is not set."""
-    missing = [o for o in options if not CONF.magnum_capi[o]]
-    return testtools.skipIf(
-        missing, 'Not set in [magnum_capi] of tempest.conf: '
-        f'{", ".join(missing)}')
+    """Return a decorator: skip the test if an option is not set.
+
+    :param options: for :func:`value`.
+    """
+    reason = unset(options)
+    return testtools.skipIf(reason, reason)
+
+
+def in_fixture(*fields):
+    """Return a decorator: skip the test if a field of the file is empty.
+
+    :param fields: of option_files.DiscoveryFixture.
+    """
+    return configured(*(f'discovery_fixture.{field}' for field in fields))

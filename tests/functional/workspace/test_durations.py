@@ -15,7 +15,7 @@ from magnum_capi_tempest.workspace import live
 from magnum_capi_tempest.workspace import runs
 from tests.unit.workspace import test_durations as streams
 
-_CLASS = 'magnum_capi_tempest.tests.api.test_x.XTest'
+_CLASS = 'magnum_capi_tempest.tests.magnum.test_x.XTest'
 
 
 class DurationsTest(testtools.TestCase):

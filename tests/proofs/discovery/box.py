@@ -41,11 +41,11 @@ class Box(boxes.Box):
         self.name = name
         self.with_filter = with_filter
         self.broken = broken
-        self._options = [('magnum_distro_image', IMAGE)]
+        self._fixture = {'magnum_distro_image': IMAGE}
         install = ()
         if broken:
             install = (str(resources.find('sandbox/drivers/broken')),)
-            self._options.append(('broken_driver', BROKEN))
+            self._fixture['broken_driver'] = BROKEN
         conf = ()
         if patched:
             magnum = magnum_wheel.PATCHED
@@ -74,8 +74,8 @@ class Box(boxes.Box):
         with self.progress.step(f'Tests in {self.name}: {what}'), \
                 _printing_to(results / 'tempest.txt'):
             stream, _ = tempest_run.run(self.sandbox, tempest_run.Order(
-                regex=regex, promise='discovery', options=tuple(self._options),
-                results=results))
+                regex=regex, promise='discovery', results=results,
+                fixture=tuple(self._fixture.items())))
         run = subunit.read(stream, title=f'{self.name}, {what}')
         report.write(run, results)
         return run

@@ -54,8 +54,8 @@ class Box(boxes.Box):
         etc = f'etc-{defect.name}'
         workspace = tempest_run.prepare(self.sandbox, tempest_run.Order(
             driver=defect.driver, promise='driver',
-            options=tuple(defect.all_options(
-                self._patience, self._mark_of).items())),
+            options=tuple(defect.all_options(self._patience).items()),
+            fixture=tuple(defect.fixture(self._mark_of).items())),
             folder / 'artefacts', etc)
         try:
             # The stream is the program's output, saved in the folder.

@@ -3,7 +3,6 @@
 """Reads and checks the table of seeded defects."""
 
 import dataclasses
-import json
 import pathlib
 import re
 import tomllib
@@ -64,20 +63,24 @@ class Defect:
         """Class and method of its test, as in reports."""
         return '.'.join(self.test.split('.')[-2:])
 
-    def all_options(self, patience=1.0, marks=None):
+    def all_options(self, patience=1.0):
         """Options of [magnum_capi], texts by name.
 
         :param patience: factor of TIMEOUTS.
-        :param marks: function that returns the mark of a driver.
         """
         found = {name: f'{seconds * patience:.0f}'
                  for name, seconds in TIMEOUTS.items()} | self.options
         if self.clash:
             found['clashing_drivers'] = f'{self.driver},{CLASHES_WITH}'
-            found['driver_marks'] = json.dumps({
-                CLASHES_WITH: marks(CLASHES_WITH),
-                self.driver: marks(OWN)})
         return found
+
+    def fixture(self, marks):
+        """Fields of the discovery fixture.
+
+        :param marks: function that returns the mark of a driver.
+        """
+        return {'marks': {CLASHES_WITH: marks(CLASHES_WITH),
+                          self.driver: marks(OWN)}} if self.clash else {}
 
 
 def defects() -> tuple[Defect, ...]:

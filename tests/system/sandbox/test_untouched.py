@@ -30,7 +30,8 @@ DRIVER = 'k8s_capi_v1'
 #: Classes of tests that delete or change quotas, credentials, roles or
 #: templates.
 CLASSES = ('ClashTest', 'ClusterTemplatesTest', 'InvalidCredentialTest',
-           'PublicTemplatesTest', 'QuotaCountsTest', 'QuotasTest', 'RestTest',
+           'PublicTemplatesTest', 'QuotaCountsTest',
+           'QuotaFieldsNegativeTest', 'QuotasTest', 'RestTest',
            'TemplatesTest')
 REGEX = rf'magnum_capi_tempest\..*\.({"|".join(CLASSES)})\.'
 WHOLE = 'magnum_capi'

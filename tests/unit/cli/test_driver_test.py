@@ -318,7 +318,8 @@ class DriverTestTest(DriverTestCase):
         self.assertEqual(
             {test.id for test in CORE if test.promise.startswith('upgrade.')},
             {test.id for test in suite.tests()
-             if finds(f'{suite.PACKAGE}.{test.id}[id-1,slow]')})
+             if finds(f'{suite.PACKAGE}.{test.id}[id-1,'
+                      f'{promises.attribute(test.promise)},slow]')})
         self.assertEqual(('k8s_x', 'driver'), (order.driver, order.promise))
 
     def test_a_cloud_with_one_user(self):

@@ -16,6 +16,7 @@ from magnum_capi_sandbox.cli import sandbox as cli
 from magnum_capi_sandbox import usable_drivers
 from magnum_capi_tempest import leaks
 from magnum_capi_tempest.leaks import model
+from magnum_capi_tempest import promises
 from magnum_capi_tempest.workspace import runs
 from tests.unit.cli import test_tempest
 from tests.unit import own_folders
@@ -57,9 +58,9 @@ class DriverTest(testtools.TestCase):
         self.conf = configparser.RawConfigParser()
         self.conf.read(etc / 'tempest.conf')
         recorded = streams.Stream()
-        recorded.test('magnum_capi_tempest.tests.api.test_a.T.test_b[id-1]',
+        recorded.test('magnum_capi_tempest.tests.magnum.test_a.T.test_b[id-1]',
                       self.status, traceback='AssertionError: x')
-        recorded.test('magnum_capi_tempest.tests.api.test_a.T.test_c[id-2]',
+        recorded.test('magnum_capi_tempest.tests.magnum.test_a.T.test_c[id-2]',
                       'success')
         outfile.write_private(stream, recorded.data)
         return stream
@@ -150,7 +151,9 @@ class DriverTest(testtools.TestCase):
         code, first, _ = self.run_in({MINE: 'usable'})
 
         self.assertEqual(0, code)
-        self.assertNotIn('not_promised', self.conf['magnum_capi'])
+        self.assertEqual(
+            {*promises.not_of_magnum()},
+            {*self.conf['magnum_capi']['not_promised'].split(',')})
         self.assertNotIn(HELM[0], first)
 
     def test_the_driver_that_is_configured(self):

@@ -14,7 +14,9 @@ import testtools
 from magnum_capi import errors
 from magnum_capi_tempest.cli import tempest
 from magnum_capi_tempest.cli import tempest_plan
+from magnum_capi_tempest.cli import tempest_run
 from magnum_capi_tempest.workspace import init
+from tests.unit.report import streams
 from tests.unit.workspace import test_selection
 
 
@@ -129,6 +131,51 @@ class InitTest(testtools.TestCase):
         self.assertEqual((2, 'magnum-capi: Which flavor?\n'), (code, err))
 
 
+class FailedTest(testtools.TestCase):
+    """The failed tests of a run are run again."""
+
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        (self.folder / 'etc').mkdir()
+        (self.folder / 'etc' / 'tempest.conf').write_text('')
+        self.run_ = self.useFixture(fixtures.MockPatchObject(
+            tempest_run.runs, 'run')).mock
+
+    def run_failed(self, stream):
+        earlier = self.folder / 'earlier'
+        earlier.mkdir()
+        stream.write(earlier)
+        return call(tempest_run.Run, self.folder, '--failed', earlier,
+                    '--results', self.folder / 'now')
+
+    def test_they_are_run_and_the_command_is_told(self):
+        def record(workspace, arguments, stream, **kwargs):
+            stream.parent.mkdir()
+            streams.Stream().test('a.B.one', 'fail').write(stream.parent)
+
+        self.run_.side_effect = record
+        code, out, _ = self.run_failed(streams.Stream().test(
+            'a.B.one[id-1]', 'fail').test('a.B.two'))
+
+        self.assertEqual(1, code)
+
+        arguments = self.run_.call_args.args[1]
+        regex = arguments[arguments.index('--regex') + 1]
+        self.assertRegex('a.B.one[id-1]', regex)
+        self.assertNotRegex('a.B.two', regex)
+        self.assertIn(
+            f'magnum-capi tempest run {self.folder} --failed '
+            f'{self.folder / "now"}', out)
+
+    def test_there_are_none(self):
+        code, _, err = self.run_failed(streams.Stream().test('a.B.two'))
+
+        self.assertEqual(2, code)
+        self.assertIn('No test failed', err)
+        self.run_.assert_not_called()
+
+
 class PlanTest(testtools.TestCase):
 
     def setUp(self):
@@ -145,9 +192,9 @@ class PlanTest(testtools.TestCase):
 
         self.assertEqual(0, code)
         run, skipped = out.split('\n\n')[:2]
-        self.assertIn('api.test_versions.', run)
+        self.assertIn('magnum.test_versions.', run)
         self.assertIn('image_id', skipped)
-        self.assertIn('scenario.test_strangers.', skipped)
+        self.assertIn('driver.test_strangers.', skipped)
         self.assertIn('3 are skipped', out)
 
     def test_mistakes(self):

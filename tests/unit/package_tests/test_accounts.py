@@ -16,7 +16,7 @@ from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common.negative import refusals
 from magnum_capi_tempest.tests.common.negative import refused_updates
 from magnum_capi_tempest.tests.common import rbac
-from magnum_capi_tempest.tests.scenario import test_cluster_health
+from magnum_capi_tempest.tests.driver import test_cluster_health
 
 
 class Provider(dynamic_creds.DynamicCredentialProvider):

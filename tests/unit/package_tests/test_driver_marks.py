@@ -2,8 +2,6 @@
 
 """Which driver served a cluster is seen by what it left behind."""
 
-import json
-import types
 
 import testtools
 from testtools import content
@@ -11,6 +9,7 @@ from testtools import content
 from magnum_capi import driver_info
 from magnum_capi import errors
 from magnum_capi_tempest.evidence import capi
+from magnum_capi_tempest import option_files
 from magnum_capi_tempest.tests.common import driver_marks
 from tests.unit.evidence import fake_kube
 from tests.unit.evidence import test_helm
@@ -28,8 +27,7 @@ OTHER = {'stack_id': '.+',
 
 
 def options(**marks):
-    return types.SimpleNamespace(
-        driver_marks=json.dumps(marks) if marks else '')
+    return option_files.DiscoveryFixture(marks=marks)
 
 
 def cluster(stack_id):
@@ -70,13 +68,11 @@ class ReadTest(testtools.TestCase):
 
     def test_what_cannot_be_read(self):
         for wrong, said in (
-                ('{', 'not JSON'), ('[]', 'no object'),
-                ('{"x": {"stack_id": "("}}', 'not valid'),
-                ('{"x": {"colour": "red"}}', 'not valid'),
-                ('', 'Nothing says')):
+                ({'x': {'stack_id': '('}}, 'not valid'),
+                ({'x': {'colour': 'red'}}, 'not valid'),
+                ({}, 'Nothing says')):
             error = self.assertRaises(
-                errors.UsageError, driver_marks.of,
-                types.SimpleNamespace(driver_marks=wrong), ('x',))
+                errors.UsageError, driver_marks.of, options(**wrong), ('x',))
             self.assertIn(said, str(error))
 
 

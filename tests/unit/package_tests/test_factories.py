@@ -106,11 +106,11 @@ class CleanupTest(testtools.TestCase):
             self.magnum, self.waiter, self.cleanup, {'name': 'n'},
             self.recorded.append)
 
-    def create_template(self, body, template_driver=True):
+    def create_template(self, body, not_promised=()):
         return factories.create_template(
             types.SimpleNamespace(
-                magnum_capi_feature_enabled=types.SimpleNamespace(
-                    template_driver=template_driver)),
+                magnum_capi=types.SimpleNamespace(
+                    not_promised=not_promised)),
             self.magnum, self.cleanup, body)
 
     def test_template_names_its_driver(self):
@@ -126,7 +126,8 @@ class CleanupTest(testtools.TestCase):
                                (200, {'uuid': 't', 'driver': 'k8s_one'})]
 
         template = self.create_template(
-            {'name': 'n', 'driver': 'k8s_one'}, template_driver=False)
+            {'name': 'n', 'driver': 'k8s_one'},
+            not_promised=['magnum.template'])
 
         self.assertEqual('k8s_one', template['driver'])
         self.assertEqual(
@@ -137,7 +138,8 @@ class CleanupTest(testtools.TestCase):
     def test_the_image_has_named_the_driver(self):
         self.script.answers = [(201, {'uuid': 't', 'driver': 'k8s_one'})]
 
-        self.create_template({'driver': 'k8s_one'}, template_driver=False)
+        self.create_template({'driver': 'k8s_one'},
+                             not_promised=['magnum.template'])
 
         self.assertEqual(1, len(self.script.requests))
 

@@ -7,6 +7,8 @@ import uuid
 
 import testtools
 
+from magnum_capi_tempest import promises
+from magnum_capi_tempest.tests.common import flags
 from tests.proofs.discovery import suite
 
 
@@ -34,6 +36,19 @@ class IdsTest(testtools.TestCase):
             self.assertEqual(1, len(ids), case.id())
             self.assertEqual(4, uuid.UUID(ids[0]).version, case.id())
 
+    def test_no_attribute_has_a_point(self):
+        # stestr takes what is before the last one for the class.
+        for case in self.cases:
+            self.assertNotIn('.', case.id().partition('[')[2])
+
+    def test_a_promise_is_an_attribute(self):
+        for case in self.cases:
+            judged = flags.judged_by(type(case), case._testMethodName)
+            found = [tag for tag in re.split(r'[][,]', case.id())
+                     if '/' in tag]
+            self.assertEqual(
+                [promises.attribute(judged)] if judged else [], found)
+
     def test_ids_are_unique(self):
         ids = [re.search(r'id-([0-9a-f-]+)', case.id()).group(1)
                for case in self.cases]
@@ -48,12 +63,12 @@ class IdsTest(testtools.TestCase):
     def test_ci_takes_one_life_of_a_cluster(self):
         # tools/run_tests.sh; other tests of clusters take minutes.
         for case in self.cases:
-            if '.scenario.' in case.id() and re.search(
-                    'smoke|lifecycle', case.id()):
+            if '.driver.' in case.id() and re.search(
+                    'smoke|test_cluster_lifecycle', case.id()):
                 self.assertIn('test_cluster_lifecycle', case.id())
 
     def test_what_makes_clusters_is_slow_and_not_smoke(self):
         for case in self.cases:
-            if '.scenario.' in case.id():
+            if re.search(r'\.(driver|conformance)\.', case.id()):
                 self.assertRegex(case.id(), r'\[.*\bslow\b.*\]$')
                 self.assertNotRegex(case.id(), r'\[.*\bsmoke\b.*\]$')

@@ -29,7 +29,7 @@ def a_test():
 
     class OneTest(operations.BaseOperationsTest):
 
-        required_flags = ('any_name',)
+        required_flags = ('resize',)
 
         def runTest(self):
             pass
@@ -39,22 +39,24 @@ def a_test():
 
 class SkipTest(testtools.TestCase):
 
-    def skip_checks(self, any_name):
+    def skip_checks(self, resize):
         Options = test_base.Options
         conf = types.SimpleNamespace(
             service_available=Options(magnum_capi=True),
             magnum_capi=Options(
                 image_id='i', flavor_id='f', external_network='n',
+                not_promised=[],
                 min_microversion='1.1', max_microversion='1.14'),
-            magnum_capi_feature_enabled=Options(any_name=any_name))
-        self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.tests.common.base.CONF', conf))
+            magnum_capi_feature_enabled=Options(resize=resize))
+        for module in ('base', 'flags'):
+            self.useFixture(fixtures.MonkeyPatch(
+                f'magnum_capi_tempest.tests.common.{module}.CONF', conf))
         type(a_test()).skip_checks()
 
     def test_a_promise_that_is_not_made(self):
         error = self.assertRaises(unittest.SkipTest, self.skip_checks, False)
 
-        self.assertEqual('[magnum_capi_feature_enabled] any_name is false',
+        self.assertEqual('[magnum_capi_feature_enabled] resize is false',
                          str(error))
 
     def test_a_promise(self):

@@ -15,11 +15,12 @@ import fixtures
 from tempest.lib import exceptions as lib_exc
 import testtools
 
-from magnum_capi_tempest.tests.api import test_quotas
-from magnum_capi_tempest.tests.api import test_quotas_negative
-from magnum_capi_tempest.tests.api import test_rbac
 from magnum_capi_tempest.tests.common import personas
 from magnum_capi_tempest.tests.common import quotas
+from magnum_capi_tempest.tests.magnum import test_fields_negative
+from magnum_capi_tempest.tests.magnum import test_quotas
+from magnum_capi_tempest.tests.magnum import test_rbac
+from magnum_capi_tempest.tests.magnum import test_updates_negative
 
 PROJECT = 'their project'
 THEIRS = {'id': 1, 'project_id': PROJECT, 'resource': 'Cluster',
@@ -27,7 +28,8 @@ THEIRS = {'id': 1, 'project_id': PROJECT, 'resource': 'Cluster',
 
 #: All tests that create, change or delete quotas.
 CLASSES = (test_quotas.QuotasTest, test_quotas.QuotaCountsTest,
-           test_quotas_negative.QuotasTest, test_rbac.RestTest)
+           test_fields_negative.QuotaFieldsNegativeTest,
+           test_updates_negative.NoQuotaTest, test_rbac.RestTest)
 
 
 def refusal(kind, status):
@@ -138,9 +140,9 @@ class OthersQuotaTest(testtools.TestCase):
                 persona in personas.RULES['show quota'].allowed)
             for persona in personas.ALL}
         self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.tests.api.test_rbac.CONF',
-            types.SimpleNamespace(magnum_capi_feature_enabled=(
-                types.SimpleNamespace(bad_input_refused=True)))))
+            'magnum_capi_tempest.tests.common.flags.CONF',
+            types.SimpleNamespace(magnum_capi=types.SimpleNamespace(
+                not_promised=[]))))
         self.useFixture(fixtures.MonkeyPatch(
             'magnum_capi_tempest.tests.common.base.BaseMagnumCapiTest.'
             'require_project', lambda *args, own: None))

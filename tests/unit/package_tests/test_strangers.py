@@ -11,7 +11,7 @@ from magnum_capi import errors
 from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import operations
-from magnum_capi_tempest.tests.scenario import test_strangers
+from magnum_capi_tempest.tests.driver import test_strangers
 from tests.unit.package_tests import test_base
 
 
@@ -22,8 +22,7 @@ class EvidenceTest(testtools.TestCase):
         self.asked = []
         self.patch(f'{base.__name__}.CONF', types.SimpleNamespace(
             magnum_capi=test_base.Options(
-                log_files=[], log_command='', evidence_timeout=1,
-                artifact_dir=''),
+                log_files=[], log_command='', artifact_dir=''),
             magnum_capi_feature_enabled=test_base.Options(
                 workload_api=True)))
         self.patch(f'{base.__name__}.details.collect', self._collect)

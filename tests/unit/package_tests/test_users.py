@@ -17,8 +17,8 @@ import testtools
 from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest.leaks import watch
 from magnum_capi_tempest.tests.common import operations
-from magnum_capi_tempest.tests.scenario import test_cluster_health
-from magnum_capi_tempest.tests.scenario import test_driver_clash
+from magnum_capi_tempest.tests.discovery import test_driver_clash
+from magnum_capi_tempest.tests.driver import test_cluster_health
 
 CLUSTER = '0f8fad5b-d9cb-469f-a165-70867728950e'
 #: As three drivers name them.

@@ -3,7 +3,6 @@
 """The table of defects holds together with the drivers and the suite."""
 
 import ast
-import json
 import pathlib
 import tomllib
 
@@ -45,11 +44,12 @@ class TableTest(testtools.TestCase):
 
     def test_a_driver_that_clashes_should_have_the_mark_of_ours(self):
         clash = next(one for one in self.defects if one.clash)
-        found = clash.all_options(marks=lambda driver: {'stack_id': driver})
+        fixture = clash.fixture(lambda driver: {'stack_id': driver})
 
         self.assertEqual(f'{clash.driver},k8s_capi_helm_v1',
-                         found['clashing_drivers'])
-        self.assertEqual('k8s_capi_v1', json.loads(found['driver_marks'])[
-            clash.driver]['stack_id'])
+                         clash.all_options()['clashing_drivers'])
+        self.assertEqual('k8s_capi_v1',
+                         fixture['marks'][clash.driver]['stack_id'])
         alone = next(one for one in self.defects if not one.clash)
         self.assertNotIn('clashing_drivers', alone.all_options())
+        self.assertEqual({}, alone.fixture(None))

@@ -126,12 +126,12 @@ class StreamTest(testtools.TestCase):
 
     def test_on_purpose(self):
         self.assertEqual(model.FAILED, self.status(
-            'x.scenario.test_cluster_truth.FailureTest.test_a_new_node_group',
+            'x.driver.test_cluster_truth.FailureTest.test_a_new_node_group',
             traceback=TRACE.format(' (No valid host was found.)')))
 
     def test_a_quota_of_the_test(self):
         self.assertEqual(model.FAILED, self.status(
-            'x.scenario.test_cloud_quotas.CloudQuotasTest.test_networks',
+            'x.driver.test_cloud_quotas.CloudQuotasTest.test_networks',
             traceback=TRACE.format(" (Quota exceeded for resources: "
                                    "['network'].)")))
 

@@ -32,6 +32,7 @@ from magnum_capi_tempest.report import text
 from magnum_capi_tempest.tests.common.preflight import checks
 from tests.unit.report import streams
 
+TRACE = 'Traceback (most recent call last):\n  File "a.py", line 1, in b\n'
 CLUSTER = '0f8fad5b-d9cb-469f-a165-70867728950e'
 EVIL = ('</script><script>alert(1)</script>"\' onmouseover=x <img src=x '
         'onerror=alert(2)> {{ 7*7 }} [bold]&amp; \x1b]0;title\x07\x00 `|')
@@ -104,6 +105,31 @@ class HtmlTest(testtools.TestCase):
             model.Test('bad', 'a.bad', model.FAILED)))
 
         self.assertLess(page.index('>bad<'), page.index('>good<'))
+
+    def test_failures_of_one_cause_and_skips_of_one_reason_are_together(self):
+        def test(name, status, text):
+            kind = 'traceback' if status == model.FAILED else 'reason'
+            return model.Test(name, f'a.{name}', status, details=(
+                model.Detail(kind, text),))
+
+        page = html_form.render(run_of(
+            *(test(f'bad{n}', model.FAILED, f'{TRACE}Late: {n} s\n')
+              for n in (7, 8)),
+            test('odd', model.FAILED, f'{TRACE}Other: x\n'),
+            *(test(f'left{n}', model.SKIPPED, 'no flavor') for n in (1, 2))))
+
+        self.assertIn('<summary>2 failed: Late: … s</summary>', page)
+        self.assertIn('<summary>2 skipped: no flavor</summary>', page)
+        self.assertEqual(1, page.count('<details class="group" open>'))
+        self.assertEqual(2, page.count('<details class="group"'))
+
+    def test_the_command_that_runs_failures_again_is_told(self):
+        for status, told in ((model.FAILED, True), (model.PASSED, False)):
+            out = io.StringIO()
+            terminal.show(run_of(model.Test('x', 'a.x', status)),
+                          console=rich.console.Console(file=out),
+                          again='run again')
+            self.assertEqual(told, 'run again' in out.getvalue())
 
     def test_huge_detail_is_cut(self):
         page = html_form.render(run_of(model.Test(
@@ -240,9 +266,8 @@ class OtherFormsTest(testtools.TestCase):
                        (model.Detail('traceback', lines),))
             for i in range(30))))
 
-        self.assertIn('line 1\n    ... 20 more lines in the report\n'
-                      '    line 22\n', out)
-        self.assertIn('line 29\n', out)
+        self.assertIn('line 1\n    ... 27 more lines in its file\n'
+                      '    line 29\n', out)
         self.assertIn('and 10 more failures', out)
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import pathlib
+import re
 
 import fixtures
 import testtools
@@ -8,6 +9,8 @@ import testtools
 from magnum_capi import errors
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import subunit
+from magnum_capi_tempest.report import terminal
+from magnum_capi_tempest import texts
 from tests.unit.report import streams
 
 TRACEBACK = '''\
@@ -58,6 +61,60 @@ class ReadTest(testtools.TestCase):
         self.assertTrue(section.title.startswith('Tolerated errors: 2 '))
         self.assertEqual(('B.one: x: 1', 'B.one: y: 2'), section.lines)
         self.assertTrue(run.ok)
+
+    def test_promises_are_counted_by_profile(self):
+        run = self.read(
+            streams.Stream()
+            .test('a.B.one[id-1,lifecycle/resize/workers]')
+            .test('a.B.two[lifecycle/resize/last-wins,slow]', 'fail')
+            .test('a.B.three[lifecycle/resize/last-wins]')
+            .test('a.B.four[upgrade/rollout/complete]', 'skip'))
+
+        section, = run.sections
+        self.assertEqual(
+            ('lifecycle: 1 kept, 1 not kept, 0 not tested (not kept: '
+             'lifecycle.resize.last-wins)',
+             'upgrade: 0 kept, 0 not kept, 1 not tested'), section.lines)
+
+    def test_versions_that_tests_have_seen_come_first(self):
+        run = subunit.read(
+            streams.Stream()
+            .test('a.B.one', versions='Kubernetes: v1.34.2\nMagnum: 1.14')
+            .test('a.B.two', versions='Kubernetes: v1.35.1').write(
+                pathlib.Path(self.useFixture(fixtures.TempDir()).path)),
+            title='x', facts={'tests': 'y'})
+
+        self.assertEqual({'Kubernetes': 'v1.34.2, v1.35.1', 'Magnum': '1.14',
+                          'tests': 'y'}, dict(run.facts))
+        self.assertEqual('tests', [*run.facts][-1])
+
+    def test_what_failed_can_be_selected(self):
+        regex = subunit.regex_of_failed(self.read(
+            streams.Stream()
+            .test('a.B.one[id-1,slow]', 'fail').test('a.B.one_more')
+            .test('setUpClass (a.C)', 'fail').test('a.D.two', 'skip')))
+        finds = re.compile(regex).search
+
+        self.assertEqual(
+            [True, False, True, False, False],
+            [bool(finds(test)) for test in (
+                'a.B.one[id-1,slow]', 'a.B.one_more', 'a.C.any', 'a.CC.any',
+                'a.D.two')])
+        self.assertEqual('', subunit.regex_of_failed(self.read(
+            streams.Stream().test('a.B.one'))))
+
+    def test_known_answers_of_magnum_are_one_line(self):
+        run = self.read(streams.Stream().test(
+            'a.B.one', **{texts.KNOWN_ANSWERS: 'x is accepted: 201\ny: 2'}))
+
+        section, = run.sections
+        self.assertIn(': 2 requests', section.title)
+        self.assertTrue(section.folded)
+        self.assertTrue(run.ok)
+        printed = []
+        terminal.show_sections(
+            lambda text='', style='': printed.append(text), run.sections)
+        self.assertEqual(['', f'{section.title}.'], printed)
 
     def test_what_was_not_checked_is_counted(self):
         run = self.read(

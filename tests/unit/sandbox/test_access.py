@@ -17,6 +17,7 @@ from magnum_capi_sandbox import nodes
 from magnum_capi_sandbox import releases
 from magnum_capi_sandbox import spec
 from magnum_capi_tempest import config
+from magnum_capi_tempest import promises
 from tests.unit.sandbox import samples
 from tests.unit import tempest_options
 
@@ -33,6 +34,11 @@ class AccessTest(testtools.TestCase):
         parser.read_string(access.tempest_config(
             self.layout, samples.PASSWORDS, additions, **wanted))
         return parser
+
+    def promises(self, name, **wanted):
+        """Whether a promise is tested."""
+        return not promises.missing(name, self.tempest_conf(**wanted)[
+            'magnum_capi']['not_promised'].split(','))
 
     def test_every_option_of_ours_exists(self):
         known = {(group, option.name) for group, options
@@ -65,30 +71,27 @@ class AccessTest(testtools.TestCase):
             driver='k8s_x')['magnum_capi']['driver'])
 
     def test_templates_keep_their_driver_as_of_the_newest_magnum(self):
-        old, new = (self.tempest_conf(release=release)[
-            'magnum_capi_feature_enabled']['template_driver']
-            for release in (releases.get('2026.1'), releases.NEWEST))
+        old, new = (self.promises('magnum.template.keeps-driver',
+                                  release=release)
+                    for release in (releases.get('2026.1'), releases.NEWEST))
 
-        self.assertEqual(('false', 'true'), (old, new))
+        self.assertEqual((False, True), (old, new))
 
     def test_the_filter_makes_templates_keep_their_driver(self):
-        flags = self.tempest_conf(
-            spec.Spec(discovery_filter=True),
-            release=releases.get('2025.1'))['magnum_capi_feature_enabled']
-
-        self.assertEqual('true', flags['template_driver'])
+        self.assertTrue(self.promises(
+            'magnum.template.keeps-driver',
+            additions=spec.Spec(discovery_filter=True),
+            release=releases.get('2025.1')))
 
     def test_it_is_a_promise_of_discovery_to_keep_it(self):
-        for promise, asked in (('kept', 'false'), ('discovery', 'true')):
-            flags = self.tempest_conf(
-                promise=promise, release=releases.get('2025.1'))[
-                    'magnum_capi_feature_enabled']
-            self.assertEqual(asked, flags['template_driver'])
+        for promise, asked in (('kept', False), ('discovery', True)):
+            self.assertEqual(asked, self.promises(
+                'magnum.template.keeps-driver', promise=promise,
+                release=releases.get('2025.1')))
 
     def test_failed_clusters_are_polled_as_of_magnum_22(self):
-        self.assertEqual(['false', 'false', 'true', 'true'], [
-            self.tempest_conf(release=release)[
-                'magnum_capi_feature_enabled']['failed_cluster_polled']
+        self.assertEqual([False, False, True, True], [
+            self.promises('magnum.cluster.failed-polled', release=release)
             for release in releases.RELEASES])
 
     def test_command_that_changes_the_configuration(self):
@@ -143,9 +146,8 @@ class AccessTest(testtools.TestCase):
     def test_real_nodes_have_no_faults_by_flavor_and_take_longer(self):
         was = self.tempest_conf()['magnum_capi']
         conf = self.real('v1.34.9')
-        for name in ('slow_flavor', 'failing_flavor', 'stuck_flavor'):
-            self.assertIn(name, was)
-            self.assertNotIn(name, conf)
+        self.assertIn('fault_flavors', was)
+        self.assertNotIn('fault_flavors', conf)
         self.assertGreater(int(conf['build_timeout']),
                            int(was['build_timeout']))
 
@@ -153,13 +155,22 @@ class AccessTest(testtools.TestCase):
         feature = 'magnum_capi_feature_enabled'
         self.assertNotIn('real_nodes', self.tempest_conf()[feature])
         conf = self.tempest_conf(kind=infrastructure.OPENSTACK)[feature]
-        self.assertEqual(('true', 'false'), (
-            conf['real_nodes'], conf['cloud_provider']))
+        self.assertEqual('true', conf['real_nodes'])
+
+    def test_nodes_without_pods_have_no_services(self):
+        memory, servers, real = (
+            [self.promises(f'network.service.{what}', **wanted)
+             for what in ('balancer', 'volume')] for wanted in (
+                {}, {'kind': infrastructure.OPENSTACK},
+                {'kind': infrastructure.OPENSTACK,
+                 'made_of': nodes.Nodes(nodes.DOCKER, '/i', ())}))
+        self.assertEqual([True, True], memory)
+        self.assertEqual([False, False], servers)
+        self.assertEqual([True, False], real)
 
     def test_stand_ins_are_told(self):
         conf = self.real('v1.34.9', stand_ins=True, workload_image='x:1')
-        self.assertEqual(('stand-in', 'x:1'), (
-            conf['conformance_images'], conf['workload_image']))
+        self.assertEqual('x:1', conf['workload_image'])
         self.assertEqual({'SANDBOX_DOCKER_HOST':
                           'unix:///box/containers/docker.sock',
                           'MAGNUM_CAPI_IMAGES': 'stand-in'},

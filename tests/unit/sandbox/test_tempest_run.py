@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import configparser
-import json
 import pathlib
 import types
 from unittest import mock
@@ -13,6 +12,8 @@ from magnum_capi import driver_info
 from magnum_capi import errors
 from magnum_capi_sandbox import nodes
 from magnum_capi_sandbox import tempest_run
+from magnum_capi_sandbox import versions
+from magnum_capi_tempest import option_files
 from magnum_capi_tempest import paths
 from magnum_capi_tempest import runmarks
 from tests.unit import own_folders
@@ -61,7 +62,9 @@ class PrepareTest(_Base):
     def test_what_the_sandbox_has_is_told(self):
         self.spec = samples.a_spec(clash=True)
         found = self.config(self.prepare(driver='k8s_x'))['magnum_capi']
-        self.assertIn('disabled_driver', found)
+        self.assertEqual(
+            'k8s_capi_disabled_v1', option_files.discovery_fixture(
+                found['discovery_fixture']).disabled_driver)
         # It is that one's description that counts.
         self.described.assert_called_once_with(self.box, 'k8s_x')
 
@@ -74,8 +77,9 @@ class PrepareTest(_Base):
             driver='k8s_x', described=described))['magnum_capi']
 
         self.assertEqual(
-            ('a:1', 'lifecycle.resize.last-wins'),
-            (found['labels'], found['not_promised']))
+            ('a:1', True),
+            (found['labels'], 'lifecycle.resize.last-wins' in found[
+                'not_promised'].split(',')))
         self.described.assert_not_called()
 
     def test_lock_folder_exists(self):
@@ -98,6 +102,12 @@ class RunTest(_Base):
         self.useFixture(own_folders.OwnFolders())
         self.durations = self.useFixture(fixtures.MockPatchObject(
             tempest_run, 'durations')).mock
+        self.made = self.useFixture(fixtures.MockPatchObject(
+            tempest_run.versions, 'made',
+            return_value=versions.Made({
+                'magnum': '23.0.0', 'cluster_api': 'v1.12.0',
+                'infrastructure': 'memory', 'chart': 'x 1'},
+                {'k8s_x': ('x-driver', '1.0')}))).mock
 
     def options(self, *given, third_party=False, driver=None, **changes):
         self.spec = samples.a_spec(**changes)
@@ -189,6 +199,21 @@ class RunTest(_Base):
         self.assertEqual(([], []), self.durations_of(third_party=True)[1:])
         self.durations.tell_typical.assert_not_called()
 
+    def test_a_report_says_what_was_tested(self):
+        order = tempest_run.Order(driver='k8s_x')
+        found = tempest_run._facts(
+                self.box, self.box.spec(), order)
+
+        self.assertEqual(
+            ('23.0.0', 'k8s_x (x-driver 1.0)', 'v1.12.0', 'no', 'memory'),
+            tuple(found[part] for part in (
+                'Magnum', 'driver', 'Cluster API', 'discovery filter',
+                'nodes')))
+        self.made.side_effect = errors.MagnumCapiError('broken')
+        self.assertEqual(
+            'k8s_x', tempest_run._facts(
+                self.box, self.box.spec(), order)['driver'])
+
     def test_what_breaks_promises_is_not_kept(self):
         self.assertEqual([], self.durations_of(promise='all')[2])
 
@@ -202,11 +227,13 @@ class RunTest(_Base):
 
         found = self.options(install=('/d',))
 
+        option_files._read.cache_clear()
         self.assertEqual(
             {'a': {'stack_id': 'x'}, 'b': {'stack_id': 'x'}},
-            json.loads(found['driver_marks']))
-        self.assertEqual('{}', self.options(
-            ('driver_marks', '{}'), install=('/d',))['driver_marks'])
+            option_files.discovery_fixture(found['discovery_fixture']).marks)
+        self.assertEqual('/mine', self.options(
+            ('discovery_fixture', '/mine'),
+            install=('/d',))['discovery_fixture'])
 
     def test_a_sandbox_of_one_driver_has_no_clash(self):
         self.assertNotIn('clashing_drivers', self.options())

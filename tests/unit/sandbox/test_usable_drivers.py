@@ -69,10 +69,9 @@ class UsableTest(testtools.TestCase):
 
         with mock.patch.object(usable_drivers, 'description',
                                lambda box, name: described[name]):
-            self.assertEqual(
-                (('driver_marks', '{"a": {"stack_id": "a"}}'),),
-                usable_drivers.marks(None, ('a', 'b', 'c')))
-            self.assertEqual((), usable_drivers.marks(None, ('b', 'c')))
+            self.assertEqual({'a': {'stack_id': 'a'}},
+                             usable_drivers.marks(None, ('a', 'b', 'c')))
+            self.assertEqual({}, usable_drivers.marks(None, ('b', 'c')))
 
     def test_a_driver_describes_itself_and_no_other(self):
         layout = samples.a_layout(self.useFixture(fixtures.TempDir()).path)

@@ -14,7 +14,7 @@ from magnum_capi_tempest import promises
 from magnum_capi_tempest.scorecard import suite
 from magnum_capi_tempest import tests as package
 
-NAMED_NODES = ('scenario.test_cluster_operations.SharedClusterTest.'
+NAMED_NODES = ('driver.test_cluster_operations.SharedClusterTest.'
                'test_resize_removes_the_nodes_that_it_names')
 
 
@@ -44,21 +44,21 @@ class ListedTest(testtools.TestCase):
         self.assertEqual({
             NAMED_NODES: 'lifecycle.resize.named-nodes is in [magnum_capi] '
             'not_promised',
-            'scenario.test_cluster_operations.ThreeMastersTest.'
+            'driver.test_cluster_operations.ThreeMastersTest.'
             'test_create_and_delete':
             '[magnum_capi_feature_enabled] three_masters is false',
-            'scenario.test_cluster_truth.FailureTest.'
+            'driver.test_cluster_truth.FailureTest.'
             'test_workers_that_never_come':
-            'Not set in [magnum_capi] of tempest.conf: stuck_flavor',
-            'scenario.test_cluster_lifecycle.ClusterLifecycleTest.'
+            'Not set in [magnum_capi] of tempest.conf: fault_flavors.stuck',
+            'driver.test_cluster_lifecycle.ClusterLifecycleTest.'
             'test_create_use_resize_delete': ''}, {
                 ident: found[ident].skipped for ident in (
                     NAMED_NODES,
-                    'scenario.test_cluster_operations.ThreeMastersTest.'
+                    'driver.test_cluster_operations.ThreeMastersTest.'
                     'test_create_and_delete',
-                    'scenario.test_cluster_truth.FailureTest.'
+                    'driver.test_cluster_truth.FailureTest.'
                     'test_workers_that_never_come',
-                    'scenario.test_cluster_lifecycle.ClusterLifecycleTest.'
+                    'driver.test_cluster_lifecycle.ClusterLifecycleTest.'
                     'test_create_use_resize_delete')})
 
     def test_a_configuration_that_cannot_be_read(self):
@@ -100,5 +100,11 @@ class CoverageTest(testtools.TestCase):
     def test_what_makes_clusters_and_judges_no_driver_judges_magnum(self):
         self.assertEqual({
             'test_driver_clash', 'test_living_cluster', 'test_rbac_clusters',
-        }, {test.id.split('.')[1] for test in self.tests
-            if test.id.startswith('scenario.') and not test.promise})
+        }, {module for module in (
+            'test_driver_clash', 'test_living_cluster', 'test_rbac_clusters')
+            if any(f'.{module}.' in test.id and not test.promise
+                   for test in self.tests)})
+        self.assertEqual([], [
+            test.id for test in self.tests
+            if test.id.startswith(('driver.', 'conformance.'))
+            and not test.promise])

@@ -109,9 +109,9 @@ class ChooseTest(testtools.TestCase):
         old, new = (self.choose(microversions=('1.1', highest))
                     for highest in ('1.12', '1.14'))
 
-        self.assertEqual((False, True),
-                         (old.features['template_driver'],
-                          new.features['template_driver']))
+        self.assertEqual((False, True), (
+            old.promises(selection.KEEPS_DRIVER),
+            new.promises(selection.KEEPS_DRIVER)))
         self.assertIn('older than 23', ' '.join(old.notes()))
 
     def test_the_filter_before_an_old_magnum(self):
@@ -119,22 +119,22 @@ class ChooseTest(testtools.TestCase):
             self.choose(microversions=('1.1', '1.12')),
             heeds_template_driver=True)
 
-        self.assertTrue(old.features['template_driver'])
+        self.assertTrue(old.promises(selection.KEEPS_DRIVER))
         self.assertNotIn('older than 23', ' '.join(old.notes()))
         said = dataclasses.replace(old, preferred=dataclasses.replace(
-            old.preferred, features=(('template_driver', False),)))
-        self.assertFalse(said.features['template_driver'])
+            old.preferred, options=(('not_promised', 'magnum.template'),)))
+        self.assertFalse(said.promises(selection.KEEPS_DRIVER))
 
     def test_magnum_that_lets_readers_create(self):
         found = dataclasses.replace(self.choose(), lets_readers_create=True)
 
-        self.assertFalse(found.features['roles_enforced'])
+        self.assertFalse(found.promises(selection.ROLES))
         self.assertIn('does not enforce the role reader',
                       ' '.join(found.notes()))
-        self.assertNotIn('roles_enforced', self.choose().features)
+        self.assertTrue(self.choose().promises(selection.ROLES))
         said = dataclasses.replace(found, preferred=dataclasses.replace(
-            found.preferred, features=(('roles_enforced', True),)))
-        self.assertTrue(said.features['roles_enforced'])
+            found.preferred, options=(('not_promised', ''),)))
+        self.assertTrue(said.promises(selection.ROLES))
 
     def test_an_administrator_makes_users(self):
         found = self.choose(accounts=(ADMIN, MEMBER))
@@ -225,10 +225,9 @@ class FilesTest(testtools.TestCase):
 
         self.assertEqual([], tempest_options.dead(parser))
 
-    def test_the_flag_of_roles_is_written(self):
+    def test_what_this_magnum_does_not_enforce_is_written(self):
         self.init(lets_readers_create=True)
-        flags = self.conf().magnum_capi_feature_enabled
-        self.assertFalse(flags.roles_enforced)
+        self.assertIn(selection.ROLES, self.conf().magnum_capi.not_promised)
 
     def test_what_was_chosen_is_written(self):
         self.init()

@@ -2,8 +2,9 @@
 
 """The answers that releases of Magnum are known to give to invalid input.
 
-``known_answers.csv`` contains measured answers: a line for each test, kind of
-field and request, and a column for the highest microversion of the releases.
+``known_answers.csv`` contains measured answers: a line for a field or request
+(* for all of its kind), the kind and the value, and a column for the highest
+microversion of the releases.
 ``python -m tests.known_answers`` records it. Pure, except for reading the
 file.
 """
@@ -18,9 +19,9 @@ from magnum_capi_tempest.tests.common.negative import bad_input
 #: The table that was measured with this suite.
 MEASURED = pathlib.Path(__file__).with_name('known_answers.csv')
 
-KEY = ('test', 'kind', 'request')
+KEY = ('where', 'kind', 'value')
 
-#: Stands for every test, where answers were measured only by kind and value.
+#: Stands for all fields and requests of a kind.
 ANY = '*'
 
 
@@ -28,37 +29,25 @@ ANY = '*'
 class KnownAnswers:
     """What one Magnum is known to answer.
 
-    :param statuses: by (test as "Class.test", kind, request).
+    :param statuses: by (where, kind, value).
     """
 
     statuses: dict[tuple[str, str, str], int]
 
-    def has(self, test, kind, request, answer) -> bool:
+    def has(self, where, kind, value, answer) -> bool:
         """Return whether Magnum is known to answer like this.
 
         A known status of 400 or above stands for a refusal with internal
         words, a success status for any success.
         """
-        known = self.statuses.get((test, kind, request))
-        if known is None:
-            known = self._anywhere(kind, request)
+        known = self.statuses.get(
+            (where, kind, value), self.statuses.get((ANY, kind, value)))
         if known is None:
             return False
         if known < 400:
             return answer.status < 400
         return answer.status == known and (
             known >= 500 or bool(bad_input.tells_inside(answer)))
-
-    def _anywhere(self, kind, request):
-        """Return the status of a line for all tests.
-
-        Its request is the value alone, which every request ends with.
-        """
-        for (test, of, value), status in self.statuses.items():
-            if test == ANY and of == kind and (
-                    request == value or request.endswith(f' {value}')):
-                return status
-        return None
 
 
 def read(path, microversion) -> KnownAnswers:

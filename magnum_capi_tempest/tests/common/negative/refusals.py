@@ -2,8 +2,8 @@
 
 """Sends requests that must be refused, and reports all wrong answers.
 
-A test is about one field and tries every invalid value of it, so that a
-single run shows all of them.
+A test tries every invalid value of every field, so that a single run shows all
+of them.
 """
 
 import dataclasses
@@ -13,12 +13,13 @@ import re
 from tempest import config
 from tempest.lib import exceptions as lib_exc
 
-from magnum_capi import waiting
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import details
+from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import microversions
 from magnum_capi_tempest.tests.common.negative import bad_input
 from magnum_capi_tempest.tests.common.negative import known_answers
+from magnum_capi_tempest import texts
 
 CONF = config.CONF
 
@@ -26,7 +27,7 @@ CONF = config.CONF
 _UUID = re.compile('[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 
 #: Detail of a test that ``tests.known_answers`` records: a line of JSON for
-#: each answer, [kind, request, status].
+#: each answer, [where, kind, value, status].
 ANSWERS = 'answers that are no refusals'
 
 
@@ -64,88 +65,99 @@ def _parsed(body):
 class Deviation:
     """An answer that is not a good refusal.
 
-    :param request: what was sent, as the table of known answers names it.
-    :param trouble: end of a sentence that begins with the request.
+    :param where: the field or request, as the table of known answers names it.
+    :param value: name of what was sent, likewise.
+    :param trouble: end of a sentence that begins with these two.
     """
 
+    where: str
     kind: str
-    request: str
+    value: str
     status: int
     trouble: str
     known: bool
 
     def __str__(self):
-        return f'{self.request} {self.trouble}'
+        return f'{self.where} {self.value} {self.trouble}'
 
 
 def tried(cases, expected=bad_input.REFUSED, known=None):
     """Send requests and yield a Deviation for each that is not refused well.
 
-    :param cases: iterable of (kind, name of the value, send, where): send is
-        a function without parameters that sends the request; where
-        distinguishes requests with the same value, and may be missing.
+    :param cases: iterable of (where, kind, name of the value, send): send is
+        a function without parameters that sends the request.
     :param expected: statuses of a good refusal.
-    :param known: function of (kind, request, answer) that returns whether
+    :param known: function of (where, kind, value, answer) that returns whether
         this Magnum is known to answer so; by default, nothing is known.
     """
-    for kind, value, send, *where in cases:
+    for where, kind, value, send in cases:
         found = answer(send)
         trouble = bad_input.complaint(found, expected)
         if trouble:
-            request = _UUID.sub('UUID', ' '.join((*where, value)))
-            yield Deviation(kind, request, found.status, trouble,
-                            bool(known and known(kind, request, found)))
+            key = _UUID.sub('UUID', where), kind, _UUID.sub('UUID', value)
+            yield Deviation(*key, found.status, trouble,
+                            bool(known and known(*key, found)))
+
+
+def of_fields(resource, send, leave_out=()):
+    """Yield the cases of all fields of a resource, for :func:`tried`.
+
+    :param resource: key of bad_input.FIELDS.
+    :param send: function that sends a request with fields.
+    :param leave_out: names of fields.
+    """
+    for field in bad_input.FIELDS[resource]:
+        if field not in leave_out:
+            for kind, name, value in bad_input.values(resource, field):
+                yield (f'{resource} {field}', kind, name,
+                       lambda field=field, value=value: send(
+                           **{field: value}))
+
+
+def of_kind(where, kind, send):
+    """Yield the cases of a value that is no field, for :func:`tried`.
+
+    :param send: function of a value that sends a request.
+    """
+    for name, value in bad_input.KINDS[kind].items():
+        yield where, kind, name, lambda value=value: send(value)
 
 
 class BaseRefusalsTest(base.BaseMagnumCapiTest):
     """A test of requests that must be refused.
 
-    Known wrong answers of this release of Magnum are no failures unless
-    [magnum_capi_feature_enabled] bad_input_refused is true. They are always
-    attached to the result, and reports count them.
+    Known wrong answers of this release of Magnum are no failures while
+    magnum.input.refused is in not_promised. They are always attached to the
+    result, and reports count them.
     """
 
     @classmethod
     def setup_clients(cls):
         super().setup_clients()
         cls.known_answers = (
-            None if CONF.magnum_capi_feature_enabled.bad_input_refused
-            else known_answers.read(
-                CONF.magnum_capi.known_answers or known_answers.MEASURED,
-                microversions.of(cls.magnum.templates)))
+            known_answers.read(known_answers.MEASURED, microversions.of(
+                cls.magnum.templates))
+            if flags.not_promised('magnum.input.refused') else None)
 
     def assert_refused_all(self, cases, expected=bad_input.REFUSED):
         """Assert that requests are refused properly, see tried()."""
         self.assert_none(tried(cases, expected, self.is_known))
-
-    def assert_field_refuses(self, kind, send):
-        """Assert that a field refuses the invalid values of its kind.
-
-        :param kind: one of bad_input.KINDS.
-        :param send: function of a value that sends it.
-        """
-        self.assert_refused_all(
-            (kind, name, lambda value=value: send(value))
-            for name, value in bad_input.KINDS[kind].items())
 
     def assert_none(self, deviations):
         """Assert that all deviations are known, and attach them."""
         deviations = list(deviations)
         known = [str(one) for one in deviations if one.known]
         if known:
-            self.addDetail(f'{waiting.TOLERATED} answers of Magnum',
+            self.addDetail(texts.KNOWN_ANSWERS,
                            details.text('\n'.join(known)))
         if deviations:
             self.addDetail(ANSWERS, details.text('\n'.join(
-                json.dumps([one.kind, one.request, one.status])
+                json.dumps([one.where, one.kind, one.value, one.status])
                 for one in deviations)))
         self.assertEqual([], [str(one) for one in deviations
                               if not one.known])
 
-    def is_known(self, kind, request, found):
+    def is_known(self, where, kind, value, found):
         """Return whether this release is known to answer a request so."""
         return self.known_answers is not None and self.known_answers.has(
-            self._name(), kind, request, found)
-
-    def _name(self):
-        return f'{type(self).__name__}.{self._testMethodName}'
+            where, kind, value, found)

@@ -65,35 +65,33 @@ class BaseLivingClusterTest(refusals.BaseRefusalsTest,
         self.addCleanup(self.remove_group, self.cluster, group)
         return group
 
-    def assert_group_refuses(self, field, kind, microversion=None):
-        """Assert that a new node group's field refuses a kind of values."""
-        self.assert_field_refuses(
-            kind, lambda value: self.group(microversion, **{field: value}))
+    def assert_groups_refused(self, cases):
+        """Assert that no node group of these cases is created."""
+        self.assert_refused_all(cases)
         self.assert_no_new_group()
 
-    def assert_groups_refused(self, *bodies, microversion=None):
-        """Assert that no node group with such fields is created."""
-        self.assert_refused_all(
-            ('node group', repr(body),
-             lambda body=body: self.group(microversion, **body))
-            for body in bodies)
-        self.assert_no_new_group()
+    def bodies(self, *bodies, microversion=None):
+        """Yield the cases of node groups with such fields."""
+        for body in bodies:
+            yield ('node group', 'node group', repr(body),
+                   lambda body=body: self.group(microversion, **body))
 
     def assert_no_new_group(self):
         listed = self.magnum.nodegroups.list_nodegroups(self.uuid)
         self.assertEqual([True, True], [
             g['is_default'] for g in listed['nodegroups']])
 
-    def assert_patches_refused(self, ask, *patches):
-        """Assert that fields cannot be changed.
+    @staticmethod
+    def patches(where, ask, *patches):
+        """Yield the cases of fields that cannot be changed.
 
+        :param where: what is changed.
         :param ask: function that sends a JSON patch.
         :param patches: (path, value) pairs.
         """
-        self.assert_refused_all(
-            ('patch of a cluster', f'{path} {value!r}',
-             lambda path=path, value=value: ask(replace(path, value)))
-            for path, value in patches)
+        for path, value in patches:
+            yield (where, 'patch of a cluster', f'{path} {value!r}',
+                   lambda path=path, value=value: ask(replace(path, value)))
 
     def update_group(self, patch):
         """Send a patch of the default worker group."""

@@ -16,13 +16,19 @@ import urllib3.exceptions
 
 from magnum_capi import errors
 from magnum_capi_tempest.evidence import capi
+from magnum_capi_tempest import promises
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import driver_naming
+from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common.management import capi_objects
 from magnum_capi_tempest.tests.common import microversions
 from magnum_capi_tempest.tests.common.preflight import options
 from magnum_capi_tempest.tests.common.preflight import quotas
 from magnum_capi_tempest.tests.common import rbac
+
+#: Promises of Magnum that are tried.
+IMAGE_DRIVER = 'magnum.image.names-driver'
+ROLES = 'magnum.role.enforced'
 
 
 class Cloud:
@@ -134,10 +140,12 @@ def image(cloud):
 def flavors(cloud):
     known = cloud.manager.flavors_client.list_flavors()['flavors']
     names = {n for f in known for n in (f['id'], f['name'])}
-    wrong = [f'{o} is {cloud.options[o]!r}'
-             for o in ('flavor_id', 'master_flavor_id',
-                       *options.FLAVORS)
-             if cloud.options[o] and cloud.options[o] not in names]
+    wanted = {name: cloud.options[name]
+              for name in ('flavor_id', 'master_flavor_id')} | {
+        f'fault_flavors {key}': flavor
+        for key, flavor in cloud.options.fault_flavors.items()}
+    wrong = [f'{name} is {flavor!r}' for name, flavor in wanted.items()
+             if flavor and flavor not in names]
     if wrong:
         return (f'{" and ".join(wrong)}, and no such flavor is visible. '
                 'Compare: openstack flavor list')
@@ -185,14 +193,14 @@ def evidence(cloud):
 def template_driver(cloud):
     counts = driver_naming.counts_in_template(
         cloud.conf, cloud.magnum, cloud.cleanup)
-    return _flag(cloud, 'template_driver', counts, _heeds(
+    return _promise(cloud, factories.KEEPS_DRIVER, counts, _heeds(
         counts, 'the driver that a cluster template names'))
 
 
 def image_driver(cloud):
     counts = driver_naming.counts_in_image(
         cloud.conf, cloud.manager, cloud.magnum, cloud.cleanup)
-    return _flag(cloud, 'image_driver', counts, _heeds(
+    return _promise(cloud, IMAGE_DRIVER, counts, _heeds(
         counts, 'the property magnum_driver of images'))
 
 
@@ -201,28 +209,32 @@ def _heeds(counts, what):
 
 
 def roles(cloud):
-    """Report if roles_enforced is wrong for this Magnum."""
+    """Report if magnum.role.enforced is wrong for this Magnum."""
     try:
         reader = rbac.reader(cloud.manager, cloud.microversion, cloud.cleanup)
     except lib_exc.TempestException as e:
         # Nothing else needs it.
-        return cloud.conf.magnum_capi_feature_enabled.roles_enforced and (
+        return not _is_not_promised(cloud, ROLES) and (
             'Keystone makes no application credential with the role reader, '
-            'which tests of roles need; or set roles_enforced to false. It '
+            f'which tests of roles need; or add {ROLES} to not_promised. It '
             f'said: {" ".join(str(e).split())}')
     enforced = rbac.keeps_readers_out(cloud.conf, reader, cloud.cleanup)
-    return _flag(
-        cloud, 'roles_enforced', enforced,
+    return _promise(
+        cloud, ROLES, enforced,
         f'{"does not let" if enforced else "lets"} a user with only the role '
         'reader create a cluster template')
 
 
-def _flag(cloud, flag, found, said):
-    """Report a flag that does not match this Magnum."""
-    if found != cloud.conf.magnum_capi_feature_enabled[flag]:
-        return (f'[magnum_capi_feature_enabled] {flag} is '
-                f'{str(not found).lower()}, and this Magnum {said}. Set it to '
-                f'{str(found).lower()}')
+def _promise(cloud, ident, kept, said):
+    """Report a promise that does not match this Magnum."""
+    if kept == bool(_is_not_promised(cloud, ident)):
+        return (f'This Magnum {said}. '
+                + (f'Remove {ident} from not_promised' if kept else
+                   f'Add {ident} to not_promised'))
+
+
+def _is_not_promised(cloud, ident):
+    return promises.missing(ident, cloud.options.not_promised)
 
 
 #: In the order in which an operator would fix them.

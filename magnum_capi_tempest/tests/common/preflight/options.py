@@ -8,17 +8,16 @@ problem; a wrong one would fail a test an hour later.
 
 import re
 
-from oslo_config import cfg
-from oslo_config import types
 from tempest.lib import exceptions as lib_exc
 
 from magnum_capi import errors
+from magnum_capi_tempest import option_files
 from magnum_capi_tempest import promises
 from magnum_capi_tempest.tests.common import driver_marks
 from magnum_capi_tempest.tests.common import factories
 
-#: Flavors for single tests.
-FLAVORS = ('slow_flavor', 'failing_flavor', 'stuck_flavor', 'late_flavor')
+#: Keys of fault_flavors.
+FLAVORS = ('slow', 'failing', 'stuck', 'late')
 
 _VERSION = re.compile(r'v?(\d+)\.(\d+)\.(\d+)')
 
@@ -90,9 +89,10 @@ def clashing_drivers(cloud) -> str | None:
 
 
 def marks(cloud) -> str | None:
-    """Report why driver_marks cannot be read."""
+    """Report why discovery_fixture cannot be read."""
     try:
-        driver_marks.configured(cloud.options)
+        driver_marks.configured(option_files.discovery_fixture(
+            cloud.options.discovery_fixture))
     except errors.MagnumCapiError as e:
         return ' '.join(str(e).split())
     return None
@@ -151,27 +151,26 @@ def not_promised(cloud) -> str | None:
                 'of them are in the documentation of the suite')
 
 
-def replaced_flags(cloud) -> str | None:
-    """Report false flags that oslo.config no longer reads."""
-    sections: dict[str, dict] = {}
-    for path in cloud.conf.config_file:
-        cfg.ConfigParser(path, sections).parse()
-    flags = sections.get('magnum_capi_feature_enabled', {})
-    names = {alias: one.id for one in promises.known().values()
-             for alias in one.aliases}
-    false = types.Boolean.FALSE_VALUES
-    found = [name for name in names
-             if flags.get(name, [''])[-1].lower() in false]
-    if found:
-        return (f'{", ".join(found)} of [magnum_capi_feature_enabled] '
-                f'{"is" if len(found) == 1 else "are"} no longer read. '
-                'Instead, write in [magnum_capi]: not_promised = '
-                + ','.join(names[name] for name in found))
+def fault_flavors(cloud) -> str | None:
+    """Report unknown keys, which would silently test nothing."""
+    wrong = sorted({*cloud.options.fault_flavors} - {*FLAVORS})
+    if wrong:
+        return (f'fault_flavors has {", ".join(wrong)}, and may only have '
+                + ', '.join(FLAVORS))
+
+
+def conformance_plan(cloud) -> str | None:
+    """Report why conformance_plan cannot be read."""
+    try:
+        option_files.conformance_plan(cloud.options.conformance_plan)
+    except errors.MagnumCapiError as e:
+        return ' '.join(str(e).split())
+    return None
 
 
 #: They only read.
 CHECKS = (upgrade_image, clashing_drivers, marks, not_promised,
-          replaced_flags)
+          fault_flavors, conformance_plan)
 
 #: They create cluster templates briefly, which have to fit the cloud.
 TRIALS = (template, clashing_templates)

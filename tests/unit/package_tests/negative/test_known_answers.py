@@ -5,7 +5,6 @@
 import csv
 import io
 import pathlib
-import re
 from unittest import mock
 
 import fixtures
@@ -19,10 +18,10 @@ from magnum_capi_tempest.tests.common.negative import refusals
 from tests import known_answers as recorder
 from tests.unit.report import streams
 
-TABLE = """test,kind,request,1.11,1.12,1.14
-A.test_port,number,a list,500,500,
-A.test_port,number,a fraction,,,201
-A.test_csr,signing request,SQL,,400,400
+TABLE = """where,kind,value,1.11,1.12,1.14
+node port,number,a list,500,500,
+node port,number,a fraction,,,201
+node csr,signing request,SQL,,400,400
 """
 
 
@@ -39,27 +38,27 @@ class TableTest(testtools.TestCase):
         return known_answers.read(self.path, microversion).has(*key, answer)
 
     def test_each_release_has_its_column(self):
-        key = ('A.test_port', 'number', 'a list')
+        key = ('node port', 'number', 'a list')
 
         self.assertEqual([True, True, False], [
             self.has(version, *key) for version in ('1.11', '1.12', '1.14')])
 
     def test_another_field_is_not_known(self):
-        self.assertFalse(self.has('1.11', 'A.test_count', 'number', 'a list'))
+        self.assertFalse(self.has('1.11', 'node count', 'number', 'a list'))
 
     def test_another_status_is_not_known(self):
         self.assertFalse(self.has(
-            '1.11', 'A.test_port', 'number', 'a list', status=503))
+            '1.11', 'node port', 'number', 'a list', status=503))
 
     def test_success_has_several_statuses(self):
-        key = ('A.test_port', 'number', 'a fraction')
+        key = ('node port', 'number', 'a fraction')
 
         self.assertEqual([True, True, False], [
             self.has('1.14', *key, status=status)
             for status in (200, 202, 500)])
 
     def test_a_refusal_is_known_with_words_from_inside_only(self):
-        key = ('A.test_csr', 'signing request', 'SQL')
+        key = ('node csr', 'signing request', 'SQL')
 
         self.assertTrue(self.has(
             '1.12', *key, status=400,
@@ -67,24 +66,23 @@ class TableTest(testtools.TestCase):
         self.assertFalse(self.has('1.12', *key, status=400))
 
     def test_releases_without_a_column(self):
-        key = ('A.test_csr', 'signing request', 'SQL')
+        key = ('node csr', 'signing request', 'SQL')
         inside = {'status': 400, 'detail': '[SQL: SELECT'}
 
         self.assertEqual([False, True, True, True], [
             self.has(version, *key, **inside)
             for version in ('1.9', '1.13', '1.20', None)])
 
-    def test_a_line_for_every_test(self):
+    def test_a_line_for_every_field(self):
         with self.path.open('a') as table:
             table.write('*,cluster,an emoji,,,500\n')
 
-        self.assertEqual([True, True, False], [
-            self.has('1.14', 'B.test_x', kind, request) for kind, request in (
-                ('cluster', 'an emoji'), ('cluster', 'GET x an emoji'),
-                ('image', 'an emoji'))])
+        self.assertEqual([True, False], [
+            self.has('1.14', 'node x', kind, 'an emoji')
+            for kind in ('cluster', 'image')])
 
     def test_a_file_that_is_no_table(self):
-        for text in ('', 'one\ntwo', 'test,kind,request,1.14\na,b,c,maybe\n'):
+        for text in ('', 'one\ntwo', 'where,kind,value,1.14\na,b,c,maybe\n'):
             self.path.write_text(text)
 
             self.assertRaises(errors.UsageError, known_answers.read,
@@ -94,16 +92,17 @@ class TableTest(testtools.TestCase):
 
     def test_streams_fill_the_columns_that_are_named(self):
         stream = streams.Stream().test(
-            'a.A.test_port', **{refusals.ANSWERS: '["number", "zero", 500]'}
+            'a.A.test_x', **{
+                refusals.ANSWERS: '["node port", "number", "zero", 500]'}
         ).write(self.path.parent)
 
         with mock.patch.object(known_answers, 'MEASURED', self.path):
             recorder.main([f'1.14={stream}'])
 
-        self.assertTrue(self.has('1.14', 'A.test_port', 'number', 'zero'))
-        self.assertFalse(self.has('1.14', 'A.test_port', 'number',
+        self.assertTrue(self.has('1.14', 'node port', 'number', 'zero'))
+        self.assertFalse(self.has('1.14', 'node port', 'number',
                                   'a fraction', status=201))
-        self.assertTrue(self.has('1.11', 'A.test_port', 'number', 'a list'))
+        self.assertTrue(self.has('1.11', 'node port', 'number', 'a list'))
 
 
 class MeasuredTest(testtools.TestCase):
@@ -118,11 +117,32 @@ class MeasuredTest(testtools.TestCase):
                  [release.microversion for release in releases.RELEASES]])
         self.assertEqual(releases.NEWEST.microversion, columns[-1])
 
-    def test_the_requests_are_those_of_the_kinds(self):
+    def test_the_fields_and_values_are_those_that_are_sent(self):
+        sent = {(f'{resource} {field}', kind, value)
+                for resource, fields in bad_input.FIELDS.items()
+                for field in fields
+                for kind, value, _ in bad_input.values(resource, field)}
+        kinds = {(kind, value) for _, kind, value in sent}
         rows = csv.DictReader(io.StringIO(known_answers.MEASURED.read_text()))
         for row in rows:
-            values = bad_input.KINDS.get(row['kind'])
-            if values:
-                self.assertRegex(row['request'], '|'.join(
-                    re.escape(value) + '$'
-                    for value in (*values, 'null', 'nothing')))
+            key = tuple(row[name] for name in known_answers.KEY)
+            if key[0] == known_answers.ANY and key[1] in bad_input.KINDS:
+                self.assertIn(key[2], bad_input.KINDS[key[1]], key)
+            elif key[0] in {where for where, *_ in sent}:
+                self.assertIn(key[1:], kinds, key)
+
+
+class FieldsTest(testtools.TestCase):
+
+    def test_every_field_has_a_kind_with_values(self):
+        for resource, fields in bad_input.FIELDS.items():
+            for field in fields:
+                names = [name for _, name, _ in bad_input.values(
+                    resource, field)]
+                self.assertNotEqual([], names, field)
+                self.assertEqual(len(names), len({*names}), field)
+
+    def test_more_values_are_of_fields_that_are_there(self):
+        for resource, fields in bad_input.MORE.items():
+            self.assertEqual(
+                set(), {*fields} - {*bad_input.FIELDS[resource]})

@@ -72,7 +72,8 @@ class TriedTest(testtools.TestCase):
 
     def try_one(self, kind, value, status, body=NO, **kwargs):
         given = bad_input.Answer(status, json.loads(json.dumps(body)))
-        return list(refusals.tried([(kind, value, lambda: given)], **kwargs))
+        return list(refusals.tried(
+            [('node x', kind, value, lambda: given)], **kwargs))
 
     def test_a_good_refusal_is_not_mentioned(self):
         self.assertEqual([], self.try_one('boolean', 'a word', 400))
@@ -80,10 +81,10 @@ class TriedTest(testtools.TestCase):
     def test_a_deviation_says_what_was_sent(self):
         found, = self.try_one('boolean', 'a word', 500)
 
-        self.assertEqual(('boolean', 'a word', 500, False),
-                         (found.kind, found.request, found.status,
+        self.assertEqual(('node x', 'boolean', 'a word', 500, False),
+                         (found.where, found.kind, found.value, found.status,
                           found.known))
-        self.assertIn('a word is not an answer', str(found))
+        self.assertIn('node x a word is not an answer', str(found))
 
     def test_whoever_knows_it_is_asked(self):
         asked = []
@@ -93,23 +94,38 @@ class TriedTest(testtools.TestCase):
             known=lambda *args: asked.append(args) or True)
 
         self.assertTrue(found.known)
-        self.assertEqual([('boolean', 'a word')],
-                         [args[:2] for args in asked])
+        self.assertEqual([('node x', 'boolean', 'a word')],
+                         [args[:3] for args in asked])
 
     def test_requests_have_the_same_name_in_every_run(self):
         found, = refusals.tried([(
-            'depth', '5000 brackets', lambda: bad_input.Answer(500),
-            'PATCH clusters/19c35aaa-c4f0-42cc-af33-2e231c6c8849')])
+            'PATCH clusters/19c35aaa-c4f0-42cc-af33-2e231c6c8849', 'depth',
+            '5000 brackets', lambda: bad_input.Answer(500))])
 
-        self.assertEqual('PATCH clusters/UUID 5000 brackets', found.request)
+        self.assertEqual('PATCH clusters/UUID', found.where)
 
     def test_all_values_are_tried(self):
         given = bad_input.Answer(201)
 
         found = refusals.tried(
-            [('text', value, lambda: given, 'POST clusters')
+            [('POST clusters', 'text', value, lambda: given)
              for value in ('one', 'two')])
 
         self.assertEqual(
             ['POST clusters one is accepted: 201',
              'POST clusters two is accepted: 201'], list(map(str, found)))
+
+    def test_every_value_of_every_field_is_sent(self):
+        sent = []
+
+        def send(**fields):
+            sent.append(fields)
+            return bad_input.Answer(201)
+
+        found = list(refusals.tried(refusals.of_fields(
+            'quota', send, leave_out=['project_id'])))
+
+        self.assertIn({'hard_limit': 2 ** 64}, sent)
+        self.assertIn({'colour': None}, sent)
+        self.assertNotIn('project_id', {name for one in sent for name in one})
+        self.assertEqual(len(sent), len(found))

@@ -7,9 +7,8 @@ import types
 OPTIONS = {
     'network_driver': 'calico', 'master_lb_enabled': True, 'labels': {},
     'dns_nameserver': '', 'driver': '', 'upgrade_image_id': '',
-    'upgrade_labels': {}, 'slow_flavor': '', 'failing_flavor': '',
-    'stuck_flavor': '', 'late_flavor': '', 'clashing_drivers': [],
-    'driver_marks': '',
+    'upgrade_labels': {}, 'fault_flavors': {}, 'clashing_drivers': [],
+    'discovery_fixture': '', 'conformance_plan': '',
     'not_promised': [],
     'many_clusters': 0, 'master_count': 1, 'node_count': 1,
 }

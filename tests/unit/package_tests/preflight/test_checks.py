@@ -119,15 +119,12 @@ class PreflightTest(testtools.TestCase):
         self.manager = FakeManager()
         self.magnum = FakeMagnum()
 
-    def problems(self, magnum=None, template_driver=True, image_driver=True,
-                 roles_enforced=True, reader=None, **options):
+    def problems(self, magnum=None, reader=None, **options):
         conf = types.SimpleNamespace(
             resource_name_prefix='tempest', config_file=self.config_file,
             magnum_capi=test_base.Options(OPTIONS, **options),
             magnum_capi_feature_enabled=test_base.Options(
-                workload_api=True, real_nodes=self.manager.real_nodes,
-                template_driver=template_driver, image_driver=image_driver,
-                roles_enforced=roles_enforced))
+                workload_api=True, real_nodes=self.manager.real_nodes))
         magnum = magnum or self.magnum
         self.useFixture(fixtures.MonkeyPatch(
             'magnum_capi_tempest.tests.common.rbac.reader',
@@ -277,47 +274,49 @@ class PreflightTest(testtools.TestCase):
         self.magnum.heeds = {'image'}
 
         self.assert_one_problem(
-            'template_driver is true, and this Magnum ignores the driver '
-            'that a cluster template names. Set it to false')
+            'This Magnum ignores the driver that a cluster template names. '
+            'Add magnum.template.keeps-driver to not_promised')
 
-    def test_flag_of_an_older_release(self):
+    def test_promise_of_a_newer_release(self):
         self.assert_one_problem(
-            'image_driver is false, and this Magnum heeds the property '
-            'magnum_driver of images. Set it to true', image_driver=False)
+            'This Magnum heeds the property magnum_driver of images. Remove '
+            'magnum.image.names-driver from not_promised',
+            not_promised=['magnum.image'])
 
     def test_magnum_that_lets_readers_create(self):
         reader = FakeMagnum()
         reader.heeds = set()
 
         self.assert_one_problem(
-            'roles_enforced is true, and this Magnum lets a user with only '
-            'the role reader create a cluster template. Set it to false',
+            'This Magnum lets a user with only the role reader create a '
+            'cluster template. Add magnum.role.enforced to not_promised',
             reader=lambda *_: reader)
         self.doCleanups()
         self.assertEqual(['t'], reader.deleted)
 
     def test_readers_that_are_refused_after_all(self):
         self.assert_one_problem(
-            'roles_enforced is false, and this Magnum does not let a user '
-            'with only the role reader create a cluster template. Set it to '
-            'true', roles_enforced=False)
+            'This Magnum does not let a user with only the role reader create '
+            'a cluster template. Remove magnum.role.enforced from '
+            'not_promised', not_promised=['magnum.role.enforced'])
 
     def test_user_who_is_no_reader(self):
         def refused(*_):
             raise lib_exc.BadRequest('no role reader')
 
-        self.assert_one_problem('set roles_enforced to false. It said: ',
-                                reader=refused)
-        self.assertEqual([], self.problems(reader=refused,
-                                           roles_enforced=False))
+        self.assert_one_problem(
+            'add magnum.role.enforced to not_promised. It said: ',
+            reader=refused)
+        self.assertEqual([], self.problems(
+            reader=refused, not_promised=['magnum.role.enforced']))
 
-    def test_flags_that_fit(self):
+    def test_promises_that_fit(self):
         self.magnum.heeds = set()
 
+        ignored = ['magnum.template.keeps-driver', 'magnum.image']
+        self.assertEqual([], self.problems(not_promised=ignored))
         self.assertEqual([], self.problems(
-            template_driver=False, image_driver=False))
-        self.assertEqual([], self.problems(
-            template_driver=False, image_driver=False, roles_enforced=False,
+            not_promised=[*ignored, 'magnum.role'],
             reader=lambda *_: self.magnum))
 
     def test_another_refusal_is_told(self):
@@ -326,7 +325,7 @@ class PreflightTest(testtools.TestCase):
 
         self.assert_one_problem(
             'Magnum refuses a cluster template of these options: ',
-            template_driver=False)
+            not_promised=['magnum.template.keeps-driver'])
 
     def _refuse(self, **body):
         raise lib_exc.BadRequest('no flavor')

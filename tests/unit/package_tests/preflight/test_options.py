@@ -11,6 +11,7 @@ import testtools
 import urllib3.exceptions
 
 from magnum_capi import errors
+from magnum_capi_tempest import option_files
 from magnum_capi_tempest.report import environment
 from magnum_capi_tempest.tests.common.preflight import checks
 from magnum_capi_tempest.tests.common.preflight import options
@@ -64,8 +65,13 @@ class FlavorsTest(_Base):
 
     def test_special_ones(self):
         self.assert_one_problem(
-            "slow_flavor is 'x' and late_flavor is 'y', and no such flavor",
-            slow_flavor='x', late_flavor='y', stuck_flavor='m1')
+            "fault_flavors slow is 'x' and fault_flavors late is 'y', and no "
+            'such flavor', fault_flavors={
+                'slow': 'x', 'late': 'y', 'stuck': 'm1'})
+
+    def test_a_fault_that_nothing_tests(self):
+        self.assert_one_problem('fault_flavors has slo, and may only have ',
+                                fault_flavors={'slo': 'm1', 'late': 'm1'})
 
 
 class UpgradeTest(_Base):
@@ -173,10 +179,25 @@ class TemplateTest(_Base):
         self.assertIsNone(options.clashing_templates(
             self.cloud(clashing_drivers=['k8s_x', 'k8s_y'])))
 
-    def test_marks_that_cannot_be_read(self):
-        for wrong, said in (('{', 'not JSON'),
-                            ('{"k8s_x": {}}', 'mark of k8s_x is not valid')):
-            self.assert_one_problem(said, driver_marks=wrong)
+    def test_files_that_cannot_be_read(self):
+        path = pathlib.Path(self.useFixture(fixtures.TempDir()).path) / 'x'
+        for option, text, said in (
+                ('discovery_fixture', '[]', 'it is no mapping'),
+                ('discovery_fixture', 'sole: x', "there is no 'sole', only "),
+                ('discovery_fixture', 'sole_driver: 7', 'sole_driver is 7'),
+                ('discovery_fixture', 'marks: {k8s_x: {}}',
+                 'mark of k8s_x is not valid'),
+                ('conformance_plan', 'mode: quik', "mode is 'quik'"),
+                ('conformance_plan', 'timeout: 7', 'mode'),
+                ('conformance_plan', '{', 'This is no ConformancePlan')):
+            option_files._read.cache_clear()
+            path.write_text(text)
+            self.assert_one_problem(said, **{option: str(path)})
+        self.assert_one_problem(
+            'No such file', conformance_plan=f'{path}.missing')
+
+    def test_a_mode_is_a_plan(self):
+        self.assertEqual([], self.problems(conformance_plan='quick'))
 
     def test_a_clash_takes_two(self):
         self.assert_one_problem('must name two drivers or more',
@@ -185,19 +206,8 @@ class TemplateTest(_Base):
     def test_a_promise_that_is_none(self):
         self.assert_one_problem(
             'there is no promise lifecycle.x.y. ', not_promised=[
-                'lifecycle.x.y', 'lifecycle.resize.last-wins'])
-
-    def test_flags_that_promises_have_replaced(self):
-        path = pathlib.Path(self.useFixture(fixtures.TempDir()).path) / 'conf'
-        path.write_text('[magnum_capi_feature_enabled]\n'
-                        'last_resize_wins = False\nany_name = true\n'
-                        'roles_enforced = false\n')
-        self.config_file = [str(path)]
-
-        self.assert_one_problem(
-            'last_resize_wins of [magnum_capi_feature_enabled] is no longer '
-            'read. Instead, write in [magnum_capi]: not_promised = '
-            'lifecycle.resize.last-wins')
+                'lifecycle.x.y', 'lifecycle.resize.last-wins', 'autoscaling',
+                'discovery.disabled.refused'])
 
     def test_trials_are_made_only_in_a_cloud_that_fits(self):
         self.refuse('x')

@@ -7,7 +7,7 @@ import re
 
 import testtools
 
-from magnum_capi_tempest import features
+from magnum_capi_tempest import promises
 from tests.proofs.discovery import compare
 from tests.proofs.discovery import suite
 
@@ -86,8 +86,9 @@ class SuiteTest(testtools.TestCase):
 class PromisesTest(testtools.TestCase):
 
     def test_no_magnum_promises_them_by_itself(self):
-        options = features.DISCOVERY_OPTS
+        found = [one for one in promises.of_magnum().values()
+                 if one.id.startswith('discovery.')]
 
-        self.assertEqual(14, len(options))
-        for option in options:
-            self.assertIn('An unmodified Magnum 23', option.help)
+        self.assertEqual(14, len(found))
+        for one in found:
+            self.assertNotEqual('', one.otherwise, one.id)

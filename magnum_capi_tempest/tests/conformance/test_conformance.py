@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""Do Magnum's clusters conform to Kubernetes, and stay conformant?"""
+
+from tempest import config
+from tempest.lib import decorators
+
+from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common import conformance
+from magnum_capi_tempest.tests.common import factories
+from magnum_capi_tempest.tests.common import flags
+
+CONF = config.CONF
+
+
+@flags.promise('lifecycle.cluster.conformance')
+class ConformanceTest(conformance.BaseConformanceTest):
+
+    @decorators.attr(type=['slow', 'conformance'])
+    @decorators.idempotent_id('d3a29b0e-60b4-4f0c-9c5e-2e1f6a7c8d41')
+    def test_conformance(self):
+        cluster = self.create_cluster(self.create_template())
+        # Other tests judge whether a complete cluster has all of its nodes.
+        self.assert_usable(cluster, CONF.magnum_capi.master_count,
+                           CONF.magnum_capi.node_count)
+
+        self.assert_conforms(cluster)
+
+
+@flags.promise('lifecycle.cluster.conformance')
+class ConformanceLifeTest(conformance.BaseConformanceTest):
+    """A cluster conforms and serves, whatever happens to it."""
+
+    required_options = (*base.TEMPLATE_OPTIONS, 'conformance_plan',
+                        'upgrade_image_id', 'workload_image')
+    required_flags = ('resize', 'workload_api')
+    # Nodes are created for an upgrade and for a node group, and the
+    # conformance tests run twice.
+    TIMEOUT_SCALING_FACTOR = 6
+
+    @decorators.attr(type=['slow', 'conformance'])
+    @decorators.idempotent_id('7c2f4f0a-6f0b-4b0e-9a53-3f1f0b7a9c64')
+    def test_life(self):
+        masters = CONF.magnum_capi.master_count
+        workers = CONF.magnum_capi.node_count
+        # Both are created before the cluster, and so deleted after it.
+        older = self.create_template()
+        newer = self.create_template(
+            **factories.upgrade_changes(CONF))
+        with self.phase('create'):
+            cluster = self.create_cluster(older)
+            self.assert_usable(cluster, masters, workers)
+
+        with self.phase('workload'):
+            workload = self.start_workload(cluster)
+            self.assert_serves(workload)
+        with self.phase('conformance'):
+            self.assert_conforms(cluster, 'created')
+
+        with self.phase('upgrade'), self.answering(workload):
+            upgraded = self.with_new_version(
+                self.upgrade_cluster(cluster, newer))
+            self.assert_usable(upgraded, masters, workers)
+        self.assertNotEqual(cluster['coe_version'], upgraded['coe_version'])
+        self.assert_serves(workload)
+        with self.phase('conformance after the upgrade'):
+            self.assert_conforms(upgraded, 'upgraded')
+
+        with self.phase('node group added'):
+            group = self.create_group(upgraded, name='more', node_count=1)
+            self.assert_usable(upgraded, masters, workers + 1)
+            self.assert_serves(workload)
+        with self.phase('node group removed'):
+            self.delete_group(upgraded, group)
+            self.assert_usable(upgraded, masters, workers)
+            self.assert_serves(workload)
+
+        with self.phase('delete'):
+            # Leftovers fail this test, like every other one.
+            self.delete_cluster(upgraded)

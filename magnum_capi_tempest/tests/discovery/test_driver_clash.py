@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Clusters of drivers that provide the same type, and how Magnum mixes up."""
+
+from tempest import config
+from tempest.lib import decorators
+from tempest.lib import exceptions as lib_exc
+
+from magnum_capi_tempest.tests.common import app_credentials
+from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common import discovery
+from magnum_capi_tempest.tests.common import driver_marks
+from magnum_capi_tempest.tests.common import factories
+from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common import operations
+
+CONF = config.CONF
+
+
+class ClashTest(operations.BaseOperationsTest, driver_marks.Assertions):
+    """Clusters of two drivers, in one cloud at the same time."""
+
+    required_options = (*base.TEMPLATE_OPTIONS, 'clashing_drivers')
+    # Two clusters are created, resized, upgraded and deleted.
+    TIMEOUT_SCALING_FACTOR = 6
+
+    def setUp(self):
+        super().setUp()
+        self.driver, self.other = CONF.magnum_capi.clashing_drivers[:2]
+
+    def resize(self, cluster, workers):
+        if CONF.magnum_capi_feature_enabled.resize:
+            self.resize_cluster(cluster, workers, operations.WORKERS)
+            self.assert_usable(
+                cluster, CONF.magnum_capi.master_count, workers)
+
+    def upgrade(self, driver, cluster, workers):
+        """Upgrade a cluster, if there is an image for that; return it."""
+        if not CONF.magnum_capi.upgrade_image_id:
+            return cluster
+        cluster = self.with_new_version(self.upgrade_cluster(
+            cluster, self.create_template(
+                driver=driver, **factories.upgrade_changes(CONF))))
+        self.assert_usable(cluster, CONF.magnum_capi.master_count, workers)
+        return cluster
+
+    @decorators.attr(type='slow')
+    @flags.promise('discovery.clash.side-by-side')
+    @decorators.idempotent_id('4061d64e-f288-4b45-8f78-49da851a84bf')
+    def test_two_clusters_side_by_side(self):
+        workers = CONF.magnum_capi.node_count
+        more = workers + CONF.magnum_capi_feature_enabled.resize
+        self.read_marks(flags.fixture(), (self.driver, self.other))
+        clusters = {
+            driver: self.waiter.until_created(uuid)
+            for driver, uuid in [
+                (driver, self.request_cluster(
+                    self.create_template(driver=driver),
+                    keypair=self.create_keypair()))
+                for driver in (self.driver, self.other)]}
+        self.assert_told_apart(clusters)
+        # The first driver is the one under test.
+        self.is_of_other_driver(clusters[self.other])
+
+        for driver, cluster in clusters.items():
+            with self.served_by(driver, cluster):
+                self.resize(cluster, more)
+        for driver, cluster in clusters.items():
+            with self.served_by(driver, cluster):
+                clusters[driver] = self.upgrade(driver, cluster, more)
+
+        stays, goes = clusters[self.driver], clusters[self.other]
+        with self.deleted_by(self.other, goes):
+            self.delete_cluster(goes)
+        with self.served_by(self.driver, stays):
+            self.resize(stays, workers)
+
+        with self.deleted_by(self.driver, stays):
+            self.delete_cluster(stays)
+
+    @decorators.attr(type=['slow', 'magnum-rehoming'])
+    @flags.needs('discovery.upgrade.keeps-driver')
+    @decorators.idempotent_id('66d458d0-c204-4903-aa28-536316886f83')
+    def test_upgrade_keeps_the_driver(self):
+        workers = CONF.magnum_capi.node_count
+        template = self.create_template(driver=self.driver)
+        of_other = self.create_template(driver=self.other)
+        of_same = self.create_template(driver=self.driver)
+        self.addCleanup(self.delete_application_credentials)
+        cluster = self.create_cluster(template)
+
+        # If Magnum accepts, the other driver owns the cluster from now on.
+        self.assertRaises(
+            lib_exc.BadRequest, self.request_upgrade, cluster, of_other)
+
+        after = self.magnum.clusters.show_cluster(cluster['uuid'])
+        self.assertEqual(
+            (template['uuid'], 'CREATE_COMPLETE'),
+            (after['cluster_template_id'], after['status']))
+        self.resize(cluster, workers + 1)
+        after = self.upgrade_cluster(cluster, of_same)
+        self.assertEqual(of_same['uuid'], after['cluster_template_id'])
+
+    def delete_application_credentials(self):
+        """Delete leftovers in case the other driver deletes nothing.
+
+        It may not know the cluster, but a secret with the rights of the user
+        must not stay in Keystone.
+        """
+        for cluster in self._own_watch.clusters():
+            app_credentials.delete_of_cluster(self.os_primary, cluster.ident)
+
+
+class ShadowedDriverTest(discovery.BaseDiscoveryTest):
+    """Magnum asks the driver that was registered last for the type.
+
+    The images have no data: these tests only check whether Magnum accepts a
+    cluster, which is then deleted at once.
+    """
+
+    # Node groups, which show the end of a creation, came with 1.9.
+    min_microversion = '1.9'
+
+    @decorators.attr(type=['slow', 'magnum-d5', 'uncured'])
+    @flags.needs('discovery.template.decides')
+    @flags.in_fixture('beta_shadowed_distro', 'beta_shadowed_driver')
+    @decorators.idempotent_id('4fae17d1-209c-46b8-9b07-c712d9aa8908')
+    def test_a_beta_driver_stops_nobody(self):
+        template = self.create_template_of(
+            self.create_image(
+                os_distro=flags.fixture().beta_shadowed_distro),
+            flags.fixture().beta_shadowed_driver)
+
+        self.request_small_cluster(template)
+
+    @decorators.attr(type=['slow', 'magnum-d7', 'uncured'])
+    @flags.needs('discovery.template.decides')
+    @flags.in_fixture('lax_distro', 'lax_shadowed_driver')
+    @decorators.idempotent_id('411f724f-15a4-4b30-97eb-fa9d73a3b91b')
+    def test_the_driver_of_the_template_judges_the_masters(self):
+        template = self.create_template_of(
+            self.create_image(os_distro=flags.fixture().lax_distro),
+            flags.fixture().lax_shadowed_driver, master_lb_enabled=True)
+
+        self.assert_cluster_refused(template, master_count=2)

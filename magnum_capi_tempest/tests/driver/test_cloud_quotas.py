@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A quota of the cloud has no room for a cluster at first, but later.
+
+For nodes that are servers of the cloud. The quotas are those of a project that
+Tempest created for these tests.
+"""
+
+import json
+
+from tempest import config
+from tempest.lib.common.utils import test_utils
+from tempest.lib import decorators
+from tempest.lib import exceptions as lib_exc
+import testtools
+
+from magnum_capi import errors
+from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common import cloud
+from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common.management import remediation
+from magnum_capi_tempest.tests.common import observations
+
+CONF = config.CONF
+
+
+class Balancers:
+    """Quotas of Octavia."""
+
+    def __init__(self, manager, region):
+        self._client = cloud.octavia(manager, region)
+
+    def missing(self) -> str:
+        """Return why clusters have none here; empty if they do."""
+        if not CONF.magnum_capi.master_lb_enabled:
+            return '[magnum_capi] master_lb_enabled is false'
+        try:
+            self._client.base_url
+        except lib_exc.EndpointNotFound as e:
+            return f'The cloud has no load balancers: {e}'
+        return ''
+
+    def update(self, project, **limits):
+        self._client.put(f'v2.0/lbaas/quotas/{project}',
+                         json.dumps({'quota': limits}))
+
+    def reset(self, project):
+        self._client.delete(f'v2.0/lbaas/quotas/{project}')
+
+
+@testtools.skipUnless(
+    CONF.auth.use_dynamic_credentials,
+    '[auth] use_dynamic_credentials is false: the quotas of a project that '
+    'Tempest did not create are not changed')
+class CloudQuotasTest(remediation.BaseWorkloadTest):
+
+    credentials = ['primary', 'admin']
+    required_flags = ('real_nodes',)
+
+    @classmethod
+    def setup_clients(cls):
+        super().setup_clients()
+        compute = cls.os_admin.quotas_client
+        network = cls.os_admin.network_quotas_client
+        balancers = Balancers(cls.os_admin, cls.magnum.clusters.region)
+        cls.compute = compute.update_quota_set, compute.delete_quota_set
+        cls.network = network.update_quotas, network.reset_quotas
+        cls.balancers = balancers
+
+    @classmethod
+    def resource_setup(cls):
+        super().resource_setup()
+        cls.template = cls.create_class_template()
+
+    def request_without_room(self, service, what, limit=0):
+        """Request a cluster that exceeds a quota; return its uuid.
+
+        :param service: client that updates and resets the quotas.
+        :param what: name of the quota.
+        :param limit: how much of it is in use already.
+        """
+        update, reset = service
+        project = self.os_primary.credentials.project_id
+        self.addCleanup(
+            test_utils.call_and_ignore_notfound_exc, reset, project)
+        update(project, **{what: limit})
+        return self.request_cluster(
+            self.template, keypair=self.create_keypair())
+
+    def balancers_service(self):
+        """Return the client's methods; skip the test without Octavia."""
+        missing = self.balancers.missing()
+        if missing:
+            self.skipTest(missing)
+        return self.balancers.update, self.balancers.reset
+
+    def assert_named(self, service, what):
+        uuid = self.request_without_room(service, what)
+        look = self.until(
+            uuid, lambda look: 'quota' in look.reasons.lower(),
+            f'a reason of cluster {uuid} to mention a quota')
+        self.assertFalse(observations.is_complete(look.status), look)
+
+    def assert_recovers(self, service, what, limit=0):
+        """Not for servers: Cluster API's provider requests each only once."""
+        uuid = self.request_without_room(service, what, limit)
+        # Long enough for a driver to give up.
+        self.assertRaises(
+            errors.WaitTimeout, self.until, uuid,
+            lambda look: observations.is_complete(look.status),
+            'a cluster to be complete without room',
+            timeout=base.rest_seconds())
+        _, reset = service
+        reset(self.os_primary.credentials.project_id)
+        cluster = self.until_complete(uuid)
+        self.assert_nodes_now(cluster, CONF.magnum_capi.master_count,
+                              CONF.magnum_capi.node_count)
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promise('resilience.quota.named')
+    @decorators.idempotent_id('0ffda1dd-b96b-430d-9d92-d3be961ecadf')
+    def test_servers_are_named(self):
+        self.assert_named(self.compute, 'instances')
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promise('resilience.quota.named')
+    @decorators.idempotent_id('ef3da46b-2bb7-4688-8c34-5773801591ad')
+    def test_networks_are_named(self):
+        self.assert_named(self.network, 'network')
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promise('resilience.quota.named')
+    @decorators.idempotent_id('404a45f7-11f4-4c78-9236-063c974d9ee0')
+    def test_load_balancers_are_named(self):
+        self.assert_named(self.balancers_service(), 'load_balancer')
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promise('resilience.quota.recovers')
+    @decorators.idempotent_id('7421598e-3952-4779-903c-1aa203b51089')
+    def test_networks(self):
+        self.assert_recovers(self.network, 'network')
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promise('resilience.quota.recovers')
+    @decorators.idempotent_id('e9a6af88-32b0-4056-b8ae-4f68454cb806')
+    def test_routers(self):
+        self.assert_recovers(self.network, 'router')
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promise('resilience.quota.recovers')
+    @decorators.idempotent_id('4136fae9-d12e-4d7e-89ff-847c688dd823')
+    def test_ports(self):
+        self.assert_recovers(self.network, 'port')
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promise('resilience.quota.recovers')
+    @decorators.idempotent_id('c44c8eb3-f447-436e-956d-201d287f65d9')
+    def test_security_groups(self):
+        # Neutron created one for the project.
+        self.assert_recovers(self.network, 'security_group', limit=1)
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promise('resilience.quota.recovers')
+    @decorators.idempotent_id('4b5ff34f-ab59-4d52-87c7-f907c825dccc')
+    def test_floating_ips(self):
+        self.assert_recovers(self.network, 'floatingip')
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promise('resilience.quota.recovers')
+    @decorators.idempotent_id('107e2819-85c5-4c0f-ad56-8b9ec8eabd15')
+    def test_load_balancers(self):
+        self.assert_recovers(self.balancers_service(), 'load_balancer')

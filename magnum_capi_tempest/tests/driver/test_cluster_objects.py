@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""A cluster's Cluster API objects heal, and are left alone when idle.
+
+The tests follow the spec quick_start of Cluster API's own end-to-end tests,
+with a driver of Magnum on top.
+"""
+
+from tempest import config
+from tempest.lib import decorators
+
+from magnum_capi import waiting
+from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common.management import graph
+from magnum_capi_tempest.tests.common.management import remediation
+from magnum_capi_tempest.tests.common import observations
+from magnum_capi_tempest.tests.common import operations
+
+CONF = config.CONF
+
+#: Seconds in which Cluster API must repair the damage; its own tests allow
+#: five minutes.
+REPAIRED = 300
+
+#: An API version that never existed.
+_NO_VERSION = 'v1alpha1'
+
+
+@flags.promise('resilience.objects.come-back')
+class ObjectsTest(remediation.BaseManagementTest,
+                  operations.BaseSharedClusterTest):
+    """All tests share a cluster; the damage they do is temporary."""
+
+    @classmethod
+    def resource_setup(cls):
+        super().resource_setup()
+        cls.stack_id = observations.stack_id(cls.cluster)
+
+    def objects(self):
+        """Return the Cluster API objects, and the Secrets they own.
+
+        Without OpenStackServers: their provider writes their owners only once
+        (getOrCreateMachineServer in 0.14).
+        """
+        return [obj for obj in self.cluster_api.objects(self.stack_id)
+                if obj.kind != 'OpenStackServer'] + [
+            secret for secret in self.cluster_api.secrets(self.stack_id)
+            if {kind for _, kind, *_ in graph.owners(secret.body)}
+            & graph.SECRET_OWNERS]
+
+    def damage(self, objects, operation):
+        """Change objects while Cluster API is paused, as upstream does.
+
+        :param operation: function of a body; returns an operation of a JSON
+            patch, or None.
+        """
+        self.cluster_api.pause(self.stack_id, True)
+        self.addCleanup(self.cluster_api.pause, self.stack_id, False)
+        for obj in objects:
+            wanted = operation(obj.body)
+            if wanted:
+                self.cluster_api.patch(obj.path, wanted)
+        self.cluster_api.pause(self.stack_id, False)
+
+    def assert_repaired(self, before, wrong):
+        """Wait until nothing is wrong; assert that Magnum was not affected.
+
+        :param wrong: function of the objects: list of sentences.
+        """
+        waiting.wait_for(
+            lambda: wrong(self.objects()), done=lambda found: not found,
+            timeout=REPAIRED, pace=self.pace(), describe='; '.join,
+            what=f'Cluster API to repair {len(before)} objects of '
+                 f'{self.stack_id}')
+        self.assert_unaffected(
+            self.cluster, CONF.magnum_capi.master_count,
+            CONF.magnum_capi.node_count)
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('686c0d8e-b2bd-4289-b1ee-07331b0ea8b6')
+    def test_owner_references_come_back(self):
+        before = self.objects()
+        self.assertEqual([], graph.misowned(before))
+
+        self.damage(before, lambda body: graph.owners(body) and {
+            'op': 'remove', 'path': '/metadata/ownerReferences'})
+
+        self.assert_repaired(before, lambda after: [
+            *graph.misowned(after),
+            *graph.lost(before, self.with_secrets(before, after),
+                        graph.owners)])
+
+    def with_secrets(self, before, after):
+        """Add the Secrets that nothing owns now."""
+        known = {obj.path for obj in after}
+        return after + [
+            secret for secret in self.cluster_api.secrets(self.stack_id)
+            if secret.path in {obj.path for obj in before} - known]
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('8700121f-a3c3-4f4c-9b5b-7348e10136a0')
+    def test_owner_references_get_their_version_back(self):
+        before = self.objects()
+
+        def outdated(body):
+            return graph.owners(body) and {
+                'op': 'replace', 'path': '/metadata/ownerReferences',
+                'value': [{**ref, 'apiVersion': '{}/{}'.format(
+                    ref['apiVersion'].partition('/')[0], _NO_VERSION)}
+                    for ref in body['metadata']['ownerReferences']]}
+
+        self.damage(before, outdated)
+
+        self.assert_repaired(before, lambda after: [
+            *graph.misowned(after),
+            *graph.lost(before, after, graph.owners)])
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('5f25913b-0fc9-43be-a0ec-1522397286b6')
+    def test_finalizers_come_back(self):
+        before = self.objects()
+        self.assertEqual([], graph.unfinalized(before))
+
+        self.damage(before, lambda body: graph.finalizers(body) and {
+            'op': 'remove', 'path': '/metadata/finalizers'})
+
+        self.assert_repaired(before, lambda after: [
+            *graph.unfinalized(after),
+            *graph.lost(before, after, graph.finalizers)])
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promise('resilience.objects.rest')
+    @decorators.idempotent_id('86103017-6bdc-43bf-9222-a3e7df7380f2')
+    def test_nothing_is_written_when_nothing_happens(self):
+        self.assert_rests(self.stack_id, base.rest_seconds())
+
+
+@flags.promise('resilience.objects.rest')
+class WaitingTest(remediation.BaseManagementTest):
+    """A driver only reads while it watches an incomplete cluster."""
+
+    required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig',
+                        'fault_flavors.stuck')
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('75235c2c-c852-41e7-a304-0324a6f2ff85')
+    def test_nothing_is_written_while_nodes_do_not_come(self):
+        uuid = self.request_cluster(
+            self.create_template(
+                flavor_id=flags.value('fault_flavors.stuck')),
+            keypair=self.create_keypair())
+        stack_id = self.wait_for_stack_id(uuid)
+        self.wait_for_workers(stack_id)
+
+        # A few status ticks of 10 s.
+        self.assert_rests(stack_id, 25)
+
+    def wait_for_stack_id(self, uuid):
+        return waiting.wait_for(
+            lambda: self.waiter.look(uuid), done=lambda look: look.stack_id,
+            failed=lambda look: observations.creation_failure(look, False),
+            timeout=CONF.magnum_capi.build_timeout, pace=self.pace(),
+            what=f'cluster {uuid} to have a stack', describe=str).stack_id
+
+    def wait_for_workers(self, stack_id):
+        """Wait until only the readiness of the nodes is missing."""
+        wanted = CONF.magnum_capi.node_count
+        waiting.wait_for(
+            lambda: [m for m in self.cluster_api.machines(stack_id)
+                     if m.node and not m.control_plane],
+            done=lambda found: len(found) == wanted, pace=self.pace(),
+            timeout=CONF.magnum_capi.build_timeout,
+            what=f'{wanted} workers of {stack_id} to join',
+            describe=lambda found: ', '.join(map(str, found)) or 'none')

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Owners' operations on a running cluster, which must keep working."""
+
+from tempest import config
+from tempest.lib import decorators
+from tempest.lib import exceptions as lib_exc
+
+from magnum_capi import waiting
+from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common import microversions
+from magnum_capi_tempest.tests.common import observations
+from magnum_capi_tempest.tests.common import operations
+
+CONF = config.CONF
+
+WORKERS = operations.WORKERS
+
+
+class SharedClusterTest(operations.BaseSharedClusterTest):
+    """Changes that a cluster survives; all tests share one."""
+
+    def resize(self, workers):
+        """Resize, and check the number of nodes and machines."""
+        masters = CONF.magnum_capi.master_count
+        cluster = self.resize_cluster(self.cluster, workers, WORKERS)
+        self.assert_usable(cluster, masters, workers)
+        self.assert_machines(cluster, masters + workers)
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promised('resize')
+    @flags.promise('lifecycle.resize.workers')
+    @decorators.idempotent_id('fffac141-434b-46d8-acd9-dc9967d0ca37')
+    def test_resize_up_and_down(self):
+        workers = CONF.magnum_capi.node_count
+
+        self.resize(workers + 2)
+        self.resize(workers)
+
+    def worker_names(self):
+        return {node.name for node in self.look_at_nodes(self.cluster).nodes
+                if not node.control_plane}
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promised('resize')
+    @flags.promised('workload_api')
+    @flags.promise('lifecycle.resize.named-nodes')
+    @decorators.idempotent_id('e6c34742-23da-407d-b8d9-97d55a497be7')
+    def test_resize_removes_the_nodes_that_it_names(self):
+        workers = CONF.magnum_capi.node_count
+        self.resize(workers + 3)
+        names = self.worker_names()
+        # With so few of so many, a hit by chance is unlikely.
+        going = sorted(names)[1:3]
+        before = self.waiter.before(self.cluster['uuid'], WORKERS)
+
+        self.magnum.clusters.resize_cluster(
+            self.cluster['uuid'], node_count=workers + 1, nodegroup=WORKERS,
+            nodes_to_remove=going)
+
+        self.waiter.until_updated(self.cluster['uuid'], before, workers + 1)
+        self.assert_usable(
+            self.cluster, CONF.magnum_capi.master_count, workers + 1)
+        self.assertEqual(names - set(going), self.worker_names())
+        self.resize(workers)
+
+    @decorators.attr(type=['slow', 'life', 'negative'])
+    @flags.promised('resize')
+    @flags.promised('workload_api')
+    @flags.promise('lifecycle.resize.named-nodes')
+    @decorators.idempotent_id('2c4825f8-5bf1-4e3c-a42e-6803a5c18cea')
+    def test_a_resize_that_was_refused_takes_no_node_later(self):
+        workers = CONF.magnum_capi.node_count
+        self.resize(workers + 2)
+        names = self.worker_names()
+        # Of machines with the same mark, Cluster API removes the first.
+        spared, *_, going = sorted(names)
+        self.refused_resize(workers, [spared, 'nobody'])
+        before = self.waiter.before(self.cluster['uuid'], WORKERS)
+
+        self.magnum.clusters.resize_cluster(
+            self.cluster['uuid'], node_count=workers + 1, nodegroup=WORKERS,
+            nodes_to_remove=[going])
+
+        self.waiter.until_updated(self.cluster['uuid'], before, workers + 1)
+        self.assert_usable(
+            self.cluster, CONF.magnum_capi.master_count, workers + 1)
+        self.assertEqual(names - {going}, self.worker_names())
+        self.resize(workers)
+
+    def refused_resize(self, count, nodes):
+        """Request a resize that must fail, and wait until it has."""
+        try:
+            self.magnum.clusters.resize_cluster(
+                self.cluster['uuid'], node_count=count, nodegroup=WORKERS,
+                nodes_to_remove=nodes)
+        except lib_exc.BadRequest:
+            return
+        waiting.wait_for(
+            lambda: self.waiter.look(self.cluster['uuid'], WORKERS),
+            done=lambda look: look.status == 'UPDATE_FAILED',
+            timeout=CONF.magnum_capi.build_timeout, describe=str,
+            what=f'a resize that names {nodes[-1]} to be refused')
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promise('lifecycle.resize.node-count')
+    @decorators.idempotent_id('a7d2c2a7-b392-41c7-ba15-20897bc80e70')
+    def test_update_node_count(self):
+        masters = CONF.magnum_capi.master_count
+        workers = CONF.magnum_capi.node_count
+
+        for count in (workers + 1, workers):
+            before = self.waiter.before(self.cluster['uuid'], WORKERS)
+            self.magnum.clusters.update_cluster(
+                self.cluster['uuid'], [{
+                    'op': 'replace', 'path': '/node_count', 'value': count}])
+            cluster = self.waiter.until_updated(
+                self.cluster['uuid'], before, count)
+            self.assert_usable(cluster, masters, count)
+            self.assert_machines(cluster, masters + count)
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promise('lifecycle.credential.rotation')
+    @decorators.idempotent_id('7af0be99-f0de-4a71-9232-1690d44ba231')
+    def test_rotate_credential(self):
+        self.require_microversions(microversions.CREDENTIALS)
+        old = self.application_credentials_of(self.cluster)
+        before = self.waiter.before(self.cluster['uuid'], WORKERS)
+
+        self.magnum.clusters.rotate_credential(
+            self.cluster['uuid'], microversion=microversions.CREDENTIALS)
+
+        waiting.wait_for(
+            lambda: self.application_credentials_of(self.cluster),
+            done=lambda found: (len(found) == len(old)
+                                and not set(found) & set(old)),
+            timeout=CONF.magnum_capi.build_timeout,
+            what=f'as many application credentials as before, and not {old}',
+            describe=str)
+        look = self.waiter.until_settled(self.cluster['uuid'], WORKERS)
+        self.assertRegex(look.status, '_COMPLETE$')
+        workers = before.nodegroup['node_count']
+        self.assert_usable(look.cluster, CONF.magnum_capi.master_count,
+                           workers)
+        if CONF.magnum_capi_feature_enabled.resize:
+            self.resize(workers + 1)
+            self.resize(workers)
+
+
+@flags.promise('lifecycle.authority.rotation-safe')
+class RotateAuthorityTest(operations.BaseOperationsTest):
+    """Rotation of the CA needs its own cluster, as it may destroy it."""
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('f4fbe34c-a5fc-4f37-95eb-908fdc35fa97')
+    def test_the_cluster_can_be_used_afterwards(self):
+        cluster = self.create_cluster(self.create_template())
+
+        try:
+            self.magnum.certificates.rotate_ca_certificate(cluster['uuid'])
+        except lib_exc.ClientRestClientException:
+            # Refused. In that case nothing may have changed.
+            pass
+
+        # If the driver refuses it, Magnum itself sets UPDATE_FAILED
+        # (magnum/conductor/handlers/ca_conductor.py, rotate_ca_certificate).
+        self.waiter.until_settled(cluster['uuid'])
+        masters = CONF.magnum_capi.master_count
+        workers = CONF.magnum_capi.node_count
+        self.assert_usable(cluster, masters, workers)
+        if CONF.magnum_capi_feature_enabled.resize:
+            cluster = self.resize_cluster(cluster, workers + 1, WORKERS)
+            self.assert_usable(cluster, masters, workers + 1)
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.needs('magnum.cluster.failed-polled')
+    @flags.promise('lifecycle.authority.refusal-passes')
+    @decorators.idempotent_id('19a09d61-f46e-44c6-9f0b-9f3b6376949c')
+    def test_a_refusal_is_no_failure_of_the_cluster(self):
+        cluster = self.create_cluster(self.create_template())
+
+        self.assertRaises(
+            lib_exc.ClientRestClientException,
+            self.magnum.certificates.rotate_ca_certificate, cluster['uuid'])
+
+        # Magnum itself sets UPDATE_FAILED first, see above.
+        waiting.wait_for(
+            lambda: self.waiter.look(cluster['uuid']),
+            done=lambda look: observations.is_complete(look.status),
+            timeout=CONF.magnum_capi.build_timeout, describe=str,
+            what=f'cluster {cluster["uuid"]} to be complete again')
+
+
+@flags.promise('lifecycle.cluster.three-masters')
+class ThreeMastersTest(operations.BaseOperationsTest):
+
+    required_flags = ('three_masters',)
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('48e0beec-282c-4e8c-bc97-fe7b0ecf0d4b')
+    def test_create_and_delete(self):
+        workers = CONF.magnum_capi.node_count
+
+        cluster = self.create_cluster(
+            self.create_template(master_lb_enabled=True), master_count=3)
+        self.assertEqual((3, workers),
+                         (cluster['master_count'], cluster['node_count']))
+        self.assert_usable(cluster, 3, workers)
+        self.assert_machines(cluster, 3 + workers)
+
+        self.delete_cluster(cluster)
+        self.assert_nothing_left_in_management_cluster(cluster)

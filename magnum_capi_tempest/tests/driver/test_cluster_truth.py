@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Magnum reports the truth about clusters, and refuses the impossible."""
+
+from tempest import config
+from tempest.lib import decorators
+
+from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common import factories
+from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common import microversions
+from magnum_capi_tempest.tests.common import operations
+
+CONF = config.CONF
+
+TIMEOUT = 'lifecycle.cluster.create-timeout'
+
+
+@flags.promise('lifecycle.cluster.complete-means-ready')
+class CompleteTest(operations.BaseOperationsTest):
+    """All tests share a cluster with slow workers."""
+
+    required_options = (*base.TEMPLATE_OPTIONS, 'fault_flavors.slow')
+    required_flags = ('workload_api',)
+
+    @classmethod
+    def resource_setup(cls):
+        super().resource_setup()
+        # Templates first: they are deleted last.
+        slow = {'flavor_id': flags.value('fault_flavors.slow')}
+        old = cls.create_class_template(**slow)
+        cls.newer = CONF.magnum_capi.upgrade_image_id and (
+            cls.create_class_template(
+                **slow, **factories.upgrade_changes(CONF)))
+        cls.cluster = cls.create_class_cluster(old)
+        cls.when_created = cls.look_at_nodes(cls.cluster)
+
+    def setUp(self):
+        super().setUp()
+        self.explain(self.cluster)
+        self.before = self.waiter.before(
+            self.cluster['uuid'], operations.WORKERS)
+
+    def workers_to_come(self):
+        """Return one node more than there are; later, as many as there are."""
+        workers = self.before.nodegroup['node_count']
+        self.addCleanup(self.resize_cluster, self.cluster, workers,
+                        operations.WORKERS)
+        return workers + 1
+
+    def assert_ready_now(self, cluster, workers, look=None):
+        self.assert_nodes_now(
+            cluster, CONF.magnum_capi.master_count, workers, look)
+
+    @decorators.attr(type=['slow', 'life'])
+    @decorators.idempotent_id('f8817ce7-dc5c-4f16-ad0d-a8d9c7e4323a')
+    def test_create(self):
+        self.assert_ready_now(
+            self.cluster, CONF.magnum_capi.node_count, self.when_created)
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promised('resize')
+    @decorators.idempotent_id('a479980f-2412-4fb3-9c9a-8fea6951adf9')
+    def test_resize(self):
+        workers = self.workers_to_come()
+
+        cluster = self.resize_cluster(
+            self.cluster, workers, operations.WORKERS)
+
+        self.assert_ready_now(cluster, workers)
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promised('resize')
+    @flags.needs('lifecycle.credential.rotation')
+    @decorators.idempotent_id('a6f7d9e2-b73e-4239-b714-f1880872af87')
+    def test_rotation_does_not_end_a_resize(self):
+        self.require_microversions(microversions.CREDENTIALS)
+        workers = self.workers_to_come()
+        self.magnum.clusters.resize_cluster(
+            self.cluster['uuid'], node_count=workers,
+            nodegroup=operations.WORKERS)
+        self.waiter.until_counted(
+            self.cluster['uuid'], operations.WORKERS, workers)
+
+        self.magnum.clusters.rotate_credential(
+            self.cluster['uuid'], microversion=microversions.CREDENTIALS)
+
+        cluster = self.waiter.until_updated(
+            self.cluster['uuid'], self.before, workers)
+        self.assert_ready_now(cluster, workers)
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.configured('upgrade_image_id')
+    @decorators.idempotent_id('87442cd1-2b47-440e-98d7-44e4e68d5a1c')
+    def test_upgrade(self):
+        cluster = self.upgrade_cluster(self.cluster, self.newer)
+
+        self.assertNotEqual(
+            self.cluster['coe_version'], cluster['coe_version'])
+        self.assert_ready_now(cluster, self.before.nodegroup['node_count'])
+
+
+@flags.promise('lifecycle.cluster.failure-reported')
+class FailureTest(operations.BaseOperationsTest):
+    """Clusters that cannot become ready are reported as failed.
+
+    The minute of create_timeout passes while the other tests run.
+    """
+
+    @classmethod
+    def resource_setup(cls):
+        super().resource_setup()
+        stuck_flavor = flags.value('fault_flavors.stuck')
+        if stuck_flavor and not flags.not_promised(TIMEOUT):
+            # A minute is the minimum.
+            cls.stuck = cls.request_class_cluster(
+                cls.create_class_template(flavor_id=stuck_flavor),
+                create_timeout=1)
+            # Resources created for it are not a leak of the current test.
+            with cls.explained([cls.stuck]):
+                cls.new_waiter().until_handed_over(cls.stuck)
+
+    def assert_creation_fails(self, uuid):
+        look = self.waiter.until_settled(uuid)
+        self.assertEqual('CREATE_FAILED', look.status)
+        self.assertTrue(look.status_reason)
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.configured('fault_flavors.failing')
+    @decorators.idempotent_id('601ac9e9-e84c-4634-8a01-117daecc74c2')
+    def test_a_new_node_group(self):
+        cluster = self.create_cluster(self.create_template())
+
+        group = self.magnum.nodegroups.create_nodegroup(
+            cluster['uuid'], name='failing', node_count=1,
+            flavor_id=flags.value('fault_flavors.failing'))
+
+        look = self.waiter.until_settled(cluster['uuid'], group['uuid'])
+        self.assertEqual(('UPDATE_FAILED', 'CREATE_FAILED'),
+                         (look.status, look.group_status))
+        self.assertTrue(look.status_reason)
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.configured('fault_flavors.failing')
+    @decorators.idempotent_id('47f92ea8-77d2-4245-afe3-28e5b37a5666')
+    def test_workers_of_a_new_cluster(self):
+        template = self.create_template(
+            flavor_id=flags.value('fault_flavors.failing'))
+
+        self.assert_creation_fails(self.request_cluster(
+            template, keypair=self.create_keypair()))
+
+    # Last by name.
+    @decorators.attr(type=['slow', 'life'])
+    @flags.configured('fault_flavors.stuck')
+    @flags.promise(TIMEOUT)
+    @decorators.idempotent_id('adb34558-732f-4131-bf3d-fe2237cc952a')
+    def test_workers_that_never_come(self):
+        self.explain({'uuid': self.stuck})
+
+        self.assert_creation_fails(self.stuck)
+
+
+class RefusalTest(operations.BaseOperationsTest):
+
+    @decorators.attr(type=['slow', 'life', 'negative'])
+    @flags.promise('lifecycle.refusal.network-driver')
+    @decorators.idempotent_id('d9d7482d-25ac-4275-b156-98cd9e32f80e')
+    def test_network_driver(self):
+        # Magnum's own default, which no chart of a Cluster API driver
+        # supports.
+        self.assertIn('flannel', self.refusal(network_driver='flannel'))
+
+    @decorators.attr(type=['slow', 'life', 'negative'])
+    @flags.promise('lifecycle.refusal.image-version')
+    @decorators.idempotent_id('2367c682-a51f-496f-8de4-06cb766265a4')
+    def test_image_without_a_version(self):
+        image = self.create_image_of_version(None)
+
+        self.assertIn('kube_version', self.refusal(image_id=image['id']))
+
+    @decorators.attr(type=['slow', 'life', 'negative'])
+    @flags.promise('lifecycle.refusal.labels')
+    @decorators.idempotent_id('a987e204-f517-4459-818d-f75bee6edd75')
+    def test_malformed_label(self):
+        self.assertIn('auto_healing_enabled', self.refusal(labels={
+            **CONF.magnum_capi.labels, 'auto_healing_enabled': 'flase'}))
+
+    @decorators.attr(type=['slow', 'life', 'negative'])
+    @flags.promise('lifecycle.refusal.labels')
+    @decorators.idempotent_id('44326193-cb5b-4b94-8cf3-a0cb674492ca')
+    def test_unknown_label(self):
+        self.assertIn('auto_haeling_enabled', self.refusal(labels={
+            **CONF.magnum_capi.labels, 'auto_haeling_enabled': 'true'}))
+
+    @decorators.attr(type=['slow', 'life', 'negative'])
+    @flags.promise('lifecycle.refusal.attributes')
+    @decorators.idempotent_id('c5a0b9d7-1e64-4f0c-b7d3-6a2f8e9c4b10')
+    def test_attribute_without_effect(self):
+        self.assertIn('insecure_registry', self.refusal(
+            insecure_registry='registry.example.org:5000'))

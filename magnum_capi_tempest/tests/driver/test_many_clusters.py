@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Many clusters at a time, like the spec scale of Cluster API's own tests.
+
+They are requested in quick succession, as by users, not all at once. The
+upstream test runs with rate limiting of reconcilers, which is the default.
+A sandbox has it disabled, unless it is created with:
+
+  magnum-capi sandbox up --rate-limiting
+  magnum-capi sandbox tempest -r test_many_clusters --option many_clusters=20
+"""
+
+import time
+
+from tempest import config
+from tempest.lib import decorators
+
+from magnum_capi import waiting
+from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common import details
+from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common import observations
+from magnum_capi_tempest.tests.common import operations
+
+CONF = config.CONF
+
+#: Seconds between two requests.
+STAGGER = 3
+
+
+def _limit(count):
+    """Seconds to wait until so many clusters are complete, or gone."""
+    return CONF.magnum_capi.build_timeout + 15 * count
+
+
+@flags.promise('lifecycle.cluster.many')
+class ManyClustersTest(operations.BaseOperationsTest):
+
+    required_options = (*base.TEMPLATE_OPTIONS, 'many_clusters')
+    # Tempest ends a test that takes longer than its timeout.
+    TIMEOUT_SCALING_FACTOR = 6
+
+    @decorators.attr(type=['slow', 'life', 'scale'])
+    @decorators.idempotent_id('7a94eda4-fd94-4dfd-9ce1-c9b5b3da572c')
+    def test_all_are_complete_in_time_and_go(self):
+        template, keypair = self.create_template(), self.create_keypair()
+        began, asked = time.monotonic(), []
+
+        for number in range(CONF.magnum_capi.many_clusters):
+            self.wait_until(began + number * STAGGER)
+            asked.append(self.request_cluster(template, keypair=keypair))
+
+        took = self.wait_for_all(asked, began)
+        self.addDetail('seconds until complete', details.text(took))
+        for uuid in asked:
+            self.assert_usable(
+                self.magnum.clusters.show_cluster(uuid),
+                CONF.magnum_capi.master_count, CONF.magnum_capi.node_count)
+        self.assert_all_go(asked)
+
+    @staticmethod
+    def wait_until(when):
+        waiting.wait_for(
+            time.monotonic, done=lambda now: now >= when, what='the next one',
+            timeout=STAGGER + 1, pace=waiting.Pace(first=0.2, most=0.2))
+
+    def wait_for_all(self, asked, began):
+        """Return seconds by uuid, counted from the first request."""
+        took = {}
+
+        def poll():
+            look = self.looks(asked)
+            for uuid, one in look.items():
+                if one.status == 'CREATE_COMPLETE':
+                    took.setdefault(uuid, round(time.monotonic() - began, 1))
+            return look
+
+        waiting.wait_for(
+            poll, done=lambda look: len(took) == len(asked),
+            failed=self.failures,
+            timeout=_limit(len(asked)),
+            what=f'{len(asked)} clusters to be complete',
+            describe=self.counted)
+        return took
+
+    def looks(self, asked):
+        return {uuid: self.waiter.look(uuid) for uuid in asked}
+
+    @staticmethod
+    def failures(look):
+        """Return which clusters have failed, and how; '' if none."""
+        return '; '.join(f'{uuid} is {one}' for uuid, one in look.items()
+                         if observations.is_failed(one.status))
+
+    @staticmethod
+    def counted(look):
+        """Return how many clusters have which status, a text."""
+        found = [str(one.status) for one in look.values()]
+        return ', '.join(f'{found.count(status)} {status}'
+                         for status in sorted(set(found)))
+
+    def assert_all_go(self, asked):
+        """Delete all at once; the cleanup checks that all are gone."""
+        for uuid in asked:
+            self.magnum.clusters.delete_cluster(uuid)
+        waiting.wait_for(
+            lambda: self.looks(asked), describe=self.counted,
+            failed=self.failures,
+            done=lambda look: all(one.cluster is None and not one.trouble
+                                  for one in look.values()),
+            timeout=_limit(len(asked)),
+            what=f'{len(asked)} clusters to go')

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Cloud resources that Kubernetes requests are created, and cleaned up.
+
+For nodes that are servers of the cloud: see real_nodes. The resources of the
+cloud provider also need pods: where there are none, network.service is in
+not_promised.
+"""
+
+from tempest import config
+from tempest.lib import decorators
+
+from magnum_capi import waiting
+from magnum_capi_tempest.leaks import listing
+from magnum_capi_tempest.leaks import model
+from magnum_capi_tempest.tests.common import cloud
+from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common.management import capi_objects
+from magnum_capi_tempest.tests.common.management import remediation
+
+CONF = config.CONF
+
+#: Labels of the cluster, unless the option labels has others: the driver must
+#: delete a volume when its claim is deleted.
+_RECLAIM = {'csi_cinder_reclaim_policy': 'Delete'}
+
+
+class OpenStackNodesTest(remediation.BaseWorkloadTest):
+    """All tests share a cluster; leftovers are deleted with it."""
+
+    required_flags = ('real_nodes', 'workload_api')
+
+    @classmethod
+    def resource_setup(cls):
+        super().resource_setup()
+        cls.get = staticmethod(
+            cloud.getter(cls.os_primary, cls.magnum))
+        cls.cluster = cls.create_class_cluster(cls.create_class_template(
+            labels={**_RECLAIM, **CONF.magnum_capi.labels}))
+        # Cluster API replaces a server only after it has learned of it. Some
+        # drivers report complete clusters before that.
+        cls.until(
+            cls.cluster['uuid'], lambda look: look.cluster and (
+                look.cluster.get('health_status') != 'UNHEALTHY'),
+            f'cluster {cls.cluster["uuid"]} not to be UNHEALTHY')
+
+    def setUp(self):
+        super().setUp()
+        self.explain(self.cluster)
+        self.inside = self.workload(self.cluster)
+
+    @classmethod
+    def things(cls, kind):
+        """Return what the project has of a kind, a frozenset."""
+        who = cls.os_primary.credentials
+        found = listing.of_user(
+            cls.get, who.user_id, who.project_id, {kind})
+        if kind in found.unread:
+            raise cls.skipException(
+                f'{kind}s cannot be listed: {found.unread[kind]}')
+        return found.things
+
+    @classmethod
+    def require_listed(cls, kind):
+        """Skip the test if the cloud does not list a kind."""
+        cls.things(kind)
+
+    def wait_for_named(self, kind, word, count):
+        """Wait for this many things with a word in their names.
+
+        The project may be that of others, whose things come and go.
+        """
+        return waiting.wait_for(
+            lambda: [thing for thing in self.things(kind)
+                     if word in thing.name],
+            done=lambda found: len(found) == count,
+            timeout=CONF.magnum_capi.build_timeout, pace=self.pace(),
+            what=f'{count} of kind {kind} named after {word}',
+            describe=lambda found: ', '.join(map(str, sorted(found)))
+            or 'none')
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promise('network.node.ports')
+    @decorators.idempotent_id('8902ec7e-a2c7-46c5-9627-f14d8814c17c')
+    def test_nodes_have_ports(self):
+        self.assert_usable(self.cluster, CONF.magnum_capi.master_count,
+                           CONF.magnum_capi.node_count)
+        nodes = self.look_at_nodes(self.cluster).nodes
+
+        self.assertEqual([], [node.name for node in nodes if not node.server],
+                         'Nodes that are not servers of OpenStack')
+        ports = self.os_primary.ports_client
+        self.assertEqual(
+            [], [node.name for node in nodes if not ports.list_ports(
+                device_id=node.server)['ports']],
+            'Nodes whose servers have no port')
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promise('resilience.node.replaced')
+    @decorators.idempotent_id('7bf3440f-cca1-4eb3-9606-e47bc5c29c60')
+    def test_a_server_that_is_deleted_is_replaced(self):
+        lost = next(node for node in self.look_at_nodes(self.cluster).nodes
+                    if not node.control_plane)
+
+        self.os_primary.servers_client.delete_server(lost.server)
+
+        waiting.wait_for(
+            lambda: self.look_at_nodes(self.cluster),
+            done=lambda look: look.nodes and lost.server not in {
+                node.server for node in look.nodes},
+            timeout=CONF.magnum_capi.build_timeout, pace=self.pace(),
+            what=f'node {lost.name} to go with its server {lost.server}',
+            describe=str)
+        self.assert_unaffected(self.cluster, CONF.magnum_capi.master_count,
+                               CONF.magnum_capi.node_count)
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promise('network.service.balancer')
+    @decorators.idempotent_id('236dfd4a-8f70-424d-9d6e-8d582a948bf6')
+    def test_a_load_balancer_comes_and_goes(self):
+        self.require_listed(model.BALANCER)
+
+        # The name of its load balancer ends with that of the service.
+        name = capi_objects.new_name('service')
+        self.addCleanup(self.inside.delete_service, name)
+        self.inside.create_service(name)
+
+        self.wait_for_named(model.BALANCER, name, 1)
+        waiting.wait_for(
+            lambda: self.inside.balancer_address(name), done=bool,
+            timeout=CONF.magnum_capi.build_timeout, pace=self.pace(),
+            what=f'service {name} to have an address')
+        self.inside.delete_service(name)
+        self.wait_for_named(model.BALANCER, name, 0)
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promise('network.service.balancer')
+    @decorators.idempotent_id('c95cf11e-8e04-4de5-a622-4848f776a690')
+    def test_a_load_balancer_goes_with_its_cluster(self):
+        # The class checks for it when its cluster is gone.
+        self.require_listed(model.BALANCER)
+        name = capi_objects.new_name('service')
+
+        self.inside.create_service(name)
+
+        self.wait_for_named(model.BALANCER, name, 1)
+
+    @decorators.attr(type=['slow', 'life'])
+    @flags.promise('network.service.volume')
+    @decorators.idempotent_id('3209b8dd-fefb-4fce-af87-66033a62f729')
+    def test_a_volume_comes_and_goes(self):
+        self.require_listed(model.VOLUME)
+
+        name = capi_objects.new_name('claim')
+        self.addCleanup(self.inside.delete_claim, name)
+        uid = self.inside.create_claim(name)
+        # Volumes are created for the first pod that uses them.
+        self.addCleanup(self.inside.delete_pod, name)
+        self.inside.create_pod(name, claim=name)
+
+        self.wait_for_named(model.VOLUME, uid, 1)
+        self.inside.delete_pod(name)
+        self.inside.delete_claim(name)
+        self.wait_for_named(model.VOLUME, uid, 0)
