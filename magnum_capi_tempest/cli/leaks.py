@@ -17,15 +17,20 @@ from magnum_capi_tempest import leaks
 from magnum_capi_tempest.leaks import files
 from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest.workspace import conf
+from magnum_capi_tempest.workspace import folder
 from magnum_capi_tempest.workspace import runs
 
 
 class _OfCloud:
 
+    #: How many snapshots the command line must have, as for argparse.
+    snapshots = None
+
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
         parser.add_argument(
-            'file', metavar='FILE', help='snapshot taken before the run')
+            'file', metavar='FILE', nargs=self.snapshots,
+            help='snapshot taken before the run')
         parser.add_argument(
             '--os-cloud', metavar='NAME',
             help='cloud of an administrator in clouds.yaml (default: '
@@ -55,13 +60,22 @@ class Snapshot(_OfCloud, base.Command):
 class Leaks(_OfCloud, base.Judging):
     """Show what is new since the snapshot, and which test left it.
 
+    With --workspace, show what the tests of that workspace created and did not
+    delete, for example because their run was killed; no snapshot is needed.
+
     Exit code: 0 nothing was left behind, 1 something was, 2 another user took
     the snapshot, 3 it is unknown, because something could be listed before the
     run but not now.
     """
 
+    snapshots = '?'
+
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
+        parser.add_argument(
+            '--workspace', type=pathlib.Path, metavar='DIR',
+            help='workspace of "magnum-capi tempest init"; its users are '
+                 'asked, and the other options are not used')
         parser.add_argument(
             '--artefacts', type=pathlib.Path, metavar='DIR',
             help='[magnum_capi] artifact_dir of the run; what these tests did '
@@ -73,12 +87,28 @@ class Leaks(_OfCloud, base.Judging):
         return parser
 
     def act(self, args):
-        left = leaks.compare(files.read(args.file), self.look(args),
-                             args.artefacts, args.strict)
+        if bool(args.file) == bool(args.workspace):
+            raise errors.UsageError(
+                'Exactly one of these is required: a snapshot, or --workspace')
+        if args.workspace:
+            left = self._of_workspace(args)
+        else:
+            left = leaks.compare(files.read(args.file), self.look(args),
+                                 args.artefacts, args.strict)
         print(left, file=self.app.stdout)
         if left.leaks:
             return 1
         return 0 if left.clean else endings.BROKEN
+
+    @staticmethod
+    def _of_workspace(args):
+        who = conf.read(args.workspace / folder.ETC)
+        if not (who.users and who.artifact_dir):
+            raise errors.UsageError(
+                'Its tempest.conf names no users, or no [magnum_capi] '
+                'artifact_dir', where=args.workspace)
+        return leaks.left_by(who.users, pathlib.Path(who.artifact_dir),
+                             admin=who.admin)
 
 
 @contextlib.contextmanager
