@@ -59,7 +59,10 @@ class Init(base.Command):
                  if os.environ.get('TEMPEST_CONFIG_DIR') else '')
         say('To test the cloud:\n'
             f'{unset}  cd {shlex.quote(str(args.folder))}\n'
-            f"  tempest run --regex 'magnum_capi.*smoke'{workers}\n")
+            f"  tempest run --regex 'magnum_capi.*smoke'{workers}\n"
+            'If a run is killed, this shows what it left:\n'
+            '  magnum-capi tempest leaks --workspace '
+            f'{shlex.quote(str(args.folder))}\n')
 
 
 def _of_driver(name):

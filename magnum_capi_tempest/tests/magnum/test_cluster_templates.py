@@ -124,6 +124,7 @@ class PublicClusterTemplatesTest(base.BaseMagnumCapiTest):
         super().setup_clients()
         cls.require_project('admin', own=False)
 
+    @flags.configured('public_templates')
     @decorators.idempotent_id('23e23be0-9ed4-489d-bb03-da5e2f6d9d09')
     def test_public_template_of_admin_is_seen_by_member(self):
         template = self.create_template(self.admin_magnum, public=True)
@@ -134,6 +135,7 @@ class PublicClusterTemplatesTest(base.BaseMagnumCapiTest):
         self.assertIn(template['uuid'],
                       [t['uuid'] for t in listed['clustertemplates']])
 
+    @flags.configured('public_templates')
     @decorators.idempotent_id('5494c1bb-2aac-4656-a507-032a7f7dcefc')
     def test_admin_publishes_a_template(self):
         template = self.create_template(self.admin_magnum)

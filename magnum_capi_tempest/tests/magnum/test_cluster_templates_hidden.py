@@ -35,6 +35,7 @@ class HiddenClusterTemplatesTest(base.BaseMagnumCapiTest):
             lib_exc.NotFound, self.magnum.templates.show_cluster_template,
             template['uuid'])
 
+    @flags.configured('public_templates')
     @decorators.idempotent_id('71e02275-84e7-4910-9e1d-d007923e59f4')
     def test_member_sees_a_public_one(self):
         template = self.create_template(self.admin_magnum, public=True)
@@ -49,6 +50,7 @@ class HiddenClusterTemplatesTest(base.BaseMagnumCapiTest):
         self.assert_unseen_by_member(
             self.create_template(self.admin_magnum, hidden=True))
 
+    @flags.configured('public_templates')
     @decorators.idempotent_id('7493286b-05e5-41a1-801c-4ddfc94bc01a')
     @decorators.attr(type='negative')
     def test_member_does_not_see_a_public_one_that_is_hidden(self):
@@ -61,6 +63,7 @@ class HiddenClusterTemplatesTest(base.BaseMagnumCapiTest):
 
         self.assertIn(template['uuid'], self.listed(self.admin_magnum))
 
+    @flags.configured('public_templates')
     @decorators.idempotent_id('caddcb03-ed80-4903-924a-bac08156c4ab')
     def test_a_public_one_disappears_when_it_is_hidden(self):
         template = self.create_template(self.admin_magnum, public=True)
@@ -72,6 +75,7 @@ class HiddenClusterTemplatesTest(base.BaseMagnumCapiTest):
 
         self.assert_unseen_by_member(template)
 
+    @flags.configured('public_templates')
     @decorators.idempotent_id('952beb9d-9782-4ccc-b183-9f7a54cd5c7d')
     def test_it_appears_when_it_is_no_longer_hidden(self):
         template = self.create_template(

@@ -77,6 +77,7 @@ class TemplatesTest(rbac.BaseRbacTest):
             magnum.templates.update_cluster_template(
                 self.template, replace('/tags', 'one'))))
 
+    @flags.configured('public_templates')
     @decorators.idempotent_id('159f6bc5-841f-4561-a750-573d4f063ebf')
     def test_publish(self):
         self.assert_rule('publish template', lambda magnum: (
@@ -95,6 +96,9 @@ class TemplatesTest(rbac.BaseRbacTest):
 
 
 class PublicTemplatesTest(rbac.BaseRbacTest):
+
+    required_options = (*rbac.BaseRbacTest.required_options,
+                        'public_templates')
 
     def setUp(self):
         super().setUp()

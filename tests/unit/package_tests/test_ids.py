@@ -2,6 +2,7 @@
 
 """Every test of the package has an id of its own that never changes."""
 
+import inspect
 import re
 import uuid
 
@@ -72,3 +73,17 @@ class IdsTest(testtools.TestCase):
             if re.search(r'\.(driver|conformance)\.', case.id()):
                 self.assertRegex(case.id(), r'\[.*\bslow\b.*\]$')
                 self.assertNotRegex(case.id(), r'\[.*\bsmoke\b.*\]$')
+
+    def test_nothing_is_published_on_a_cloud_of_others(self):
+        # All projects would see it.
+        publishes = re.compile(r"public=True|'/public', 'true'"
+                               r"|'/public', 'value': 'true'")
+        for case in self.cases:
+            source = inspect.getsource(
+                getattr(case, case._testMethodName)).partition('def ')[2]
+            if publishes.search(source) and '_negative.' not in case.id():
+                test = getattr(type(case), case._testMethodName)
+                self.assertTrue(
+                    'public_templates' in type(case).required_options
+                    or 'public_templates' in getattr(
+                        test, '__unittest_skip_why__', ''), case.id())

@@ -111,6 +111,8 @@ class Cloud(test_cloud.FakeCloud):
         if path == '/compute/v2.1/flavors/detail':
             return 200, {'flavors': [{'id': 'f', 'name': 'm1.small',
                                       'vcpus': 2, 'ram': 2048}]}
+        if path == '/compute/v2.1/os-keypairs':
+            return 200, {'keypairs': []}
         if path == '/network/v2.0/networks':
             return 200, {'networks': [{'id': 'n', 'name': 'public'}]}
         if path == '/infra/v1/clusters/detail':
