@@ -47,7 +47,8 @@ class Cloud:
             region = config.OpenStackConfig(
                 config_files=clouds and [str(clouds)],
                 load_yaml_config=settings is None,
-                load_envvars=settings is None,
+                # OS_CLIENT_CONFIG_FILE would be used instead of the file.
+                load_envvars=settings is None and not clouds,
                 app_name='magnum-capi').get_one(
                     cloud=name, api_timeout=TIMEOUT, **(settings or {}))
             self._connection = sdk.Connection(config=region)

@@ -40,7 +40,11 @@ ROOMS = {
         'tests/unit/redact', 'tests/unit/test_redact.py',
         'tests/unit/workspace/test_redacting.py')),
     'leaks': Room(('magnum_capi_tempest/leaks',), (
-        'tests/unit/leaks', 'tests/unit/cli/test_leaks*.py')),
+        'tests/unit/leaks', 'tests/unit/cli/test_leaks.py')),
+    'evidence': Room(('magnum_capi_tempest/evidence',), (
+        'tests/unit/evidence', 'tests/unit/cli/test_evidence.py')),
+    'scorecard': Room(('magnum_capi_tempest/scorecard',), (
+        'tests/unit/scorecard', 'tests/unit/cli/test_driver_test.py')),
     'conformance-results': Room(tuple(
         f'magnum_capi_tempest/conformance/{name}.py' for name in (
             'archive', 'crosscheck', 'documents', 'infra', 'junit', 'log',

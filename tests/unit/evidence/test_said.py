@@ -145,7 +145,7 @@ class NodesTest(testtools.TestCase):
         for provider, server in (
                 ('openstack:///0f8fad5b', '0f8fad5b'),
                 ('openstack://RegionOne/0f8fad5b', '0f8fad5b'),
-                ('docker:////n1', ''), (None, '')):
+                ('docker:////n1', ''), ('vsphere://n1', ''), (None, '')):
             found = workload.node({**WORKER, 'spec': {'providerID': provider}})
             self.assertEqual(server, found.server, provider)
 
@@ -170,9 +170,11 @@ class PodsTest(testtools.TestCase):
                  'no route'),
                 ({'phase': 'Failed', 'reason': 'Evicted'},
                  'Failed, 0/0 ready, 0 restarts, on n1: Evicted'),
+                # other conditions only repeat what its containers say
                 ({'phase': 'Pending', 'conditions': [{
-                    'type': 'PodScheduled', 'status': 'False',
-                    'message': 'no node fits'}]},
+                    'type': kind, 'status': 'False', 'message': said}
+                    for kind, said in (('ContainersReady', 'a'), (
+                        'PodScheduled', 'no node fits'), ('Ready', 'b'))]},
                  'Pending, 0/0 ready, 0 restarts, on n1: no node fits')):
             self.assertEqual(f'kube-system/p {said}', str(workload.pod({
                 'metadata': {'name': 'p', 'namespace': 'kube-system'},

@@ -23,18 +23,19 @@ def made(ident=UUID, name='tempest-cluster-1234567', test='m.T.test_a',
 class AttributedTest(testtools.TestCase):
 
     def test_by_which_test(self):
-        mine = made(user='u', project='0b4e0e79', stack_id='stack-1')
+        mine = made(user='u', project='0b4e0e79')
+        named = made(stack_id='stack-1')
         for thing, makers, test in (
                 # by its own id, whoever else may be meant
                 (model.Thing(model.CLUSTER, UUID),
                  (made('x', test='other', user='u'), mine), 'm.T.test_a'),
                 # by names that drivers derive from a cluster
-                *((model.Thing(model.OBJECT, ident), (mine,), 'm.T.test_a')
+                *((model.Thing(model.OBJECT, ident), (named,), 'm.T.test_a')
                   for ident in (f'Secret n/{UUID}-x',
                                 f'Cluster n/c{UUID.replace("-", "")}',
                                 'Machine n/tempest-cluster-1234567-abc',
                                 'Secret n/stack-1-ca')),
-                (model.Thing('volume', '1', about=UUID), (mine,),
+                (model.Thing('volume', '1', about=UUID), (named,),
                  'm.T.test_a'),
                 # a short name is like too many others
                 (model.Thing(model.OBJECT, 'Secret n/alpha'),
@@ -71,6 +72,7 @@ class LeakedTest(testtools.TestCase):
                 (snapshot(CREDENTIAL), renamed, 0),
                 # A kind that was not read once is not compared.
                 (unread, snapshot(CREDENTIAL), 0),
+                (unread, snapshot(CREDENTIAL, **unread.unread), 0),
                 (snapshot(CREDENTIAL), unread, 0)):
             self.assertEqual(
                 count, len(attribution.leaked(before, after)), (before, after))

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
+import json
+import pathlib
+
 import fixtures
 import testtools
 
@@ -24,8 +27,13 @@ class CloudTest(testtools.TestCase):
 
     def test_who_asks_and_what_a_service_answers(self):
         self.server.users('alice', 'bob')
+        clouds = pathlib.Path(
+            self.useFixture(fixtures.TempDir()).path, 'mine.yaml')
+        clouds.write_text(json.dumps({'clouds': {
+            'carol': {'auth': self.server.auth('carol')}}}))
         for seen, user in (
                 (cloud.Cloud('bob'), 'id-bob'),
+                (cloud.Cloud('carol', clouds), 'id-carol'),
                 (cloud.Cloud(settings={'auth': self.server.auth('alice')}),
                  'id-alice')):
             self.assertEqual((user, 'p'), (seen.user, seen.project))

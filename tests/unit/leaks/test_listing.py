@@ -188,6 +188,8 @@ class PagesTest(testtools.TestCase):
         found = listing.of_user(server.get, 'u', 'p', {model.CLUSTER})
 
         self.assertEqual({model.CLUSTER: 'no'}, dict(found.unread))
+        # One page, and as many markers as may have gone.
+        self.assertEqual(7, server.asked)
 
     def test_more_than_a_service_lists_at_once(self):
         found = listing.of_cloud(Cut(2345).get, real_nodes=True)
