@@ -60,7 +60,8 @@ def pair(authority: trustme.CA, common_name, addresses=(),
     """
     now = datetime.datetime.now(datetime.UTC)
     made = authority.issue_cert(
-        *(addresses or _NO_SERVER), common_name=common_name, organization_name=organization,
+        *(addresses or _NO_SERVER), common_name=common_name,
+        organization_name=organization,
         # An hour earlier, as clocks of virtual machines jump.
         not_before=now - datetime.timedelta(hours=1),
         not_after=now + datetime.timedelta(days=LIFETIME))
