@@ -24,11 +24,8 @@ import pathlib
 import shutil
 import types
 
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives import serialization
 from cryptography import x509
-from cryptography.x509 import oid
+import trustme
 import yaml
 
 from magnum_capi import outfile
@@ -49,71 +46,26 @@ LIFETIME = 365
 _NAMES = ('localhost', 'kubernetes', 'kubernetes.default',
           'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local')
 
+# trustme makes the names critical, and Go refuses a critical extension without
+# any: "unhandled critical extension" (crypto/x509, parseSANExtension).
+_NO_SERVER = ('client.invalid',)
 
-class Authority:
-    """Signs certificates; holds its key in memory.
 
-    :param common_name: subject of the authority.
+def pair(authority: trustme.CA, common_name, addresses=(),
+         organization=None) -> tuple[bytes, bytes]:
+    """A certificate and its key in PEM, for a server, a client or both.
+
+    :param addresses: host names and IP addresses of a server.
+    :param organization: the Kubernetes group of a client.
     """
-
-    def __init__(self, common_name='magnum-capi-management'):
-        self._key = ec.generate_private_key(ec.SECP256R1())
-        self._name = _name(common_name)
-        self.certificate = self._builder(self._name, self._key).add_extension(
-            x509.BasicConstraints(ca=True, path_length=None), critical=True,
-        ).add_extension(
-            _key_usage(key_cert_sign=True, crl_sign=True), critical=True,
-        ).sign(self._key, hashes.SHA256())
-        self.pem = _pem(self.certificate), _pem(self._key)
-
-    def server(self, common_name, addresses, client=False):
-        """A pair for a server.
-
-        :param addresses: host names and IP addresses, str.
-        :param client: whether it is also a client (etcd talks to itself).
-        :returns: certificate and key, PEM bytes.
-        """
-        usages = [oid.ExtendedKeyUsageOID.SERVER_AUTH]
-        if client:
-            usages.append(oid.ExtendedKeyUsageOID.CLIENT_AUTH)
-        return self._leaf(_name(common_name), usages, addresses)
-
-    def client(self, common_name, organization=None):
-        """A pair for a client; the organization is its Kubernetes group.
-
-        :returns: certificate and key, PEM bytes.
-        """
-        return self._leaf(_name(common_name, organization),
-                          [oid.ExtendedKeyUsageOID.CLIENT_AUTH])
-
-    def _leaf(self, subject, usages, addresses=()):
-        key = ec.generate_private_key(ec.SECP256R1())
-        builder = self._builder(subject, key).add_extension(
-            x509.BasicConstraints(ca=False, path_length=None), critical=True,
-        ).add_extension(
-            _key_usage(digital_signature=True), critical=True,
-        ).add_extension(
-            x509.ExtendedKeyUsage(usages), critical=False,
-        ).add_extension(
-            x509.AuthorityKeyIdentifier.from_issuer_public_key(
-                self._key.public_key()), critical=False)
-        if addresses:
-            builder = builder.add_extension(
-                x509.SubjectAlternativeName(
-                    [_general_name(a) for a in addresses]), critical=False)
-        return _pem(builder.sign(self._key, hashes.SHA256())), _pem(key)
-
-    def _builder(self, subject, key):
-        now = datetime.datetime.now(datetime.UTC)
-        return x509.CertificateBuilder(
-            issuer_name=self._name, subject_name=subject,
-            public_key=key.public_key(),
-            serial_number=x509.random_serial_number(),
-            # An hour earlier, as clocks of virtual machines jump.
-            not_valid_before=now - datetime.timedelta(hours=1),
-            not_valid_after=now + datetime.timedelta(days=LIFETIME),
-        ).add_extension(x509.SubjectKeyIdentifier.from_public_key(
-            key.public_key()), critical=False)
+    now = datetime.datetime.now(datetime.UTC)
+    made = authority.issue_cert(
+        *(addresses or _NO_SERVER), common_name=common_name,
+        organization_name=organization,
+        # An hour earlier, as clocks of virtual machines jump.
+        not_before=now - datetime.timedelta(hours=1),
+        not_after=now + datetime.timedelta(days=LIFETIME))
+    return made.cert_chain_pems[0].bytes(), made.private_key_pem.bytes()
 
 
 def make(directory, address, server_url):
@@ -124,24 +76,26 @@ def make(directory, address, server_url):
     :param server_url: URL of the API server for the kubeconfigs.
     """
     directory = pathlib.Path(directory)
-    authority = Authority()
+    authority = trustme.CA()
+    ca = authority.cert_pem.bytes()
     addresses = list(dict.fromkeys((address, '127.0.0.1'))) + list(_NAMES)
-    contents = {}
-
-    def pair(name, content):
-        contents[f'{name}.crt'], contents[f'{name}.key'] = content
-
-    pair('ca', authority.pem)
-    pair('server', authority.server('kube-apiserver', addresses, client=True))
-    pair('webhook/tls', authority.server('capi-webhook', addresses))
-    pair('etcd-client', authority.client('kube-apiserver-etcd-client'))
-    contents['service-account.key'] = _pem(
-        ec.generate_private_key(ec.SECP256R1()))
-    for name, common_name in CLIENTS.items():
-        mine = authority.client(common_name, 'system:masters')
-        pair(name, mine)
+    pairs = {
+        'ca': (ca, authority.private_key_pem.bytes()),
+        'server': pair(authority, 'kube-apiserver', addresses),
+        'webhook/tls': pair(authority, 'capi-webhook', addresses),
+        'etcd-client': pair(authority, 'kube-apiserver-etcd-client'),
+        **{name: pair(authority, common_name, organization='system:masters')
+           for name, common_name in CLIENTS.items()}}
+    # kube-apiserver does not accept a PKCS#8 service account key for
+    # verification (k8s.io/client-go/util/keyutil, PublicKeysFromFile);
+    # trustme's are of the traditional format.
+    contents = {'service-account.key':
+                trustme.CA().private_key_pem.bytes()}
+    for name, (certificate, key) in pairs.items():
+        contents |= {f'{name}.crt': certificate, f'{name}.key': key}
+    for name in CLIENTS:
         contents[f'{name}.kubeconfig'] = yaml.safe_dump(kubeconfig.document(
-            server_url, *(pem.decode() for pem in (authority.pem[0], *mine)),
+            server_url, *(pem.decode() for pem in (ca, *pairs[name])),
             name='magnum-capi')).encode()
     scratch = directory.with_name(f'{directory.name}.new')
     for old in (scratch, directory):
@@ -165,37 +119,3 @@ def usable(directory, address) -> bool:
     return (ipaddress.ip_address(address)
             in names.get_values_for_type(x509.IPAddress)
             and certificate.not_valid_after_utc > tomorrow)
-
-
-def _name(common_name, organization=None):
-    parts = [x509.NameAttribute(oid.NameOID.COMMON_NAME, common_name)]
-    if organization:
-        parts.append(x509.NameAttribute(
-            oid.NameOID.ORGANIZATION_NAME, organization))
-    return x509.Name(parts)
-
-
-def _general_name(text):
-    try:
-        return x509.IPAddress(ipaddress.ip_address(text))
-    except ValueError:
-        return x509.DNSName(text)
-
-
-def _key_usage(**wanted):
-    usages = dict.fromkeys((
-        'digital_signature', 'content_commitment', 'key_encipherment',
-        'data_encipherment', 'key_agreement', 'key_cert_sign', 'crl_sign',
-        'encipher_only', 'decipher_only'), False)
-    return x509.KeyUsage(**{**usages, **wanted})
-
-
-def _pem(thing):
-    if isinstance(thing, x509.Certificate):
-        return thing.public_bytes(serialization.Encoding.PEM)
-    # kube-apiserver does not accept a PKCS#8 service account key for
-    # verification (k8s.io/client-go/util/keyutil, PublicKeysFromFile).
-    return thing.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.TraditionalOpenSSL,
-        serialization.NoEncryption())

@@ -8,6 +8,7 @@ import pathlib
 import secrets
 
 from cryptography.hazmat.primitives import serialization
+import trustme
 import yaml
 
 from magnum_capi import outfile
@@ -119,15 +120,16 @@ class Site:
                 link.symlink_to(self.ansible / name)
 
     def _certificates(self):
-        authority = pki.Authority('magnum-capi-zuul')
-        certificate, key = authority.server(
-            'zuul', [self.address, 'localhost'], client=True)
+        authority = trustme.CA()
+        certificate, key = pki.pair(
+            authority, 'zuul', [self.address, 'localhost'])
         # ZooKeeper reads PKCS#8 only.
         key = serialization.load_pem_private_key(key, None).private_bytes(
             serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8,
             serialization.NoEncryption())
         for name, pem in (
-                ('ca', authority.pem[0]), ('certificate', certificate),
+                ('ca', authority.cert_pem.bytes()),
+                ('certificate', certificate),
                 ('key', key), ('both', certificate + key)):
             outfile.write_private(self.directory / f'pki/{name}.pem', pem)
 

@@ -17,6 +17,7 @@ import tempfile
 import threading
 import time
 
+import trustme
 import urllib3
 
 from magnum_capi.kube import access
@@ -114,7 +115,8 @@ class Proxy:
         self._access = access.load(kubeconfig)
         self._address = address
         self._port = 0
-        self._authority = pki.Authority('driver-faults')
+        self._authority = trustme.CA()
+        self._ca = self._authority.cert_pem.bytes().decode()
         self._tls = self._server_context()
         self._upstream = urllib3.PoolManager(
             ssl_context=self._access.tls, maxsize=64, retries=False)
@@ -137,11 +139,11 @@ class Proxy:
 
     def write_kubeconfig(self, path):
         """Write a kubeconfig that uses the proxy."""
-        certificate, key = self._authority.client('magnum', 'system:masters')
+        certificate, key = pki.pair(
+            self._authority, 'magnum', organization='system:masters')
         kubeconfig.write(path, kubeconfig.document(
             f'https://{self._address}:{self._port}',
-            self._authority.pem[0].decode(), certificate.decode(),
-            key.decode()))
+            self._ca, certificate.decode(), key.decode()))
 
     def listen(self):
         """Accept connections, on the same port as before."""
@@ -225,15 +227,14 @@ class Proxy:
 
     def _server_context(self):
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        certificate, key = self._authority.server(
-            'driver-faults', [self._address])
+        certificate, key = pki.pair(
+            self._authority, 'driver-faults', [self._address])
         # OpenSSL only reads keys from files; this one is private and removed.
         with tempfile.NamedTemporaryFile() as file:
             file.write(certificate + key)
             file.flush()
             context.load_cert_chain(file.name)
-        context.load_verify_locations(
-            cadata=self._authority.pem[0].decode())
+        context.load_verify_locations(cadata=self._ca)
         context.verify_mode = ssl.CERT_REQUIRED
         return context
 

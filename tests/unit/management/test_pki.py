@@ -40,6 +40,14 @@ class MakeTest(testtools.TestCase):
                 path.with_suffix('.key').read_bytes(), None)
             self.assertEqual(certificate.public_key(), key.public_key())
 
+    def test_go_takes_the_pairs(self):
+        """It refuses critical extensions that have no content."""
+        for path in self.pki.rglob('*.crt'):
+            certificate = x509.load_pem_x509_certificate(path.read_bytes())
+            for extension in certificate.extensions:
+                if isinstance(extension.value, x509.SubjectAlternativeName):
+                    self.assertNotEqual([], [*extension.value], path)
+
     def test_openssl_takes_the_pairs(self):
         context = ssl.create_default_context(cafile=self.pki / 'ca.crt')
         for name in ('server', 'admin', 'etcd-client', 'webhook/tls'):
