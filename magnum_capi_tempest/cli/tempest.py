@@ -61,7 +61,7 @@ class Init(base.Command):
             f'{unset}  cd {shlex.quote(str(args.folder))}\n'
             f"  tempest run --regex 'magnum_capi.*smoke'{workers}\n"
             'If a run is killed, this shows what it left:\n'
-            '  magnum-capi tempest leaks --workspace '
+            '  magnum-capi tempest leaks '
             f'{shlex.quote(str(args.folder))}\n')
 
 
