@@ -129,7 +129,7 @@ def has_credential(reconciler: reconcile.Reconciler,
     """
     try:
         state = reconciler.vault.state()
-    except state_module.Damaged:
+    except state_module.Unreadable:
         return False
     except errors.MagnumCapiError:
         return unknown

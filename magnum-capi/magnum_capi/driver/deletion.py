@@ -42,6 +42,7 @@ class Deletion:
         reconciler = self._reconciler
         kube = reconciler.runtime.kube
         if not snapshot.seen('release') or snapshot.release:
+            reconciler.lock.check()
             reconciler.run_helm(lambda helm: helm.uninstall(
                 reconciler.release, reconciler.namespace))
         if snapshot.cluster is not None:

@@ -67,7 +67,7 @@ class Monitor:
         """
         try:
             self._poll()
-        except state_module.Damaged as e:
+        except state_module.Unreadable as e:
             LOG.error('Cluster %s: its health is not known: %s',
                       self._cluster.uuid, e)
             self._note(health.UNKNOWN, {'cluster': failures.owner_message(e)})

@@ -95,10 +95,10 @@ class Operations:
             with self._reconciler.held(options.lock_timeout) as lock:
                 self._stop_if_deleted()
                 self._leave()
-                state = state_module.begun(
-                    self._reconciler.vault.state(), 'DELETE',
-                    self._runtime.now())
-                self._reconciler.vault.write_state(state)
+                state = self._reconciler.vault.write_state(
+                    state_module.begun(
+                        self._reconciler.vault.state(), 'DELETE',
+                        self._runtime.now()))
                 self._replace_refused_credential(state)
                 lock.check()
                 self._reconciler.run_helm(lambda helm: helm.uninstall(
@@ -122,7 +122,7 @@ class Operations:
                 state = state_module.with_record(
                     state, credentials.rotate(state.record))
                 lock.check()
-                reconciler.vault.write_state(state)
+                state = reconciler.vault.write_state(state)
                 reconciler.rotation().ensure_credential(state, new=True)
                 cluster.user_id = user_id
                 self._in_progress()

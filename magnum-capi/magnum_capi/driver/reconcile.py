@@ -389,7 +389,7 @@ class Reconciler:
         state = dataclasses.replace(
             began(state, operation, self.runtime.now()), kept=plan.kept,
             sizes=self._sizes(plan, state, kept))
-        self.record(plan, state)
+        state = self.record(plan, state)
         if operation == 'CREATE' or not credentials.in_use(state.record):
             state = self.rotation().ensure_credential(state)
             self.lock.check()
@@ -411,17 +411,19 @@ class Reconciler:
         if done != state:
             self.vault.write_state(done)
 
-    def record(self, plan: gather.Plan, state: state_module.State) -> None:
+    def record(self, plan: gather.Plan,
+               state: state_module.State) -> state_module.State:
         """Write the memory of the cluster, before the plan is applied.
 
         :param state: with ``kept`` of the plan. It names the Secrets with
             files of nodes, and could not restore them, so they come first.
+        :returns: as written to the Secret.
         """
         if plan.registries:
             self.vault.write_registries(plan.registries)
         if plan.proxies:
             self.vault.write_proxies(plan.proxies)
-        self.vault.write_state(state)
+        return self.vault.write_state(state)
 
     def replace_refused_credential(
             self, state: state_module.State) -> state_module.State:
@@ -452,7 +454,7 @@ class Reconciler:
         state = state_module.with_record(
             state, credentials.rotate(state.record))
         self.lock.check()
-        self.vault.write_state(state)
+        state = self.vault.write_state(state)
         state = self.rotation().ensure_credential(state, new=True)
         self.cluster.user_id = user.id
         self.store.save(self.cluster)
@@ -551,8 +553,7 @@ class Reconciler:
         state = dataclasses.replace(state, progress=None, held={
             other: pair for other, pair in state.held.items()
             if other != uuid})
-        self.vault.write_state(state)
-        return state
+        return self.vault.write_state(state)
 
     def _sizes(self, plan: gather.Plan, state: state_module.State,
                kept: kept_module.Kept | None) -> dict[str, int]:
@@ -732,6 +733,7 @@ class Reconciler:
             LOG.warning('Repaired the Helm release %s, which a dead helm '
                         'left pending', self.release)
         adopted = self._is_unrecorded()
+        self.lock.check()
         revision = self.run_helm(lambda helm: helm.upgrade(
             self.release, plan.chart, plan.values, self.namespace,
             digest=plan.kept.digest, adopted=adopted))

@@ -138,7 +138,7 @@ class StatusCheck:
             self._look()
         except failures.ClusterGone:
             pass
-        except state_module.Damaged as e:
+        except state_module.Unreadable as e:
             LOG.error('Cluster %s: no status: %s', self._cluster.uuid, e)
             self._tell_unlocked(failures.owner_message(e))
         except errors.MagnumCapiError as e:
@@ -223,7 +223,8 @@ class StatusCheck:
                 self._keep(dataclasses.replace(
                     self._state, failing=verdict.failing))
                 if self._state != known:
-                    self._reconciler.vault.write_state(self._state)
+                    self._keep(self._reconciler.vault.write_state(
+                        self._state))
             self._act(rows, snapshot, verdict, thorough)
 
     def _is_nothing_new(self, rows: rows_module.Rows,

@@ -275,8 +275,7 @@ def undo(reconciler: reconcile.Reconciler, rows: rows_module.Rows,
     # The template changes back when the node groups match it.
     rows.cluster.cluster_template_id = former.kept.template
     reconciler.store.save(rows.cluster)
-    reconciler.vault.write_state(state)
-    return state
+    return reconciler.vault.write_state(state)
 
 
 def _template(store: reconcile.Store, row: typing.Any) -> rules.Template:
