@@ -88,7 +88,7 @@ class Creation:
         """Show that the request is alive, and what it waits for.
 
         The periodic status considers a creation lost when its row was not
-        written for a while (``status_check``), so each of these texts is
+        written for a while (``loop``), so each of these texts is
         different.
         """
         reconciler = self._reconciler

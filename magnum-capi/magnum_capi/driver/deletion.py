@@ -41,7 +41,7 @@ class Deletion:
         """Repeat delete requests that were lost or never sent."""
         reconciler = self._reconciler
         kube = reconciler.runtime.kube
-        if not snapshot.seen('release') or snapshot.release:
+        if snapshot.release:
             reconciler.lock.check()
             reconciler.run_helm(lambda helm: helm.uninstall(
                 reconciler.release, reconciler.namespace))
@@ -50,14 +50,14 @@ class Deletion:
                 kube.delete(
                     'Cluster', reconciler.namespace, reconciler.release)
             return
-        plane = snapshot.get('control_plane', None)
+        plane = snapshot.control_plane
         # Items of lists have no kind.
-        left = [('MachineDeployment', obj) for obj in snapshot.get(
-            'machine_deployments', {}).values()]
-        left += [('Machine', obj) for obj in snapshot.get('machines')]
+        left = [('MachineDeployment', obj)
+                for obj in snapshot.machine_deployments.values()]
+        left += [('Machine', obj) for obj in snapshot.machines]
         left += [(obj['kind'], obj) for obj in (
-            *((plane,) if plane else ()), *snapshot.get('leftovers'),
-            *snapshot.get('templates'))]
+            *((plane,) if plane else ()), *snapshot.leftovers,
+            *snapshot.templates)]
         for kind, obj in left:
             if deletion.is_orphan(obj):
                 kube.delete(kind, reconciler.namespace, conditions.name(obj))
@@ -66,8 +66,7 @@ class Deletion:
         """Delete load balancers of Services: they hold network ports."""
         reconciler = self._reconciler
         if (not reconciler.runtime.options.delete_load_balancers
-                or snapshot.cluster is None or not snapshot.seen('machines')
-                or snapshot.machines
+                or snapshot.cluster is None or snapshot.machines
                 or not conditions.deleting(snapshot.cluster)):
             return
         try:

@@ -3,8 +3,8 @@
 
 """Users' requests: each operation writes rows, then runs the reconciler.
 
-Rows are written first and hold the desired state, so the periodic status
-(``status_check``) finds and resumes a request that was lost. It also retries
+Rows are written first and hold the desired state, so the loop
+(``loop``) finds and resumes a request that was lost. It also retries
 after transient errors; what cannot work fails here, with a reason for the
 owner of the cluster.
 """
@@ -214,7 +214,7 @@ class Operations:
     def _write_size(self, group: typing.Any) -> None:
         """Write the requested size again.
 
-        ``self_repair`` may have written the autoscaler's before the lock was
+        ``loop`` may have written the autoscaler's before the lock was
         held.
         """
         for row in self._store.groups(self._cluster):

@@ -541,7 +541,8 @@ class Reconciler:
                         'it can get no nodes: %s', cluster.uuid,
                         cluster.keypair, user.id, e)
 
-    def advance(self, uuid: str) -> state_module.State:
+    def advance(self, state: state_module.State,
+                uuid: str) -> state_module.State:
         """Release a node group for its upgrade, without applying it yet.
 
         The end of the previous step is progress, so the next step gets the
@@ -549,7 +550,6 @@ class Reconciler:
 
         :returns: as written to the Secret.
         """
-        state = self.vault.state()
         state = dataclasses.replace(state, progress=None, held={
             other: pair for other, pair in state.held.items()
             if other != uuid})

@@ -14,8 +14,8 @@ from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver.keys import rotation
+from magnum_capi.driver import memory
 from magnum_capi.driver import reconcile
-from magnum_capi.driver import status_check
 from magnum_capi.kube import lease
 from tests.unit.driver import base
 from tests.unit.driver import objects
@@ -264,7 +264,7 @@ class DeleteTest(base.TestCase):
     def test_load_balancers_of_services_go_with_the_cluster(self):
         # B.4.21
         asked = self.deleting()
-        self.look(status_check.THOROUGH)
+        self.look(memory.CHANGING)
         self.assertEqual([(small_world.RELEASE, small_world.PROJECT)], asked)
 
     def test_load_balancers_stay_unless_the_deletion_was_asked_for(self):
@@ -274,7 +274,7 @@ class DeleteTest(base.TestCase):
             for table in (self.w.store.clusters, self.w.store.node_groups):
                 for row in table.values():
                     row['status'] = status
-            self.look(2 * status_check.THOROUGH)
+            self.look(2 * memory.CHANGING)
         self.assertEqual([], asked)
 
     def test_load_balancers_stay_when_the_operator_says_so(self):
@@ -282,7 +282,7 @@ class DeleteTest(base.TestCase):
         self.w.runtime = dataclasses.replace(
             self.w.runtime, options=dataclasses.replace(
                 self.w.runtime.options, delete_load_balancers=False))
-        self.look(status_check.THOROUGH)
+        self.look(memory.CHANGING)
         self.assertEqual([], asked)
 
     def test_load_balancers_wait_for_the_machines(self):
@@ -291,7 +291,7 @@ class DeleteTest(base.TestCase):
         machine['metadata']['labels'] = {
             names.CAPI_CLUSTER_NAME: small_world.RELEASE}
         self.w.helm.put('machines', machine)
-        self.look(status_check.THOROUGH)
+        self.look(memory.CHANGING)
         self.assertEqual([], asked)
 
     def test_cluster_that_never_was(self):
