@@ -41,12 +41,15 @@ class Deletion:
         """Repeat delete requests that were lost or never sent."""
         reconciler = self._reconciler
         kube = reconciler.runtime.kube
-        if snapshot.release:
+        release, cluster = snapshot.release, snapshot.cluster
+        if release is not None and release.status != 'uninstalled':
             reconciler.lock.check()
             reconciler.run_helm(lambda helm: helm.uninstall(
                 reconciler.release, reconciler.namespace))
-        if snapshot.cluster is not None:
-            if not conditions.deleting(snapshot.cluster):
+            # What is not being deleted then is for the next time.
+            return
+        if cluster is not None:
+            if not conditions.deleting(cluster):
                 kube.delete(
                     'Cluster', reconciler.namespace, reconciler.release)
             return

@@ -150,9 +150,10 @@ class Loop:
         except (lease.LockBusy, failures.ClusterGone, errors.UsageError) as e:
             LOG.debug('Cluster %s: %s', self._cluster.uuid, e)
 
-    def once(self) -> None:
+    def once(self, ends: bool = True) -> None:
         """Bring the cluster one step further. Call with the lock held.
 
+        :param ends: whether a deletion may end now.
         :raises failures.ClusterGone: the row no longer exists.
         :raises MagnumCapiError: nothing is known of the cluster now.
         """
@@ -161,14 +162,14 @@ class Loop:
             self._runtime.kube, self._reconciler.namespace,
             self._reconciler.release, rows.operation == 'DELETE')
         if rows.in_progress:
-            self._go_on(rows, state, snapshot)
+            self._go_on(rows, state, snapshot, ends)
         elif self._must_correct(rows, state, snapshot):
             self._correct(rows, state, snapshot)
 
     # An operation in progress.
 
     def _go_on(self, rows: rows_module.Rows, state: state_module.State,
-               snapshot: snapshot_module.Snapshot) -> None:
+               snapshot: snapshot_module.Snapshot, ends: bool) -> None:
         if rows.operation == 'DELETE':
             self._deletion.free_network(snapshot)
         known, state = state, self._progressed(rows, state, snapshot)
@@ -182,7 +183,7 @@ class Loop:
             if state != known:
                 state = self._reconciler.vault.write_state(state)
         if verdict.status == 'DELETE_COMPLETE':
-            if self._deletion.finish(state):
+            if ends and self._deletion.finish(state):
                 memory_module.forget(self._cluster.uuid)
         elif verdict.action == verdicts.DELETE:
             self._save(rows, state, self._delete_again(snapshot, verdict))

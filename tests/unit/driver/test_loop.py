@@ -188,7 +188,7 @@ class GroupsTest(base.TestCase):
         self.w.store.node_groups[small_world.WORKERS][
             'status'] = 'DELETE_FAILED'
 
-        self.look(2)
+        self.look(3)
 
         self.assertEqual('DELETE_IN_PROGRESS', self.w.group().status)
 

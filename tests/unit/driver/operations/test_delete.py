@@ -139,10 +139,9 @@ class DeleteTest(base.TestCase):
             for row in table.values():
                 row['status_reason'] = 'of before'
         self.operations().delete()
-        self.assertEqual(
-            [None] * 3, [row.status_reason for row in (
-                self.w.cluster, self.w.group(small_world.MASTERS),
-                self.w.group())])
+        for row in (self.w.cluster, self.w.group(small_world.MASTERS),
+                    self.w.group()):
+            self.assertNotIn('of before', row.status_reason or '')
 
     def test_lost_request_is_asked_for_again(self):
         self.created()
@@ -164,8 +163,8 @@ class DeleteTest(base.TestCase):
         self.w.helm.uninstall = fail
         self.operations().delete()
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
-        self.assertEqual(
-            'Will be tried again: failed to delete release: c1',
+        self.assertIn(
+            'Will be tried again: failed to delete release: c1. Waiting for',
             self.w.cluster.status_reason)
         self.w.helm.uninstall = uninstall
         self.look(2)
@@ -296,6 +295,8 @@ class DeleteTest(base.TestCase):
 
     def test_cluster_that_never_was(self):
         self.operations().delete()
+        # Magnum removes only rows whose end its own job has seen.
+        self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
         self.look()
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
         self.assertEqual([], self.w.left())
