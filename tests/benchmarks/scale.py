@@ -38,10 +38,10 @@ from magnum_capi.driver.desired import names
 from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.keys import rotation
 from magnum_capi.driver.keys import state as state_module
+from magnum_capi.driver import loop
 from magnum_capi.driver import monitor
 from magnum_capi.driver import operations
 from magnum_capi.driver import reconcile
-from magnum_capi.driver import status_check
 from magnum_capi.kube import access
 from magnum_capi.kube import cache
 from magnum_capi.kube import client
@@ -90,8 +90,8 @@ def model():
         row = world.store.row()
         row.ca_cert_ref = 'ca'
         operations.Operations(world.runtime, world.store, row).create(60)
-        status_check.StatusCheck(
-            world.runtime, world.store, world.store.row()).update()
+        loop.Loop(reconcile.Reconciler(
+            world.runtime, world.store, world.store.row())).poll()
         assert world.cluster.status == 'CREATE_COMPLETE', world.cluster
         return {path: obj for path, obj in api.objects.items()
                 if '/leases/' not in path and 'templates/' not in path
@@ -215,8 +215,8 @@ class Conductor:
 
     def poll_status(self, store):
         cluster, = store.clusters
-        status_check.StatusCheck(
-            self.runtime, store, store.row(cluster)).update()
+        loop.Loop(reconcile.Reconciler(
+            self.runtime, store, store.row(cluster))).poll()
 
     def run(self, pool, work, seconds):
         """Have all of it done, as often as Magnum does."""

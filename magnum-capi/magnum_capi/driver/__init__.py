@@ -9,7 +9,7 @@ cluster in a management cluster, the Kubernetes API shows their state
 state; both are pure. :mod:`magnum_capi.kube`, :mod:`helm` and :mod:`cloud` are
 thin adapters with timeouts. :mod:`keys` has rules and adapters for a cluster's
 secrets. The modules here act: Magnum calls :mod:`driver`; :mod:`operations`
-and :mod:`upgrading` carry out requests, :mod:`status_check` and
-:mod:`monitor` run periodically, and all of them end in :mod:`reconcile`.
+and :mod:`upgrading` record requests, :mod:`loop` carries them out and judges
+clusters, :mod:`monitor` tells their health.
 :mod:`adoption` takes over clusters of magnum-capi-helm.
 """

@@ -41,22 +41,26 @@ class Deletion:
         """Repeat delete requests that were lost or never sent."""
         reconciler = self._reconciler
         kube = reconciler.runtime.kube
-        if not snapshot.seen('release') or snapshot.release:
+        release, cluster = snapshot.release, snapshot.cluster
+        if release is not None and release.status != 'uninstalled':
+            reconciler.lock.check()
             reconciler.run_helm(lambda helm: helm.uninstall(
                 reconciler.release, reconciler.namespace))
-        if snapshot.cluster is not None:
-            if not conditions.deleting(snapshot.cluster):
+            # What is not being deleted then is for the next time.
+            return
+        if cluster is not None:
+            if not conditions.deleting(cluster):
                 kube.delete(
                     'Cluster', reconciler.namespace, reconciler.release)
             return
-        plane = snapshot.get('control_plane', None)
+        plane = snapshot.control_plane
         # Items of lists have no kind.
-        left = [('MachineDeployment', obj) for obj in snapshot.get(
-            'machine_deployments', {}).values()]
-        left += [('Machine', obj) for obj in snapshot.get('machines')]
+        left = [('MachineDeployment', obj)
+                for obj in snapshot.machine_deployments.values()]
+        left += [('Machine', obj) for obj in snapshot.machines]
         left += [(obj['kind'], obj) for obj in (
-            *((plane,) if plane else ()), *snapshot.get('leftovers'),
-            *snapshot.get('templates'))]
+            *((plane,) if plane else ()), *snapshot.leftovers,
+            *snapshot.templates)]
         for kind, obj in left:
             if deletion.is_orphan(obj):
                 kube.delete(kind, reconciler.namespace, conditions.name(obj))
@@ -65,8 +69,7 @@ class Deletion:
         """Delete load balancers of Services: they hold network ports."""
         reconciler = self._reconciler
         if (not reconciler.runtime.options.delete_load_balancers
-                or snapshot.cluster is None or not snapshot.seen('machines')
-                or snapshot.machines
+                or snapshot.cluster is None or snapshot.machines
                 or not conditions.deleting(snapshot.cluster)):
             return
         try:

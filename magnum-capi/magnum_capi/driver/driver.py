@@ -23,11 +23,10 @@ from magnum_capi.driver import config
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm
+from magnum_capi.driver import loop
 from magnum_capi.driver import monitor
 from magnum_capi.driver import operations
 from magnum_capi.driver import reconcile
-from magnum_capi.driver import self_repair
-from magnum_capi.driver import status_check
 from magnum_capi.driver import store
 from magnum_capi.driver import upgrading
 from magnum_capi import errors
@@ -111,7 +110,7 @@ class Driver(driver.Driver):
 
     def delete_nodegroup(self, context: typing.Any, cluster: typing.Any,
                          nodegroup: typing.Any) -> None:
-        # The row goes when the machines are gone; see ``status_check``.
+        # The row goes when the machines are gone; see ``loop``.
         with _translated_errors():
             self._operations(context, cluster).change(nodegroup)
 
@@ -124,18 +123,18 @@ class Driver(driver.Driver):
                               cluster: typing.Any) -> None:
         # The conductor has already made new certificates, and saves them even
         # if this is refused; then no cluster would trust what it signs. It
-        # also saves a status, which ``self_repair`` corrects.
+        # also saves a status, which ``loop`` corrects.
         self._store(context, cluster).put_back_certificates(cluster)
-        raise exception.NotSupported(self_repair.ROTATION_REFUSED)
+        raise exception.NotSupported(loop.ROTATION_REFUSED)
 
     def update_cluster_status(self, context: typing.Any, cluster: typing.Any,
                               use_admin_ctx: bool = False) -> None:
         admin = contexts.make_admin_context(all_tenants=True)
         options = _options_of_polls()
-        status_check.StatusCheck(
+        loop.Loop(reconcile.Reconciler(
             self._runtime(options),
             store.Store(admin, options, cluster.project_id),
-            cluster).update()
+            cluster)).poll()
 
     def get_monitor(self, context: typing.Any,
                     cluster: typing.Any) -> monitor.Monitor | None:

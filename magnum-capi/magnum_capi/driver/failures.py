@@ -24,9 +24,6 @@ TRANSIENT = (
     releases.ReleasePending, lease.LockBusy, lease.LockLost,
     services.CloudUnreachable)
 
-#: A deletion retries after any error of helm, which often gives no reason.
-TRANSIENT_DELETION = (*TRANSIENT, helm_errors.HelmFailed)
-
 _UNEXPECTED = ('an unexpected error of the driver; see the log of '
                'magnum-conductor')
 

@@ -7,41 +7,25 @@ import collections.abc
 import contextlib
 import dataclasses
 import random
-import threading
-import time
 import typing
 
 from oslo_log import log as logging
 
+from magnum_capi.driver.desired import rows as rows_module
 from magnum_capi.driver import failures
 from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.keys import state as state_module
+from magnum_capi.driver import loop
+from magnum_capi.driver import memory
 from magnum_capi.driver.observed import health
 from magnum_capi.driver.observed import snapshot as snapshot_module
 from magnum_capi.driver import observer
 from magnum_capi.driver import reconcile
-from magnum_capi.driver import recovery
-from magnum_capi.driver import self_repair
 from magnum_capi import errors
 from magnum_capi.kube import client
 from magnum_capi.kube import lease
-from magnum_capi import waiting
 
 LOG = logging.getLogger(__name__)
-
-_PARTS = ('control_plane', 'machine_deployments', 'machines')
-
-#: By id of a credential: Keystone's answer, and the monotonic time in seconds
-#: until which it counts.
-_checked: dict[str | None, tuple[str, float]] = {}
-
-#: By namespace and name of the Secret: its resourceVersion, and the memory of
-#: the cluster.
-_states: dict[tuple[str, str], tuple[str, state_module.State]] = {}
-
-#: Limit of the entries in each.
-_MOST = 10000
-_checked_lock = threading.Lock()
 
 
 class Monitor:
@@ -53,12 +37,11 @@ class Monitor:
 
     def __init__(self, runtime: collections.abc.Callable[
                  [], reconcile.Runtime], store: reconcile.Store,
-                 cluster: typing.Any, clock: waiting.Clock = time) -> None:
+                 cluster: typing.Any) -> None:
         self.data: dict[str, str | dict[str, str]] = {}
         self._runtime = runtime
         self._store = store
         self._cluster = cluster
-        self._clock = clock
 
     def poll_health_status(self) -> None:
         """Fill ``data``. Never raises: a missing answer is a result, too.
@@ -67,7 +50,7 @@ class Monitor:
         """
         try:
             self._poll()
-        except state_module.Damaged as e:
+        except state_module.Unreadable as e:
             LOG.error('Cluster %s: its health is not known: %s',
                       self._cluster.uuid, e)
             self._note(health.UNKNOWN, {'cluster': failures.owner_message(e)})
@@ -88,45 +71,38 @@ class Monitor:
             # magnum/service/periodic.py, ClusterHealthUpdateJob).
             LOG.debug('Cluster %s: %s', self._cluster.uuid, e)
             return
+        known = memory.of(self._cluster.uuid, runtime.clock.monotonic())
         state = self._state(runtime, reconciler)
-        rows = reconciler.rows()
-        parts = () if rows.operation == 'DELETE' else _PARTS
-
-        def look(kube: client.Kube) -> snapshot_module.Snapshot:
-            return observer.look(kube, reconciler.namespace,
-                                 reconciler.release, parts, thorough=True)
-
-        snapshot = look(runtime.looks or runtime.kube)
-        if runtime.looks and (
-                snapshot.cluster is None
-                or self_repair.is_needed(rows, state, snapshot)
-                or recovery.may_recover(rows, state)):
-            # Act only on fresh data, not on cached data.
-            state = reconciler.vault.state()
-            rows = reconciler.rows()
-            snapshot = look(runtime.kube)
+        rows = reconciler.rows(known.template)
+        known.template = rows.template
+        snapshot = self._read(runtime.looks or runtime.kube, reconciler, rows)
+        if snapshot.cluster is None and runtime.looks:
+            snapshot = self._read(runtime.kube, reconciler, rows)
         credential = self._credential(runtime, reconciler, state)
         self._note(*health.health(
             snapshot, rows.wanted(state), runtime.now(),
             refused=credential == credentials.INVALID))
-        self_repair.keep(reconciler, rows, state, snapshot)
-        recovery.recover(reconciler, rows, state, snapshot)
+        if not rows.in_progress:
+            loop.Loop(reconciler).correct(rows, state, snapshot)
+
+    @staticmethod
+    def _read(kube: client.Kube, reconciler: reconcile.Reconciler,
+              rows: rows_module.Rows) -> snapshot_module.Snapshot:
+        where = reconciler.namespace, reconciler.release
+        if rows.operation == 'DELETE':
+            return snapshot_module.Snapshot(kube.get('Cluster', *where))
+        return observer.cached(kube, *where)
 
     def _state(self, runtime: reconcile.Runtime,
                reconciler: reconcile.Reconciler) -> state_module.State:
-        """The memory of the cluster; without secrets if it is unchanged."""
-        key = reconciler.namespace, state_module.name(reconciler.release)
-        version = runtime.looks and runtime.looks.version(*key)
-        with _checked_lock:
-            known, state = _states.get(key, (None, state_module.State()))
-        if version and version == known:
-            return state
+        """The memory of the cluster; without secrets."""
+        known = memory.of(self._cluster.uuid, runtime.clock.monotonic())
+        version = runtime.looks and runtime.looks.version(
+            reconciler.namespace, state_module.name(reconciler.release))
+        if version and known.state and known.state[0] == version:
+            return known.state[1]
         state = dataclasses.replace(reconciler.vault.state(), secrets={})
-        with _checked_lock:
-            if len(_states) > _MOST:
-                _states.clear()
-            if version:
-                _states[key] = version, state
+        known.state = (version, state) if version else None
         return state
 
     def _note(self, status: str, reason: dict[str, str]) -> None:
@@ -138,21 +114,19 @@ class Monitor:
         used = credentials.in_use(state.record)
         if used is None:
             return credentials.UNKNOWN
-        now = self._clock.monotonic()
-        with _checked_lock:
-            known, until = _checked.get(used.id, ('', now))
-        if known and now < until:
-            return known
+        now = runtime.clock.monotonic()
+        known = memory.of(self._cluster.uuid, now)
+        if known.credential:
+            id_, answer, until = known.credential
+            if id_ == used.id and now < until:
+                return answer
         found = reconciler.ask_keystone(reconciler.vault.credentials() or {})
         if found == credentials.UNTRUSTED:
             with contextlib.suppress(lease.LockBusy,
                                      failures.ClusterGone):
                 with reconciler.held(0):
                     found = reconciler.check_credential()
-        with _checked_lock:
-            if len(_checked) > _MOST:
-                _checked.clear()
-            # Spread the checks of many clusters.
-            _checked[used.id] = found, now + random.uniform(0.8, 1) * (
-                runtime.options.credential_check_interval)
+        # Spread the checks of many clusters.
+        known.credential = used.id, found, now + random.uniform(0.8, 1) * (
+            runtime.options.credential_check_interval)
         return found

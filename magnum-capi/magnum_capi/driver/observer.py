@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Observes a cluster with as few requests as possible.
+"""Reads a cluster from the management cluster.
 
 ======================= ======== =========================================
 part                    requests what it is
 ======================= ======== =========================================
-the Cluster             1        always read, and first
+the Cluster             1
 ``control_plane``       1        of the kind that the Cluster names
 ``machine_deployments`` 1        all, however many node groups there are
 ``machine_sets``        1
@@ -21,17 +21,13 @@ the Cluster             1        always read, and first
                                  the last one if it failed
 ======================= ======== =========================================
 
-While a cluster is being created or changed, the Cluster object alone usually
-shows this: Cluster API sums up the machines of all its parts there. Then one
-request is enough, whatever the number of node groups; :func:`look` reads more
-only when the Cluster may be complete. ``leftovers`` are read when the Cluster
-is gone, and ``templates`` when nothing else is left: only at the end of a
-deletion.
+A cluster is read whole before anything is changed or called complete. Between
+two such times, and for its health, what the cache has is enough: the Cluster,
+its control plane, MachineDeployments and Machines. ``leftovers`` are read when
+the Cluster of a deletion is gone, and ``templates`` when nothing else is left.
 """
 
-import collections.abc
 import dataclasses
-import functools
 import typing
 
 from magnum_capi.driver.desired import names
@@ -45,10 +41,6 @@ from magnum_capi.kube import client
 from magnum_capi.kube import kinds
 from magnum_capi.kube import rest
 
-#: Parts needed to judge a cluster complete or failed.
-PARTS = ('control_plane', 'machine_deployments', 'machine_sets', 'machines',
-         'addons')
-
 #: Label that both charts put on all their objects, and the one that the addon
 #: operator puts on its own.
 _CHART_CLUSTER = 'capi.stackhpc.com/cluster'
@@ -60,35 +52,43 @@ _COUNTS = ('replicas', 'readyReplicas', 'availableReplicas',
            'upToDateReplicas')
 
 
-def look(kube: client.Kube, namespace: str, name: str,
-         parts: collections.abc.Iterable[str] = PARTS,
-         thorough: bool = False) -> snapshot.Snapshot:
-    """Observe a cluster.
+def whole(kube: client.Kube, namespace: str, name: str,
+          deleting: bool) -> snapshot.Snapshot:
+    """Read all of a cluster.
 
     :param name: of the Cluster and of the release.
-    :param parts: names in the table above.
-    :param thorough: read ``parts`` even if the Cluster shows that it is not
-        finished: to find the reason of a failure, and from time to time.
-    :returns: parts that were not read are UNSEEN.
+    :param deleting: whether its deletion was requested.
+    """
+    found = dataclasses.replace(
+        cached(kube, namespace, name),
+        events=tuple(kube.events(namespace, name)),
+        release=releases.state(kube, namespace, name))
+    if not deleting:
+        return dataclasses.replace(
+            found, addons=_addons(kube, namespace, name),
+            machine_sets=_labelled(kube, namespace, name, 'MachineSet'))
+    if found.cluster is None:
+        found = dataclasses.replace(
+            found, leftovers=_leftovers(kube, namespace, name))
+    if not deletion.left(found) and found.release is None:
+        found = dataclasses.replace(
+            found, templates=_templates(kube, namespace, name))
+    return found
+
+
+def cached(kube: client.Kube, namespace: str,
+           name: str) -> snapshot.Snapshot:
+    """Read the parts of a cluster that the cache has.
+
+    :param kube: the cache, or a client of the server.
     """
     cluster = kube.get('Cluster', namespace, name)
-    found = snapshot.Snapshot(cluster=cluster)
-    if not thorough and is_busy(cluster):
-        return found
-    return read(kube, namespace, name, found, parts)
-
-
-def read(kube: client.Kube, namespace: str, name: str,
-         known: snapshot.Snapshot,
-         parts: collections.abc.Iterable[str]) -> snapshot.Snapshot:
-    """Add parts to a snapshot."""
-    found: dict[str, typing.Any] = {
-        part: control_plane(kube, namespace, name, known.cluster)
-        if part == 'control_plane' else _READERS[part](kube, namespace, name)
-        for part in parts}
-    if not all(map(machines.is_node, found.get('machines', ()))):
-        found['servers'] = _servers(kube, namespace, name)
-    return dataclasses.replace(known, **found)
+    found = _labelled(kube, namespace, name, 'Machine')
+    return snapshot.Snapshot(
+        cluster, control_plane(kube, namespace, name, cluster),
+        _machine_deployments(kube, namespace, name), machines=found,
+        servers={} if all(map(machines.is_node, found))
+        else _servers(kube, namespace, name))
 
 
 def control_plane(kube: client.Kube, namespace: str, name: str,
@@ -186,17 +186,3 @@ def _templates(kube: client.Kube, namespace: str, name: str
              for obj in kube.list_metadata(
                  kind, namespace, {_CHART_CLUSTER: name})]
     return tuple(obj for obj in found if deletion.belongs(obj, name))
-
-
-_READERS: dict[str, collections.abc.Callable[
-    [client.Kube, str, str], typing.Any]] = {
-    'machine_deployments': _machine_deployments,
-    'machine_sets': functools.partial(_labelled, kind='MachineSet'),
-    'machines': functools.partial(_labelled, kind='Machine'),
-    'addons': _addons,
-    'leftovers': _leftovers,
-    'templates': _templates,
-    'events': lambda kube, namespace, name: tuple(
-        kube.events(namespace, name)),
-    'release': releases.state,
-}

@@ -1,32 +1,55 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""Users' requests: each operation writes rows, then runs the reconciler.
+"""Users' requests: judged, recorded, then tried at once.
 
-Rows are written first and hold the desired state, so the periodic status
-(``status_check``) finds and resumes a request that was lost. It also retries
-after transient errors; what cannot work fails here, with a reason for the
-owner of the cluster.
+A request is judged before anything is written. Then its rows are saved, and
+the driver's state with the new values, in one write. Rows come first: a
+request of which only the rows were saved is found and recorded by the loop
+(``loop``), and one that is recorded is applied by it. So what happens after
+that is only an attempt. What is refused fails here, with a reason for the
+owner of the cluster; after a transient error the loop goes on.
+
+Only a creation needs its request until the cluster has an application
+credential, which needs the user's token; see :meth:`Operations.create`.
 """
 
 import collections.abc
 import contextlib
 import dataclasses
+import functools
 import typing
 
 from oslo_log import log as logging
 
-from magnum_capi.driver import create_retry
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.keys import state as state_module
+from magnum_capi.driver import loop
 from magnum_capi.driver.observed import removal
 from magnum_capi.driver import reconcile
 from magnum_capi import errors
 from magnum_capi.kube import lease
+from magnum_capi.kube import rest
+from magnum_capi import waiting
 
 LOG = logging.getLogger(__name__)
+
+_CREATING = 'CREATE_IN_PROGRESS'
+
+#: After these a creation without a credential is tried again, once the lock
+#: has been held.
+_TRIED_AGAIN = (lease.LockBusy, lease.LockLost, rest.Unreachable)
+
+_PACE = waiting.Pace(0.5, 2.0, 5.0)
+
+#: Limit in seconds without a create_timeout: the lifetime of a token (default
+#: of keystone's [token]/expiration).
+_TOKEN_LIFETIME = 3600
+
+#: Whether the loop goes on after an error.
+_GoesOn: typing.TypeAlias = collections.abc.Callable[[Exception], bool]
 
 
 class Operations:
@@ -41,22 +64,97 @@ class Operations:
         self._store = store
         self._cluster = cluster
         self._reconciler = reconcile.Reconciler(runtime, store, cluster)
+        self._tries = 0
 
     def create(self, timeout: int | None = None) -> None:
         """Create a cluster.
 
+        While it has no application credential, a lost lock and a management
+        cluster that does not answer are waited for, until create_timeout.
+
         :param timeout: minutes, None or 0: no limit.
         """
-        cluster, store = self._cluster, self._store
+        cluster, clock = self._cluster, self._runtime.clock
         cluster.stack_id = self._reconciler.release
         if timeout is not None:
             cluster.create_timeout = timeout
-        with self._failing(create=True):
+        limit = (cluster.create_timeout or 0) * 60 or _TOKEN_LIFETIME
+        end = clock.monotonic() + limit
+        with self._reporting('CREATE', lambda error: (
+                _is_transient(error) and self._has_credential(
+                    unknown=self._reconciler.lock_was_held))):
             # This also saves the references of certificates, which the
             # conductor has not saved yet. No other process could continue
             # without them.
-            store.save(cluster)
-            create_retry.Creation(self._reconciler).run()
+            self._store.save(cluster)
+            try:
+                waiting.wait_for(
+                    functools.partial(self._create_once, end),
+                    done=lambda error: error is None, timeout=limit,
+                    what='the lock of the cluster', pace=_PACE, clock=clock)
+            except errors.WaitTimeout as e:
+                raise e.state from None
+
+    def _create_once(self, end: float) -> errors.MagnumCapiError | None:
+        """Try to create: None, or the error after which to try again.
+
+        :param end: monotonic time in seconds.
+        """
+        reconciler, options = self._reconciler, self._runtime.options
+        again, self._tries = self._tries, self._tries + 1
+        # Write the row often enough for the loop.
+        patience = options.lock_timeout if not again else min(
+            options.lock_timeout, options.lost_after / 3,
+            max(end - self._runtime.clock.monotonic(), 0))
+        with contextlib.ExitStack() as stack:
+            try:
+                stack.enter_context(reconciler.held(patience))
+            except _TRIED_AGAIN as e:
+                if not again:
+                    raise
+                return self._trying_again(e)
+            if self._cluster.status != _CREATING:
+                return None
+            try:
+                reconciler.reconcile(lost=bool(again))
+            except _TRIED_AGAIN as e:
+                if self._has_credential(unknown=False):
+                    raise
+                # Before anybody else can have the lock.
+                return self._trying_again(e)
+        return None
+
+    def _trying_again(self, error: errors.MagnumCapiError
+                      ) -> errors.MagnumCapiError:
+        """Show that the request is alive, and what it waits for.
+
+        The loop considers a creation lost when its row was not written for a
+        while, so each of these texts is different.
+        """
+        cluster = self._cluster
+        if (self._store.status(cluster) != _CREATING
+                or self._reconciler.is_deleting()):
+            raise failures.ClusterGone(
+                'The cluster is not being created any more')
+        LOG.warning('Cluster %s: its creation is tried again: %s',
+                    cluster.uuid, error)
+        cluster.status_reason = (f'Will be tried again, try {self._tries + 1}'
+                                 f': {failures.owner_message(error)}')
+        self._store.save(cluster)
+        return error
+
+    def _has_credential(self, unknown: bool) -> bool:
+        """Whether the loop can go on with a creation without a token.
+
+        :param unknown: the answer when this cannot be determined now.
+        """
+        try:
+            state = self._reconciler.vault.state()
+        except state_module.Unreadable:
+            return False
+        except errors.MagnumCapiError:
+            return unknown
+        return credentials.obtained(state.record)
 
     def change(self, *rows: typing.Any,
                remove: collections.abc.Collection[str] = (),
@@ -70,15 +168,46 @@ class Operations:
         :param resize: the user requests the size of ``group``, even if the
             autoscaler changes it later.
         """
-        with self._failing():
+        reconciler = self._reconciler
+        with self._reporting('UPDATE', _is_transient):
             for row in (*rows, self._cluster):
                 self._store.save(row)
-            # Refuse before the status makes other processes read the rows.
-            with self._noted(remove, group, resize):
-                self._in_progress()
-                with self._reconciler.dropping_marks_on_failure():
-                    self._reconciler.reconcile(
-                        joining=self._joining(group, resize))
+            try:
+                with reconciler.held(self._runtime.options.lock_timeout):
+                    reconciler.stop_if_deleting()
+                    if resize:
+                        self._write_size(group)
+                    reconciler.reconcile(
+                        joining=self._joining(group, resize),
+                        request=functools.partial(
+                            self._requested, remove, group, resize),
+                        recorded=self._in_progress)
+            except failures.TRANSIENT as e:
+                if not remove or reconciler.recorded:
+                    raise
+                # A later try would know the size, from the rows, and remove
+                # any nodes.
+                raise failures.Failed(
+                    'The nodes to remove could not be recorded, so nothing '
+                    f'was changed: {failures.owner_message(e)}') from e
+
+    def _requested(self, nodes: collections.abc.Collection[str],
+                   group: typing.Any, resize: bool,
+                   state: state_module.State) -> state_module.State:
+        """The state with what is not in the rows.
+
+        :returns: with the machines to remove first, and the requested size.
+        """
+        if group is not None and (nodes or state.marked):
+            found = self._runtime.kube.list(
+                'Machine', self._reconciler.namespace,
+                {names.CAPI_CLUSTER_NAME: self._reconciler.release})
+            state = dataclasses.replace(state, marked=tuple(removal.machines(
+                found, nodes, self._reconciler.naming, group, state.marked)))
+        if resize:
+            state = dataclasses.replace(state, sizes={
+                **state.sizes, group.uuid: group.node_count})
+        return state
 
     def delete(self) -> None:
         """Request the deletion of everything.
@@ -87,22 +216,21 @@ class Operations:
         progress stops; and again with the lock, because its last holder may
         have saved an older row. If that holder ended the deletion, nothing is
         written: Magnum removes the row next, and anything new would remain.
+
+        A deletion is never given up: the loop goes on after any error.
         """
-        options = self._runtime.options
-        with self._failing(delete=True, passing=failures.TRANSIENT_DELETION):
+        reconciler = self._reconciler
+        with self._reporting('DELETE', _is_for_the_loop):
             self._stop_if_deleted()
-            self._leave()
-            with self._reconciler.held(options.lock_timeout) as lock:
+            self._mark_deleting()
+            with reconciler.held(self._runtime.options.lock_timeout):
                 self._stop_if_deleted()
-                self._leave()
-                state = state_module.begun(
-                    self._reconciler.vault.state(), 'DELETE',
-                    self._runtime.now())
-                self._reconciler.vault.write_state(state)
+                self._mark_deleting()
+                state = reconciler.vault.write_state(state_module.begun(
+                    reconciler.vault.state(), 'DELETE', self._runtime.now()))
                 self._replace_refused_credential(state)
-                lock.check()
-                self._reconciler.run_helm(lambda helm: helm.uninstall(
-                    self._reconciler.release, self._reconciler.namespace))
+                # Magnum removes only rows whose end its own job has seen.
+                loop.Loop(reconciler).once(ends=False)
 
     def rotate(self, user_id: str) -> None:
         """Create a new application credential; the old one is deleted later.
@@ -113,7 +241,7 @@ class Operations:
         options = self._runtime.options
         # Magnum's API waits for this, and needs time for what follows.
         patience = min(options.lock_timeout, options.answer_timeout / 2)
-        with self._failing(passing=()):
+        with self._reporting('UPDATE', lambda error: False):
             with reconciler.held(patience) as lock:
                 reconciler.stop_if_deleting()
                 reconciler.hand_on_keypair()
@@ -122,7 +250,7 @@ class Operations:
                 state = state_module.with_record(
                     state, credentials.rotate(state.record))
                 lock.check()
-                reconciler.vault.write_state(state)
+                state = reconciler.vault.write_state(state)
                 reconciler.rotation().ensure_credential(state, new=True)
                 cluster.user_id = user_id
                 self._in_progress()
@@ -141,8 +269,7 @@ class Operations:
         if self._store.status(self._cluster) == 'DELETE_COMPLETE':
             raise failures.ClusterGone('The cluster has been deleted')
 
-    def _leave(self) -> None:
-        """Mark every row as being deleted."""
+    def _mark_deleting(self) -> None:
         for row in (self._cluster, *self._store.groups(self._cluster)):
             row.status = 'DELETE_IN_PROGRESS'
             row.status_reason = None
@@ -150,7 +277,7 @@ class Operations:
 
     def _in_progress(self) -> None:
         cluster = self._cluster
-        if cluster.status != 'CREATE_IN_PROGRESS':
+        if cluster.status != _CREATING:
             cluster.status = 'UPDATE_IN_PROGRESS'
         cluster.status_reason = None
         self._store.save(cluster)
@@ -166,55 +293,10 @@ class Operations:
         there = self._reconciler.replicas(group.uuid)
         return there is None or bool(group.node_count > there)
 
-    @contextlib.contextmanager
-    def _noted(self, nodes: collections.abc.Collection[str],
-               group: typing.Any,
-               resize: bool) -> collections.abc.Iterator[None]:
-        """Hold the lock, and record what is not in the rows.
-
-        :raises failures.Failed: this failed. A later try would know the size,
-            from the rows, and remove any nodes.
-        """
-        with contextlib.ExitStack() as stack:
-            try:
-                stack.enter_context(self._reconciler.held(
-                    self._runtime.options.lock_timeout))
-                self._reconciler.stop_if_deleting()
-                self._note(nodes, group, resize)
-            except failures.TRANSIENT as e:
-                if not nodes:
-                    raise
-                raise failures.Failed(
-                    'The nodes to remove could not be recorded, so nothing '
-                    f'was changed: {failures.owner_message(e)}') from e
-            yield
-
-    def _note(self, nodes: collections.abc.Collection[str],
-              group: typing.Any, resize: bool) -> None:
-        """Record which machines to remove first, and the requested size.
-
-        Machines are not marked here: a refused request must not touch them.
-        """
-        reconciler = self._reconciler
-        state = before = reconciler.vault.state()
-        if group is not None and (nodes or state.marked):
-            found = self._runtime.kube.list('Machine', reconciler.namespace, {
-                names.CAPI_CLUSTER_NAME: reconciler.release})
-            marked = tuple(removal.machines(
-                found, nodes, reconciler.naming, group, state.marked))
-            reconciler.unmark(set(state.marked) - set(marked))
-            state = dataclasses.replace(state, marked=marked)
-        if resize:
-            state = dataclasses.replace(state, sizes={
-                **state.sizes, group.uuid: group.node_count})
-            self._write_size(group)
-        if state != before:
-            reconciler.vault.write_state(state)
-
     def _write_size(self, group: typing.Any) -> None:
         """Write the requested size again.
 
-        ``self_repair`` may have written the autoscaler's before the lock was
+        The loop may have written that of the autoscaler before the lock was
         held.
         """
         for row in self._store.groups(self._cluster):
@@ -223,13 +305,9 @@ class Operations:
                 self._store.save(row)
 
     @contextlib.contextmanager
-    def _failing(self, create: bool = False, delete: bool = False,
-                 passing: tuple[type[Exception], ...] = failures.TRANSIENT
-                 ) -> collections.abc.Iterator[None]:
-        """Report failures to the owner; leave transient ones to the status.
-
-        :param passing: kinds of transient errors.
-        """
+    def _reporting(self, operation: str, goes_on: _GoesOn
+                   ) -> collections.abc.Iterator[None]:
+        """Report failures to the owner; leave the others to the loop."""
         cluster = self._cluster
         try:
             self._reconciler.refuse_foreign()
@@ -241,36 +319,43 @@ class Operations:
                 LOG.warning('Cluster %s: %s', cluster.uuid, e)
             else:
                 LOG.exception('Cluster %s: unexpected error', cluster.uuid)
-            if not delete and self._reconciler.is_deleting():
+            if operation != 'DELETE' and self._reconciler.is_deleting():
                 return
-            can_wait = not create or create_retry.has_credential(
-                self._reconciler, unknown=self._reconciler.had)
-            if can_wait and isinstance(e, passing):
-                self._later(e, create, delete)
+            if goes_on(e):
+                self._leave_to_loop(operation, e)
                 return
-            reason = failures.owner_message(e)
-            if create:
-                self._fail_groups(reason)
-            cluster.status_reason = reason
+            if operation == 'CREATE':
+                self._fail_groups(e)
+            cluster.status_reason = failures.owner_message(e)
             failed = (failures.Busy if isinstance(e, lease.LockBusy)
                       else failures.Failed)
-            raise failed(reason) from None
+            raise failed(cluster.status_reason) from None
 
-    def _later(self, error: Exception, create: bool, delete: bool) -> None:
+    def _leave_to_loop(self, operation: str, error: Exception) -> None:
         cluster = self._cluster
-        if delete:
+        if operation == 'DELETE':
             if not self._store.reload(cluster):
                 return
-            self._leave()
-        elif not create:
+            self._mark_deleting()
+        elif cluster.status != _CREATING:
             cluster.status = 'UPDATE_IN_PROGRESS'
         cluster.status_reason = ('Will be tried again: '
                                  f'{failures.owner_message(error)}')
         self._store.save(cluster)
 
-    def _fail_groups(self, reason: str) -> None:
+    def _fail_groups(self, error: Exception) -> None:
         for group in self._store.groups(self._cluster):
             if (group.status or '').endswith('_IN_PROGRESS'):
                 group.status = 'CREATE_FAILED'
-                group.status_reason = reason
+                group.status_reason = failures.owner_message(error)
                 self._store.save(group)
+
+
+def _is_transient(error: Exception) -> bool:
+    return isinstance(error, failures.TRANSIENT)
+
+
+def _is_for_the_loop(error: Exception) -> bool:
+    """Whether a deletion goes on: unless nobody knows how, or may."""
+    return isinstance(error, errors.MagnumCapiError) and not isinstance(
+        error, (state_module.Unreadable, errors.UsageError))

@@ -168,7 +168,9 @@ class Reconciler:
             runtime.kube, self.namespace, cluster, self.release)
         self.lock = self._free_lock()
         #: Whether the lock was ever held, so something may have been done.
-        self.had = False
+        self.lock_was_held = False
+        #: Whether the request is in the driver's state, so the loop knows it.
+        self.recorded = False
 
     @contextlib.contextmanager
     def held(self, timeout: float
@@ -186,7 +188,7 @@ class Reconciler:
             if key == names.PROJECT_ID})
         self.lock = self._free_lock()
         with self.lock.hold(timeout):
-            self.had = True
+            self.lock_was_held = True
             if not self.store.reload(self.cluster):
                 raise failures.ClusterGone('The cluster is not in Magnum')
             # The operator may have returned it in the meantime.
@@ -370,26 +372,63 @@ class Reconciler:
             '' if state.operation else self.cluster.cluster_template_id)
 
     def reconcile(self, *, lost: bool = False,
-                  joining: collections.abc.Container[str] | None = None
+                  joining: collections.abc.Container[str] | None = None,
+                  request: collections.abc.Callable[
+                      [state_module.State], state_module.State] | None = None,
+                  recorded: collections.abc.Callable[[], None] = lambda: None
                   ) -> None:
         """Reconcile the cluster with the rows. Call with the lock just taken.
 
+        What is refused changes nothing. If it cannot be judged now, the
+        request is recorded all the same.
+
         :param lost: resume a request that may have been half done.
         :param joining: see validation.check.
+        :param request: returns the state with what is not in the rows.
+        :param recorded: called when the request is recorded.
         :raises failures.ClusterGone: the cluster is being deleted.
         :raises MagnumCapiError: ``failures.owner_message`` has the text.
         """
-        operation = self.rows().operation
-        state = self.vault.state()
+        # Before a change is recorded, the row has the last operation.
+        rows = self.rows()
+        operation = rows.operation if rows.in_progress else 'UPDATE'
+        before = self.vault.state()
+        state = request(before) if request else before
         kept = self.kept(state)
-        plan = self.plan(state, kept, creating=operation == 'CREATE',
-                         joining=joining)
+        try:
+            plan = self.plan(state, kept, creating=operation == 'CREATE',
+                             joining=joining)
+        except failures.TRANSIENT:
+            if state != before:
+                self.vault.write_state(state)
+                self.recorded = True
+            raise
         began = state_module.going_on if lost else state_module.begun
         self.lock.check()
-        state = dataclasses.replace(
+        state = self.record(plan, dataclasses.replace(
             began(state, operation, self.runtime.now()), kept=plan.kept,
-            sizes=self._sizes(plan, state, kept))
-        self.record(plan, state)
+            sizes=self._sizes(plan, state, kept)))
+        self.recorded = True
+        recorded()
+        self.unmark(set(before.marked) - set(state.marked))
+        try:
+            self._carry_out(plan, state, kept, operation)
+        except (failures.ClusterGone, *failures.TRANSIENT):
+            raise
+        except Exception:
+            # Nobody asks for these any more.
+            state = self.vault.state()
+            self.unmark(state.marked)
+            self.vault.write_state(
+                dataclasses.replace(state, marked=(), sizes={}))
+            raise
+
+    def _carry_out(self, plan: gather.Plan, state: state_module.State,
+                   kept: kept_module.Kept | None, operation: str) -> None:
+        """Apply what is recorded.
+
+        :param kept: before the change.
+        """
         if operation == 'CREATE' or not credentials.in_use(state.record):
             state = self.rotation().ensure_credential(state)
             self.lock.check()
@@ -411,17 +450,19 @@ class Reconciler:
         if done != state:
             self.vault.write_state(done)
 
-    def record(self, plan: gather.Plan, state: state_module.State) -> None:
+    def record(self, plan: gather.Plan,
+               state: state_module.State) -> state_module.State:
         """Write the memory of the cluster, before the plan is applied.
 
         :param state: with ``kept`` of the plan. It names the Secrets with
             files of nodes, and could not restore them, so they come first.
+        :returns: as written to the Secret.
         """
         if plan.registries:
             self.vault.write_registries(plan.registries)
         if plan.proxies:
             self.vault.write_proxies(plan.proxies)
-        self.vault.write_state(state)
+        return self.vault.write_state(state)
 
     def replace_refused_credential(
             self, state: state_module.State) -> state_module.State:
@@ -452,7 +493,7 @@ class Reconciler:
         state = state_module.with_record(
             state, credentials.rotate(state.record))
         self.lock.check()
-        self.vault.write_state(state)
+        state = self.vault.write_state(state)
         state = self.rotation().ensure_credential(state, new=True)
         self.cluster.user_id = user.id
         self.store.save(self.cluster)
@@ -539,7 +580,8 @@ class Reconciler:
                         'it can get no nodes: %s', cluster.uuid,
                         cluster.keypair, user.id, e)
 
-    def advance(self, uuid: str) -> state_module.State:
+    def advance(self, state: state_module.State,
+                uuid: str) -> state_module.State:
         """Release a node group for its upgrade, without applying it yet.
 
         The end of the previous step is progress, so the next step gets the
@@ -547,12 +589,10 @@ class Reconciler:
 
         :returns: as written to the Secret.
         """
-        state = self.vault.state()
         state = dataclasses.replace(state, progress=None, held={
             other: pair for other, pair in state.held.items()
             if other != uuid})
-        self.vault.write_state(state)
-        return state
+        return self.vault.write_state(state)
 
     def _sizes(self, plan: gather.Plan, state: state_module.State,
                kept: kept_module.Kept | None) -> dict[str, int]:
@@ -611,24 +651,6 @@ class Reconciler:
             if group.node_count != size:
                 group.node_count = size
                 self.store.save(group)
-
-    @contextlib.contextmanager
-    def dropping_marks_on_failure(self) -> collections.abc.Iterator[None]:
-        """If the block fails for good, drop what was recorded for it.
-
-        These are marks of Machines to remove first, and sizes still to be set.
-        After a transient error they all stay for the next try.
-        """
-        try:
-            yield
-        except (failures.ClusterGone, *failures.TRANSIENT):
-            raise
-        except Exception:
-            state = self.vault.state()
-            self.unmark(state.marked)
-            self.vault.write_state(
-                dataclasses.replace(state, marked=(), sizes={}))
-            raise
 
     def unmark(self, machines: collections.abc.Iterable[str]) -> None:
         """Remove the deletion marks from Machines that still exist."""
@@ -732,6 +754,7 @@ class Reconciler:
             LOG.warning('Repaired the Helm release %s, which a dead helm '
                         'left pending', self.release)
         adopted = self._is_unrecorded()
+        self.lock.check()
         revision = self.run_helm(lambda helm: helm.upgrade(
             self.release, plan.chart, plan.values, self.namespace,
             digest=plan.kept.digest, adopted=adopted))

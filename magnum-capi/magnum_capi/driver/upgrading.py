@@ -27,9 +27,9 @@ from magnum_capi.driver import failures
 from magnum_capi.driver import gather
 from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver.observed import conditions
+from magnum_capi.driver.observed import machines
 from magnum_capi.driver import observer
 from magnum_capi.driver import reconcile
-from magnum_capi.driver import turns
 from magnum_capi import errors
 
 LOG = logging.getLogger(__name__)
@@ -234,10 +234,24 @@ class Upgrade:
         :returns: see state.State.
         :raises failures.NotViable: the image of one is unknown.
         """
-        return turns.current_images(self._reconciler, (
-            group for group in rows.live(state.applied)
-            if self._follows(group, rows)),
-            lambda group: self._looked_up(group, rows))
+        kube, where = self._runtime.kube, (
+            self._reconciler.namespace, self._reconciler.release)
+        deployments = observer.cached(kube, *where).machine_deployments
+        held = {}
+        for group in rows.live(state.applied):
+            deployment = deployments.get(rows.naming.node_group(group.uuid))
+            if not deployment or not self._follows(group, rows):
+                # Without machines there is nothing to keep.
+                continue
+            made_of = conditions.spec(
+                conditions.spec(deployment).get('template') or {})
+            template = made_of.get('infrastructureRef') or {}
+            image_id = template.get('kind') == 'OpenStackMachineTemplate' and (
+                machines.image_id(kube.get(
+                    template['kind'], where[0], template['name'])))
+            held[group.uuid] = (image_id or self._looked_up(group, rows),
+                                made_of.get('version', '').removeprefix('v'))
+        return held
 
     def _looked_up(self, group: typing.Any, rows: rows_module.Rows) -> str:
         """Id of the image in the row of a node group."""
@@ -275,8 +289,7 @@ def undo(reconciler: reconcile.Reconciler, rows: rows_module.Rows,
     # The template changes back when the node groups match it.
     rows.cluster.cluster_template_id = former.kept.template
     reconciler.store.save(rows.cluster)
-    reconciler.vault.write_state(state)
-    return state
+    return reconciler.vault.write_state(state)
 
 
 def _template(store: reconcile.Store, row: typing.Any) -> rules.Template:

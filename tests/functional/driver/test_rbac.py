@@ -21,11 +21,12 @@ import yaml
 from magnum_capi.driver import config
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.keys import rotation
+from magnum_capi.driver import loop
+from magnum_capi.driver import memory
 from magnum_capi.driver import monitor
 from magnum_capi.driver import observer
 from magnum_capi.driver import operations
 from magnum_capi.driver import reconcile
-from magnum_capi.driver import status_check
 from magnum_capi import errors as errors_module
 from magnum_capi.kube import access
 from magnum_capi.kube import cache
@@ -100,10 +101,6 @@ DONE_WITHOUT = {
     ('', 'namespaces', 'get'),
     # Providers before 0.12 have none; then reasons are in OpenStackMachines.
     ('infrastructure.cluster.x-k8s.io', 'openstackservers', 'list')}
-#: Rights whose refusal helm does not report, with the error instead.
-TOLD_OTHERWISE = {
-    # It made a release, but could not record that.
-    ('', 'secrets', 'update'): 'Helm release: pending-install'}
 
 
 class Life:
@@ -135,15 +132,15 @@ class Life:
         self.runtime = reconcile.Runtime(
             options, self.kube, real_helm.of(kubeconfig), self.kube.now, {},
             looks=self.looks)
-        status_check.forget(small_world.CLUSTER)
+        memory.forget(small_world.CLUSTER)
 
     def operations(self):
         return operations.Operations(
             self.runtime, self.store, self.store.row())
 
     def look(self):
-        status_check.StatusCheck(
-            self.runtime, self.store, self.store.row()).update()
+        loop.Loop(reconcile.Reconciler(
+            self.runtime, self.store, self.store.row())).poll()
 
     def steps(self):
         """Parts of the life, in order."""
@@ -166,8 +163,8 @@ class Life:
 
     def thorough(self):
         """Like the check that finds everything complete."""
-        observer.look(self.kube, self.namespace, small_world.RELEASE,
-                      thorough=True)
+        observer.whole(self.kube, self.namespace, small_world.RELEASE,
+                       deleting=False)
 
     def change(self):
         self.operations().change(group=self.store.row(small_world.WORKERS))
@@ -335,9 +332,8 @@ class RightsTest(testtools.TestCase):
     def is_told(self, user, right):
         group, resource, verb = right
         # In the API server's words.
-        words = TOLD_OTHERWISE.get(
-            right, f'{user}" cannot {verb} resource "{resource}" in API '
-                   f'group "{group}"')
+        words = (f'{user}" cannot {verb} resource "{resource}" in API '
+                 f'group "{group}"')
         logger = self.useFixture(fixtures.FakeLogger())
         errors = []
 

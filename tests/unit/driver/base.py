@@ -13,8 +13,10 @@ from magnum_capi.driver import config
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.keys import rotation
 from magnum_capi.driver.keys import vault
+from magnum_capi.driver import loop
+from magnum_capi.driver import memory
 from magnum_capi.driver import operations
-from magnum_capi.driver import status_check
+from magnum_capi.driver import reconcile
 from magnum_capi.kube import cache
 from tests.unit.driver import api_server
 from tests.unit.driver import small_world
@@ -36,7 +38,7 @@ class TestCase(testtools.TestCase):
             lock_timeout=0, failure_patience=0, retry_time=0,
             credential_settle=0, credential_bound=60)
         self.w = small_world.World(self.api, config.Options.read(conf))
-        status_check.forget(small_world.CLUSTER)
+        memory.forget(small_world.CLUSTER)
         self.useFixture(fixtures.MockPatchObject(
             rotation, 'check', self.w.cloud.check))
         # A new one takes longer than all the rest of a test.
@@ -83,11 +85,14 @@ class TestCase(testtools.TestCase):
         try:
             for _time in range(times):
                 if small_world.CLUSTER in self.w.store.clusters:
-                    row = self.w.store.row()
-                    status_check.StatusCheck(
-                        self.w.runtime, self.w.store, row).update()
+                    self.looking().poll()
         finally:
             self.w.store.user = user
+
+    def looking(self):
+        """The loop, for one poll."""
+        return loop.Loop(reconcile.Reconciler(
+            self.w.runtime, self.w.store, self.w.store.row()))
 
     def created(self):
         self.create()

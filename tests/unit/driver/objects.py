@@ -47,7 +47,7 @@ def as_read(value):
         return dataclasses.replace(value, **{
             field.name: as_read(getattr(value, field.name))
             for field in dataclasses.fields(value)})
-    return value if value is snapshot.UNSEEN else copy.deepcopy(value)
+    return copy.deepcopy(value)
 
 
 def _recorded(moment, version):
@@ -63,7 +63,8 @@ def recorded(moment, version, **kwargs):
     for part in ('machine_sets', 'machines', 'addons', 'events'):
         if part in parts:
             parts[part] = tuple(parts[part])
-    return snapshot.Snapshot(**{**parts, **kwargs})
+    return snapshot.Snapshot(**{
+        'release': snapshot.Release('deployed'), **parts, **kwargs})
 
 
 def group(**kwargs):
@@ -218,18 +219,19 @@ def complete(version=V1BETA2, **kwargs):
         'control_plane': control_plane(version),
         'machine_deployments': {'default-worker': deployment(version)},
         'machine_sets': (machine_set(version),),
-        'addons': (addon(),), **kwargs}
+        'addons': (addon(),), 'release': snapshot.Release('deployed'),
+        **kwargs}
     parts.setdefault('machines', tuple(_machines(version, parts)))
     return snapshot.Snapshot(**as_read(parts))
 
 
 def _machines(version, parts):
     plane, groups = parts['control_plane'], parts['machine_deployments']
-    if plane and plane is not snapshot.UNSEEN:
+    if plane:
         for number in range(plane['spec'].get('replicas') or 0):
             yield master_machine(f'm{number}', version=version,
                                  node=f'master-{number}')
-    for key, found in {} if groups is snapshot.UNSEEN else groups.items():
+    for key, found in groups.items():
         yield from workers(key, found['spec'].get('replicas') or 0, version)
 
 

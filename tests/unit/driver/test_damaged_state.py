@@ -31,6 +31,7 @@ DAMAGED = {
     'no time': _data(json.dumps({'since': 'yesterday'})),
     'values of another type': _data(json.dumps({'kept': 'x'})),
     'values that are missing': _data(json.dumps({'kept': {}})),
+    'of a later release': _data(json.dumps({'schema': 2})),
 }
 
 

@@ -9,17 +9,21 @@ from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.keys import rotation
 from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver.keys import vault
+from magnum_capi.driver import loop
+from magnum_capi.driver import memory
 from magnum_capi.driver import monitor
 from magnum_capi.driver.observed import health
+from magnum_capi.driver.observed import snapshot as snapshot_module
 from magnum_capi.driver import observer
 from magnum_capi.driver import reconcile
-from magnum_capi.driver import recovery
-from magnum_capi.driver import self_repair
 from magnum_capi.kube import cache
 from magnum_capi import waiting
 from tests.unit.driver import api_server
 from tests.unit.driver import base
 from tests.unit.driver import small_world
+
+
+NOTHING = snapshot_module.Snapshot(None)
 
 
 class Base(base.TestCase):
@@ -28,9 +32,6 @@ class Base(base.TestCase):
         super().setUp()
         self.answer = credentials.VALID
         self.asked = []
-        monitor._checked.clear()
-        monitor._states.clear()
-        recovery._standing.clear()
         self.w.runtime = dataclasses.replace(
             self.w.runtime, clock=self.api.clock)
 
@@ -41,8 +42,7 @@ class Base(base.TestCase):
 
     def poll(self, world=None):
         found = monitor.Monitor(world or (lambda: self.w.runtime),
-                                self.w.store, self.w.store.row(),
-                                clock=self.api.clock)
+                                self.w.store, self.w.store.row())
         found.poll_health_status()
         return found.data
 
@@ -130,28 +130,20 @@ class MonitorTest(Base):
     def test_answer_of_one_credential_is_none_of_another(self):
         self.created()
         self.poll()
-        monitor._checked['another'] = credentials.INVALID, 1e9
+        self.memory().credential = 'another', credentials.VALID, 1e9
         self.answer = credentials.INVALID
-        self.assertEqual(health.HEALTHY, self.poll()['health_status'])
-        self.assertEqual(1, len(self.asked))
+        self.assertEqual(health.UNHEALTHY, self.poll()['health_status'])
+        self.assertEqual(2, len(self.asked))
 
-    def test_answers_do_not_grow_for_ever(self):
-        self.created()
-        for known, kept in ((9999, 10000), (10000, 10001), (10001, 1)):
-            monitor._checked.clear()
-            monitor._checked.update({
-                str(number): (credentials.VALID, 0)
-                for number in range(known)})
-            self.poll()
-            self.assertEqual(kept, len(monitor._checked))
+    def memory(self):
+        return memory.of(small_world.CLUSTER, self.api.clock.monotonic())
 
     def observed(self):
         """A reconciler of the cluster, its memory and its node groups."""
         reconciler = reconcile.Reconciler(
             self.w.runtime, self.w.store, self.w.store.row())
-        return reconciler, reconciler.vault.state(), observer.look(
-            self.w.runtime.kube, reconciler.namespace, reconciler.release,
-            ('machine_deployments',), thorough=True)
+        return reconciler, reconciler.vault.state(), observer.cached(
+            self.w.runtime.kube, reconciler.namespace, reconciler.release)
 
     def test_rows_of_who_is_gone_are_not_kept_true(self):
         self.autoscaled(3)
@@ -160,7 +152,7 @@ class MonitorTest(Base):
         self.w.store.clusters.clear()
 
         # Neither raises.
-        self_repair.keep(reconciler, rows, state, snapshot)
+        loop.Loop(reconciler).correct(rows, state, snapshot)
 
         self.assertEqual(1, self.w.group().node_count)
 
@@ -170,11 +162,11 @@ class MonitorTest(Base):
         other = reconcile.Reconciler(
             self.w.runtime, self.w.store, self.w.store.row())
         with other.held(0):
-            self_repair.keep(reconciler, reconciler.rows(), state, snapshot)
+            loop.Loop(reconciler).correct(reconciler.rows(), state, snapshot)
         self.assertEqual(1, self.w.group().node_count)
         # The health of the next clusters does not wait for it.
         self.assertEqual([], self.api.clock.naps)
-        self_repair.keep(reconciler, reconciler.rows(), state, snapshot)
+        loop.Loop(reconciler).correct(reconciler.rows(), state, snapshot)
         self.assertEqual(3, self.w.group().node_count)
 
     def test_failed_deletion_is_left_to_who_holds_the_lock(self):
@@ -188,10 +180,10 @@ class MonitorTest(Base):
             self.w.runtime, self.w.store, self.w.store.row())
         rows, state = reconciler.rows(), reconciler.vault.state()
         with other.held(0):
-            recovery.recover(reconciler, rows, state, None)
+            loop.Loop(reconciler).correct(rows, state, NOTHING)
         self.assertEqual('DELETE_FAILED', self.w.cluster.status)
         self.assertEqual([], self.api.clock.naps)
-        recovery.recover(reconciler, rows, state, None)
+        loop.Loop(reconciler).correct(rows, state, NOTHING)
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
         # Nor when it is another driver's, or gone.
         self.w.store.clusters[small_world.CLUSTER][
@@ -199,11 +191,11 @@ class MonitorTest(Base):
         row = self.w.store.row()
         row.stack_id = 'another-driver-abcdefghijkl'
         foreign = reconcile.Reconciler(self.w.runtime, self.w.store, row)
-        recovery.recover(foreign, foreign.rows(), state, None)
+        loop.Loop(foreign).correct(foreign.rows(), state, NOTHING)
         self.assertEqual('DELETE_FAILED', self.w.cluster.status)
         rows.cluster.load()
         self.w.store.clusters.clear()
-        recovery.recover(reconciler, rows, state, None)
+        loop.Loop(reconciler).correct(rows, state, NOTHING)
 
     def test_deletion_is_taken_up_unless_it_is_done(self):
         self.created()
@@ -216,8 +208,8 @@ class MonitorTest(Base):
             self.w.store.clusters[small_world.CLUSTER]['status'] = status
             reconciler = reconcile.Reconciler(
                 self.w.runtime, self.w.store, self.w.store.row())
-            recovery.recover(reconciler, reconciler.rows(),
-                             reconciler.vault.state(), None)
+            loop.Loop(reconciler).correct(
+                reconciler.rows(), reconciler.vault.state(), NOTHING)
             self.assertEqual(expected, self.w.cluster.status)
 
     def test_deletion_is_taken_up_whatever_its_node_groups_say(self):
@@ -344,7 +336,7 @@ class MonitorTest(Base):
         self.autoscaled(3)
         self.w.store.clusters[small_world.CLUSTER]['status'] = 'DELETE_FAILED'
         reconciler, state, snapshot = self.observed()
-        self.assertEqual([], self_repair.sizes(
+        self.assertEqual([], loop.sizes(
             reconciler.rows(), state, snapshot))
 
     def test_size_of_a_group_that_is_not_autoscaled_is_the_users(self):
@@ -375,7 +367,7 @@ class MonitorTest(Base):
 
     def test_refused_rotation_of_authorities_is_no_failure(self):
         # A.1: the conductor saves UPDATE_FAILED with it.
-        cluster = self.failed(self_repair.ROTATION_REFUSED)
+        cluster = self.failed(loop.ROTATION_REFUSED)
         self.assertEqual('UPDATE_COMPLETE', cluster.status)
         self.assertIn('CA rotation', cluster.status_reason)
 
@@ -383,13 +375,13 @@ class MonitorTest(Base):
         self.assertEqual('UPDATE_FAILED', self.failed('too small').status)
 
     def test_refused_rotation_is_a_failed_update_with_this_reason(self):
-        said = f'Failed: {self_repair.ROTATION_REFUSED}'
+        said = f'Failed: {loop.ROTATION_REFUSED}'
         for status, reason, expected in (
                 ('UPDATE_FAILED', said, True), ('UPDATE_FAILED', None, False),
                 ('CREATE_FAILED', said, False),
                 ('UPDATE_COMPLETE', said, False),
                 ('UPDATE_IN_PROGRESS', said, False)):
-            self.assertEqual(expected, self_repair.is_refused_rotation(
+            self.assertEqual(expected, loop.is_refused_rotation(
                 types.SimpleNamespace(status=status, status_reason=reason)))
 
     def test_failure_to_keep_rows_true_does_not_hide_the_health(self):
@@ -462,8 +454,9 @@ class RememberedTest(Base):
 
     def test_no_secret_is_kept(self):
         self.quiet()
-        (_, state), = monitor._states.values()
-        self.assertEqual({}, state.secrets)
+        self.assertEqual({}, memory.of(
+            small_world.CLUSTER, self.w.runtime.clock.monotonic()
+        ).state[1].secrets)
 
     def test_sizes_are_not_those_of_yesterday(self):
         # What is remembered of the group is older than its last resize.

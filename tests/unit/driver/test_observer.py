@@ -2,7 +2,6 @@
 
 import testtools
 
-from magnum_capi.driver.observed import snapshot
 from magnum_capi.driver import observer
 from magnum_capi.kube import rest
 from tests.unit.driver import api_server
@@ -27,7 +26,7 @@ def cluster(workers=None, **status):
         'workers': workers or counts(), **status}}
 
 
-class LookTest(testtools.TestCase):
+class WholeTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
@@ -46,8 +45,16 @@ class LookTest(testtools.TestCase):
                 'metadata': {'labels': {'capi.stackhpc.com/cluster': of}},
                 'spec': {'clusterName': of}})
 
-    def look(self, *args, **kwargs):
-        return observer.look(self.kube, 'n', 'c1', *args, **kwargs)
+    def look(self, deleting=False):
+        return observer.whole(self.kube, 'n', 'c1', deleting)
+
+    def gone(self):
+        """A look at a deletion that has left nothing that it waits for."""
+        for path in [path for path in self.api.objects
+                     if path.startswith((CAPI, KCP))]:
+            del self.api.objects[path]
+        self.api.seen.clear()
+        return self.look(deleting=True)
 
     def put(self, obj):
         self.api.put(f'{CAPI}/clusters/c1', obj)
@@ -64,20 +71,6 @@ class LookTest(testtools.TestCase):
                          [a['metadata']['name'] for a in found.addons])
         self.assertEqual('HelmRelease', found.addons[0]['kind'])
 
-    def test_what_is_not_asked_for_is_unseen(self):
-        found = self.look(parts=('control_plane',))
-        self.assertFalse(found.seen('machines'))
-        self.assertFalse(found.seen('release'))
-
-    def test_every_part_can_be_read(self):
-        self.api.put(f'{CAPO}/openstackclusters/c1', {'metadata': OF_C1})
-        found = self.look(parts=(
-            'control_plane', *observer._READERS))
-        for part in snapshot.Snapshot.__dataclass_fields__:
-            self.assertTrue(found.seen(part), part)
-        self.assertEqual('OpenStackCluster', found.leftovers[0]['kind'])
-        self.assertIsNone(found.release)
-
     def test_templates_that_helm_keeps_are_found_unowned_and_owned(self):
         owners = {'orphan': [], 'owned': ['c1'], 'foreign': ['c2']}
         for name, names in owners.items():
@@ -88,28 +81,27 @@ class LookTest(testtools.TestCase):
                                         for owner in names]}})
         self.api.put(f'{CAPO}/openstackmachinetemplates/c2-g1', {
             'metadata': {'labels': {'capi.stackhpc.com/cluster': 'c2'}}})
-        found = self.look(parts=('templates',)).templates
+        found = self.gone().templates
         self.assertEqual(
             [('OpenStackMachineTemplate', 'orphan'),
              ('OpenStackMachineTemplate', 'owned')],
             [(obj['kind'], obj['metadata']['name']) for obj in found])
-        # The Cluster, and each kind of templates; of these no content.
-        self.assertEqual(4, len(self.api.calls()))
+        # Of these no content.
         self.assertIn('PartialObjectMetadata',
                       self.api.seen[-1][3]['Accept'])
 
     def test_infrastructure_that_was_not_adopted_is_left_over(self):
         self.api.put(f'{CAPO}/openstackclusters/c1', {})
         self.api.put(f'{CAPO}/openstackclusters/c2', {})
-        found = self.look(parts=('leftovers',)).leftovers
+        found = self.gone().leftovers
         self.assertEqual([('OpenStackCluster', 'c1')], [
             (obj['kind'], obj['metadata']['name']) for obj in found])
 
     def test_number_of_node_groups_does_not_count(self):
         self.look()
         # Cluster, control plane, machine deployments and sets, machines, their
-        # servers, two addon kinds; magnum-capi-helm needs 8 for three groups.
-        self.assertEqual(8, len(self.api.calls()))
+        # servers, two addon kinds, events, Helm's Secrets.
+        self.assertEqual(10, len(self.api.calls()))
 
     def test_servers_of_machines_that_are_no_nodes(self):
         self.api.put(f'{SERVERS}/c1-g1-a', {'metadata': OF_C1})
@@ -128,7 +120,7 @@ class LookTest(testtools.TestCase):
             discovery=api_server.without('openstackservers')))
         api.put(f'{CAPI}/clusters/c1', cluster())
         api.put(f'{CAPI}/machines/c1-g1-a', {'metadata': OF_C1})
-        found = observer.look(api.kube(), 'n', 'c1')
+        found = observer.whole(api.kube(), 'n', 'c1', False)
         self.assertEqual((1, {}), (len(found.machines), found.servers))
 
     def test_user_who_may_not_list_servers(self):
@@ -141,27 +133,25 @@ class LookTest(testtools.TestCase):
         found = self.look()
         self.assertEqual((1, {}), (len(found.machines), found.servers))
 
-    def test_cluster_that_is_busy_costs_one_request(self):
-        self.put(cluster(workers=counts(readyReplicas=1)))
-        found = self.look()
-        self.assertEqual(1, len(self.api.calls()))
-        self.assertFalse(found.seen('control_plane'))
-
-    def test_large_cluster_that_was_changed_often_is_finished(self):
-        self.put({'metadata': {'generation': 1000}, 'status': {
-            'observedGeneration': 1000,
-            'workers': dict.fromkeys(counts(), 1000)}})
-        self.assertTrue(self.look().seen('control_plane'))
-
-    def test_thorough_look_at_a_busy_cluster(self):
-        self.put(cluster(workers=counts(readyReplicas=1)))
-        self.assertTrue(self.look(thorough=True).seen('machines'))
-
     def test_cluster_that_is_gone(self):
         del self.api.objects[f'{CAPI}/clusters/c1']
-        found = self.look(parts=('machines',))
+        self.api.put(f'{CAPO}/openstackclusters/c1', {'metadata': OF_C1})
+        found = self.look(deleting=True)
         self.assertIsNone(found.cluster)
-        self.assertEqual(1, len(found.machines))
+        self.assertEqual((1, 1, ()), (
+            len(found.machines), len(found.leftovers), found.templates))
+
+    def test_nothing_is_left_over_while_the_cluster_is_there(self):
+        self.api.put(f'{CAPO}/openstackclusters/c1', {'metadata': OF_C1})
+        self.assertEqual((), self.look(deleting=True).leftovers)
+        self.assertNotIn('/openstackclusters/', str(self.api.calls()))
+
+    def test_what_the_cache_has(self):
+        found = observer.cached(self.kube, 'n', 'c1')
+        self.assertEqual((True, True, 3, 1, ()), (
+            bool(found.cluster), bool(found.control_plane),
+            len(found.machine_deployments), len(found.machines),
+            found.addons))
 
     def test_control_plane_of_the_kind_that_the_cluster_names(self):
         discovery = api_server.without('kubeadmcontrolplanes')
@@ -176,20 +166,21 @@ class LookTest(testtools.TestCase):
         api.put(f'{CAPI}/clusters/c1', {**cluster(), 'spec': {
             'controlPlaneRef': {'kind': 'RKE2ControlPlane',
                                 'name': 'other'}}})
-        found = observer.look(api.kube(), 'n', 'c1').control_plane
+        found = observer.whole(api.kube(), 'n', 'c1', False).control_plane
         self.assertEqual(('RKE2ControlPlane', 'other'), (
             found['kind'], found['metadata']['name']))
         # Its provider is there alone: without a Cluster nobody else is asked.
         del api.objects[f'{CAPI}/clusters/c1']
-        self.assertIsNone(observer.look(api.kube(), 'n', 'c1').control_plane)
+        self.assertIsNone(observer.whole(
+            api.kube(), 'n', 'c1', False).control_plane)
 
     def test_server_without_addons(self):
         api = self.useFixture(api_server.ApiServer(discovery={
             'kind': 'APIGroupDiscoveryList',
             'items': api_server.DISCOVERY['items'][:2]}))
-        found = observer.look(api.kube(), 'n', 'c1')
+        found = observer.whole(api.kube(), 'n', 'c1', False)
         self.assertEqual((), found.addons)
-        self.assertEqual(5, len(api.calls()))
+        self.assertEqual(7, len(api.calls()))
 
 
 class BusyTest(testtools.TestCase):

@@ -10,13 +10,12 @@ import pkgutil
 import testtools
 
 from magnum_capi import driver
-from magnum_capi.driver.observed import attention
-from magnum_capi.driver import status_check
+from magnum_capi.driver import memory
 from magnum_capi import kube
 from tests.unit.driver import magnum_double
 
 #: What a process keeps between two looks, and only one thread has.
-KEPT = (status_check.CheckCache, attention.Attention)
+KEPT = (memory.Memory,)
 
 
 class ValuesTest(testtools.TestCase):

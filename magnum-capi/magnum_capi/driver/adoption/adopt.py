@@ -233,7 +233,8 @@ class Adoption:
         assert adopted
         for one, state in zip(reconcilers, states):
             one.lock.check()
-            one.vault.write_state(state)
+            one.vault.write_state(dataclasses.replace(
+                state, version=one.vault.state().version))
         # The other driver neither reads nor changes them, and once this one is
         # named, an adoption that was interrupted cannot be repeated.
         self._write_images(reconcilers, states, undo=False)

@@ -67,7 +67,7 @@ class DesiredCluster:
     :param timeout: minutes a creation may take; None or 0: no limit.
     :param limit: minutes that an update, or a creation without a timeout, may
         take without progress; 0: no limit.
-    :param progress: None before the first thorough look.
+    :param progress: None before the cluster was first read.
     :param patience: seconds for which self-healing may repair a failed machine
         or addon before the operation fails.
     :param failing: since when failures are seen; see

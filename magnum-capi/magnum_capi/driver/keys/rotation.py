@@ -135,12 +135,12 @@ class Rotation:
         users = {self._cluster.user_id, *(
             entry.user_id for entry in state.record)}
         self._walk(state, credentials.REMOVE, None)
-        self._check()
         cloud = self._deleter().services
         for user_id in sorted(filter(None, users)):
             for found in app_credentials.find(
                     cloud, user_id,
                     delegation.name(self._cluster.uuid, '')):
+                self._check()
                 app_credentials.delete(cloud, user_id, found.id)
 
     def _walk(self, state: state_module.State, wish: str,
@@ -229,9 +229,8 @@ class Rotation:
 
     def _write(self, state: state_module.State, record: credentials.Record,
                **made: str) -> state_module.State:
-        state = state_module.with_record(state, record, **made)
-        self._vault.write_state(state)
-        return state
+        return self._vault.write_state(
+            state_module.with_record(state, record, **made))
 
 
 def adoption(vault: vault_module.Vault, release: str,

@@ -3,7 +3,8 @@
 
 """The driver's memory of a cluster, in addition to Magnum's rows.
 
-It is one Secret in the management cluster, written atomically: the record of
+It is one Secret in the management cluster, written only over the content that
+was read before: who lost the lock can overwrite nothing. It has the record of
 application credentials with their secrets (see ``credentials``), when the
 present operation began (Magnum's updated_at changes with every save), what was
 observed of it, which node groups were ever handed to Helm, and the last values
@@ -25,12 +26,21 @@ from magnum_capi import errors
 #: Key of the Secret.
 KEY = 'state.json'
 
+#: Version of the content. It is raised when an earlier driver must not go on
+#: with what a later one wrote; content without a version is older than 1.
+SCHEMA = 1
 
-class Damaged(errors.MagnumCapiError):
+
+class Unreadable(errors.MagnumCapiError):
     """The memory of a cluster cannot be read, so nothing can be done.
 
     Its Secret is left as it is: without it, the credentials that it names
     would stay in Keystone.
+    """
+
+
+class Damaged(Unreadable):
+    """Its content is invalid.
 
     :param release: of the cluster.
     :param cause: the error of the content, which is not shown.
@@ -46,6 +56,19 @@ class Damaged(errors.MagnumCapiError):
                  'then nothing is done with the cluster. Without a backup, '
                  'delete it, unless another driver created the cluster: the '
                  'next request makes a new credential')
+
+
+class Newer(Unreadable):
+    """A later release of the driver wrote it.
+
+    What this release does not know would be lost.
+    """
+
+    def __init__(self, release: str, schema: int) -> None:
+        super().__init__(
+            f'The Secret {name(release)} with the state of the cluster is of '
+            f'a newer release of the driver', last_seen=f'schema {schema}',
+            hint='Install the same release on all conductors')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,6 +135,9 @@ class State:
         operation, so that the next one continues in order.
     :param adopted: None: this driver created the cluster.
     :param former: None: no upgrade waits to be applied.
+    :param generation: number of the last request; each raises it.
+    :param version: resourceVersion of the Secret that this was read from;
+        None: there is none. It is not part of the content.
     """
 
     operation: str = ''
@@ -132,6 +158,8 @@ class State:
         default_factory=dict)
     adopted: Adopted | None = None
     former: Former | None = None
+    generation: int = 0
+    version: str | None = dataclasses.field(default=None, compare=False)
 
     @property
     def values(self) -> typing.Mapping[str, typing.Any]:
@@ -148,7 +176,7 @@ def begun(state: State, operation: str, now: datetime.datetime) -> State:
     """The state after a request for an operation."""
     return dataclasses.replace(
         state, operation=operation, since=now, failing={}, progress=None,
-        failed='')
+        failed='', generation=state.generation + 1)
 
 
 def going_on(state: State, operation: str,
@@ -191,6 +219,8 @@ def with_record(state: State, record: credentials.Record,
 
 def dump(state: State) -> str:
     return json.dumps({
+        'schema': SCHEMA,
+        'generation': state.generation,
         'operation': state.operation,
         'since': _text(state.since),
         'applied': sorted(state.applied),
@@ -215,12 +245,16 @@ def dump(state: State) -> str:
     }, sort_keys=True)
 
 
-def load(text: str) -> State:
-    """Read what :func:`dump` wrote; unknown fields are ignored.
+def load(text: str, release: str = '') -> State:
+    """Read what :func:`dump` wrote, also before there was a SCHEMA.
 
+    :param release: of the cluster, for the error.
+    :raises Newer: of a later SCHEMA.
     :raises ValueError, KeyError, TypeError, AttributeError: it is invalid.
     """
     found = json.loads(text)
+    if int(found.get('schema', 0)) > SCHEMA:
+        raise Newer(release, found['schema'])
     fields = {field.name for field in dataclasses.fields(credentials.Entry)}
     record = tuple(credentials.Entry(**{
         **{key: value for key, value in entry.items() if key in fields},
@@ -236,7 +270,8 @@ def load(text: str) -> State:
                  _progress(found.get('progress')), found.get('failed', ''),
                  tuple(found.get('marked', ())), dict(found.get('sizes', {})),
                  _held(found), _adopted(found.get('adopted')),
-                 _former(found.get('former')))
+                 _former(found.get('former')),
+                 int(found.get('generation', 0)))
 
 
 def _held(found: typing.Mapping[str, typing.Any]

@@ -9,6 +9,7 @@ own names, so the cluster trusts what Magnum's API signs.
 """
 
 import base64
+import dataclasses
 import typing
 
 from cryptography.hazmat.primitives.asymmetric import rsa
@@ -21,6 +22,8 @@ from magnum_capi.driver.desired import registries
 from magnum_capi.driver.keys import state as state_module
 from magnum_capi.kube import client
 from magnum_capi.kube import kinds
+from magnum_capi.kube import lease
+from magnum_capi.kube import rest
 
 #: Type of the Secrets of Cluster API (api/core/v1beta1/common_types.go,
 #: ClusterSecretType).
@@ -58,23 +61,50 @@ class Vault:
     def state(self) -> state_module.State:
         """The driver's memory; a new one when there is none.
 
-        :raises state.Damaged: it cannot be read.
+        :raises state.Unreadable: it is damaged, or of a later release.
         """
-        found = self._kube.get('Secret', self._namespace,
-                               state_module.name(self._release))
+        found = self._state_secret()
         if found is None:
             return state_module.State()
         try:
-            return state_module.load(base64.b64decode(
-                found['data'][state_module.KEY]).decode())
+            state = state_module.load(base64.b64decode(
+                found['data'][state_module.KEY]).decode(), self._release)
         except (ValueError, KeyError, TypeError, AttributeError) as e:
             raise state_module.Damaged(
                 self._release, self._namespace, e) from None
+        return dataclasses.replace(
+            state, version=found['metadata']['resourceVersion'])
 
-    def write_state(self, state: state_module.State) -> None:
-        self._kube.apply(self._secret(
-            state_module.name(self._release),
-            {state_module.KEY: state_module.dump(state)}))
+    def write_state(self, state: state_module.State) -> state_module.State:
+        """Write the memory over what it was read from.
+
+        :returns: the same, of the version that is there now.
+        :raises lease.LockLost: another process has written it since.
+        """
+        secret = self._secret(state_module.name(self._release),
+                              {state_module.KEY: state_module.dump(state)})
+        try:
+            if state.version is None:
+                made = self._kube.create(secret)
+            else:
+                secret['metadata']['resourceVersion'] = state.version
+                made = self._kube.replace(secret)
+        except (rest.Conflict, rest.NotFound):
+            # Also after a lost answer to a request that was repeated.
+            found = self._state_secret()
+            if found is None or found.get('data') != secret['data']:
+                raise lease.LockLost(
+                    'Another process has changed the state of the cluster',
+                    where=secret['metadata']['name'],
+                    hint='The next status check resumes the operation'
+                ) from None
+            made = found
+        return dataclasses.replace(
+            state, version=made['metadata']['resourceVersion'])
+
+    def _state_secret(self) -> kinds.Object | None:
+        return self._kube.get('Secret', self._namespace,
+                              state_module.name(self._release))
 
     def write_credentials(self, clouds: kinds.Object,
                           cacert: str | None) -> None:

@@ -16,36 +16,33 @@ from magnum_capi.driver.observed import verdicts
 from magnum_capi.kube import kinds
 
 
+def left(snapshot: snapshot_module.Snapshot) -> kinds.Objects:
+    """Objects of a cluster that still exist."""
+    return [obj for obj in (
+        snapshot.cluster, snapshot.control_plane,
+        *snapshot.machine_deployments.values(), *snapshot.machines,
+        *snapshot.leftovers, *snapshot.templates) if obj]
+
+
 def judge(snapshot: snapshot_module.Snapshot,
           wanted: goal.DesiredCluster) -> verdicts.Verdict:
     """Judge a deletion: done when nothing is left."""
-    left = [obj for obj in (
-        snapshot.cluster, snapshot.get('control_plane', None),
-        *snapshot.get('machine_deployments', {}).values(),
-        *snapshot.get('machines'), *snapshot.get('leftovers'),
-        *snapshot.get('templates')) if obj]
-    release = snapshot.get('release', None)
-    parts = ('control_plane', 'machine_deployments', 'machines',
-             'leftovers', 'release')
-    unseen: frozenset[str] = frozenset() if snapshot.cluster else frozenset(
-        part for part in parts if not snapshot.seen(part))
+    there, release = left(snapshot), snapshot.release
     # When the Cluster is gone, no controller deletes what it did not own yet.
-    orphans = [obj for obj in left if is_orphan(obj)
+    orphans = [obj for obj in there if is_orphan(obj)
                and (snapshot.cluster is None or obj is snapshot.cluster)]
     if release is not None and release.status == 'uninstalled':
         release = None
-    blockers = _waits(left, orphans)
+    blockers = _waits(there, orphans)
     if release is not None:
         blockers.append(f'Helm release: {release.status}')
-    action = verdicts.NOTHING
-    if wanted.in_progress and (orphans or release is not None):
-        action = verdicts.DELETE
-    if not blockers and not unseen and not snapshot.seen('templates'):
-        unseen = frozenset({'templates'})
-    if not blockers and not unseen:
+    if not blockers:
         return verdicts.Verdict('DELETE_COMPLETE', groups={
             group.key: verdicts.GroupVerdict('DELETE_COMPLETE', gone=True)
             for group in wanted.groups})
+    action = verdicts.NOTHING
+    if wanted.in_progress and (orphans or release is not None):
+        action = verdicts.DELETE
     status = wanted.status
     return verdicts.Verdict(
         status, reasons.text('Waiting for', blockers, wanted,
@@ -53,7 +50,7 @@ def judge(snapshot: snapshot_module.Snapshot,
         verdicts.address(snapshot.cluster), verdicts.version(snapshot),
         {group.key: verdicts.GroupVerdict(
             status if group.deleting else group.status)
-         for group in wanted.groups}, action, unseen)
+         for group in wanted.groups}, action)
 
 
 def is_orphan(obj: kinds.Object) -> bool:

@@ -46,7 +46,6 @@ class Observation:
     :param drift: whether the specs in the management cluster are not the
         desired ones: the request was lost or has not arrived.
     :param count: machines that it should have now, None when unknown.
-    :param unseen: parts of the snapshot that the answer needs.
     :param failures: texts about failed objects, by ``<part of the
         snapshot>/<name>``.
     """
@@ -55,7 +54,6 @@ class Observation:
     why: str = ''
     drift: bool = False
     count: int | None = None
-    unseen: frozenset[str] = frozenset()
     failures: typing.Mapping[str, str] = dataclasses.field(
         default_factory=dict)
 
@@ -84,9 +82,6 @@ def same_version(one: str | None, other: str | None) -> bool:
 
 def _control_plane(snapshot: snapshot_module.Snapshot,
                    group: goal.DesiredGroup) -> Observation:
-    if not snapshot.seen('control_plane'):
-        return _waiting('control plane: not checked',
-                        unseen=frozenset(('control_plane',)))
     plane = snapshot.control_plane
     if plane is None:
         return _waiting('control plane: does not exist yet', drift=True)
@@ -107,16 +102,12 @@ def _control_plane(snapshot: snapshot_module.Snapshot,
         blocked = [f'runs version {running or "unknown"}']
     if blocked:
         return _waiting('control plane: ' + ', '.join(blocked), **found)
-    return _joined(snapshot, 'control plane', machines.masters(snapshot),
-                   found)
+    return _joined('control plane', machines.masters(snapshot), found)
 
 
 def _workers(snapshot: snapshot_module.Snapshot, group: goal.DesiredGroup,
              wanted: goal.DesiredCluster) -> Observation:
     label = f'node group {group.name}'
-    if not snapshot.seen('machine_deployments'):
-        return _waiting(f'{label}: not checked',
-                        unseen=frozenset(('machine_deployments',)))
     deployment = snapshot.machine_deployments.get(group.key)
     if deployment is None:
         return _waiting(f'{label}: does not exist yet', drift=True)
@@ -141,25 +132,18 @@ def _workers(snapshot: snapshot_module.Snapshot, group: goal.DesiredGroup,
     if blocked:
         return _waiting(f'{label}: ' + ', '.join(
             (*_replaced(snapshot, deployment, counts), *blocked)), **found)
-    if not snapshot.seen('machine_sets'):
-        return _waiting(f'{label}: its machines were not checked',
-                        unseen=frozenset(('machine_sets',)), **found)
     mixed = _not_rolled(snapshot, deployment, template, counts.wanted)
     if mixed:
         return _waiting(f'{label}: {mixed}', **found)
-    return _joined(snapshot, label, own, found)
+    return _joined(label, own, found)
 
 
-def _joined(snapshot: snapshot_module.Snapshot, label: str, own: kinds.Objects,
-            found: _Found) -> Observation:
+def _joined(label: str, own: kinds.Objects, found: _Found) -> Observation:
     """The final check, of the machines themselves.
 
     Counts in a status lag behind: they may still include a machine as ready
     that was just deleted.
     """
-    if not snapshot.seen('machines'):
-        return _waiting(f'{label}: its machines were not checked',
-                        unseen=frozenset(('machines',)), **found)
     nodes = sum(machines.is_node(machine) for machine in own)
     if nodes != found['count']:
         return _waiting(f'{label}: {nodes} of {found["count"]} machines '
@@ -179,9 +163,9 @@ def _failures(label: str, part: str, obj: kinds.Object,
     return {key: f'{label}: {text}' for key, text in found.items()}
 
 
-def _waiting(why: str, drift: bool = False, count: int | None = None,
-             unseen: frozenset[str] = frozenset()) -> Observation:
-    return Observation(State.WAITING, why, drift, count, unseen)
+def _waiting(why: str, drift: bool = False,
+             count: int | None = None) -> Observation:
+    return Observation(State.WAITING, why, drift, count)
 
 
 def _failed(failures: dict[str, str], drift: bool,
@@ -193,15 +177,11 @@ def _failed(failures: dict[str, str], drift: bool,
 def _removal(snapshot: snapshot_module.Snapshot, group: goal.DesiredGroup,
              wanted: goal.DesiredCluster) -> Observation:
     label = f'node group {group.name}'
-    unseen = frozenset(part for part in ('machine_deployments', 'machines')
-                       if not snapshot.seen(part))
-    deployment = snapshot.get('machine_deployments', {}).get(group.key)
+    deployment = snapshot.machine_deployments.get(group.key)
     if deployment is not None:
         # A deletion request that got lost is drift.
         return _waiting(f'{label}: ' + _deletion(deployment),
                         drift=not conditions.deleting(deployment))
-    if unseen:
-        return _waiting(f'{label}: not checked', unseen=unseen)
     # A MachineDeployment is deleted at once, its machines take their time.
     left = machines.of_group(snapshot, group, wanted)
     if left:
@@ -252,10 +232,7 @@ def _counted(counts: conditions.Replicas) -> str:
 
 def older(snapshot: snapshot_module.Snapshot,
           deployment: kinds.Object) -> int:
-    """Number of machines that are not from the present template.
-
-    :param snapshot: with machine_sets.
-    """
+    """Number of machines that are not from the present template."""
     template = conditions.spec(
         conditions.spec(deployment).get('template') or {})
     return sum(conditions.replicas(found).there
@@ -266,7 +243,7 @@ def older(snapshot: snapshot_module.Snapshot,
 def _replaced(snapshot: snapshot_module.Snapshot, deployment: kinds.Object,
               counts: conditions.Replicas) -> collections.abc.Iterator[str]:
     """Progress of a rollout; nothing when there is none."""
-    left = snapshot.seen('machine_sets') and older(snapshot, deployment)
+    left = older(snapshot, deployment)
     if left and counts.wanted:
         yield (f'{max(counts.wanted - left, 0)} of {counts.wanted} machines '
                'replaced')

@@ -40,10 +40,10 @@ LONGEST = 65535
 _NODE = '.Ready'
 
 #: What to do when Keystone refuses the cluster's application credential.
-CURE = ('the application credential of the cluster is no longer valid '
-        '(it or its user was deleted or disabled, or the user lost a role); '
-        'cure: a member '
-        'of the project runs "openstack coe credential rotate <cluster>"')
+FIX = ('the application credential of the cluster is no longer valid '
+       '(it or its user was deleted or disabled, or the user lost a role); '
+       'fix: a member '
+       'of the project runs "openstack coe credential rotate <cluster>"')
 
 
 def unanswered() -> tuple[str, dict[str, str]]:
@@ -56,12 +56,11 @@ def health(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
            refused: bool = False) -> tuple[str, dict[str, str]]:
     """Judge the health of a cluster.
 
-    :param snapshot: with machines and machine deployments.
     :param now: aware.
     :param refused: whether Keystone refuses the application credential.
     :returns: HEALTHY, UNHEALTHY or UNKNOWN, and texts by their subject.
     """
-    found = {'credential': CURE} if refused else {}
+    found = {'credential': FIX} if refused else {}
     if wanted.operation == 'DELETE':
         return UNKNOWN, {'cluster': 'is being deleted'} | found
     if snapshot.cluster is None:
@@ -87,8 +86,7 @@ def health(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
     if ill:
         # A cluster that is not created yet cannot be healthy.
         return UNKNOWN if wanted.creating else UNHEALTHY, found
-    looked = snapshot.seen('control_plane') and snapshot.seen('machines')
-    return HEALTHY if looked else UNKNOWN, found
+    return HEALTHY, found
 
 
 def _api(cluster: kinds.Object) -> str:
@@ -115,9 +113,9 @@ def _infrastructure(cluster: kinds.Object) -> str:
 
 def _control_plane(snapshot: snapshot_module.Snapshot,
                    wanted: goal.DesiredCluster) -> str:
-    plane = snapshot.get('control_plane', None)
+    plane = snapshot.control_plane
     if plane is None:
-        return (OK if wanted.creating or not snapshot.seen('control_plane')
+        return (OK if wanted.creating
                 else 'is not in the management cluster')
     failure = conditions.failure(plane)
     if failure:
@@ -141,8 +139,7 @@ def _is_rolling_out(snapshot: snapshot_module.Snapshot) -> bool:
 
     Cluster API also does so unasked, before certificates expire.
     """
-    plane = snapshot.get('control_plane', None)
-    found = conditions.newer(plane or {}).get('RollingOut')
+    found = conditions.newer(snapshot.control_plane or {}).get('RollingOut')
     return found is not None and found.status == 'True'
 
 
@@ -150,7 +147,7 @@ def _machines(snapshot: snapshot_module.Snapshot,
               wanted: goal.DesiredCluster) -> kinds.Objects:
     """Machines that count: of node groups that exist and stay."""
     going = [group for group in wanted.groups if group.deleting]
-    return [machine for machine in snapshot.get('machines')
+    return [machine for machine in snapshot.machines
             if not conditions.deleting(machine)
             and not any(machines.is_of(machine, group, wanted)
                         for group in going)]
@@ -203,8 +200,6 @@ def _age(machine: kinds.Object, now: datetime.datetime) -> float | None:
 def _groups(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
             found: dict[str, str]) -> bool:
     """Add missing groups to ``found``; return whether one is missing."""
-    if not snapshot.seen('machine_deployments'):
-        return False
     missed = False
     for group in wanted.groups:
         if (group.role == goal.MASTER or group.deleting

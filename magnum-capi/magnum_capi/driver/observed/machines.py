@@ -24,7 +24,7 @@ _GIVEN_UP = ('InstanceStateError', 'InstanceDeleted', 'InvalidMachineSpec')
 def of_group(snapshot: snapshot_module.Snapshot, group: goal.DesiredGroup,
              wanted: goal.DesiredCluster) -> kinds.Objects:
     """The existing machines of a node group of workers."""
-    return [machine for machine in snapshot.get('machines')
+    return [machine for machine in snapshot.machines
             if is_of(machine, group, wanted)]
 
 
@@ -44,7 +44,7 @@ def image_id(template: kinds.Object | None) -> str | None:
 
 def masters(snapshot: snapshot_module.Snapshot) -> kinds.Objects:
     """The existing machines of the control plane."""
-    return [machine for machine in snapshot.get('machines')
+    return [machine for machine in snapshot.machines
             if CONTROL_PLANE in conditions.labels(machine)]
 
 

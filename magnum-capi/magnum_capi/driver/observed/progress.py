@@ -31,15 +31,15 @@ _NONE = datetime.timedelta()
 def noted(progress: goal.Progress | None,
           left: collections.abc.Mapping[str, tuple[str, int]],
           now: datetime.datetime, limit: float) -> goal.Progress | None:
-    """The progress after another look.
+    """The progress after the cluster was read again.
 
-    :param progress: before it; None at the first thorough look.
-    :param left: from :func:`left`; empty when the look was not thorough.
+    :param progress: before that; None at the first time.
+    :param left: from :func:`left`.
     :param limit: minutes without progress that end the operation, 0: none.
     :returns: ``progress`` itself when there is nothing new to record.
     """
     if progress is None:
-        return goal.Progress(now, now, dict(left)) if left else None
+        return goal.Progress(now, now, dict(left))
     least = dict(progress.left)
     for part, (target, number) in left.items():
         known = least.get(part)
@@ -75,14 +75,14 @@ def left(snapshot: snapshot_module.Snapshot,
     if cluster is None:
         return {'cluster': ('', 1)}
     found['cluster'] = _target(cluster), len(conditions.problems(cluster))
-    if snapshot.seen('release') and wanted.digest:
+    if wanted.digest:
         release = snapshot.release
         done = (release is not None and release.status == 'deployed'
                 and release.digest == wanted.digest)
         found['release'] = wanted.digest, int(not done)
     for group in wanted.groups:
         found |= _of_group(snapshot, group, wanted)
-    if snapshot.seen('addons') and wanted.addons:
+    if wanted.addons:
         found['addons'] = '', sum(
             addons.state(addon)[0] is not addons.State.DEPLOYED
             for addon in snapshot.addons)
@@ -99,23 +99,18 @@ def _of_group(snapshot: snapshot_module.Snapshot, group: goal.DesiredGroup,
               wanted: goal.DesiredCluster) -> dict[str, tuple[str, int]]:
     key = f'groups/{group.key}'
     if group.role == goal.MASTER:
-        plane = snapshot.get('control_plane', None)
+        plane = snapshot.control_plane
         # Counts for an older spec may be too good.
         if plane is None or not conditions.observed(plane):
             return {}
         counts = conditions.replicas(plane)
         return {key: (_target(plane), _short(counts, counts.there)
                       + max((counts.wanted or 0) - counts.updated, 0))}
-    if not snapshot.seen('machine_deployments'):
-        return {}
     deployment = snapshot.machine_deployments.get(group.key)
     if group.deleting:
-        if not snapshot.seen('machines'):
-            return {}
         return {key: ('', bool(deployment) + len(
             machines.of_group(snapshot, group, wanted)))}
-    if (deployment is None or not snapshot.seen('machine_sets')
-            or not conditions.observed(deployment)):
+    if deployment is None or not conditions.observed(deployment):
         return {}
     counts = conditions.replicas(deployment)
     older = node_groups.older(snapshot, deployment)
@@ -131,14 +126,15 @@ def _short(counts: conditions.Replicas, there: int) -> int:
 
 def _of_deletion(snapshot: snapshot_module.Snapshot
                  ) -> dict[str, tuple[str, int]]:
-    counts = {'cluster': int(snapshot.cluster is not None)}
-    counts |= {part: int(getattr(snapshot, part) is not None)
-               for part in ('control_plane', 'release')
-               if snapshot.seen(part)}
-    counts |= {part: len(getattr(snapshot, part))
-               for part in ('machine_deployments', 'machines', 'templates')
-               if snapshot.seen(part)}
+    counts = {
+        'cluster': int(snapshot.cluster is not None),
+        'control_plane': int(snapshot.control_plane is not None),
+        'release': int(snapshot.release is not None),
+        'machine_deployments': len(snapshot.machine_deployments),
+        'machines': len(snapshot.machines)}
     if snapshot.cluster is None:
-        # They are not deleted before that.
+        # They are not deleted before that, and not read.
         counts['leftovers'] = len(snapshot.leftovers)
+        if not (counts['machines'] or counts['leftovers']):
+            counts['templates'] = len(snapshot.templates)
     return {part: ('', number) for part, number in counts.items()}

@@ -1,11 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The observed state, as one look found it.
-
-A look at the management cluster costs requests, so a snapshot may be partial:
-a part that was not read is ``UNSEEN``, which means neither "none" nor "good".
-Nothing is judged complete based on a part that was not read.
-"""
+"""The observed state: what the management cluster had when it was read."""
 
 import collections.abc
 import dataclasses
@@ -14,20 +9,9 @@ import typing
 from magnum_capi.kube import kinds
 
 
-class _Unseen:
-    """Type of UNSEEN."""
-
-    def __repr__(self) -> str:
-        return 'UNSEEN'
-
-
 _ByName: typing.TypeAlias = collections.abc.Mapping[str, kinds.Object]
 
 _Objects: typing.TypeAlias = tuple[kinds.Object, ...]
-
-#: Value of a part of a snapshot that was not read. Type annotations assume
-#: that a part was read: call ``seen`` first if that is not certain.
-UNSEEN: typing.Any = _Unseen()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,7 +33,7 @@ class Release:
 
 @dataclasses.dataclass(frozen=True)
 class Snapshot:
-    """What one look at the management cluster found.
+    """What was read of a cluster.
 
     :param cluster: the Cluster, None when there is none.
     :param control_plane: of any kind; None when there is none.
@@ -61,50 +45,22 @@ class Snapshot:
     :param servers: OpenStackServers by name; empty when all machines are
         nodes, or when the provider has no such kind.
     :param addons: HelmReleases, Manifests, HelmChartProxies of the cluster.
-    :param leftovers: of the infrastructure; read for a deletion.
-    :param templates: metadata and kind of those that Helm keeps; read when
-        a deletion has left nothing else.
+    :param leftovers: of the infrastructure, when the Cluster of a deletion is
+        gone.
+    :param templates: metadata and kind of those that Helm keeps, when a
+        deletion has left nothing else.
     :param events: of the cluster's objects, in any order.
     :param release: None when Helm has none.
     """
 
     cluster: kinds.Object | None
-    control_plane: kinds.Object | None = UNSEEN
-    machine_deployments: _ByName = UNSEEN
-    machine_sets: _Objects = UNSEEN
-    machines: _Objects = UNSEEN
+    control_plane: kinds.Object | None = None
+    machine_deployments: _ByName = dataclasses.field(default_factory=dict)
+    machine_sets: _Objects = ()
+    machines: _Objects = ()
     servers: _ByName = dataclasses.field(default_factory=dict)
-    addons: _Objects = UNSEEN
-    leftovers: _Objects = UNSEEN
-    templates: _Objects = UNSEEN
+    addons: _Objects = ()
+    leftovers: _Objects = ()
+    templates: _Objects = ()
     events: _Objects = ()
-    release: Release | None = UNSEEN
-
-    def seen(self, part: str) -> bool:
-        """Whether a part was read."""
-        return getattr(self, part) is not UNSEEN
-
-    @typing.overload
-    def get(self, part: typing.Literal['control_plane'],
-            default: None) -> kinds.Object | None:
-        ...
-
-    @typing.overload
-    def get(self, part: typing.Literal['release'],
-            default: None) -> Release | None:
-        ...
-
-    @typing.overload
-    def get(self, part: typing.Literal['machine_deployments'],
-            default: _ByName) -> _ByName:
-        ...
-
-    @typing.overload
-    def get(self, part: typing.Literal['machines', 'addons', 'leftovers',
-                                       'templates']) -> _Objects:
-        ...
-
-    def get(self, part: str, default: typing.Any = ()) -> typing.Any:
-        """A part, or the default when it was not read or is None."""
-        found = getattr(self, part)
-        return default if found is UNSEEN or found is None else found
+    release: Release | None = None

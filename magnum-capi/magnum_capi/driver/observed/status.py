@@ -3,7 +3,7 @@
 """The status of a cluster, judged from one observation of it. Pure.
 
 Two mistakes are easy: to report COMPLETE too early, and to wait forever. So
-every part must be seen and match the desired state, not just be settled. An
+every part must match the desired state, not just be settled. An
 operation that does not get there ends as FAILED with the reason: because of a
 failure, or a creation by Magnum's create_timeout, or an update, or a creation
 without a timeout, after too long without progress (``progress``). A deletion
@@ -35,7 +35,6 @@ Verdict = verdicts.Verdict
 GroupVerdict = verdicts.GroupVerdict
 NOTHING = verdicts.NOTHING
 APPLY = verdicts.APPLY
-REPAIR = verdicts.REPAIR
 ADVANCE = verdicts.ADVANCE
 
 #: Conditions of the Cluster that must be True: v1beta2, v1beta1.
@@ -69,24 +68,23 @@ def judge(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
     observed = {group.key: node_groups.observe(snapshot, group, wanted)
                 for group in wanted.groups}
     action, blockers = _applied(snapshot, wanted, observed)
-    # The latest request may cure earlier failures.
+    # The latest request may fix earlier failures.
     failures = {} if action else _failures(snapshot, wanted, observed)
     failing = {} if action else _since(snapshot, wanted, failures, now)
     blockers += _blockers(snapshot, observed)
-    turn, unseen = '', frozenset[str]()
+    turn = ''
     held = [group.why for group in observed.values()
             if group.state is node_groups.State.HELD]
     if held and not (action or failures):
-        turn, unseen = upgrade_order.turn(snapshot, wanted, observed)
+        turn = upgrade_order.turn(snapshot, wanted, observed)
         action = ADVANCE if turn else action
     if held:
         blockers += held
     elif not blockers:
-        blockers, unseen = _rest(snapshot, wanted, observed)
+        blockers = _addons(snapshot, wanted)
     lasting = _is_lasting(wanted, failures, failing, now)
     status, headline, told = _outcome(
-        wanted, now, list(failures.values()), lasting, blockers, unseen,
-        turn)
+        wanted, now, list(failures.values()), lasting, blockers, turn)
     reason = (reasons.text(headline, told, wanted, snapshot.events)
               if headline else _unknown(snapshot, observed))
     return Verdict(
@@ -94,8 +92,7 @@ def judge(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
         verdicts.version(snapshot),
         {group.key: _group(group, observed[group.key], status, wanted)
          for group in wanted.groups},
-        action if wanted.in_progress else NOTHING, unseen, failing,
-        turn)
+        action if wanted.in_progress else NOTHING, failing, turn)
 
 
 def overdue(wanted: goal.DesiredCluster, now: datetime.datetime) -> str:
@@ -112,16 +109,15 @@ def _applied(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
              observed: _Observed) -> tuple[str, list[str]]:
     """What must be done first, and why."""
     release = snapshot.release
-    if snapshot.seen('release'):
-        if release is not None and release.status in _STUCK:
-            return REPAIR, [f'Helm release: {release.status}']
-        if release is None or release.status in ('uninstalled',):
-            return APPLY, ['Helm release: does not exist yet']
-        if release.status == 'failed':
-            why = conditions.one_line(release.description)
-            return APPLY, ['Helm release: failed' + (why and f': {why}')]
-        if wanted.digest and release.digest != wanted.digest:
-            return APPLY, ['Helm release: the latest request is not applied']
+    if release is None or release.status == 'uninstalled':
+        return APPLY, ['Helm release: does not exist yet']
+    if release.status in _STUCK:
+        return APPLY, [f'Helm release: {release.status}']
+    if release.status == 'failed':
+        why = conditions.one_line(release.description)
+        return APPLY, ['Helm release: failed' + (why and f': {why}')]
+    if wanted.digest and release.digest != wanted.digest:
+        return APPLY, ['Helm release: the latest request is not applied']
     if snapshot.cluster is None:
         return APPLY, ['Cluster: does not exist yet']
     if any(group.drift for group in observed.values()):
@@ -138,7 +134,7 @@ def _unknown(snapshot: snapshot_module.Snapshot, observed: _Observed) -> str:
     """
     found = sorted(
         conditions.name(deployment) for key, deployment
-        in snapshot.get('machine_deployments', {}).items()
+        in snapshot.machine_deployments.items()
         if key not in observed and not conditions.deleting(deployment))
     return reasons.cut(
         f'Not a node group in Magnum, so it is left as it is: '
@@ -155,7 +151,7 @@ def _failures(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
         found['cluster/'] = f'Cluster: {why}'
     for group in observed.values():
         found |= group.failures
-    for addon in snapshot.get('addons'):
+    for addon in snapshot.addons:
         state, why = addons.state(addon)
         if state is addons.State.FAILED and wanted.addons:
             name = conditions.name(addon)
@@ -168,21 +164,20 @@ def _since(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
            now: datetime.datetime) -> dict[str, datetime.datetime]:
     """When each failure was first seen.
 
-    What was not read now is assumed unchanged. An addon is retried by its
+    An addon is retried by its
     provider, and does not look failed between two tries, so it counts as
     failed until it is deployed. A machine that was replaced is remembered
     until there is progress.
     """
     there = {f'machines/{conditions.name(machine)}'
-             for machine in snapshot.get('machines')
+             for machine in snapshot.machines
              if not conditions.deleting(machine)}
     trying = {f'addons/{conditions.name(addon)}'
-              for addon in snapshot.get('addons')
+              for addon in snapshot.addons
               if addons.state(addon)[0] is not addons.State.DEPLOYED}
     kept = {key: since for key, since in wanted.failing.items()
-            if key in trying or not snapshot.seen(key.partition('/')[0])
-            or key.startswith('machines/') and key not in there
-            and not _has_progress(wanted, since)}
+            if key in trying or key.startswith('machines/')
+            and key not in there and not _has_progress(wanted, since)}
     return kept | {key: wanted.failing.get(key, now) for key in failures}
 
 
@@ -199,15 +194,13 @@ def _blockers(snapshot: snapshot_module.Snapshot,
         if not conditions.observed(cluster):
             found.append('Cluster: its change is not yet seen by its '
                          'controller')
-    # A group that was not read is unknown, not a blocker.
     found += [group.why for group in observed.values()
               if group.state in (node_groups.State.WAITING,
-                                 node_groups.State.FAILED)
-              and not group.unseen]
+                                 node_groups.State.FAILED)]
     lacking = conditions.missing(
         cluster, _CLUSTER_NEW, _CLUSTER_OLD) if cluster else []
     problems = conditions.problems(cluster) if cluster and lacking else []
-    # The Cluster repeats what its parts say; needed if they were not read.
+    # The Cluster repeats what its parts say.
     told = [str(problem) for problem in problems
             if not found or problem.type in _CLUSTER_ONLY]
     if lacking and not found and not told:
@@ -215,26 +208,21 @@ def _blockers(snapshot: snapshot_module.Snapshot,
     return found + [f'Cluster: {text}' for text in told]
 
 
-def _rest(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
-          observed: _Observed) -> tuple[list[str], frozenset[str]]:
-    """Blockers among the remaining parts, and parts that were not read."""
-    unseen = frozenset().union(*(group.unseen for group in observed.values()))
-    if wanted.digest and not snapshot.seen('release'):
-        unseen |= {'release'}
+def _addons(snapshot: snapshot_module.Snapshot,
+            wanted: goal.DesiredCluster) -> list[str]:
+    """Addons that are not deployed yet."""
     if not wanted.addons:
-        return [], unseen
-    if not snapshot.seen('addons'):
-        return [], unseen | {'addons'}
-    # The chart creates them with the release, so "none" means that the look
-    # was too early or could not see them.
+        return []
+    # The chart creates them with the release, so "none" means that this was
+    # read too early.
     if not snapshot.addons:
-        return ['addons: none is there yet'], unseen
+        return ['addons: none is there yet']
     waiting = []
     for addon in snapshot.addons:
         state, why = addons.state(addon)
         if state is not addons.State.DEPLOYED:
             waiting.append(f'addon {conditions.name(addon)}: {why}')
-    return waiting, unseen
+    return waiting
 
 
 def _has_progress(wanted: goal.DesiredCluster,
@@ -262,7 +250,7 @@ def _is_lasting(wanted: goal.DesiredCluster,
 
 def _outcome(wanted: goal.DesiredCluster, now: datetime.datetime,
              failures: list[str], lasting: bool, blockers: list[str],
-             unseen: frozenset[str], turn: str) -> tuple[str, str, list[str]]:
+             turn: str) -> tuple[str, str, list[str]]:
     """Status of the cluster, headline and texts of the reason.
 
     :param lasting: whether self-healing has had enough time for one of the
@@ -272,10 +260,9 @@ def _outcome(wanted: goal.DesiredCluster, now: datetime.datetime,
     if wanted.status.endswith('_COMPLETE'):
         # Failures after an operation only affect the health.
         return wanted.status, '', []
-    if not failures and not blockers and not unseen:
+    if not failures and not blockers:
         return f'{wanted.operation}_COMPLETE', '', []
-    told = (failures + [text for text in blockers if text not in failures]
-            or ['parts that were not checked yet'])
+    told = failures + [text for text in blockers if text not in failures]
     if not wanted.in_progress:
         return wanted.status, 'Failed' if failures else 'Waiting for', told
     if lasting:

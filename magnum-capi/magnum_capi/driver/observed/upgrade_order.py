@@ -26,27 +26,20 @@ from magnum_capi.driver.observed import snapshot as snapshot_module
 
 def turn(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
          observed: collections.abc.Mapping[str, node_groups.Observation]
-         ) -> tuple[str, frozenset[str]]:
-    """The node group that is upgraded next.
+         ) -> str:
+    """Key of the node group that is upgraded next; empty: none yet.
 
     :param observed: by the keys of the groups.
-    :returns: pair of the group's key, empty when it is no group's turn, and
-        the parts of the snapshot that the answer needs.
     """
     held = [group for group in wanted.groups
             if observed[group.key].state is node_groups.State.HELD]
-    others = [observed[group.key] for group in wanted.groups
-              if group not in held and not group.deleting]
-    unready = [look for look in others
-               if look.state is not node_groups.State.READY]
-    if not held or any(not look.unseen for look in unready):
-        return '', frozenset()
-    unseen = frozenset().union(*(look.unseen for look in unready), (
-        part for part in ('machines', *(('release',) if wanted.digest else ()))
-        if not snapshot.seen(part)))
-    if unseen or not _has_its_version(snapshot, wanted):
-        return '', unseen
-    return held[0].key, frozenset()
+    ready = all(
+        observed[group.key].state is node_groups.State.READY
+        for group in wanted.groups
+        if group not in held and not group.deleting)
+    if held and ready and _has_its_version(snapshot, wanted):
+        return held[0].key
+    return ''
 
 
 def _has_its_version(snapshot: snapshot_module.Snapshot,

@@ -16,9 +16,6 @@ from magnum_capi.kube import kinds
 NOTHING = ''
 #: Apply the desired state again: a request was lost or has not arrived.
 APPLY = 'apply'
-#: Repair the Helm release that a killed Helm left behind, then apply. Only the
-#: holder of the cluster's lock may do that.
-REPAIR = 'repair'
 #: Repeat delete requests that were lost or never sent.
 DELETE = 'delete'
 #: Upgrade the next node group.
@@ -52,11 +49,9 @@ class Verdict:
     :param api_address: URL as soon as it is known, else None.
     :param coe_version: lowest that a node runs, None when unknown.
     :param groups: by the key of the node group.
-    :param action: NOTHING, APPLY, REPAIR, DELETE or ADVANCE; NOTHING when no
+    :param action: NOTHING, APPLY, DELETE or ADVANCE; NOTHING when no
         operation is in progress.
     :param turn: key of the node group that is upgraded next, with ADVANCE.
-    :param unseen: parts of the Snapshot to read, because they could change the
-        verdict. Empty when what was read is sufficient.
     :param failing: failures, and when each was first seen: aware datetimes by
         ``<part of the snapshot>/<name>``. A lasting failure ends the
         operation, so the caller must keep this
@@ -73,15 +68,13 @@ class Verdict:
     groups: typing.Mapping[str, GroupVerdict] = dataclasses.field(
         default_factory=dict)
     action: str = NOTHING
-    unseen: frozenset[str] = frozenset()
     failing: typing.Mapping[str, datetime.datetime] = dataclasses.field(
         default_factory=dict)
     turn: str = ''
 
     @property
-    def missing(self) -> bool:
-        """Whether the operation never got to the management cluster."""
-        return self.action in (APPLY, REPAIR)
+    def is_complete(self) -> bool:
+        return self.status.endswith('_COMPLETE')
 
 
 def age(wanted: goal.DesiredCluster, now: datetime.datetime) -> float | None:
@@ -107,9 +100,9 @@ def version(snapshot: snapshot_module.Snapshot) -> str | None:
     An upgrade replaces the control plane first: its version alone would be
     shown while workers are older.
     """
-    plane = snapshot.get('control_plane', None)
+    plane = snapshot.control_plane
     own = conditions.status(plane).get('version') if plane else None
-    if not own or not snapshot.seen('machines'):
+    if not own:
         return None
     found: list[str] = [own, *(
         str(conditions.spec(machine).get('version'))

@@ -3,12 +3,41 @@
 """What is in a cluster's Secrets, written and read."""
 
 import base64
+import dataclasses
+import datetime
+import json
 
 from cryptography.hazmat.primitives import serialization
 import testtools
 import yaml
 
+from magnum_capi.driver.keys import credentials
+from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver.keys import vault
+from magnum_capi.kube import lease
+from tests.unit.driver import api_server
+from tests.unit.driver import base
+from tests.unit.driver import small_world
+
+#: The state of a cluster as the driver wrote it before it had a schema.
+YESTERDAY = {
+    'operation': 'UPDATE', 'since': '2026-11-21T15:00:00+00:00',
+    'applied': ['g1'], 'batch': 2,
+    'kept': {'values': {'kubernetesVersion': '1.34.2'},
+             'chart': {'name': 'c', 'repository': None, 'version': '1.0.0',
+                       'digest': None},
+             'template': 't1', 'default_labels': {}, 'images': {},
+             'rows': 'r1'},
+    'failing': {'machines/m1': '2026-11-21T15:01:00+00:00'},
+    'progress': {'at': '2026-11-21T15:01:00+00:00',
+                 'looked': '2026-11-21T15:01:00+00:00',
+                 'left': {'cluster': ['', 1]}},
+    'failed': '', 'marked': ['m1'], 'sizes': {'g1': 3},
+    'held': {'g1': ['i1', '1.34.2']}, 'adopted': None, 'former': None,
+    'record': [{'name': 'n1', 'user_id': 'u1', 'stage': 'applied',
+                'id': 'id-1', 'applied_at': '2026-11-21T15:00:00+00:00',
+                'outgoing': False}],
+    'secrets': {'n1': 'geheim'}}
 
 
 def secret(text):
@@ -45,6 +74,90 @@ class CloudsTest(testtools.TestCase):
                      secret('clouds: {openstack: {auth: 7}}')):
             self.assertEqual(({}, None), (
                 vault.auth(data), vault.applied_id(data)), data)
+
+
+class StateTest(base.TestCase):
+    """The driver's memory is only written over what was read."""
+
+    def vault(self):
+        return vault.Vault(self.w.runtime.kube, small_world.NAMESPACE,
+                           self.w.store.row())
+
+    def written(self, **fields):
+        """Who had the lock, its Vault and what it read, once it is lost."""
+        ours = self.vault()
+        state = ours.write_state(state_module.State(operation='CREATE'))
+        theirs = self.vault()
+        theirs.write_state(dataclasses.replace(theirs.state(), **fields))
+        return ours, state
+
+    def test_newer_record_of_credentials_is_not_overwritten(self):
+        # The write of who holds the lock may take as long as the lock lasts.
+        entry = credentials.Entry('theirs', 'u1')
+        ours, state = self.written(record=(entry,))
+
+        self.assertRaises(lease.LockLost, ours.write_state,
+                          dataclasses.replace(state, operation='UPDATE'))
+
+        self.assertEqual(((entry,), 'CREATE'), (
+            self.vault().state().record, self.vault().state().operation))
+
+    def test_state_that_another_process_made_first_is_kept(self):
+        self.written()
+        self.assertRaises(lease.LockLost, self.vault().write_state,
+                          state_module.State(operation='DELETE'))
+
+    def test_state_that_was_removed_is_not_made_again(self):
+        ours, state = self.written()
+        self.vault().remove()
+        self.assertRaises(lease.LockLost, ours.write_state, state)
+        self.assertIsNone(self.vault().state().version)
+
+    def test_write_whose_answer_was_lost_is_ours(self):
+        state = self.vault().write_state(state_module.State())
+        after = dataclasses.replace(state, operation='UPDATE')
+        put = api_server._Request._put
+
+        def losing(request, path, query, body):
+            if '/secrets/' in path and self.api.objects[path].get(
+                    'data') != body['data']:
+                self.api.put(path, body)
+                return request.hang_up()
+            return put(request, path, query, body)
+        self.patch(api_server._Request, '_put', losing)
+
+        written = self.vault().write_state(after)
+
+        self.assertEqual(after, self.vault().state())
+        self.assertEqual(written.version, self.vault().state().version)
+
+    def test_requests_are_numbered(self):
+        state = state_module.State()
+        for number in 1, 2:
+            state = self.vault().write_state(state_module.begun(
+                state, 'UPDATE', small_world.NOW))
+            self.assertEqual(number, self.vault().state().generation)
+
+    def test_state_of_yesterday_is_read(self):
+        path = (f'/api/v1/namespaces/{small_world.NAMESPACE}/secrets/'
+                f'{small_world.RELEASE}-magnum')
+        self.api.put(path, {'data': {state_module.KEY: base64.b64encode(
+            json.dumps(YESTERDAY).encode()).decode()}})
+
+        state = self.vault().state()
+
+        began = datetime.datetime(
+            2026, 11, 21, 15, tzinfo=datetime.timezone.utc)
+        self.assertEqual(
+            ('UPDATE', began, {'g1'}, 2, '1.34.2', ('m1',), {'g1': 3},
+             {'g1': ('i1', '1.34.2')}, 'id-1', {'n1': 'geheim'}, 0),
+            (state.operation, state.since, set(state.applied), state.batch,
+             state.values['kubernetesVersion'], state.marked, state.sizes,
+             state.held, state.record[0].id, state.secrets,
+             state.generation))
+        written = self.vault().write_state(state)
+        self.assertEqual(state, self.vault().state())
+        self.assertEqual(written.version, self.vault().state().version)
 
 
 class KeyPairTest(testtools.TestCase):

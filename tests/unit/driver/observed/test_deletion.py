@@ -45,16 +45,6 @@ class DeletionTest(testtools.TestCase):
         self.assertEqual('DELETE_COMPLETE', verdict.status)
         self.assertTrue(all(g.gone for g in verdict.groups.values()))
 
-    def test_the_cluster_alone_is_no_answer(self):
-        # B.4.7: objects can be left whose Cluster is gone.
-        for part in ('control_plane', 'machine_deployments', 'machines',
-                     'leftovers', 'release'):
-            verdict = judge(snapshot.Snapshot(
-                **{**NOTHING, part: snapshot.UNSEEN}))
-
-            self.assertEqual((DELETE, {part}),
-                             (verdict.status, verdict.unseen))
-
     def test_machines_are_told_first_and_the_cluster_last(self):
         def named(kind):
             return {'kind': objects.as_read(kind),
@@ -94,12 +84,6 @@ class DeletionTest(testtools.TestCase):
         self.assertEqual({'a': DELETE, 'b': 'UPDATE_COMPLETE'}, {
             key: found.status for key, found in verdict.groups.items()})
 
-    def test_nothing_more_is_read_while_the_cluster_is_there(self):
-        verdict = judge(snapshot.Snapshot(going(objects.cluster())))
-
-        self.assertEqual((DELETE, frozenset(), status.NOTHING),
-                         (verdict.status, verdict.unseen, verdict.action))
-
     def test_each_thing_left_holds_it(self):
         release = snapshot.Release('deployed')
         for left in ({'cluster': going(objects.cluster())},
@@ -127,17 +111,6 @@ class DeletionTest(testtools.TestCase):
 
         self.assertEqual((DELETE, verdicts.DELETE),
                          (verdict.status, verdict.action))
-
-    def test_templates_are_looked_for_when_nothing_else_is_left(self):
-        # One stayed that Cluster API had not adopted when its worker went.
-        seen = {**NOTHING, 'templates': snapshot.UNSEEN}
-
-        self.assertEqual((DELETE, {'templates'}), (
-            judge(snapshot.Snapshot(**seen)).status,
-            judge(snapshot.Snapshot(**seen)).unseen))
-        seen['machines'] = (going(objects.machine()),)
-        self.assertEqual(frozenset(),
-                         judge(snapshot.Snapshot(**seen)).unseen)
 
     def test_a_template_that_nobody_owns_is_asked_to_go(self):
         verdict = judge(snapshot.Snapshot(
@@ -184,7 +157,8 @@ class DeletionTest(testtools.TestCase):
                       'evicted; ', verdict.reason)
 
     def test_a_recorded_deletion_tells_of_its_machines(self):
-        verdict = judge(objects.recorded('deleting', objects.V1BETA2))
+        verdict = judge(objects.recorded(
+            'deleting', objects.V1BETA2, release=None))
 
         self.assertEqual(DELETE, verdict.status)
         self.assertIn('Machine control-plane-', verdict.reason)

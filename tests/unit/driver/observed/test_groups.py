@@ -7,7 +7,6 @@ import json
 import testtools
 
 from magnum_capi.driver.observed import groups
-from magnum_capi.driver.observed import snapshot
 from tests.unit.driver import objects
 
 
@@ -123,12 +122,6 @@ class WorkersTest(testtools.TestCase):
             self.assertEqual(
                 (groups.State.WAITING, 'node group default-worker: '
                  '1 of 2 machines are nodes'), (found.state, found.why))
-
-    def test_machines_that_were_not_looked_at(self):
-        found = look(machines=snapshot.UNSEEN)
-
-        self.assertEqual((groups.State.WAITING, {'machines'}),
-                         (found.state, found.unseen))
 
     def test_one_that_goes_is_drift(self):
         deployment = objects.deployment()

@@ -297,10 +297,6 @@ class GroupTest(testtools.TestCase):
                 self.assertIn('not in the management cluster',
                               reason['pool.Ready'])
 
-    def test_nobody_looked_at_the_groups(self):
-        self.assertEqual(health.HEALTHY, self.health(
-            'UPDATE_COMPLETE', machine_deployments=snapshot.UNSEEN)[0])
-
     def test_machines_that_go_are_not_counted(self):
         machine = objects.failed_machine()
         machine['metadata']['deletionTimestamp'] = 'now'
@@ -367,14 +363,6 @@ class UnknownTest(testtools.TestCase):
         for status in ('CREATE_IN_PROGRESS', 'DELETE_IN_PROGRESS'):
             self.assertEqual(health.UNKNOWN, judge(
                 snapshot.Snapshot(None), status=status)[0])
-
-    def test_what_nobody_looked_at_is_not_well(self):
-        for unseen in (['control_plane'], ['machines'],
-                       ['control_plane', 'machines']):
-            found, _ = judge(objects.complete(
-                **dict.fromkeys(unseen, snapshot.UNSEEN)))
-
-            self.assertEqual(health.UNKNOWN, found)
 
 
 class CredentialTest(testtools.TestCase):

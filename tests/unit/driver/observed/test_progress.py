@@ -30,7 +30,6 @@ class NotedTest(testtools.TestCase):
         left = {'a': ('goal', 5)}
         self.assertEqual(goal.Progress(NOW, NOW, left),
                          progress.noted(None, left, NOW, HOUR))
-        self.assertIsNone(progress.noted(None, {}, NOW, HOUR))
 
     def test_less_left_of_one_part_is_progress(self):
         found = self.noted({'a': ('goal', 4), 'b': ('goal', 3)})
@@ -158,11 +157,6 @@ class LeftTest(testtools.TestCase):
         self.assertIsNone(self.left(
             seen, f'groups/{objects.master().key}'))
 
-    def test_part_that_nobody_looked_at_tells_nothing(self):
-        for part in ('machine_sets', 'machine_deployments'):
-            self.assertIsNone(self.left(
-                objects.complete(**{part: snapshot.UNSEEN})))
-
     def test_control_plane(self):
         for counts, expected in (
                 ({'upToDateReplicas': 0}, 1), ({'readyReplicas': 0}, 1),
@@ -199,12 +193,6 @@ class LeftTest(testtools.TestCase):
                 (snapshot.Release('deployed', digest='new'), 0)):
             self.assertEqual(expected, self.left(
                 objects.complete(release=release), 'release', digest='new'))
-
-    def test_release_needs_a_look_and_a_request(self):
-        release = snapshot.Release('deployed', digest='new')
-        for seen, digest in ((release, ''), (snapshot.UNSEEN, 'new')):
-            self.assertIsNone(self.left(
-                objects.complete(release=seen), 'release', digest=digest))
 
     def test_cluster_that_is_not_there(self):
         self.assertEqual({'cluster': ('', 1)}, progress.left(

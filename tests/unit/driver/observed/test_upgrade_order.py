@@ -100,15 +100,6 @@ class TurnTest(testtools.TestCase):
 
         self.assert_waits(verdict)
         self.assertIn('runs version v1.34.2', verdict.reason)
-        # All that it needs to know was seen.
-        self.assertEqual(frozenset(), verdict.unseen)
-
-    def test_parts_that_nobody_looked_at_are_asked_for(self):
-        for part in ('machines', 'release', 'control_plane'):
-            verdict = judge(seen(**{part: snapshot.UNSEEN}))
-
-            self.assert_waits(verdict)
-            self.assertEqual({part}, verdict.unseen)
 
     def test_release_of_an_earlier_step_is_applied_first(self):
         # Another conductor may have written down the step and died.

@@ -13,9 +13,9 @@ import re
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
+from magnum_capi.driver import memory
 from magnum_capi.driver import monitor
 from magnum_capi.driver.observed import health
-from magnum_capi.driver import status_check
 from tests.unit.driver import api_server
 from tests.unit.driver import base
 from tests.unit.driver import objects
@@ -30,7 +30,7 @@ class Base(base.TestCase):
 
     def restart(self):
         """Magnum starts again: nothing is remembered."""
-        status_check.forget(small_world.CLUSTER)
+        memory.forget(small_world.CLUSTER)
         self.w.restart()
 
     def deleting(self):
@@ -70,8 +70,7 @@ class Base(base.TestCase):
 
     def health(self):
         looking = monitor.Monitor(
-            lambda: self.w.runtime, self.w.store, self.w.store.row(),
-            self.api.clock)
+            lambda: self.w.runtime, self.w.store, self.w.store.row())
         self.patch(looking, '_credential', lambda *args: None)
         looking.poll_health_status()
         return looking.data['health_status']
@@ -380,8 +379,7 @@ class LeftTest(Base):
         # A creation that gave the lock back after the look.
         self.deleting()
         self.remove_all()
-        looking = status_check.StatusCheck(
-            self.w.runtime, self.w.store, self.w.store.row())
+        looking = self.looking()
         held = looking._reconciler.held
 
         def create(timeout):
@@ -390,6 +388,6 @@ class LeftTest(Base):
             self.w.helm.put('clusters', cluster)
             return held(timeout)
         looking._reconciler.held = create
-        looking.update()
+        looking.poll()
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
         self.assert_alive()

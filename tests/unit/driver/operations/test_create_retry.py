@@ -104,9 +104,10 @@ class LostLockTest(Base):
         write = vault.Vault.write_state
 
         def slow(*args):
-            write(*args)
+            written = write(*args)
             if not self.clock.naps and args[1].record:
                 self.lose_lock()
+            return written
         self.patch(vault.Vault, 'write_state', slow)
         made = self.w.cloud.create_application_credential
 

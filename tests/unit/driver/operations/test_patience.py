@@ -5,8 +5,8 @@
 import dataclasses
 
 from magnum_capi.driver.keys import state as state_module
+from magnum_capi.driver import memory
 from magnum_capi.driver import reconcile
-from magnum_capi.driver import status_check
 from tests.unit.driver import objects
 from tests.unit.driver.operations import test_progress
 from tests.unit.driver import small_world
@@ -68,7 +68,7 @@ class PatienceTest(test_progress.Base):
         self.minutes(20)
         self.failing('x1')
         self.minutes(4)
-        status_check.forget(small_world.CLUSTER)
+        memory.forget(small_world.CLUSTER)
         self.assert_status('UPDATE_IN_PROGRESS')
         self.minutes(3)
         self.assert_status('UPDATE_FAILED')

@@ -67,12 +67,13 @@ class RegistriesTest(test_kept.Base):
         self.create()
         self.assertEqual(1, len(set(seen)))
         # A conductor that died before helm could have the file no more.
-        writes = [path for method, path, *_ in self.api.seen
-                  if method == 'PATCH' and '/secrets/' in path]
+        writes = [body['metadata']['name'] for method, path, _, _, body
+                  in self.api.seen
+                  if method != 'GET' and '/secrets' in path]
         self.assertLess(
-            next(n for n, path in enumerate(writes) if 'registries' in path),
-            next(n for n, path in enumerate(writes)
-                 if path.endswith('-magnum')))
+            next(n for n, name in enumerate(writes) if 'registries' in name),
+            next(n for n, name in enumerate(writes)
+                 if name.endswith('-magnum')))
 
     def test_new_file_replaces_no_node_of_a_living_cluster(self):
         self.created()

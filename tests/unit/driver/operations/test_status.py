@@ -10,8 +10,8 @@ import fixtures
 
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
+from magnum_capi.driver import observer
 from magnum_capi.driver import reconcile
-from magnum_capi.driver import status_check
 from magnum_capi.kube import lease
 from tests.unit.driver import api_server
 from tests.unit.driver import base
@@ -83,15 +83,14 @@ class WatchTest(base.TestCase):
 
     def test_row_that_goes_while_it_is_looked_at_is_no_error(self):
         self.create()
-        looking = status_check.StatusCheck(
-            self.w.runtime, self.w.store, self.w.store.row())
+        looking = self.looking()
         held = looking._reconciler.held
 
         def go(timeout):
             self.w.store.clusters.clear()
             return held(timeout)
         looking._reconciler.held = go
-        looking.update()
+        looking.poll()
         self.assertNotIn('no status', self.logger.output)
 
     def test_right_that_is_missing_is_an_error_in_the_log(self):
@@ -233,20 +232,22 @@ class WatchTest(base.TestCase):
         self.look(3)
         self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
 
-    def test_rows_that_changed_meanwhile_are_judged_by_the_next_look(self):
+    def test_operation_does_not_end_for_rows_of_before(self):
+        # A request that does not get the lock only writes rows.
         self.create()
-        group = self.w.store.node_groups[small_world.WORKERS]
-        row = self.w.store.row()
-        looking = status_check.StatusCheck(self.w.runtime, self.w.store, row)
-        held = looking._reconciler.held
-
-        def change(timeout):
-            group['node_count'] = 5
-            return held(timeout)
-        looking._reconciler.held = change
-        looking.update()
-        self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
-        self.assertEqual(1, len(self.w.helm.upgrades))
+        whole = observer.whole
+        for field, value in (('node_count', 5), ('status', 'UPDATE_FAILED')):
+            def changing(*args, field=field, value=value):
+                self.w.store.node_groups[small_world.WORKERS][field] = value
+                return whole(*args)
+            self.patch(observer, 'whole', changing)
+            self.look()
+            self.patch(observer, 'whole', whole)
+            self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
+            self.assertEqual(value, getattr(self.w.group(), field))
+        self.look(2)
+        self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
+        self.assertEqual(2, len(self.w.helm.upgrades))
 
     def test_memory_that_somebody_removed_needs_a_user(self):
         self.created()

@@ -14,8 +14,8 @@ from magnum_capi.driver.desired import goal
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
+from magnum_capi.driver import memory
 from magnum_capi.driver import reconcile
-from magnum_capi.driver import status_check
 from magnum_capi.driver import upgrading
 from tests.unit.driver import base
 from tests.unit.driver import objects
@@ -137,7 +137,7 @@ class UpgradeOrderTest(base.TestCase):
     def test_conductors_that_die_do_not_change_the_order(self):
         def die():
             self.w.helm.before = lambda: None
-            status_check.forget(small_world.CLUSTER)
+            memory.forget(small_world.CLUSTER)
             raise SystemExit
         self.w.helm.before = die
         self.assertRaises(SystemExit, self.upgrade)
@@ -292,7 +292,7 @@ class UpgradeOrderTest(base.TestCase):
 
         reconcile.Reconciler(
             self.w.runtime, self.w.store, self.w.store.row()
-        ).advance(small_world.WORKERS)
+        ).advance(self.vault().state(), small_world.WORKERS)
 
         self.assertEqual(dataclasses.replace(
             began, progress=None,

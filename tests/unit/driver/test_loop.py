@@ -4,16 +4,13 @@
 
 import copy
 import dataclasses
-import threading
 
-from magnum_capi.driver.observed import attention
+from magnum_capi.driver import loop
+from magnum_capi.driver import memory
 from magnum_capi.driver import reconcile
-from magnum_capi.driver import status_check
 from magnum_capi.kube import cache
 from tests.unit.driver import api_server
 from tests.unit.driver import base
-from tests.unit.driver import gate
-from tests.unit.driver import objects
 from tests.unit.driver import small_world
 
 
@@ -36,7 +33,7 @@ class CostTest(base.TestCase):
             found.append(len(self.api.calls()))
         return found
 
-    def thorough(self, looks, **kwargs):
+    def read(self, looks, **kwargs):
         """Numbers of the looks, from 1, that read more than the Cluster."""
         return [number for number, cost in enumerate(
             self.costs(looks, **kwargs), 1) if cost > 1]
@@ -47,70 +44,41 @@ class CostTest(base.TestCase):
 
     def test_cluster_that_stays_as_it_is_mostly_costs_one_request(self):
         self.look(2)
-        self.assertEqual(
-            [attention.CALM], self.thorough(attention.CALM + 2))
+        self.assertEqual([], self.read(30))
+        self.w.later(seconds=memory.UNCHANGED)
+        self.assertEqual([1], self.read(3))
 
     def test_cluster_that_changes_is_read_every_third_time(self):
-        self.look(2)
-        self.assertEqual([3, 6, 9], self.thorough(9, before=self.change))
+        self.assertEqual([2, 5, 8], self.read(9, before=self.change))
 
-    def test_what_does_not_show_in_the_cluster_is_read_every_third_time(self):
-        # All is there but an addon, or it is being deleted.
+    def test_cluster_that_may_be_finished_is_read_each_time(self):
+        self.waiting_for_addon()
+        self.assertEqual([1, 2, 3], self.read(3))
+
+    def waiting_for_addon(self):
         self.api.objects[self.path]['status']['observedGeneration'] = 1
         addon, = [path for path in self.api.objects
                   if '/helmreleases/' in path]
         self.api.objects[addon]['status']['phase'] = 'Installing'
-        self.look(2)
-        self.assertEqual([3, 6], self.with_events(7))
 
-    def test_look_that_finds_nothing_new_takes_no_lock(self):
-        self.api.objects[self.path]['status']['observedGeneration'] = 1
-        self.w.store.add_group(status='CREATE_COMPLETE')
-        # Helm is given the new node group, and makes everything anew.
-        self.look()
-        addon, = [path for path in self.api.objects
-                  if '/helmreleases/' in path]
-        self.api.objects[addon]['status']['phase'] = 'Installing'
-        self.look(4)
+    def test_look_that_finds_nothing_new_writes_nothing(self):
+        self.waiting_for_addon()
+        self.look(2)
+        self.w.later(minutes=1)
         self.api.seen.clear()
         self.look(4)
-        self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
-        self.assertEqual(set(), {method for method, _ in self.api.calls()
-                                 if method != 'GET'})
-
-    def test_reason_that_is_not_true_any_more_is_replaced(self):
-        self.api.objects[self.path]['status']['observedGeneration'] = 1
-        addon, = [path for path in self.api.objects
-                  if '/helmreleases/' in path]
-        self.api.objects[addon]['status']['phase'] = 'Installing'
-        self.look(4)
-        reason = self.w.cluster.status_reason
-        self.assertIn('Installing', reason)
-        row = self.w.store.clusters[small_world.CLUSTER]
-        for written in ('A later one', 'an earlier one', None):
-            row['status_reason'] = written
-            self.look(3)
-            self.assertEqual(reason, row['status_reason'])
+        self.assertEqual(set(), {path for method, path in self.api.calls()
+                                 if method != 'GET' and '/leases' not in path})
+        self.assertEqual(small_world.NOW, self.w.cluster.updated_at)
 
     def test_deletion_is_read_every_third_time(self):
+        self.w.helm.uninstall = lambda *args: True
         self.api.objects[self.path]['metadata'][
             'deletionTimestamp'] = '2026-11-21T15:00:00Z'
-        for uuid in self.w.store.node_groups:
-            self.w.store.node_groups[uuid]['status'] = 'DELETE_IN_PROGRESS'
-        self.w.store.clusters[small_world.CLUSTER][
-            'status'] = 'DELETE_IN_PROGRESS'
-        self.look(2)
-        self.assertEqual([3, 6], self.with_events(7))
-
-    def with_events(self, looks):
-        found = []
-        for number in range(1, looks + 1):
-            self.api.seen.clear()
-            self.look()
-            if any(path.endswith('/events')
-                   for _, path in self.api.calls()):
-                found.append(number)
-        return found
+        for table in (self.w.store.clusters, self.w.store.node_groups):
+            for row in table.values():
+                row['status'] = 'DELETE_IN_PROGRESS'
+        self.assertEqual([2, 5], self.read(7))
 
     def test_end_of_an_operation_reads_nothing_twice(self):
         self.api.objects[self.path]['status']['observedGeneration'] = 1
@@ -120,8 +88,8 @@ class CostTest(base.TestCase):
         self.look()
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
         reads = [path for path in self.api.calls('GET')
-                 if '/secrets/' not in str(path)
-                 and '/leases/' not in str(path)]
+                 if not path[1].endswith('-cloud-credentials')
+                 and '/clusters/' not in path[1]]
         self.assertEqual(sorted(set(reads)), sorted(reads))
 
     def test_failure_is_followed_until_it_has_lasted(self):
@@ -131,47 +99,34 @@ class CostTest(base.TestCase):
         self.w.runtime = dataclasses.replace(
             self.w.runtime, options=dataclasses.replace(
                 self.w.runtime.options, failure_patience=100))
-        self.look(2)
-        self.assertEqual([3, 6], self.thorough(6))
+        self.assertEqual([2, 5], self.read(6))
         self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
         self.w.later(seconds=101)
-        self.assertEqual([3], self.thorough(3))
+        self.look(3)
         self.assertEqual('CREATE_FAILED', self.w.cluster.status)
+
+    def test_timeout_of_a_cluster_that_stays_as_it_is(self):
+        self.look(10)
+        self.w.later(minutes=61)
+        self.look()
+        self.assertEqual('CREATE_FAILED', self.w.cluster.status)
+
+    def test_reason_that_is_not_true_any_more_is_replaced(self):
+        self.waiting_for_addon()
+        self.look(4)
+        reason = self.w.cluster.status_reason
+        self.assertIn('Installing', reason)
+        row = self.w.store.clusters[small_world.CLUSTER]
+        for written in ('A later one', 'an earlier one', None):
+            row['status_reason'] = written
+            self.look(3)
+            self.assertEqual(reason, row['status_reason'])
 
     def test_helm_that_failed_half_way_is_seen_while_the_cluster_is_busy(self):
         done = len(self.w.helm.upgrades)
         self.w.helm.record(done, None, status='failed')
         self.look(2)
         self.assertEqual(done + 1, len(self.w.helm.upgrades))
-
-    def test_address_is_told_by_the_next_look_and_the_reason_stays(self):
-        del self.api.objects[self.path]['spec']['controlPlaneEndpoint']
-        plane = next(path for path in self.api.objects
-                     if '/kubeadmcontrolplanes/' in path)
-        self.api.objects[plane]['status']['readyReplicas'] = 0
-        self.look(2)
-        self.assertIsNone(self.w.cluster.api_address)
-        reason = self.w.cluster.status_reason
-        self.assertIn('0 of 1 machines ready', reason)
-        self.api.objects[self.path]['spec']['controlPlaneEndpoint'] = {
-            'host': '192.0.2.9', 'port': 6443}
-        self.change()
-        self.assertEqual([], self.with_events(1))
-        self.assertEqual(('https://192.0.2.9:6443', reason), (
-            self.w.cluster.api_address, self.w.cluster.status_reason))
-
-    def test_first_look_and_one_that_ends_an_operation_say_why(self):
-        self.assertEqual([], self.with_events(1))
-        self.assertIn('Waiting for: Cluster', self.w.cluster.status_reason)
-        self.look()
-        failed = objects.condition(
-            self.api.objects[self.path], 'InfrastructureReady',
-            status='False')
-        failed['status']['phase'] = 'Failed'
-        self.change()
-        self.assertEqual([], self.with_events(1))
-        self.assertEqual('CREATE_FAILED', self.w.cluster.status)
-        self.assertIn('phase Failed', self.w.cluster.status_reason)
 
     def test_template_is_read_once_for_an_operation(self):
         self.look(2)
@@ -233,7 +188,7 @@ class GroupsTest(base.TestCase):
         self.w.store.node_groups[small_world.WORKERS][
             'status'] = 'DELETE_FAILED'
 
-        self.look()
+        self.look(3)
 
         self.assertEqual('DELETE_IN_PROGRESS', self.w.group().status)
 
@@ -269,50 +224,25 @@ class MemoryTest(base.TestCase):
         self.look()
 
     def kept(self):
-        return status_check.cache_of(
-            small_world.CLUSTER, self.clock.monotonic()).state
+        return memory.of(
+            small_world.CLUSTER, self.clock.monotonic()).template
 
     def look_at_another(self):
         """What Magnum does while only another cluster is in progress."""
         row = self.w.store.row()
         row.uuid = '99999999-3c2d-4899-b017-d2b06c0ccd9f'
-        status_check.StatusCheck(self.w.runtime, self.w.store, row).update()
+        loop.Loop(reconcile.Reconciler(
+            self.w.runtime, self.w.store, row)).poll()
 
     def test_operation_that_goes_on_is_remembered(self):
         self.clock.sleep(60)
         self.look_at_another()
-        self.assertEqual('CREATE', self.kept().operation)
-
-    def test_no_secret_is_kept(self):
-        # Another conductor may see the end of the operation.
-        self.assertEqual({}, dict(self.kept().secrets))
+        self.assertEqual(small_world.TEMPLATE, self.kept().uuid)
 
     def test_cluster_that_is_not_looked_at_any_more_is_forgotten(self):
         self.clock.sleep(3600)
         self.look_at_another()
         self.assertIsNone(self.kept())
-
-
-class OverlapTest(base.TestCase):
-    """Magnum starts a thread for each look; one may be slow."""
-
-    def test_second_look_leaves_a_cluster_to_the_first(self):
-        self.create()
-        slow = self.useFixture(gate.Gate())
-        real = self.w.store.template
-        self.w.store.template = lambda uuid: (slow.stand(), real(uuid))[1]
-        first = threading.Thread(target=self.look)
-        first.start()
-        slow.wait()
-        seen = len(self.api.calls())
-
-        self.w.store.template = real
-        self.look()
-
-        self.assertEqual(seen, len(self.api.calls()))
-        slow.open()
-        first.join(gate.PATIENCE)
-        self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
 
 
 class RememberedTest(base.TestCase):
@@ -340,22 +270,11 @@ class RememberedTest(base.TestCase):
         self.look(2)
         self.remembered(self.api.objects[self.path])
         self.api.seen.clear()
-        self.look(attention.CALM - 1)
+        self.look(30)
         self.assertEqual([], self.api.calls())
+        self.w.later(seconds=memory.UNCHANGED)
         self.look()
         self.assertNotEqual([], self.api.calls())
-
-    def test_address_that_is_remembered_is_told_by_the_next_look(self):
-        ready = self.busy['spec'].pop('controlPlaneEndpoint')
-        self.api.put(self.path, self.busy)
-        self.remembered(self.busy)
-        self.look(2)
-        self.assertIsNone(self.w.cluster.api_address)
-        self.busy['spec']['controlPlaneEndpoint'] = ready
-        self.api.put(self.path, self.busy)
-        self.look()
-        self.assertEqual('https://192.0.2.7:6443',
-                         self.w.cluster.api_address)
 
     def test_operation_does_not_end_with_what_is_remembered(self):
         ready = copy.deepcopy(self.api.objects[self.path])
@@ -386,5 +305,5 @@ class RememberedTest(base.TestCase):
 
     def test_end_is_seen_although_another_thing_is_remembered(self):
         self.remembered(self.busy)
-        self.look(attention.CALM + 3)
+        self.look(2)
         self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)

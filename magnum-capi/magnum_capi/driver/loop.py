@@ -1,0 +1,522 @@
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""The one loop: what is recorded is applied, what is there is judged.
+
+Magnum's status job calls :meth:`Loop.poll` of each cluster in progress every
+ten seconds, its health job :meth:`Loop.correct` of all others, each on every
+conductor. Most of these calls must cost next to nothing, so the cache shows
+whether anything may have changed. Only then the lock is taken, without waiting
+for it, the rows, the driver's state and the whole cluster are read, and
+:meth:`Loop.once` decides from these alone:
+
+* A request that was recorded and is not applied is applied; one that was lost
+  before that is recorded now. That is also how a request goes on whose
+  conductor died, or that met a transient error.
+* Otherwise the cluster is judged, and Magnum's rows say so. An operation ends
+  only here.
+* Without an operation in progress, only rows and credentials change.
+
+The state is written before the rows are, over what was read: who lost the lock
+can end no operation.
+"""
+
+import collections.abc
+import contextlib
+import dataclasses
+import datetime
+import typing
+
+from oslo_log import log as logging
+
+from magnum_capi.driver import deletion
+from magnum_capi.driver.desired import goal
+from magnum_capi.driver.desired import kept as kept_module
+from magnum_capi.driver.desired import rows as rows_module
+from magnum_capi.driver import failures
+from magnum_capi.driver.keys import credentials
+from magnum_capi.driver.keys import rotation
+from magnum_capi.driver.keys import state as state_module
+from magnum_capi.driver import memory as memory_module
+from magnum_capi.driver.observed import conditions
+from magnum_capi.driver.observed import progress
+from magnum_capi.driver.observed import snapshot as snapshot_module
+from magnum_capi.driver.observed import status
+from magnum_capi.driver.observed import verdicts
+from magnum_capi.driver import observer
+from magnum_capi.driver import reconcile
+from magnum_capi.driver import upgrading
+from magnum_capi import errors
+from magnum_capi.kube import lease
+from magnum_capi.kube import rest
+
+LOG = logging.getLogger(__name__)
+
+#: Why a rotation of the certificate authorities is refused. Magnum stores
+#: this as the reason of UPDATE_FAILED (magnum 23.0.0,
+#: conductor/handlers/ca_conductor.py), where it is recognized.
+ROTATION_REFUSED = ('CA rotation is not supported by this driver; the cluster '
+                    'keeps its certificates')
+
+_LOST = ('The request was lost before the cluster had an application '
+         'credential, which only its user can make. Delete the cluster and '
+         'create it again')
+
+
+class Loop:
+    """The loop for one cluster.
+
+    :param reconciler: with Magnum's own Store, and Magnum's row, which is
+        read again and updated.
+    """
+
+    def __init__(self, reconciler: reconcile.Reconciler) -> None:
+        self._reconciler = reconciler
+        self._runtime = reconciler.runtime
+        self._store = reconciler.store
+        self._cluster = reconciler.cluster
+        self._deletion = deletion.Deletion(reconciler)
+        self._memory = memory_module.of(
+            self._cluster.uuid, self._runtime.clock.monotonic())
+
+    def poll(self) -> None:
+        """Update the rows of a cluster in progress.
+
+        Raises no errors of this project.
+        """
+        try:
+            self._poll()
+        except (failures.ClusterGone, lease.LockBusy) as e:
+            LOG.debug('Cluster %s: %s', self._cluster.uuid, e)
+        except failures.TRANSIENT as e:
+            LOG.warning('Cluster %s: no status now: %s', self._cluster.uuid, e)
+            if isinstance(e, rest.NotServed):
+                self._explain(f'Waiting: {failures.owner_message(e)}')
+        except state_module.Unreadable as e:
+            LOG.error('Cluster %s: no status: %s', self._cluster.uuid, e)
+            # No process can end the operation, so the lock is not needed.
+            self._explain(failures.owner_message(e), locked=False)
+        except errors.MagnumCapiError as e:
+            LOG.error('Cluster %s: no status: %s', self._cluster.uuid, e)
+
+    def _poll(self) -> None:
+        if not self._store.reload(self._cluster):
+            memory_module.forget(self._cluster.uuid)
+            return
+        self._reconciler.refuse_foreign()
+        if not self._rows().in_progress:
+            self._memory.operation_ended()
+            return
+        looks = self._runtime.looks or self._runtime.kube
+        cluster = looks.get('Cluster', self._reconciler.namespace,
+                            self._reconciler.release)
+        now = self._runtime.now()
+        if (observer.is_busy(cluster)
+                and not self._memory.is_due(cluster, now)
+                and not self._is_overdue(now)):
+            return
+        with self._reconciler.held(0):
+            self.once()
+
+    def _is_overdue(self, now: datetime.datetime) -> bool:
+        wanted = self._memory.wanted
+        return wanted is not None and bool(status.overdue(wanted, now))
+
+    def _explain(self, reason: str, locked: bool = True) -> None:
+        """Say why there is no status now, unless another process does."""
+        if self._cluster.status_reason == reason:
+            return
+        with contextlib.suppress(failures.ClusterGone, *failures.TRANSIENT):
+            with (self._reconciler.held(0) if locked
+                  else contextlib.nullcontext()):
+                if ((self._cluster.status or '').endswith('_IN_PROGRESS')
+                        and _changed(self._cluster, status_reason=reason)):
+                    self._store.save(self._cluster)
+
+    def correct(self, rows: rows_module.Rows, state: state_module.State,
+                snapshot: snapshot_module.Snapshot) -> None:
+        """Correct the rows of a cluster without an operation in progress.
+
+        Does not wait for the lock.
+
+        :param rows, state, snapshot: from the cache; they only show whether
+            anything must be corrected.
+        """
+        if not self._must_correct(rows, state, snapshot):
+            return
+        try:
+            with self._reconciler.held(0):
+                self.once()
+        except (lease.LockBusy, failures.ClusterGone, errors.UsageError) as e:
+            LOG.debug('Cluster %s: %s', self._cluster.uuid, e)
+
+    def once(self, ends: bool = True) -> None:
+        """Bring the cluster one step further. Call with the lock held.
+
+        :param ends: whether a deletion may end now.
+        :raises failures.ClusterGone: the row no longer exists.
+        :raises MagnumCapiError: nothing is known of the cluster now.
+        """
+        rows, state = self._rows(), self._reconciler.vault.state()
+        snapshot = observer.whole(
+            self._runtime.kube, self._reconciler.namespace,
+            self._reconciler.release, rows.operation == 'DELETE')
+        if rows.in_progress:
+            self._go_on(rows, state, snapshot, ends)
+        elif self._must_correct(rows, state, snapshot):
+            self._correct(rows, state, snapshot)
+
+    # An operation in progress.
+
+    def _go_on(self, rows: rows_module.Rows, state: state_module.State,
+               snapshot: snapshot_module.Snapshot, ends: bool) -> None:
+        if rows.operation == 'DELETE':
+            self._deletion.free_network(snapshot)
+        known, state = state, self._progressed(rows, state, snapshot)
+        wanted, now = self._wanted(rows, state), self._runtime.now()
+        verdict = status.judge(snapshot, wanted, now)
+        self._memory.was_read(snapshot.cluster, wanted, bool(
+            verdict.failing or verdict.action or rows.operation == 'DELETE'),
+            now)
+        if not verdict.is_complete:
+            state = dataclasses.replace(state, failing=verdict.failing)
+            if state != known:
+                state = self._reconciler.vault.write_state(state)
+        if verdict.status == 'DELETE_COMPLETE':
+            if ends and self._deletion.finish(state):
+                memory_module.forget(self._cluster.uuid)
+        elif verdict.action == verdicts.DELETE:
+            self._save(rows, state, self._delete_again(snapshot, verdict))
+        elif verdict.action and not verdict.status.endswith('_FAILED'):
+            self._apply(rows, state, verdict)
+        else:
+            self._end(rows, state, snapshot, verdict)
+
+    def _wanted(self, rows: rows_module.Rows, state: state_module.State
+                ) -> goal.DesiredCluster:
+        options = self._runtime.options
+        return rows.wanted(state, patience=options.failure_patience,
+                           limit=options.progress_timeout)
+
+    def _progressed(self, rows: rows_module.Rows, state: state_module.State,
+                    snapshot: snapshot_module.Snapshot) -> state_module.State:
+        """The state with the progress that was seen."""
+        now = self._runtime.now()
+        if state.operation != rows.operation and snapshot.cluster is None:
+            # Nothing of it exists yet, or nothing is left.
+            return state
+        left = progress.left(snapshot, self._wanted(rows, state))
+        return state_module.progressed(
+            state_module.going_on(state, rows.operation, now), left, now,
+            rows.limit(self._runtime.options.progress_timeout))
+
+    def _delete_again(self, snapshot: snapshot_module.Snapshot,
+                      verdict: verdicts.Verdict) -> verdicts.Verdict:
+        """Repeat delete requests; those that fail are retried next time."""
+        try:
+            self._deletion.ask_again(snapshot)
+        except (failures.ClusterGone, lease.LockLost):
+            raise
+        except errors.MagnumCapiError as e:
+            LOG.warning('Cluster %s: its deletion is tried again: %s',
+                        self._cluster.uuid, e)
+            return dataclasses.replace(verdict, reason=(
+                f'Will be tried again: {failures.owner_message(e)}. '
+                f'{verdict.reason}'))
+        return verdict
+
+    def _apply(self, rows: rows_module.Rows, state: state_module.State,
+               verdict: verdicts.Verdict) -> None:
+        """Apply what the rows ask for, or upgrade the next node group."""
+        cluster = self._cluster
+        if rows.operation == 'CREATE' and not (
+                cluster.ca_cert_ref and credentials.obtained(state.record)):
+            if self._unwritten() >= self._runtime.options.lost_after:
+                self._fail(rows, state, _LOST)
+            return
+        LOG.info('Cluster %s: going on with %s: %s', cluster.uuid,
+                 cluster.status, verdict.reason)
+        try:
+            for group in rows.groups if verdict.turn else ():
+                if rows.naming.node_group(group.uuid) == verdict.turn:
+                    # Recorded first, so that it is resumed like any request.
+                    self._reconciler.advance(state, group.uuid)
+            self._reconciler.reconcile(lost=True, joining=()
+                                       if rows.operation != 'CREATE' else None)
+        except (failures.ClusterGone, lease.LockLost):
+            raise
+        except failures.TRANSIENT as e:
+            if _changed(cluster, status_reason='Will be tried again: '
+                        f'{failures.owner_message(e)}'):
+                self._store.save(cluster)
+        except Exception as e:
+            LOG.warning('Cluster %s: cannot go on: %s', cluster.uuid, e)
+            # It may have been written: a new credential, or values.
+            state = self._reconciler.vault.state()
+            if state.former:
+                rows = self._rows()
+                state = upgrading.undo(self._reconciler, rows, state)
+            self._fail(rows, state, failures.owner_message(e))
+        else:
+            if not cluster.stack_id:
+                cluster.stack_id = self._reconciler.release
+                self._store.save(cluster)
+
+    def _unwritten(self) -> float:
+        """Seconds for which this process has seen the row unchanged.
+
+        A waiting request writes it from time to time, on a machine with
+        another clock.
+        """
+        cluster, now = self._cluster, self._runtime.now()
+        stamp = cluster.updated_at or cluster.created_at
+        known, since = self._memory.written
+        if since is None or known != stamp:
+            self._memory.written = stamp, now
+            return 0.0
+        return (now - since).total_seconds()
+
+    def _fail(self, rows: rows_module.Rows, state: state_module.State,
+              reason: str) -> None:
+        self._ended(rows, state)
+        for group in rows.groups:
+            if (group.status or '').endswith('_IN_PROGRESS'):
+                kind = group.status.partition('_')[0]
+                group.status = f'{kind}_FAILED'
+                group.status_reason = reason
+                self._store.save(group)
+        self._cluster.status = f'{rows.operation}_FAILED'
+        self._cluster.status_reason = reason
+        self._store.save(self._cluster)
+
+    # The end of an operation.
+
+    def _end(self, rows: rows_module.Rows, state: state_module.State,
+             snapshot: snapshot_module.Snapshot,
+             verdict: verdicts.Verdict) -> None:
+        """Save a verdict, also one that ends the operation."""
+        if verdict.is_complete:
+            state, verdict = self._settled(state, snapshot, verdict)
+        if verdict.status.endswith('_IN_PROGRESS'):
+            self._save(rows, state, verdict)
+            return
+        if self._are_stale(rows):
+            LOG.info('Cluster %s: not %s: there is a later request',
+                     self._cluster.uuid, verdict.status)
+            return
+        LOG.info('Cluster %s: %s %s', self._cluster.uuid, verdict.status,
+                 verdict.reason)
+        # First, because there are no more polls once the row has ended.
+        live = rows.live(state.applied)
+        self._ended(rows, dataclasses.replace(
+            state, applied=frozenset(
+                group.uuid for group in live if not group.is_default),
+            held={group.uuid: state.held[group.uuid] for group in live
+                  if group.uuid in state.held}),
+            '' if verdict.is_complete else verdict.reason)
+        self._save(rows, state, verdict)
+
+    def _ended(self, rows: rows_module.Rows, state: state_module.State,
+               failed: str = '') -> None:
+        """Write that no operation is in progress; see state.ended."""
+        self._reconciler.unmark(state.marked)
+        self._reconciler.vault.write_state(state_module.ended(state, failed))
+        self._memory.operation_ended()
+
+    def _are_stale(self, rows: rows_module.Rows) -> bool:
+        """Whether a request has changed the rows while this was at work.
+
+        One that does not get the lock writes only rows.
+        """
+        present = dataclasses.replace(
+            rows, groups=tuple(self._store.groups(self._cluster)))
+        return (self._store.status(self._cluster) != self._cluster.status
+                or _requested(present) != _requested(rows))
+
+    def _settled(self, state: state_module.State,
+                 snapshot: snapshot_module.Snapshot, verdict: verdicts.Verdict
+                 ) -> tuple[state_module.State, verdicts.Verdict]:
+        """Finish the rotation of credentials before an operation ends."""
+        reconciler = self._reconciler
+        try:
+            state, step = reconciler.rotation().go_on(
+                state, rotation.adoption(
+                    reconciler.vault, reconciler.release, snapshot.addons))
+        except (failures.ClusterGone, *failures.TRANSIENT):
+            raise
+        except errors.MagnumCapiError as e:
+            # The cluster works with the credential that it has; the next
+            # operation tries again.
+            LOG.warning('Cluster %s: the rotation of its application '
+                        'credential: %s', self._cluster.uuid, e)
+            return reconciler.vault.state(), dataclasses.replace(
+                verdict, reason=failures.owner_message(e))
+        if step.kind == credentials.DONE:
+            return state, verdict
+        waits_for_user = (step.entry is None
+                          or step.entry.stage == credentials.PLANNED)
+        if step.overdue or waits_for_user:
+            # The cluster works with the credential that it has.
+            return state, dataclasses.replace(verdict, reason=step.reason)
+        operation = verdict.status.partition('_')[0]
+        return state, dataclasses.replace(
+            verdict, status=f'{operation}_IN_PROGRESS', reason=step.reason)
+
+    def _save(self, rows: rows_module.Rows, state: state_module.State,
+              verdict: verdicts.Verdict) -> None:
+        cluster, store = self._cluster, self._store
+        autoscaled = kept_module.bounds(state.values)
+        for group, found in _paired(rows, verdict):
+            if found.gone and not group.is_default:
+                store.destroy(group)
+                continue
+            count = group.node_count
+            if (rows.naming.node_group(group.uuid) in autoscaled
+                    and found.count is not None):
+                count = found.count
+            if _changed(group, status=found.status, node_count=count,
+                        status_reason=found.reason or None):
+                store.save(group)
+        if _changed(
+                cluster, stack_id=self._reconciler.release,
+                api_address=verdict.api_address or cluster.api_address,
+                coe_version=verdict.coe_version or cluster.coe_version,
+                status_reason=verdict.reason or None, status=verdict.status):
+            store.save(cluster)
+
+    # No operation in progress.
+
+    def _must_correct(self, rows: rows_module.Rows,
+                      state: state_module.State,
+                      snapshot: snapshot_module.Snapshot) -> bool:
+        waited = self._has_waited(rows)
+        return (is_given_up(rows, state) or waited
+                or is_refused_rotation(rows.cluster)
+                or bool(sizes(rows, state, snapshot)))
+
+    def _has_waited(self, rows: rows_module.Rows) -> bool:
+        """Whether a resize has not begun for longer than a request may take.
+
+        Its conductor died before it called the driver: Magnum marks the node
+        group before that call, and the cluster after it (magnum 23.0.0,
+        magnum/conductor/handlers/cluster_conductor.py, cluster_resize).
+        """
+        if not has_not_begun(rows):
+            self._memory.waiting = None
+            return False
+        request, now = rows.digest(), self._runtime.clock.monotonic()
+        if self._memory.waiting is None or self._memory.waiting[0] != request:
+            self._memory.waiting = request, now
+        return (now - self._memory.waiting[1]
+                >= self._runtime.options.lost_after)
+
+    def _correct(self, rows: rows_module.Rows, state: state_module.State,
+                 snapshot: snapshot_module.Snapshot) -> None:
+        cluster = rows.cluster
+        if rows.operation == 'DELETE' or has_not_begun(rows):
+            # The row says CREATE until the first change of the cluster.
+            operation = 'DELETE' if rows.operation == 'DELETE' else 'UPDATE'
+            LOG.info('Cluster %s: its %s is resumed', cluster.uuid, operation)
+            self._reconciler.vault.write_state(state_module.begun(
+                state, operation, self._runtime.now()))
+            # The reason stays readable until there is a newer one.
+            cluster.status = f'{operation}_IN_PROGRESS'
+            self._store.save(cluster)
+        elif is_given_up(rows, state):
+            verdict = status.judge(
+                snapshot, self._wanted(rows, state), self._runtime.now())
+            if verdict.is_complete:
+                self._end(rows, state, snapshot, verdict)
+        elif is_refused_rotation(cluster):
+            # The reason stays readable for the owner.
+            cluster.status = 'UPDATE_COMPLETE'
+            self._store.save(cluster)
+        for group, count in sizes(rows, state, snapshot):
+            LOG.info('Cluster %s: node group %s is autoscaled from %s to %s',
+                     cluster.uuid, group.name, group.node_count, count)
+            group.node_count = count
+            self._store.save(group)
+
+    def _rows(self) -> rows_module.Rows:
+        rows = self._reconciler.rows(self._memory.template)
+        self._memory.template = rows.template
+        return rows
+
+
+def is_given_up(rows: rows_module.Rows, state: state_module.State) -> bool:
+    """Whether an operation ended as FAILED that may still succeed.
+
+    A deletion always does. A creation or update does if :meth:`Loop.once`
+    ended it: once all is there, it is complete after all. What a request was
+    refused for stays refused, because it cannot heal itself.
+    """
+    cluster = rows.cluster
+    if rows.operation == 'DELETE':
+        return not rows.in_progress and cluster.status != 'DELETE_COMPLETE'
+    return ((cluster.status or '').endswith('_FAILED')
+            and bool(state.failed) and cluster.status_reason == state.failed)
+
+
+def has_not_begun(rows: rows_module.Rows) -> bool:
+    """Whether a node group is in progress, but its cluster is not."""
+    return (rows.operation != 'DELETE'
+            and (rows.cluster.status or '').endswith('_COMPLETE')
+            and any((group.status or '').endswith('_IN_PROGRESS')
+                    for group in rows.groups))
+
+
+def is_refused_rotation(cluster: typing.Any) -> bool:
+    """Whether UPDATE_FAILED only means that a rotation was refused.
+
+    Magnum only rotates certificates of a complete cluster, and the driver has
+    undone the change, so the cluster is still complete.
+    """
+    return (cluster.status == 'UPDATE_FAILED'
+            and ROTATION_REFUSED in (cluster.status_reason or ''))
+
+
+def sizes(rows: rows_module.Rows, state: state_module.State,
+          snapshot: snapshot_module.Snapshot
+          ) -> list[tuple[typing.Any, int]]:
+    """Node groups whose size the autoscaler has changed.
+
+    :returns: pairs of row and number of nodes.
+    """
+    if rows.in_progress or rows.operation == 'DELETE':
+        return []
+    found = []
+    autoscaled = kept_module.bounds(state.values)
+    for group in rows.groups:
+        name = rows.naming.node_group(group.uuid)
+        deployment = snapshot.machine_deployments.get(name)
+        if deployment is None or name not in autoscaled:
+            continue
+        count = conditions.replicas(deployment).wanted
+        if count is not None and count != group.node_count:
+            found.append((group, count))
+    return found
+
+
+def _paired(rows: rows_module.Rows, verdict: verdicts.Verdict
+            ) -> collections.abc.Iterator[tuple[
+                typing.Any, verdicts.GroupVerdict]]:
+    for group in rows.groups:
+        found = verdict.groups.get(rows.naming.node_group(group.uuid))
+        if found:
+            yield group, found
+
+
+def _requested(rows: rows_module.Rows) -> tuple[typing.Any, ...]:
+    """What requests write to rows of node groups."""
+    return (rows.digest(frozenset()), tuple(sorted(
+        (group.uuid, group.status or '', group.node_count)
+        for group in rows.groups)))
+
+
+def _changed(row: typing.Any, **fields: typing.Any) -> bool:
+    """Set what differs; returns whether anything did."""
+    differs = {name: value for name, value in fields.items()
+               if getattr(row, name) != value}
+    for name, value in differs.items():
+        setattr(row, name, value)
+    return bool(differs)
