@@ -22,6 +22,7 @@ import typing
 
 from oslo_log import log as logging
 
+from magnum_capi.driver.desired import kept as kept_module
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.keys import credentials
@@ -294,15 +295,23 @@ class Operations:
         return there is None or bool(group.node_count > there)
 
     def _write_size(self, group: typing.Any) -> None:
-        """Write the requested size again.
+        """Write the requested size of an autoscaled group again.
 
         The loop may have written that of the autoscaler before the lock was
-        held.
+        held. In the row of any other group there is only what was requested,
+        and the last request: a later one may have had the lock first.
         """
         for row in self._store.groups(self._cluster):
-            if row.uuid == group.uuid and row.node_count != group.node_count:
+            if (row.uuid == group.uuid and row.node_count != group.node_count
+                    and self._is_autoscaled(group)):
                 row.node_count = group.node_count
                 self._store.save(row)
+
+    def _is_autoscaled(self, group: typing.Any) -> bool:
+        reconciler = self._reconciler
+        kept = reconciler.kept(reconciler.vault.state())
+        return kept is not None and reconciler.naming.node_group(
+            group.uuid) in kept_module.bounds(kept.values)
 
     @contextlib.contextmanager
     def _reporting(self, operation: str, goes_on: _GoesOn

@@ -32,6 +32,20 @@ class ChangeTest(base.TestCase):
         self.assertEqual(2, self.w.helm.upgrades[-1]['nodeGroups'][0][
             'machineCount'])
 
+    def test_the_last_of_several_resizes_wins(self):
+        # Those that wait for the lock get it in any order.
+        self.created()
+        earlier = self.w.store.row(small_world.WORKERS)
+        earlier.node_count = 1
+        self.w.store.save(earlier)
+
+        self.resize(3)
+        self.operations().change(group=earlier, resize=True)
+
+        self.assertEqual(3, self.w.group().node_count)
+        self.assertEqual(3, self.w.helm.upgrades[-1]['nodeGroups'][0][
+            'machineCount'])
+
     def test_status_is_saved_before_the_lock_is_given_back(self):
         self.created()
         self.resize(3)
