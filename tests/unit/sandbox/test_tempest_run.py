@@ -202,7 +202,7 @@ class RunTest(_Base):
     def test_a_report_says_what_was_tested(self):
         order = tempest_run.Order(driver='k8s_x')
         found = tempest_run._facts(
-                self.box, self.box.spec(), order)
+            self.box, self.box.spec(), order)
 
         self.assertEqual(
             ('23.0.0', 'k8s_x (x-driver 1.0)', 'v1.12.0', 'no', 'memory'),
