@@ -6,6 +6,7 @@ Nothing here depends on the driver: differences between drivers are behind
 flags of [magnum_capi_feature_enabled].
 """
 
+import functools
 import time
 import uuid
 
@@ -17,11 +18,13 @@ from magnum_capi import errors
 from magnum_capi import waiting
 from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest.leaks import watch
+from magnum_capi_tempest.tests.common import access
 from magnum_capi_tempest.tests.common import app_credentials
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import images
+from magnum_capi_tempest.tests.common.management import capi_objects
 from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import waiters
 
@@ -35,15 +38,30 @@ STAYS_AWAY = 10
 
 
 class BaseOperationsTest(base.BaseMagnumCapiTest):
-    """A test of operations on running clusters."""
+    """A test of operations on running clusters, or inside them.
 
+    Class attributes of subclasses:
+
+    * ``shares_cluster``: all tests of the class use one cluster, whose body is
+      ``cluster``; they make only changes that it survives.
+    """
+
+    shares_cluster = False
     # Node groups came with 1.9.
     min_microversion = '1.9'
     # One test changes a cluster several times.
     TIMEOUT_SCALING_FACTOR = 3
 
+    @classmethod
+    def resource_setup(cls):
+        super().resource_setup()
+        if cls.shares_cluster:
+            cls.cluster = cls.create_class_cluster(cls.create_class_template())
+
     def setUp(self):
         super().setUp()
+        if self.shares_cluster:
+            self.explain(self.cluster)
         #: By uuid of a node group: what appeared in the cloud meanwhile.
         self._came_with = {}
 
@@ -300,18 +318,49 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
         """Return the ids of those that a driver created for a cluster."""
         return app_credentials.of_cluster(self.os_primary, cluster['uuid'])
 
-
-class BaseSharedClusterTest(BaseOperationsTest):
-    """A test of changes that a cluster survives; the class shares one.
-
-    :cvar cluster: body of the cluster.
-    """
+    def workload(self, cluster):
+        """Return a capi_objects.Workload for a cluster."""
+        return capi_objects.Workload(self.enterContext(
+            access.kubeconfig_of(self.magnum.certificates, cluster)))
 
     @classmethod
-    def resource_setup(cls):
-        super().resource_setup()
-        cls.cluster = cls.create_class_cluster(cls.create_class_template())
+    def until_complete(cls, uuid):
+        """Wait until a cluster is complete, even if it has failed before.
 
-    def setUp(self):
-        super().setUp()
-        self.explain(self.cluster)
+        The driver must have created something then: see
+        :func:`.observations.hopeless_failure`.
+        """
+        return cls.until(
+            uuid, lambda look: observations.is_complete(look.status),
+            f'cluster {uuid} to be complete after all',
+            failed=observations.hopeless_failure).cluster
+
+    @classmethod
+    def until(cls, uuid, done, what, failed=None):
+        """Wait until a condition holds for a cluster; return the last Look.
+
+        :param done: called with an observations.Look.
+        :param what: what is waited for, in messages.
+        :param failed: function of a Look; returns why this cannot happen any
+            more, or None.
+        """
+        return waiting.wait_for(
+            functools.partial(cls.new_waiter().look, uuid), done=done,
+            failed=failed,
+            timeout=CONF.magnum_capi.build_timeout,
+            pace=cls.pace(), what=what, describe=str)
+
+    def assert_unaffected(self, cluster, masters, workers):
+        """Assert that Magnum shows the cluster unchanged, and it works."""
+        look = self.waiter.until_settled(
+            cluster['uuid'], WORKERS)
+        self.assertRegex(look.status, '_COMPLETE$')
+        self.assertEqual(
+            (masters, workers),
+            (look.cluster['master_count'], look.nodegroup['node_count']))
+        self.assert_usable(look.cluster, masters, workers)
+
+    @staticmethod
+    def pace():
+        most = CONF.magnum_capi.build_interval
+        return waiting.Pace(first=min(0.5, most), most=most)

@@ -17,8 +17,8 @@ from magnum_capi import errors
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import cloud
 from magnum_capi_tempest.tests.common import flags
-from magnum_capi_tempest.tests.common.management import remediation
 from magnum_capi_tempest.tests.common import observations
+from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
 
@@ -51,7 +51,7 @@ class Balancers:
     CONF.auth.use_dynamic_credentials,
     '[auth] use_dynamic_credentials is false: the quotas of a project that '
     'Tempest did not create are not changed')
-class CloudQuotasTest(remediation.BaseWorkloadTest):
+class CloudQuotasTest(operations.BaseOperationsTest):
 
     credentials = ['primary', 'admin']
     required_flags = ('real_nodes',)

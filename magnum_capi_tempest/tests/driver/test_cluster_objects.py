@@ -15,7 +15,6 @@ from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.management import graph
 from magnum_capi_tempest.tests.common.management import remediation
 from magnum_capi_tempest.tests.common import observations
-from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
 
@@ -28,9 +27,10 @@ _NO_VERSION = 'v1alpha1'
 
 
 @flags.promise('resilience.objects.come-back')
-class ObjectsTest(remediation.BaseManagementTest,
-                  operations.BaseSharedClusterTest):
+class ObjectsTest(remediation.BaseManagementTest):
     """All tests share a cluster; the damage they do is temporary."""
+
+    shares_cluster = True
 
     @classmethod
     def resource_setup(cls):

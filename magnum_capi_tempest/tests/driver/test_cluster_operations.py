@@ -17,8 +17,10 @@ CONF = config.CONF
 WORKERS = operations.WORKERS
 
 
-class SharedClusterTest(operations.BaseSharedClusterTest):
+class SharedClusterTest(operations.BaseOperationsTest):
     """Changes that a cluster survives; all tests share one."""
+
+    shares_cluster = True
 
     def resize(self, workers):
         """Resize, and check the number of nodes and machines."""

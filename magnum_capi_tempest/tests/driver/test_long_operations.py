@@ -14,6 +14,7 @@ from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.management import remediation
 from magnum_capi_tempest.tests.common import observations
+from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
 
@@ -27,7 +28,7 @@ OLD = 25
 FAILURE = 'failed by a test'
 
 
-class BaseLongTest(remediation.BaseWorkloadTest):
+class BaseLongTest(operations.BaseOperationsTest):
 
     required_options = (*base.TEMPLATE_OPTIONS, 'fault_flavors.late')
 

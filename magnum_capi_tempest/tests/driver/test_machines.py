@@ -28,10 +28,10 @@ WAITED_FOR = {'cluster.x-k8s.io/drain': 'wait-completed'}
 HELD = 15
 
 
-class WorkersTest(remediation.BaseManagementTest,
-                  operations.BaseSharedClusterTest):
+class WorkersTest(remediation.BaseManagementTest):
     """All tests share a cluster, whose workers they delete."""
 
+    shares_cluster = True
     required_flags = ('workload_api',)
 
     def setUp(self):

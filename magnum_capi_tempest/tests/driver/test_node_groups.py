@@ -15,7 +15,8 @@ CONF = config.CONF
 
 
 @flags.promise('lifecycle.node-group.life')
-class NodeGroupsTest(operations.BaseSharedClusterTest):
+class NodeGroupsTest(operations.BaseOperationsTest):
+    shares_cluster = True
 
     # Groups without nodes came with 1.10.
     min_microversion = '1.10'

@@ -16,7 +16,8 @@ CONF = config.CONF
 
 
 @flags.promise('lifecycle.node-group.apart')
-class NodeGroupsApartTest(operations.BaseSharedClusterTest):
+class NodeGroupsApartTest(operations.BaseOperationsTest):
+    shares_cluster = True
 
     # Groups without nodes came with 1.10.
     min_microversion = '1.10'

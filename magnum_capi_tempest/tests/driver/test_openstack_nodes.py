@@ -16,7 +16,7 @@ from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest.tests.common import cloud
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.management import capi_objects
-from magnum_capi_tempest.tests.common.management import remediation
+from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
 
@@ -25,7 +25,7 @@ CONF = config.CONF
 _RECLAIM = {'csi_cinder_reclaim_policy': 'Delete'}
 
 
-class OpenStackNodesTest(remediation.BaseWorkloadTest):
+class OpenStackNodesTest(operations.BaseOperationsTest):
     """All tests share a cluster; leftovers are deleted with it."""
 
     required_flags = ('real_nodes', 'workload_api')

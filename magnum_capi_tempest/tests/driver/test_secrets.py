@@ -23,15 +23,13 @@ from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.management import remediation
 from magnum_capi_tempest.tests.common import microversions
 from magnum_capi_tempest.tests.common import observations
-from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
 
 
 @flags.promise('lifecycle.credential.secrets-untold')
-class SecretsTest(remediation.BaseManagementTest,
-                  operations.BaseSharedClusterTest):
-
+class SecretsTest(remediation.BaseManagementTest):
+    shares_cluster = True
     required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
 
     @classmethod
@@ -91,14 +89,14 @@ class SecretsTest(remediation.BaseManagementTest,
 
 
 @flags.promise('lifecycle.authority.distinct')
-class AuthoritiesTest(remediation.BaseManagementTest,
-                      operations.BaseSharedClusterTest):
+class AuthoritiesTest(remediation.BaseManagementTest):
     """Cluster API reads the authorities of a cluster from Secrets.
 
     Their names are part of its contract (util/secret/consts.go of
     kubernetes-sigs/cluster-api).
     """
 
+    shares_cluster = True
     required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
 
     @decorators.attr(type=['slow', 'life'])

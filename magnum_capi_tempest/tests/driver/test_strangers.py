@@ -24,8 +24,8 @@ from magnum_capi_tempest.tests.common import operations
 CONF = config.CONF
 
 
-class StrangersTest(operations.BaseSharedClusterTest):
-
+class StrangersTest(operations.BaseOperationsTest):
+    shares_cluster = True
     credentials = ['primary', 'admin']
 
     @classmethod

@@ -23,7 +23,8 @@ ALLOWED = frozenset((
     personas.MEMBER, personas.PROJECT_ADMIN, personas.ADMIN))
 
 
-class ClustersTest(rbac.BaseRbacTest, operations.BaseSharedClusterTest):
+class ClustersTest(rbac.BaseRbacTest, operations.BaseOperationsTest):
+    shares_cluster = True
 
     def setUp(self):
         super().setUp()

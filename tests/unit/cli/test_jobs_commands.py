@@ -149,6 +149,8 @@ class CommandsTest(testtools.TestCase):
             tempest_run.Run, self.folder, '--results', self.folder / 'r')[0])
         summarise.assert_called_once_with(
             'stream', self.folder / 'r', 'tempest run',
-            {'tests': 'magnum_capi'}, outcome='interrupted')
+            {'tests': 'magnum_capi'}, outcome='interrupted',
+            again=f'magnum-capi tempest run {self.folder} --failed '
+                  f'{self.folder / "r"}')
         self.err.seek(0)
         self.assertIn('Tempest ended', self.err.read())

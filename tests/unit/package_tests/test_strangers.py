@@ -26,7 +26,7 @@ class EvidenceTest(testtools.TestCase):
             magnum_capi_feature_enabled=test_base.Options(
                 workload_api=True)))
         self.patch(f'{base.__name__}.details.collect', self._collect)
-        self.patch(f'{operations.__name__}.BaseSharedClusterTest.'
+        self.patch(f'{operations.__name__}.BaseOperationsTest.'
                    'resource_setup', classmethod(lambda cls: None))
         for name in ('create_template', 'template_body', 'create_keypair',
                      'cluster_body'):

@@ -8,7 +8,6 @@ import time
 from tempest import config
 
 from magnum_capi import waiting
-from magnum_capi_tempest.tests.common import access
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common.management import capi_objects
 from magnum_capi_tempest.tests.common.management import graph
@@ -22,58 +21,7 @@ CONF = config.CONF
 REST_SECONDS = 35
 
 
-class BaseWorkloadTest(operations.BaseOperationsTest):
-    """A test that acts inside clusters."""
-
-    def workload(self, cluster):
-        """Return a capi_objects.Workload for a cluster."""
-        return capi_objects.Workload(self.enterContext(
-            access.kubeconfig_of(self.magnum.certificates, cluster)))
-
-    @classmethod
-    def until_complete(cls, uuid):
-        """Wait until a cluster is complete, even if it has failed before.
-
-        The driver must have created something then: see
-        :func:`.observations.hopeless_failure`.
-        """
-        return cls.until(
-            uuid, lambda look: observations.is_complete(look.status),
-            f'cluster {uuid} to be complete after all',
-            failed=observations.hopeless_failure).cluster
-
-    @classmethod
-    def until(cls, uuid, done, what, failed=None):
-        """Wait until a condition holds for a cluster; return the last Look.
-
-        :param done: called with an observations.Look.
-        :param what: what is waited for, in messages.
-        :param failed: function of a Look; returns why this cannot happen any
-            more, or None.
-        """
-        return waiting.wait_for(
-            functools.partial(cls.new_waiter().look, uuid), done=done,
-            failed=failed,
-            timeout=CONF.magnum_capi.build_timeout,
-            pace=cls.pace(), what=what, describe=str)
-
-    def assert_unaffected(self, cluster, masters, workers):
-        """Assert that Magnum shows the cluster unchanged, and it works."""
-        look = self.waiter.until_settled(
-            cluster['uuid'], operations.WORKERS)
-        self.assertRegex(look.status, '_COMPLETE$')
-        self.assertEqual(
-            (masters, workers),
-            (look.cluster['master_count'], look.nodegroup['node_count']))
-        self.assert_usable(look.cluster, masters, workers)
-
-    @staticmethod
-    def pace():
-        most = CONF.magnum_capi.build_interval
-        return waiting.Pace(first=min(0.5, most), most=most)
-
-
-class BaseManagementTest(BaseWorkloadTest):
+class BaseManagementTest(operations.BaseOperationsTest):
     """A test of changes behind Magnum's back.
 
     :cvar cluster_api: capi_objects.Management, in addition to the reader of

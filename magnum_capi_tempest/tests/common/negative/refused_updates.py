@@ -16,11 +16,13 @@ def replace(path, value):
 
 
 class BaseLivingClusterTest(refusals.BaseRefusalsTest,
-                            operations.BaseSharedClusterTest):
+                            operations.BaseOperationsTest):
     """A test of what an existing cluster refuses.
 
     ``uuid``: of the cluster; ``template``: uuid of its template.
     """
+
+    shares_cluster = True
 
     # Groups without nodes.
     min_microversion = '1.10'
