@@ -282,6 +282,11 @@ class OpenStack:
             'id': made, 'name': body['name'], 'policy': policy,
             'policies': [policy], 'project_id': asked.who.project}})
 
+    def _get_quota(self, asked, project):
+        return _answer(200, {'quota_set': {
+            'id': project, 'server_groups': self.quota,
+            'server_group_members': 10}})
+
     def _delete_server_group(self, asked, made):
         found = self.server_groups.get(made)
         if found is None or (found[2] != asked.who.project
@@ -376,6 +381,7 @@ _ROUTES = (
     ('compute', 'GET', '/flavors/([^/]+)/os-extra_specs',
      OpenStack._extra_specs),
     ('compute', 'GET', '/os-server-groups', OpenStack._list_server_groups),
+    ('compute', 'GET', '/os-quota-sets/([^/]+)', OpenStack._get_quota),
     ('compute', 'POST', '/os-server-groups', OpenStack._create_server_group),
     ('compute', 'DELETE', '/os-server-groups/([^/]+)',
      OpenStack._delete_server_group),

@@ -26,7 +26,9 @@ from magnum_capi.driver.cloud import services
 from magnum_capi.driver import config
 from magnum_capi.driver.desired import kept as kept_module
 from magnum_capi.driver.desired import names
+from magnum_capi.driver.desired import placement
 from magnum_capi.driver.desired import rows as rows_module
+from magnum_capi.driver.desired import spec as spec_module
 from magnum_capi.driver import failures
 from magnum_capi.driver import gather
 from magnum_capi.driver.helm import helm as helm_module
@@ -283,11 +285,37 @@ class Reconciler:
         :param kept: see :meth:`kept`.
         :param creating, joining: see validation.check.
         """
-        return self.placed(gather.plan(
+        plan = gather.plan(
             self.rows(), self.store.cloud, self.runtime.options,
             applied=state.applied, batch=state.batch, held=state.held,
             defaults=self.store.defaults(), kept=kept, creating=creating,
-            joining=joining))
+            joining=joining)
+        self._refuse_crowded(plan, kept)
+        return self.placed(plan)
+
+    def _refuse_crowded(self, plan: gather.Plan,
+                        kept: kept_module.Kept | None) -> None:
+        """Refuse more nodes in a server group than Nova allows.
+
+        Parts that do not grow are as they are.
+
+        :raises spec.InvalidSpec: with the limit and the number.
+        """
+        wanted = placement.members(plan.values, plan.unplaced)
+        before = placement.members(kept.values) if kept else {}
+        grows = {key: count for key, count in wanted.items()
+                 if count > max(before.get(key, 0), 1)}
+        limit = server_groups.members_limit(
+            self._cloud_of_project().services,
+            self.cluster.project_id) if grows else None
+        problems = [
+            f'{"the control plane" if key == placement.CONTROL_PLANE else key}'
+            f' would have {count} nodes in a server group, and Nova allows '
+            f'{limit} (quota server_group_members)'
+            for key, count in grows.items()
+            if limit is not None and count > limit]
+        if problems:
+            raise spec_module.InvalidSpec(problems)
 
     def placed(self, plan: gather.Plan) -> gather.Plan:
         """A plan whose server groups exist.

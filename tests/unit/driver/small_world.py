@@ -232,6 +232,8 @@ class Cloud:
         self.balancers = {}
         #: How many Nova makes.
         self.quota = 10
+        #: How many servers may be in one.
+        self.members = 10
 
     def image(self, reference):
         if self.fault:
@@ -273,8 +275,11 @@ class Cloud:
     def proxy(self, service):
         return self
 
-    def get(self, path, params, microversion):
-        """Nova's list of server groups, in pages of two."""
+    def get(self, path, params=None, microversion='2.1'):
+        """Nova's quotas, and its list of server groups in pages of two."""
+        if path == f'/os-quota-sets/{PROJECT}':
+            return types.SimpleNamespace(status_code=200, json=lambda: {
+                'quota_set': {'server_group_members': self.members}})
         found = [{'id': made, 'name': name, 'policies': [policy],
                   'project_id': elsewhere[0] if elsewhere else PROJECT}
                  for made, (name, policy, *elsewhere)

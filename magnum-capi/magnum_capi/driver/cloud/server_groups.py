@@ -15,6 +15,7 @@ from magnum_capi.driver.desired import names
 
 _SERVICE = 'compute'
 _PATH = '/os-server-groups'
+_QUOTA = '/os-quota-sets'
 
 
 def ensure(cloud: services.Services, name: str, policy: str) -> str:
@@ -34,6 +35,28 @@ def ensure(cloud: services.Services, name: str, policy: str) -> str:
             if found['name'] == name and policy in found['policies']:
                 return str(found['id'])
         return str(compute.create_server_group(name=name, policy=policy).id)
+
+
+def members_limit(cloud: services.Services, project_id: str) -> int | None:
+    """How many servers a server group may have, by Nova's quota.
+
+    Nova checks that when it builds a server, so that a machine would fail.
+
+    :param project_id: of the cluster.
+    :returns: None: there is no limit, or it is not known.
+    :raises services.CloudUnreachable: Nova does not answer.
+    """
+    try:
+        with services.asking('the quota of server groups'):
+            answer = cloud.proxy(_SERVICE).get(f'{_QUOTA}/{project_id}')
+            services.raise_for(answer)
+            limit = answer.json()['quota_set'].get('server_group_members')
+    except services.CloudUnreachable:
+        raise
+    except services.CloudError:
+        # The policy of a cloud may not let members read it.
+        return None
+    return None if limit is None or limit < 0 else int(limit)
 
 
 def delete(cloud: services.Services, naming: names.Naming,

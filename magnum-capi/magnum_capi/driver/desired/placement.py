@@ -63,6 +63,25 @@ def wanted(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
     return result
 
 
+def members(values: typing.Mapping[str, typing.Any],
+            more: typing.Container[str] = ()) -> dict[str, int]:
+    """Nodes of each part that is in a server group, as many as may be.
+
+    :param more: keys of parts that will be in one.
+    :returns: by CONTROL_PLANE and names of node groups; autoscaled ones with
+        their maximum.
+    """
+    parts = {CONTROL_PLANE: values['controlPlane'],
+             **{group['name']: group for group in values['nodeGroups']}}
+    default = (values.get('nodeGroupDefaults') or {}).get('serverGroupId')
+    return {
+        key: int(part.get('machineCountMax' if part.get('autoscale')
+                          else 'machineCount') or 0)
+        for key, part in parts.items()
+        if part.get('serverGroupId') or key in more
+        or default and key != CONTROL_PLANE}
+
+
 def placed(values: dict[str, typing.Any],
            ids: typing.Mapping[str, str]) -> dict[str, typing.Any]:
     """The values with the ids of server groups.

@@ -52,6 +52,38 @@ class ServerGroupsTest(ServerGroupsBase):
         self.resize(2)
         self.assertEqual(before, self.groups_of_nodes())
 
+    def test_more_nodes_than_nova_allows_are_refused_at_once(self):
+        # Nova refused the last servers, and the resize took an hour to fail.
+        self.labels('anti-affinity', small_world.WORKERS)
+        self.w.cloud.members = 3
+        self.created()
+        before = dict(self.api.objects)
+
+        e = self.assertRaises(failures.Failed, self.resize, 4)
+
+        self.assertIn('4 nodes in a server group, and Nova allows 3 '
+                      '(quota server_group_members)', str(e))
+        self.assertEqual(before, self.api.objects)
+        for members in (4, -1):
+            self.w.cloud.members = members
+            self.resize(4)
+        self.assertEqual(3, len(self.w.helm.upgrades))
+
+    def test_group_that_is_beyond_it_may_shrink(self):
+        self.labels('anti-affinity', small_world.WORKERS)
+        self.w.store.node_groups[small_world.WORKERS]['node_count'] = 4
+        self.created()
+        self.w.cloud.members = 2
+        self.resize(3)
+        self.assertEqual(2, len(self.w.helm.upgrades))
+
+    def test_quota_that_members_may_not_read_is_no_limit(self):
+        self.labels('anti-affinity', small_world.WORKERS)
+        self.patch(self.w.cloud, 'members', None)
+        self.created()
+        self.resize(20)
+        self.assertEqual(2, len(self.w.helm.upgrades))
+
     def test_quota_that_is_used_up_is_no_reason_to_fail(self):
         self.w.cloud.quota = 0
         self.created()
