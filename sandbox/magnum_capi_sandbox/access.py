@@ -9,11 +9,9 @@ import yaml
 
 from magnum_capi import outfile
 from magnum_capi_sandbox.cloud import configuration
-from magnum_capi_sandbox import infrastructure
 from magnum_capi_sandbox import machines
 from magnum_capi_sandbox import nodes
 from magnum_capi_sandbox import options as magnum_options
-from magnum_capi_sandbox import releases
 from magnum_capi_sandbox import spec
 from magnum_capi_tempest import promises
 from magnum_capi_tempest import resources
@@ -68,17 +66,19 @@ def of_nodes(directory, made_of) -> dict[str, str]:
     return found
 
 
-def _not_of_magnum(layout, additions, promise, release) -> set[str]:
+def _not_of_magnum(layout, wanted, promise) -> set[str]:
     """Ids of what Magnum does not promise here, whatever the driver.
 
+    :param wanted: :class:`.spec.Spec`.
     :param promise: see :class:`.tempest_run.Order`.
     """
+    release = wanted.release
     # The two modes of the filter make opposite promises.
     first = magnum_options.value(
         layout.magnum_conf[1], 'k8s_discovery', 'mode') == 'hibiscus'
     asked = promise in ('discovery', 'all')
     found = {*promises.not_of_magnum(
-        release.microversion, filtered=additions.discovery_filter or asked,
+        release.microversion, filtered=wanted.discovery_filter or asked,
         takes_first=first)}
     if release.version >= 22:
         # It has the microversion of Magnum 21.
@@ -113,11 +113,11 @@ def _not_of_driver(described, promise) -> set[str]:
     return {*described.unsupported, *issues}
 
 
-def _not_of_nodes(made_of, has_servers) -> set[str]:
+def _not_of_nodes(wanted) -> set[str]:
     """Ids of what the nodes cannot do."""
-    if not has_servers:
+    if not wanted.openstack:
         return set()
-    return {_VOLUMES if made_of.real else _SERVICES}
+    return {_VOLUMES if wanted.machines.real else _SERVICES}
 
 
 def _of_driver(described, discovery_filter) -> dict[str, str]:
@@ -135,39 +135,33 @@ def of_clash() -> dict[str, str]:
     return yaml.safe_load(path.read_text(encoding='utf-8'))
 
 
-def tempest_config(layout, passwords, additions, driver=None,
+def tempest_config(layout, passwords, wanted, driver=None,
                    third_party=False, promise='kept', options=(),
-                   artifact_dir=None, made_of=nodes.Nodes(),
-                   release=releases.NEWEST, described=None,
-                   kind=infrastructure.MEMORY) -> str:
+                   artifact_dir=None, described=None) -> str:
     """Text of a tempest.conf for this sandbox.
 
-    :param additions: what this sandbox has that others do not.
+    :param wanted: its :class:`.spec.Spec`.
     :param driver: name of the Magnum driver that templates ask for.
     :param third_party: also configure magnum-tempest-plugin.
     :param promise: see :class:`.tempest_run.Order`, like options.
     :param artifact_dir: folder for evidence.
-    :param made_of: what the nodes of its clusters are.
-    :param release: of Magnum.
     :param described: driver_info.Description of the driver under test.
-    :param kind: one of :data:`.infrastructure.KINDS`.
     """
     seeded = json.loads((layout.directory / 'seeded.json').read_text())
+    made_of = wanted.machines
     images = [*map(nodes.image_name, made_of.kubernetes)] or [
         'ubuntu-capi', 'ubuntu-capi-1.35']
     return configuration.render(
         'tempest.conf', layout=layout, passwords=passwords, driver=driver,
         third_party=third_party, artifact_dir=artifact_dir,
         not_promised=sorted(
-            _not_of_magnum(layout, additions, promise, release)
-            | _not_of_driver(described, promise)
-            | _not_of_nodes(made_of, kind == infrastructure.OPENSTACK)),
-        options={**_of_driver(described, additions.discovery_filter),
+            _not_of_magnum(layout, wanted, promise)
+            | _not_of_driver(described, promise) | _not_of_nodes(wanted)),
+        options={**_of_driver(described, wanted.discovery_filter),
                  **dict(options)},
         configure_command=configure_command(layout),
         workspace=layout.directory / 'tempest',
-        nodes=made_of, real=made_of.real,
-        servers=kind == infrastructure.OPENSTACK,
+        nodes=made_of, real=made_of.real, servers=wanted.openstack,
         image_id=seeded['images'][images[0]],
         upgrade_image=images[1] if len(images) > 1 else None,
         network_id=seeded['networks']['public'])

@@ -147,8 +147,7 @@ def _config(box, order, artifact_dir=None, etc=folder.ETC):
     return access.tempest_config(
         box.layout(), box.passwords(), spec, order.driver,
         order.third_party, order.promise, tuple(options.items()),
-        artifact_dir, spec.machines, spec.release, described(box, order),
-        spec.infrastructure), yaml.safe_dump(fixture)
+        artifact_dir, described(box, order)), yaml.safe_dump(fixture)
 
 
 def under_test(box, order) -> str:

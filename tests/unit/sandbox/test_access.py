@@ -29,10 +29,13 @@ class AccessTest(testtools.TestCase):
         self.layout = samples.a_layout(
             self.useFixture(fixtures.TempDir()).path)
 
-    def tempest_conf(self, additions=spec.Spec(), **wanted):
+    def tempest_conf(self, driver=None, third_party=False, promise='kept',
+                     **fields):
+        """tempest.conf of a sandbox with these fields of its Spec."""
         parser = configparser.RawConfigParser(default_section='no section')
         parser.read_string(access.tempest_config(
-            self.layout, samples.PASSWORDS, additions, **wanted))
+            self.layout, samples.PASSWORDS, spec.Spec(**fields), driver,
+            third_party, promise))
         return parser
 
     def promises(self, name, **wanted):
@@ -43,11 +46,10 @@ class AccessTest(testtools.TestCase):
     def test_every_option_of_ours_exists(self):
         known = {(group, option.name) for group, options
                  in config.list_opts() for option in options}
-        added = spec.Spec(clash=True, discovery_filter=True)
-        for driver, third_party, additions in (
-                (None, False, spec.Spec()), ('k8s_x', True, added)):
-            conf = self.tempest_conf(additions, driver=driver,
-                                     third_party=third_party)
+        for driver, third_party, added in (
+                (None, False, {}), ('k8s_x', True, {
+                    'clash': True, 'discovery_filter': True})):
+            conf = self.tempest_conf(driver, third_party, **added)
             ours = {(group, name) for group in conf.sections()
                     if group.startswith('magnum_capi')
                     for name in conf[group]}
@@ -72,26 +74,26 @@ class AccessTest(testtools.TestCase):
 
     def test_templates_keep_their_driver_as_of_the_newest_magnum(self):
         old, new = (self.promises('magnum.template.keeps-driver',
-                                  release=release)
-                    for release in (releases.get('2026.1'), releases.NEWEST))
+                                  magnum=magnum)
+                    for magnum in ('2026.1', releases.NEWEST.name))
 
         self.assertEqual((False, True), (old, new))
 
     def test_the_filter_makes_templates_keep_their_driver(self):
         self.assertTrue(self.promises(
-            'magnum.template.keeps-driver',
-            additions=spec.Spec(discovery_filter=True),
-            release=releases.get('2025.1')))
+            'magnum.template.keeps-driver', discovery_filter=True,
+            magnum='2025.1'))
 
     def test_it_is_a_promise_of_discovery_to_keep_it(self):
         for promise, asked in (('kept', False), ('discovery', True)):
             self.assertEqual(asked, self.promises(
                 'magnum.template.keeps-driver', promise=promise,
-                release=releases.get('2025.1')))
+                magnum='2025.1'))
 
     def test_failed_clusters_are_polled_as_of_magnum_22(self):
         self.assertEqual([False, False, True, True], [
-            self.promises('magnum.cluster.failed-polled', release=release)
+            self.promises('magnum.cluster.failed-polled',
+                          magnum=release.name)
             for release in releases.RELEASES])
 
     def test_command_that_changes_the_configuration(self):
@@ -130,7 +132,7 @@ class AccessTest(testtools.TestCase):
         images = {f'kubernetes-{v[1:5]}': f'id-{v}' for v in versions}
         (self.layout.directory / 'seeded.json').write_text(json.dumps(
             {**samples.SEEDED, 'images': images}))
-        return self.tempest_conf(made_of=nodes.Nodes(
+        return self.tempest_conf(machines=nodes.Nodes(
             nodes.DOCKER, '/i', versions, **values))['magnum_capi']
 
     def test_real_nodes_are_upgraded_by_one_minor(self):
@@ -154,16 +156,17 @@ class AccessTest(testtools.TestCase):
     def test_servers_leave_what_servers_leave(self):
         feature = 'magnum_capi_feature_enabled'
         self.assertNotIn('real_nodes', self.tempest_conf()[feature])
-        conf = self.tempest_conf(kind=infrastructure.OPENSTACK)[feature]
+        conf = self.tempest_conf(
+            infrastructure=infrastructure.OPENSTACK)[feature]
         self.assertEqual('true', conf['real_nodes'])
 
     def test_nodes_without_pods_have_no_services(self):
         memory, servers, real = (
             [self.promises(f'network.service.{what}', **wanted)
              for what in ('balancer', 'volume')] for wanted in (
-                {}, {'kind': infrastructure.OPENSTACK},
-                {'kind': infrastructure.OPENSTACK,
-                 'made_of': nodes.Nodes(nodes.DOCKER, '/i', ())}))
+                {}, {'infrastructure': infrastructure.OPENSTACK},
+                {'infrastructure': infrastructure.OPENSTACK,
+                 'machines': nodes.Nodes(nodes.DOCKER, '/i', ())}))
         self.assertEqual([True, True], memory)
         self.assertEqual([False, False], servers)
         self.assertEqual([True, False], real)
