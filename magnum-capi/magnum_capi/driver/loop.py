@@ -39,6 +39,7 @@ from magnum_capi.driver.keys import rotation
 from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver import memory as memory_module
 from magnum_capi.driver.observed import conditions
+from magnum_capi.driver.observed import machines
 from magnum_capi.driver.observed import progress
 from magnum_capi.driver.observed import snapshot as snapshot_module
 from magnum_capi.driver.observed import status
@@ -186,7 +187,8 @@ class Loop:
             if ends and self._deletion.finish(state):
                 memory_module.forget(self._cluster.uuid)
         elif verdict.action == verdicts.DELETE:
-            self._save(rows, state, self._delete_again(snapshot, verdict))
+            self._save(rows, state, snapshot,
+                       self._delete_again(snapshot, verdict))
         elif verdict.action and not verdict.status.endswith('_FAILED'):
             self._apply(rows, state, verdict)
         else:
@@ -298,7 +300,7 @@ class Loop:
         if verdict.is_complete:
             state, verdict = self._settled(state, snapshot, verdict)
         if verdict.status.endswith('_IN_PROGRESS'):
-            self._save(rows, state, verdict)
+            self._save(rows, state, snapshot, verdict)
             return
         if self._are_stale(rows):
             LOG.info('Cluster %s: not %s: there is a later request',
@@ -314,7 +316,7 @@ class Loop:
             held={group.uuid: state.held[group.uuid] for group in live
                   if group.uuid in state.held}),
             '' if verdict.is_complete else verdict.reason)
-        self._save(rows, state, verdict)
+        self._save(rows, state, snapshot, verdict)
 
     def _ended(self, rows: rows_module.Rows, state: state_module.State,
                failed: str = '') -> None:
@@ -363,19 +365,25 @@ class Loop:
             verdict, status=f'{operation}_IN_PROGRESS', reason=step.reason)
 
     def _save(self, rows: rows_module.Rows, state: state_module.State,
+              snapshot: snapshot_module.Snapshot,
               verdict: verdicts.Verdict) -> None:
         cluster, store = self._cluster, self._store
+        addresses = _addresses(rows, state, snapshot)
         autoscaled = kept_module.bounds(state.values)
         for group, found in _paired(rows, verdict):
             if found.gone and not group.is_default:
                 store.destroy(group)
                 continue
-            count = group.node_count
-            if (rows.naming.node_group(group.uuid) in autoscaled
-                    and found.count is not None):
+            name, count = rows.naming.node_group(group.uuid), group.node_count
+            if name in autoscaled and found.count is not None:
                 count = found.count
+            known = addresses.get(name, [])
+            if not known and not group.node_addresses:
+                # None and no address are the same.
+                known = group.node_addresses
             if _changed(group, status=found.status, node_count=count,
-                        status_reason=found.reason or None):
+                        status_reason=found.reason or None,
+                        node_addresses=known):
                 store.save(group)
         if _changed(
                 cluster, stack_id=self._reconciler.release,
@@ -392,7 +400,7 @@ class Loop:
         waited = self._has_waited(rows)
         return (is_given_up(rows, state) or waited
                 or is_refused_rotation(rows.cluster)
-                or bool(sizes(rows, state, snapshot)))
+                or bool(corrections(rows, state, snapshot)))
 
     def _has_waited(self, rows: rows_module.Rows) -> bool:
         """Whether a resize has not begun for longer than a request may take.
@@ -431,11 +439,11 @@ class Loop:
             # The reason stays readable for the owner.
             cluster.status = 'UPDATE_COMPLETE'
             self._store.save(cluster)
-        for group, count in sizes(rows, state, snapshot):
-            LOG.info('Cluster %s: node group %s is autoscaled from %s to %s',
-                     cluster.uuid, group.name, group.node_count, count)
-            group.node_count = count
-            self._store.save(group)
+        for group, fields in corrections(rows, state, snapshot):
+            LOG.info('Cluster %s: node group %s is corrected: %s',
+                     cluster.uuid, group.name, ', '.join(fields))
+            if _changed(group, **fields):
+                self._store.save(group)
 
     def _rows(self) -> rows_module.Rows:
         rows = self._reconciler.rows(self._memory.template)
@@ -475,26 +483,46 @@ def is_refused_rotation(cluster: typing.Any) -> bool:
             and ROTATION_REFUSED in (cluster.status_reason or ''))
 
 
-def sizes(rows: rows_module.Rows, state: state_module.State,
-          snapshot: snapshot_module.Snapshot
-          ) -> list[tuple[typing.Any, int]]:
-    """Node groups whose size the autoscaler has changed.
+def corrections(rows: rows_module.Rows, state: state_module.State,
+                snapshot: snapshot_module.Snapshot
+                ) -> list[tuple[typing.Any, dict[str, typing.Any]]]:
+    """Node groups that changed without an operation.
 
-    :returns: pairs of row and number of nodes.
+    The autoscaler changes sizes, and machines that are replaced have other
+    addresses.
+
+    :returns: pairs of row and its fields that are no longer true.
     """
     if rows.in_progress or rows.operation == 'DELETE':
         return []
     found = []
     autoscaled = kept_module.bounds(state.values)
+    addresses = _addresses(rows, state, snapshot)
     for group in rows.groups:
         name = rows.naming.node_group(group.uuid)
+        fields: dict[str, typing.Any] = {}
         deployment = snapshot.machine_deployments.get(name)
-        if deployment is None or name not in autoscaled:
-            continue
-        count = conditions.replicas(deployment).wanted
-        if count is not None and count != group.node_count:
-            found.append((group, count))
+        if deployment is not None and name in autoscaled:
+            count = conditions.replicas(deployment).wanted
+            if count is not None and count != group.node_count:
+                fields['node_count'] = count
+        if addresses.get(name, []) != (group.node_addresses or []):
+            fields['node_addresses'] = addresses.get(name, [])
+        if fields:
+            found.append((group, fields))
     return found
+
+
+def _addresses(rows: rows_module.Rows, state: state_module.State,
+               snapshot: snapshot_module.Snapshot) -> dict[str, list[str]]:
+    """Addresses of the machines, by names of node groups in Kubernetes.
+
+    Magnum puts them together as master_addresses and node_addresses of a
+    cluster (magnum 23.0.0, magnum/objects/cluster.py).
+    """
+    wanted = rows.wanted(state)
+    return {group.key: machines.addresses(
+        machines.of(snapshot, group, wanted)) for group in wanted.groups}
 
 
 def _paired(rows: rows_module.Rows, verdict: verdicts.Verdict

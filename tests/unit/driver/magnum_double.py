@@ -151,7 +151,7 @@ class Cluster(Row):
 
 class NodeGroup(Row):
     fields = ('uuid', 'name', 'cluster_id', 'project_id', 'status',
-              'node_count')
+              'node_count', 'node_addresses')
 
     @staticmethod
     def gone(uuid):
@@ -327,7 +327,7 @@ class Magnum(fixtures.Fixture):
     def group(self, uuid, cluster='c', **fields):
         self.groups[uuid] = dict(
             uuid=uuid, name=uuid, cluster_id=cluster, project_id='p',
-            status='s', node_count=1) | fields
+            status='s', node_count=1, node_addresses=None) | fields
         return NodeGroup(self.groups, self.groups[uuid])
 
     def certificate(self, reference):

@@ -180,7 +180,8 @@ def _group(uuid, name, **kwargs):
         'uuid': uuid, 'name': name, 'role': 'worker', 'node_count': 1,
         'min_node_count': 0, 'max_node_count': None, 'flavor_id': 'm1',
         'image_id': 'ubuntu-34', 'labels': {}, 'node_labels': {},
-        'node_taints': [], 'is_default': True, 'stack_id': None,
+        'node_taints': [], 'node_addresses': None, 'is_default': True,
+        'stack_id': None,
         'status': 'CREATE_IN_PROGRESS', 'status_reason': None, **kwargs}
 
 

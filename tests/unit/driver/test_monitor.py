@@ -5,6 +5,7 @@ import dataclasses
 import socket
 import types
 
+from magnum_capi.driver.desired import names
 from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.keys import rotation
 from magnum_capi.driver.keys import state as state_module
@@ -316,6 +317,33 @@ class MonitorTest(Base):
         self.poll()
         self.assertEqual(2, self.w.group().node_count)
 
+    def addressed(self, **addresses):
+        """Have machines with these names have addresses, by type."""
+        for path, obj in self.api.objects.items():
+            for name, known in addresses.items():
+                if f'/machines/{small_world.RELEASE}-{name}' in path:
+                    obj['status']['addresses'] = [
+                        {'type': kind, 'address': address}
+                        for kind, address in known.items()]
+
+    def test_addresses_are_those_of_the_machines(self):
+        self.create()
+        worker = f'{names.node_group(small_world.WORKERS)}'
+        self.addressed(**{
+            'control-plane': {'InternalIP': '10.0.0.4', 'Hostname': 'm'},
+            worker: {'InternalIP': '10.0.0.5', 'ExternalIP': '192.0.2.5'}})
+        self.look()
+        self.assertEqual(
+            ('CREATE_COMPLETE', ['10.0.0.4'], ['192.0.2.5']), (
+                self.w.cluster.status,
+                self.w.group(small_world.MASTERS).node_addresses,
+                self.w.group().node_addresses))
+
+        # A machine is replaced while nobody asks for anything.
+        self.addressed(**{worker: {'InternalIP': '10.0.0.6'}})
+        self.poll()
+        self.assertEqual(['10.0.0.6'], self.w.group().node_addresses)
+
     def test_size_follows_the_autoscaler_after_an_update_too(self):
         self.autoscaled(3)
         self.w.store.clusters[small_world.CLUSTER][
@@ -336,7 +364,7 @@ class MonitorTest(Base):
         self.autoscaled(3)
         self.w.store.clusters[small_world.CLUSTER]['status'] = 'DELETE_FAILED'
         reconciler, state, snapshot = self.observed()
-        self.assertEqual([], loop.sizes(
+        self.assertEqual([], loop.corrections(
             reconciler.rows(), state, snapshot))
 
     def test_size_of_a_group_that_is_not_autoscaled_is_the_users(self):

@@ -18,7 +18,7 @@ FORMER = 'k8s_capi_helm_v1'
 
 #: Longest name of a MachineDeployment: charts cut longer ones, each in a
 #: different way (capi-helm-charts, templates/_helpers.tpl, componentName).
-_LONGEST = 63
+_MAX_NAME = 63
 
 
 @dataclasses.dataclass(frozen=True)
@@ -160,10 +160,10 @@ def _of_names(found: Found) -> collections.abc.Iterator[str]:
         if group.uuid not in mapped:
             continue
         name = mapped[group.uuid]
-        if len(names.machine_deployment(stack, name)) > _LONGEST:
+        if len(names.machine_deployment(stack, name)) > _MAX_NAME:
             yield (f'the name of its node group {group.name} is too long: '
                    f'{names.machine_deployment(stack, name)} has more than '
-                   f'{_LONGEST} characters')
+                   f'{_MAX_NAME} characters')
         elif list(mapped.values()).count(name) > 1:
             yield (f'its node group {group.name} shares the name {name} in '
                    'Kubernetes with another one')

@@ -117,7 +117,7 @@ class Rows:
         return tuple(
             group for group in self.groups
             if not (group.status or '').startswith('DELETE_')
-            and not _stillborn(group, applied))
+            and not _was_never_applied(group, applied))
 
     def workers(self, applied: frozenset[str]) -> tuple[typing.Any, ...]:
         """The desired node groups without the control plane; see live."""
@@ -191,7 +191,7 @@ class Rows:
             name=self.naming.release, status=status,
             groups=tuple(
                 self._group(group, state, autoscaled) for group in self.groups
-                if deleting or not _stillborn(group, state.applied)),
+                if deleting or not _was_never_applied(group, state.applied)),
             since=state.since if same else None,
             timeout=(cluster.create_timeout if self.operation == 'CREATE'
                      else None),
@@ -252,6 +252,6 @@ def node_group(group: typing.Any, *, flavor: str | None = None,
         is_default=bool(group.is_default), held=held, given=given)
 
 
-def _stillborn(group: typing.Any, applied: frozenset[str]) -> bool:
+def _was_never_applied(group: typing.Any, applied: frozenset[str]) -> bool:
     return (group.status == 'CREATE_FAILED' and not group.is_default
             and group.uuid not in applied)

@@ -12,7 +12,7 @@ import typing
 from magnum_capi import errors
 
 #: Longest reason shown to a user.
-_LONGEST = 600
+_MAX_TEXT = 600
 
 
 class HelmFailed(errors.MagnumCapiError):
@@ -151,7 +151,7 @@ def reason_of(output: str) -> str:
     # Keep only the last part of absolute paths. In single quotes they are
     # places in the values.
     said = re.sub(r"(?<![\w.:/'-])(?:/[\w.@+-]+)+/([\w.@+-]+)", r'\1', said)
-    return said if len(said) <= _LONGEST else said[:_LONGEST - 3] + '...'
+    return said if len(said) <= _MAX_TEXT else said[:_MAX_TEXT - 3] + '...'
 
 
 def _said(output: str) -> str:

@@ -206,7 +206,7 @@ def adopted(applied_id: str | None, entry: Entry,
 
     :param applied_id: id in the Secret now, read back.
     :param entry: APPLIED.
-    :param taken_up: what ``addons.took_up`` returns for that Secret.
+    :param taken_up: what ``addons.uses_current_secret`` returns for it.
     :returns: True, False, or None when unknown.
     """
     if applied_id != entry.id:

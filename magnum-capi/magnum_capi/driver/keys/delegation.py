@@ -9,7 +9,7 @@ FORBIDDEN = frozenset(('admin',))
 
 #: Longest name that Keystone accepts (keystone/api/validation/
 #: parameter_types.py); descriptions have the same limit here.
-_LONGEST = 255
+_MAX_TEXT = 255
 
 
 def name(cluster_uuid: str, token: str) -> str:
@@ -24,7 +24,7 @@ def description(cluster_name: str | None, cluster_uuid: str) -> str:
     """Description of a credential; its owner sees it in Keystone's list."""
     text = (f'Magnum cluster {cluster_name or cluster_uuid}: used by the '
             'cluster and its management cluster, removed with the cluster')
-    return text[:_LONGEST]
+    return text[:_MAX_TEXT]
 
 
 def roles(of_user: collections.abc.Iterable[str],

@@ -40,7 +40,7 @@ Adopted: typing.TypeAlias = collections.abc.Callable[
     [credentials.Entry], bool | None]
 
 #: More steps than any rotation has.
-_MOST = 60
+_MAX_STEPS = 60
 #: How often to request a new credential from Keystone.
 _TRIES = 3
 
@@ -148,7 +148,7 @@ class Rotation:
                   [state_module.State], bool] | None,
               adopted: Adopted | None = None
               ) -> tuple[state_module.State, credentials.Step]:
-        for _time in range(_MOST):
+        for _time in range(_MAX_STEPS):
             if enough and enough(state):
                 return state, credentials.Step(credentials.DONE)
             used = credentials.in_use(state.record)
@@ -245,7 +245,8 @@ def adoption(vault: vault_module.Vault, release: str,
             return False
         return credentials.adopted(
             vault_module.applied_id(data), entry,
-            addons.took_up(found, names.credentials(release), data))
+            addons.uses_current_secret(
+                found, names.credentials(release), data))
     return adopted
 
 

@@ -91,8 +91,9 @@ def checksum(data: _Data) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def took_up(objects: collections.abc.Iterable[kinds.Object], secret: str,
-            data: _Data) -> tuple[bool, str] | None:
+def uses_current_secret(
+        objects: collections.abc.Iterable[kinds.Object], secret: str,
+        data: _Data) -> tuple[bool, str] | None:
     """Whether the addons that use a Secret run with its present contents.
 
     :param objects: the addons of the cluster.

@@ -34,7 +34,7 @@ STARTUP = 30 * 60
 #: Longest JSON of the reasons in bytes: Magnum keeps them in a column of this
 #: size in MySQL (magnum/db/sqlalchemy/models.py, JSONEncodedDict: TEXT), and
 #: a cluster with longer ones keeps its old health forever.
-LONGEST = 65535
+MAX_BYTES = 65535
 
 #: Suffix of the keys of nodes.
 _NODE = '.Ready'
@@ -215,9 +215,9 @@ def _groups(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
 
 def _shortened(found: dict[str, str]) -> dict[str, str]:
     """The reasons that Magnum can keep; healthy nodes are left out first."""
-    if len(json.dumps(found)) <= LONGEST:
+    if len(json.dumps(found)) <= MAX_BYTES:
         return found
-    kept, left = set(), LONGEST - len(json.dumps(_left_out(len(found))))
+    kept, left = set(), MAX_BYTES - len(json.dumps(_left_out(len(found))))
     for key in sorted(found, key=lambda key: (
             key.endswith(_NODE), found[key] == 'True')):
         size = len(json.dumps({key: found[key]}))

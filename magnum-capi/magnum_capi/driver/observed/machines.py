@@ -28,6 +28,14 @@ def of_group(snapshot: snapshot_module.Snapshot, group: goal.DesiredGroup,
             if is_of(machine, group, wanted)]
 
 
+def of(snapshot: snapshot_module.Snapshot, group: goal.DesiredGroup,
+       wanted: goal.DesiredCluster) -> kinds.Objects:
+    """The existing machines of any node group."""
+    if group.role == goal.MASTER:
+        return masters(snapshot)
+    return of_group(snapshot, group, wanted)
+
+
 def is_of(machine: kinds.Object, group: goal.DesiredGroup,
           wanted: goal.DesiredCluster) -> bool:
     """Whether a machine belongs to a node group of workers."""
@@ -46,6 +54,18 @@ def masters(snapshot: snapshot_module.Snapshot) -> kinds.Objects:
     """The existing machines of the control plane."""
     return [machine for machine in snapshot.machines
             if CONTROL_PLANE in conditions.labels(machine)]
+
+
+def addresses(found: collections.abc.Iterable[kinds.Object]) -> list[str]:
+    """One IP address of each machine: the external one, if it has one."""
+    result = []
+    for machine in found:
+        known = {address.get('type'): address.get('address') for address
+                 in conditions.status(machine).get('addresses') or ()}
+        address = known.get('ExternalIP') or known.get('InternalIP')
+        if address:
+            result.append(str(address))
+    return result
 
 
 def is_node(machine: kinds.Object) -> bool:

@@ -21,7 +21,7 @@ LIMIT = 1000
 #: Longest part of it, so that one controller's list does not hide the rest.
 PART = 400
 #: Limit of warnings and of blockers in a text.
-MOST = 3
+MAX_TEXTS = 3
 
 #: Characters of a machine's name that are not random.
 _MACHINE_BASE = 58
@@ -83,7 +83,7 @@ def warnings(events: collections.abc.Iterable[kinds.Object],
                 f'{event.get("reason", "")}: {message}')
         dated.append((when.timestamp() if when else 0.0, text.strip()))
     dated.sort(key=lambda pair: pair[0], reverse=True)
-    return list(dict.fromkeys(text for _, text in dated))[:MOST]
+    return list(dict.fromkeys(text for _, text in dated))[:MAX_TEXTS]
 
 
 def text(headline: str, blockers: collections.abc.Iterable[str],
@@ -102,9 +102,9 @@ def text(headline: str, blockers: collections.abc.Iterable[str],
             for blocker in dict.fromkeys(blockers)]
     result = headline
     if said:
-        result += ': ' + '; '.join(said[:MOST])
-        if len(said) > MOST:
-            result += f'; and {len(said) - MOST} more'
+        result += ': ' + '; '.join(said[:MAX_TEXTS])
+        if len(said) > MAX_TEXTS:
+            result += f'; and {len(said) - MAX_TEXTS} more'
     if wanted.progress is not None and wanted.in_progress:
         result = _sentence(
             result, f'Last progress: {wanted.progress.at:%Y-%m-%d %H:%M} UTC')

@@ -114,25 +114,25 @@ class TookUpTest(testtools.TestCase):
             for checksum in notes.values()}
         return addon
 
-    def took_up(self, *users):
-        return addons.took_up(
+    def uses_current_secret(self, *users):
+        return addons.uses_current_secret(
             [objects.addon('cni', 'Failed'), *users], SECRET, DATA)
 
     def test_a_user_that_runs_with_it_took_it_up(self):
         user = self.user(checksum=addons.checksum(DATA))
 
-        self.assertEqual((True, ''), self.took_up(user))
+        self.assertEqual((True, ''), self.uses_current_secret(user))
 
     def test_a_user_that_knows_another_did_not(self):
         for checksum in ('0', 'f' * 64,
                          addons.checksum({'clouds.yaml': 'b2xk'})):
-            taken, why = self.took_up(self.user(checksum=checksum))
+            taken, why = self.uses_current_secret(self.user(checksum=checksum))
 
             self.assertFalse(taken)
             self.assertIn('c0-ccm was not notified', why)
 
     def test_a_user_that_is_being_upgraded_did_not(self):
-        taken, why = self.took_up(self.user(
+        taken, why = self.uses_current_secret(self.user(
             'Upgrading', checksum=addons.checksum(DATA)))
 
         self.assertFalse(taken)
@@ -141,14 +141,14 @@ class TookUpTest(testtools.TestCase):
     def test_a_user_that_was_told_and_did_not_act_did_not(self):
         user = self.user(checksum=addons.checksum(DATA))
 
-        taken, why = self.took_up(handled(user, metadata={}))
+        taken, why = self.uses_current_secret(handled(user, metadata={}))
 
         self.assertFalse(taken)
         self.assertIn('has not applied', why)
-        self.assertEqual((True, ''), self.took_up(handled(user)))
+        self.assertEqual((True, ''), self.uses_current_secret(handled(user)))
 
     def test_without_users_nothing_can_tell(self):
-        self.assertIsNone(self.took_up())
+        self.assertIsNone(self.uses_current_secret())
 
     def test_the_checksum_is_that_of_the_provider(self):
         # printf 'a=MQ==;b=Mg==' | sha256sum
