@@ -223,7 +223,8 @@ def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
 def _facts(box, spec, order):
     """What was tested, with what: versions by part.
 
-    A sandbox that a test has broken cannot tell all of them.
+    A sandbox that a test has broken cannot tell all of them, nor can one
+    whose chart has gone.
     """
     found = {
         'driver': order.driver or "Magnum's choice",
@@ -233,7 +234,7 @@ def _facts(box, spec, order):
     }
     try:
         made = versions.made(box)
-    except errors.MagnumCapiError:
+    except (errors.MagnumCapiError, OSError):
         return found
     if order.driver in made.drivers:
         found['driver'] += f' ({" ".join(made.drivers[order.driver])})'

@@ -7,6 +7,7 @@ import threading
 
 import fixtures
 import testtools
+import trustme
 import urllib3
 import yaml
 
@@ -102,7 +103,8 @@ class ProxyTest(testtools.TestCase):
 
     def test_strangers_are_refused(self):
         found = yaml.safe_load(self.kubeconfig.read_text())
-        stranger = pki.Authority('stranger').client('x', 'system:masters')
+        stranger = pki.pair(trustme.CA(), 'x',
+                            organization='system:masters')
         found['users'] = kubeconfig.document(
             '', '', *(pem.decode() for pem in stranger))['users']
         self.kubeconfig.write_text(yaml.safe_dump(found))
