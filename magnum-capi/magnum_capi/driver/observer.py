@@ -72,7 +72,7 @@ def whole(kube: client.Kube, namespace: str, name: str,
             found, leftovers=_leftovers(kube, namespace, name))
     if not deletion.left(found) and found.release is None:
         found = dataclasses.replace(
-            found, templates=_templates(kube, namespace, name))
+            found, templates=templates(kube, namespace, name))
     return found
 
 
@@ -178,8 +178,15 @@ def _leftovers(kube: client.Kube, namespace: str, name: str
     return tuple({'kind': kind, **obj} for kind, obj in found if obj)
 
 
-def _templates(kube: client.Kube, namespace: str, name: str
-               ) -> _Objects:
+def templates(kube: client.Kube, namespace: str, name: str
+              ) -> tuple[kinds.Object, ...]:
+    """The templates that Helm made for a cluster, with their kinds.
+
+    Cluster API adopts those that are in use, and removes them with the
+    Cluster; nobody removes the others. Only their metadata are read.
+
+    :param name: of the Cluster and of the release.
+    """
     found = [{**obj, 'kind': kind}
              for kind in ('OpenStackMachineTemplate', 'KubeadmConfigTemplate',
                           'DevMachineTemplate')

@@ -129,8 +129,8 @@ class ManagementTest(testtools.TestCase):
         # The Cluster, and at most one request for each other part.
         self.assertLessEqual(max(seen), 7)
 
-        found = observer.look(self.kube, self.namespace, NAME,
-                              tuple(observer._READERS))
+        found = observer.whole(self.kube, self.namespace, NAME,
+                               deleting=False)
         self.assertEqual({'workers'}, set(found.machine_deployments))
         self.assertEqual(3, len(found.machines))
         self.assertNotEqual((), found.addons)
@@ -145,18 +145,17 @@ class ManagementTest(testtools.TestCase):
 
     def _ready(self, seen):
         before = self.kube.requests
-        found = observer.look(self.kube, self.namespace, NAME)
+        found = () if observer.is_busy(
+            self.kube.get('Cluster', self.namespace, NAME)) else (
+                observer.cached(self.kube, self.namespace, NAME).machines)
         seen.append(self.kube.requests - before)
-        return (found.seen('machines') and len(found.machines) == 3 and all(
-            'nodeRef' in (m.get('status') or {}) for m in found.machines))
+        return len(found) == 3 and all(
+            'nodeRef' in (m.get('status') or {}) for m in found)
 
     def test_templates_that_helm_keeps(self):
         # Owned objects are garbage collected; others have to be deleted.
         def templates():
-            return observer.read(
-                self.kube, self.namespace, NAME, observer.look(
-                    self.kube, self.namespace, NAME, ()),
-                ('templates',)).templates
+            return observer.templates(self.kube, self.namespace, NAME)
 
         self.addCleanup(self.remove)
         self.upgrade()
@@ -256,7 +255,7 @@ class ManagementTest(testtools.TestCase):
         self.served(crd)
         self.wait_for_sight('not served', self.kube, 'Cluster', NAME)
         for known in (self.kube, client.Kube(self.rest)):
-            self.assertRaises(rest.NotServed, observer.look, known,
+            self.assertRaises(rest.NotServed, observer.cached, known,
                               self.namespace, NAME)
             # Other kinds of the group are always served.
             known.list('Machine', self.namespace)
