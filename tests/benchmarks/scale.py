@@ -185,10 +185,10 @@ class Conductor:
     def __init__(self, args):
         self.rest = rest.Rest(access.load(args.kubeconfig))
         self.kube = client.Kube(self.rest)
-        self.looks = None if args.direct else cache.CachedKube(
+        self.cached = None if args.direct else cache.CachedKube(
             self.kube, names.CLUSTER_UUID)
         self.runtime = reconcile.Runtime(
-            settings(), self.kube, None, self.kube.now, {}, looks=self.looks)
+            settings(), self.kube, None, self.kube.now, {}, cached=self.cached)
         self.stores = [self.store(*pair) for pair in enumerate(
             uuids(args.clusters))]
         self.health = {}
@@ -256,7 +256,7 @@ class Conductor:
             else:
                 # In the memory of this process, asked every 20 ms.
                 seen = waiting.wait_for(
-                    lambda: (self.looks or self.kube).get(
+                    lambda: (self.cached or self.kube).get(
                         'Cluster', said['namespace'], said['name'])[
                             'metadata'].get('annotations', {}).get('bench'),
                     done=lambda text: text == said['text'], timeout=60,

@@ -172,7 +172,7 @@ class Driver(driver.Driver):
         kube = clients.kube
         return reconcile.Runtime(
             options, kube, helm.Helm(options, kube.kubeconfig), kube.now,
-            shared.sightings, looks=clients.looks)
+            shared.sightings, cached=clients.cached)
 
     def _store(self, context: typing.Any,
                cluster: typing.Any) -> store.Store:

@@ -108,9 +108,9 @@ class Loop:
         if not self._rows().in_progress:
             self._memory.operation_ended()
             return
-        looks = self._runtime.looks or self._runtime.kube
-        cluster = looks.get('Cluster', self._reconciler.namespace,
-                            self._reconciler.release)
+        kube = self._runtime.cached or self._runtime.kube
+        cluster = kube.get('Cluster', self._reconciler.namespace,
+                           self._reconciler.release)
         now = self._runtime.now()
         if (observer.is_busy(cluster)
                 and not self._memory.is_due(cluster, now)

@@ -75,8 +75,8 @@ class Monitor:
         state = self._state(runtime, reconciler)
         rows = reconciler.rows(known.template)
         known.template = rows.template
-        snapshot = self._read(runtime.looks or runtime.kube, reconciler, rows)
-        if snapshot.cluster is None and runtime.looks:
+        snapshot = self._read(runtime.cached or runtime.kube, reconciler, rows)
+        if snapshot.cluster is None and runtime.cached:
             snapshot = self._read(runtime.kube, reconciler, rows)
         credential = self._credential(runtime, reconciler, state)
         self._note(*health.health(
@@ -97,7 +97,7 @@ class Monitor:
                reconciler: reconcile.Reconciler) -> state_module.State:
         """The memory of the cluster; without secrets."""
         known = memory.of(self._cluster.uuid, runtime.clock.monotonic())
-        version = runtime.looks and runtime.looks.version(
+        version = runtime.cached and runtime.cached.version(
             reconciler.namespace, state_module.name(reconciler.release))
         if version and known.state and known.state[0] == version:
             return known.state[1]

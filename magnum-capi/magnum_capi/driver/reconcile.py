@@ -135,7 +135,7 @@ class Runtime:
     :param now: aware: the clock by which operations are judged. That of the
         management cluster (``kube.now``) is the same for all conductors.
     :param sightings: see lease.Lock.
-    :param looks: cached reads, only to find out that there is nothing to do;
+    :param cached: cached reads, only to find out that there is nothing to do;
         ``kube`` by default.
     """
 
@@ -145,7 +145,7 @@ class Runtime:
     now: collections.abc.Callable[[], datetime.datetime]
     sightings: lease.Sightings = dataclasses.field(default_factory=dict)
     clock: waiting.Clock = time
-    looks: cache.CachedKube | None = None
+    cached: cache.CachedKube | None = None
 
 
 class Reconciler:

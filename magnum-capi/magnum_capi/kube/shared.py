@@ -29,11 +29,11 @@ class Clients:
     """Two clients of one server.
 
     :param kube: asks the server.
-    :param looks: answers from memory, for checks.
+    :param cached: answers from memory, for checks.
     """
 
     kube: client.Kube
-    looks: cache.CachedKube
+    cached: cache.CachedKube
 
 
 def clients(kubeconfig: str, limits: rest.Limits, secrets: str) -> Clients:
@@ -52,7 +52,7 @@ def clients(kubeconfig: str, limits: rest.Limits, secrets: str) -> Clients:
         if _made is None or not _fits(_made.kube.rest, path, limits):
             kube = client.Kube(rest.Rest(access.load(path), limits))
             if _made is not None:
-                _made.looks.stop()
+                _made.cached.stop()
             _made = Clients(kube, cache.CachedKube(kube, secrets))
         return _made
 

@@ -127,11 +127,11 @@ class Life:
             namespace_prefix=prefix)
         self.namespace = names.namespace(small_world.PROJECT, prefix)
         self.kube = client.Kube(limited)
-        self.looks = cache.CachedKube(self.kube, names.CLUSTER_UUID)
+        self.cached = cache.CachedKube(self.kube, names.CLUSTER_UUID)
         self.store = small_world.Store(small_world.Cloud())
         self.runtime = reconcile.Runtime(
             options, self.kube, real_helm.of(kubeconfig), self.kube.now, {},
-            looks=self.looks)
+            cached=self.cached)
         memory.forget(small_world.CLUSTER)
 
     def operations(self):
@@ -173,7 +173,7 @@ class Life:
         self.orphan('OpenStackMachine', f'{small_world.RELEASE}-lost')
 
     def informers(self):
-        for known in (*self.looks._informers.values(), self.looks._versions):
+        for known in (*self.cached._informers.values(), self.cached._versions):
             waiting.wait_for(
                 lambda known=known: known.fresh or self.told(), done=bool,
                 timeout=60, what='an informer')
@@ -296,7 +296,7 @@ class RightsTest(testtools.TestCase):
         found = Life(self.admin, limited, path,
                      os.environ.get('MAGNUM_CAPI_PUBLISHED_CHART')
                      or real_helm.chart().name, **kwargs)
-        self.addCleanup(found.looks.stop)
+        self.addCleanup(found.cached.stop)
         return found
 
     def test_the_life_of_a_cluster_takes_all_of_them_and_no_more(self):
@@ -352,7 +352,7 @@ class RightsTest(testtools.TestCase):
                 if told():
                     return True
         finally:
-            life.looks.stop()
+            life.cached.stop()
         self.addDetail(user, content.text_content('\n'.join(
             [words, *errors, *life.reasons(), logger.output])))
         return False

@@ -51,7 +51,7 @@ class Base(testtools.TestCase):
         self.life = test_rbac.Life(
             self.admin, rest.Rest(access.load(self.api.kubeconfig)),
             self.api.kubeconfig, self.chart())
-        self.addCleanup(self.life.looks.stop)
+        self.addCleanup(self.life.cached.stop)
 
     def chart(self):
         return (os.environ.get('MAGNUM_CAPI_PUBLISHED_CHART')

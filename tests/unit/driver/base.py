@@ -61,11 +61,11 @@ class TestCase(testtools.TestCase):
     def remember(self):
         """Have looks of informers, whose watches last three seconds."""
         self.patch(cache, '_WATCH', (3.0, 3.0))
-        self.looks = cache.CachedKube(
+        self.cached = cache.CachedKube(
             self.api.kube(), names.CLUSTER_UUID)
-        self.addCleanup(self.looks.stop)
+        self.addCleanup(self.cached.stop)
         self.w.runtime = dataclasses.replace(
-            self.w.runtime, looks=self.looks)
+            self.w.runtime, cached=self.cached)
 
     def operations(self, cluster=None):
         return operations.Operations(

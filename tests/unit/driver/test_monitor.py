@@ -441,7 +441,7 @@ class RememberedTest(Base):
 
     def quiet(self):
         self.created()
-        known = (*self.looks._informers.values(), self.looks._versions)
+        known = (*self.cached._informers.values(), self.cached._versions)
         waiting.wait_for(
             lambda: all([found.fresh for found in known]), done=bool,
             timeout=10, what='informers', pace=waiting.Pace(0.01, 1, 1))
@@ -468,11 +468,11 @@ class RememberedTest(Base):
         self.quiet()
         reconciler = reconcile.Reconciler(
             self.w.runtime, self.w.store, self.w.store.row())
-        before = self.looks.version(reconciler.namespace, state_module.name(
+        before = self.cached.version(reconciler.namespace, state_module.name(
             reconciler.release))
         reconciler.vault.write_state(reconciler.vault.state())
         waiting.wait_for(
-            lambda: self.looks.version(
+            lambda: self.cached.version(
                 reconciler.namespace, state_module.name(reconciler.release)),
             done=lambda now: now != before, timeout=10, what='the version')
         self.api.seen.clear()

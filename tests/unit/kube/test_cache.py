@@ -46,25 +46,25 @@ class Base(testtools.TestCase):
         self.patch(cache, '_WATCH', (3.0, 3.0))
         self.api.put(ONE, {'kind': 'Cluster', **of('c1')})
         self.api.put(MACHINE, of('c1'))
-        self.looks = cache.CachedKube(self.api.kube(), LABEL)
-        self.addCleanup(self.looks.stop)
+        self.cached = cache.CachedKube(self.api.kube(), LABEL)
+        self.addCleanup(self.cached.stop)
 
     def until(self, value, poll):
         waiting.wait_for(poll, done=lambda found: found == value, timeout=10,
                          what='the informer', pace=waiting.Pace(0.01, 1, 1))
 
     def warm(self, kind='Cluster'):
-        found = self.looks._informers[kind]
+        found = self.cached._informers[kind]
         self.until(True, lambda: found.fresh)
         return found
 
     def name(self, cluster='c1'):
         """The name of a Cluster as it is answered."""
-        found = self.looks.get('Cluster', 'n', cluster)
+        found = self.cached.get('Cluster', 'n', cluster)
         return found and found['metadata']['name']
 
     def machines(self, cluster='c1', namespace='n'):
-        return [m['metadata']['name'] for m in self.looks.list(
+        return [m['metadata']['name'] for m in self.cached.list(
             'Machine', namespace, {cache.CLUSTER: cluster})]
 
     def reads(self):
@@ -110,30 +110,30 @@ class RememberedTest(Base):
         del wanted['metadata']['managedFields']
         self.warm()
         for _time in range(2):
-            found = self.looks.get('Cluster', 'n', 'c1')
+            found = self.cached.get('Cluster', 'n', 'c1')
             self.assertEqual(wanted, found)
             found['metadata'].clear()
 
     def test_other_questions_go_to_the_server(self):
         self.warm('Machine')
-        self.looks.list('Machine', 'n', {'other': 'label'})
-        self.looks.list('Machine', 'n')
-        self.looks.get('OpenStackCluster', 'n', 'c1')
-        self.looks.list('MachineSet', 'n', {cache.CLUSTER: 'c1'})
+        self.cached.list('Machine', 'n', {'other': 'label'})
+        self.cached.list('Machine', 'n')
+        self.cached.get('OpenStackCluster', 'n', 'c1')
+        self.cached.list('MachineSet', 'n', {cache.CLUSTER: 'c1'})
         self.assertEqual(4, len(self.reads()))
 
     def test_secrets_are_known_by_their_versions_alone(self):
         labels = {'metadata': {'labels': {LABEL: 'u'}}}
         self.api.put(SECRET, {**labels, 'data': {'key': 'c2VjcmV0'}})
         self.api.put(SECRET.replace('c1', 'c2'), {'data': {}})
-        self.assertIsNone(self.looks.version('n', 'c1-magnum'))
-        self.until(True, lambda: self.looks._versions.fresh)
-        first = self.looks.version('n', 'c1-magnum')
+        self.assertIsNone(self.cached.version('n', 'c1-magnum'))
+        self.until(True, lambda: self.cached._versions.fresh)
+        first = self.cached.version('n', 'c1-magnum')
         self.assertEqual(self.api.objects[SECRET]['metadata'][
             'resourceVersion'], first)
-        self.assertIsNone(self.looks.version('n', 'c2-magnum'))
+        self.assertIsNone(self.cached.version('n', 'c2-magnum'))
         self.api.put(SECRET, labels)
-        self.until(True, lambda: self.looks.version(
+        self.until(True, lambda: self.cached.version(
             'n', 'c1-magnum') not in (None, first))
         self.assertEqual([], self.reads())
         # Neither is the rest asked for.
@@ -234,7 +234,7 @@ class StaleTest(Base):
                 and self.known.get('n', 'c1').get('apiVersion'))
 
     def test_one_that_was_stopped_is_not_believed(self):
-        self.looks.stop()
+        self.cached.stop()
         # A watch that is accepted at this moment changes nothing.
         self.known._opened()
         self.assertFalse(self.known.fresh)
@@ -251,7 +251,7 @@ class RefusedTest(Base):
             handler.refuse(403, 'Forbidden')
         self.api.faults = [forbidden] * 10000
         self.api.fault_path = re.compile(f'{CAPI}/clusters$')
-        known, pauses = self.looks._informers['Cluster'], []
+        known, pauses = self.cached._informers['Cluster'], []
         known._stopped.wait = lambda seconds: pauses.append(
             seconds) or known.stop()
         for number in range(1, 4):

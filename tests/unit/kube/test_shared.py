@@ -45,8 +45,8 @@ class SharedTest(testtools.TestCase):
         self.assertIs(found, self.clients())
         self.assertEqual(LIMITS, found.kube.rest.limits)
         # Both know the same kinds, by the same connections.
-        self.assertIs(found.kube.rest, found.looks.rest)
-        self.assertIs(found.kube.served, found.looks.served)
+        self.assertIs(found.kube.rest, found.cached.rest)
+        self.assertIs(found.kube.served, found.cached.served)
 
     def test_relative_path_is_one_too(self):
         path = os.path.relpath(self.path)
@@ -64,7 +64,7 @@ class SharedTest(testtools.TestCase):
         self.write('http://two')
         self.assertEqual('http://two', self.server())
         self.assertTrue(all(known._stopped.is_set() for known in (
-            *before.looks._informers.values(), before.looks._versions)))
+            *before.cached._informers.values(), before.cached._versions)))
 
     def test_file_that_changes_while_it_is_read_is_read_again(self):
         real = access.load
