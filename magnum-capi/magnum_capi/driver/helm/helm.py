@@ -39,6 +39,15 @@ _SCRATCH = 'magnum-helm-'
 #: Seconds between the end of ``helm_timeout`` and SIGKILL.
 _GRACE = 5
 
+#: The major version of helm that this driver can work with. Helm 4 applies on
+#: the server and refuses fields that others own, such as the replicas of
+#: groups that the autoscaler has changed (helm.sh/docs/overview, "Server-Side
+#: Apply").
+_MAJOR = 3
+
+#: Seconds for helm to tell its version.
+_VERSION_TIMEOUT = 20
+
 #: Variables that helm gets from Magnum's environment: paths of programs,
 #: proxies, CA certificates, and the service account of a pod.
 _PASSED = frozenset((
@@ -193,6 +202,7 @@ class Helm:
                 where=self._options.helm_binary,
                 hint='Install helm 3 where magnum-conductor runs, or name it '
                      'in [k8s_capi]/helm_binary')
+        _require_supported(program)
         seconds = self._options.helm_timeout
         bounded = [program, *argv]
         wrapper = shutil.which('timeout', path=path)
@@ -221,6 +231,36 @@ class Helm:
         if self._kubeconfig:
             env['KUBECONFIG'] = str(self._kubeconfig)
         return env
+
+
+def _require_supported(program: str) -> None:
+    """Refuse another major version of helm.
+
+    A program that does not tell its version is taken.
+
+    :raises EnvironmentProblem: it is of another one.
+    """
+    version = _version(program, os.stat(program).st_mtime_ns)
+    major = version.removeprefix('v').partition('.')[0]
+    if major.isdecimal() and int(major) != _MAJOR:
+        raise errors.EnvironmentProblem(
+            f'helm {version} is not supported', where=program,
+            hint=f'Install helm {_MAJOR} beside it and name it in '
+                 '[k8s_capi]/helm_binary')
+
+
+@functools.lru_cache(maxsize=8)
+def _version(program: str, changed: int) -> str:
+    """What a program says about its version, empty if it says nothing.
+
+    :param changed: when its file was changed: another one is asked again.
+    """
+    try:
+        return processes.run(
+            [program, 'version', '--template', '{{.Version}}'],
+            timeout=_VERSION_TIMEOUT, env={'PATH': os.defpath}).strip()
+    except (errors.CommandFailed, errors.EnvironmentProblem):
+        return ''
 
 
 def _parsed(said: str) -> typing.Any:

@@ -65,9 +65,12 @@ class _Base(testtools.TestCase):
                         'OS_PASSWORD': 'geheim', 'HOME': '/home/magnum'}
         self.script('exit 0')
 
-    def script(self, text, name='helm'):
+    def script(self, text, name='helm', version='echo v3.20.2'):
+        """A program; with ``version`` what it does when asked for that."""
         path = self.folder / name
-        path.write_text('#!/bin/sh\n' + text + '\n')
+        path.write_text('#!/bin/sh\n'
+                        f'[ "$1" = version ] && {{ {version}; exit; }}\n'
+                        f'{text}\n')
         path.chmod(0o700)
 
     def says(self, stderr, code=1):
@@ -84,6 +87,38 @@ class _Base(testtools.TestCase):
 
     def kept(self, name):
         return (self.folder / name).read_text()
+
+
+class VersionTest(_Base):
+
+    changed = 0
+
+    def version(self, told):
+        self.script(f"echo '{DONE}'", version=told)
+        # As if it had been installed at another time.
+        self.changed += 1
+        os.utime(self.folder / 'helm', ns=(0, self.changed))
+
+    def upgrade(self):
+        return self.helm().upgrade('c1', CHART, {}, 'n')
+
+    def test_another_major_version_is_refused_by_name(self):
+        self.version('echo v4.2.0')
+        e = self.assertRaises(errors.EnvironmentProblem, self.upgrade)
+        self.assertIn('helm v4.2.0', str(e))
+        self.assertIn(str(self.folder / 'helm'), str(e))
+        self.assertIn('helm_binary', str(e))
+
+    def test_a_new_program_at_the_same_place_is_asked(self):
+        self.version('echo v4.2.0')
+        self.assertRaises(errors.EnvironmentProblem, self.upgrade)
+        self.version('echo v3.20.2')
+        self.assertEqual(4, self.upgrade())
+
+    def test_what_tells_no_version_is_taken(self):
+        for told in ('echo v3.20.2+gabc', 'echo', 'exit 1'):
+            self.version(told)
+            self.assertEqual(4, self.upgrade(), told)
 
 
 class RunTest(_Base):
