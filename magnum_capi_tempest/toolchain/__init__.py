@@ -13,6 +13,7 @@ from magnum_capi import progress as progress_
 from magnum_capi_tempest.toolchain import build
 from magnum_capi_tempest.toolchain import pins
 from magnum_capi_tempest.toolchain import programs
+from magnum_capi_tempest.toolchain import store
 
 
 def ensure(names, progress=None) -> dict[str, pathlib.Path]:
@@ -57,4 +58,4 @@ def describe() -> list[programs.State]:
 
 
 def _resolver(found, progress):
-    return programs.Resolver(found, programs.Store(), progress)
+    return programs.Resolver(found, store.Store(), progress)

@@ -17,6 +17,7 @@ from magnum_capi import processes
 from magnum_capi import progress as progress_
 from magnum_capi_tempest.toolchain import gobin
 from magnum_capi_tempest.toolchain import pins
+from magnum_capi_tempest.toolchain import store
 
 #: Seconds for ``go env``, a list of versions, the download of one module.
 _ASK, _LIST, _DOWNLOAD = 30, 60, 600
@@ -87,9 +88,7 @@ def _search(progress, minimum, path):
                 return file
     text = 'go{}.{}.{}'.format(*minimum)
     progress.info(f'no {text} or newer on PATH')
-    # Imported here: it builds programs, with this module.
-    from magnum_capi_tempest.toolchain import programs
-    return gobin.ensure(pins.load().go, programs.Store(), progress)
+    return gobin.ensure(pins.load().go, store.Store(), progress)
 
 
 def _version(go):

@@ -15,7 +15,7 @@ from magnum_capi_tempest.toolchain import build
 from magnum_capi_tempest.toolchain import go
 from magnum_capi_tempest.toolchain import gobin
 from magnum_capi_tempest.toolchain import pins
-from magnum_capi_tempest.toolchain import programs
+from magnum_capi_tempest.toolchain import store
 from tests.unit.toolchain import base
 
 # Answers "go env" and writes what it was called with.
@@ -282,7 +282,7 @@ class TestGoBin(base.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.store = programs.Store(self.folder)
+        self.store = store.Store(self.folder)
         self.pin = pins.load().go
 
     def install(self, text):

@@ -17,6 +17,7 @@ from magnum_capi_tempest.toolchain import build
 from magnum_capi_tempest.toolchain import download
 from magnum_capi_tempest.toolchain import pins
 from magnum_capi_tempest.toolchain import programs
+from magnum_capi_tempest.toolchain import store
 from tests.unit.toolchain import base
 
 BUILD = pins.Build(
@@ -25,7 +26,7 @@ BUILD = pins.Build(
 # Another process that makes "tiny" by a build that takes a while and notes
 # that it happened.
 CHILD = '''
-from magnum_capi_tempest.toolchain import build, programs
+from magnum_capi_tempest.toolchain import build, programs, store
 import pathlib, sys, time
 from tests.unit.toolchain import base, test_programs
 
@@ -41,7 +42,7 @@ def make(program, out, progress, **kwargs):
 build.make = make
 program = base.program(build=test_programs.BUILD)
 print(programs.Resolver(base.pinned(program),
-                        programs.Store(folder / 'cache'),
+                        store.Store(folder / 'cache'),
                         base.Recorder()).get('tiny'))
 '''
 
@@ -50,7 +51,7 @@ class TestStore(base.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.store = programs.Store(self.folder / 'toolchain')
+        self.store = store.Store(self.folder / 'toolchain')
         self.file = self.store.file('tiny', '1.2.3', 'ab' * 32)
 
     def make(self, content=base.TINY, file=None):
@@ -60,7 +61,7 @@ class TestStore(base.TestCase):
 
     def fault(self, **kwargs):
         """As a new process would see it."""
-        programs._digest.cache_clear()
+        store._digest.cache_clear()
         return self.store.fault(self.file, **kwargs)
 
     def left(self):
@@ -138,7 +139,7 @@ class TestResolver(base.TestCase):
         self.set('NO_PROXY', '127.0.0.1')
         self.addCleanup(download._accepts.cache_clear)
         self.patch(programs.Resolver, '_told', set())
-        self.store = programs.Store(self.folder / 'cache')
+        self.store = store.Store(self.folder / 'cache')
         self.server = self.host()
         self.server.files['/tiny'] = base.TINY
         self.release = base.release(self.server.url + '/tiny', base.TINY)
@@ -157,7 +158,7 @@ class TestResolver(base.TestCase):
         out.write_bytes(self.built)
 
     def resolver(self):
-        programs._digest.cache_clear()
+        store._digest.cache_clear()
         return programs.Resolver(
             base.pinned(self.program), self.store, self.progress)
 
