@@ -18,12 +18,18 @@ from magnum_capi_tempest.conformance.run import elsewhere
 from magnum_capi_tempest.conformance.run import lifecycle
 from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance import verdict
+from magnum_capi_tempest import toolchain
 from tests.functional.conformance import base as base
 from tests.functional.conformance import scripted_cluster as scripted
 
 
 class TestHydrophone(base.BaseTest):
     """Its exit code is that of the tests; its two files decide."""
+
+    def setUp(self):
+        super().setUp()
+        # No command waits here for a build of several minutes.
+        toolchain.ensure(['hydrophone'], self.progress)
 
     def files(self, archive):
         """The output of "cat" in an exec, for each file."""
