@@ -183,12 +183,16 @@ def _not_checked(tests):
             for line, count in sorted(counts.items())))
 
 
+def _lines(tests, begin):
+    """Lines of the details whose names begin so, each with its test."""
+    return [f'{test.name}: {line}' for test in tests
+            for detail in test.details if detail.name.startswith(begin)
+            for line in detail.text.splitlines() if line.strip()]
+
+
 def _tolerated(tests):
     """A section with the errors that tests tolerated, if any."""
-    lines = [f'{test.name}: {line}' for test in tests
-             for detail in test.details
-             if detail.name.startswith(waiting.TOLERATED)
-             for line in detail.text.splitlines() if line.strip()]
+    lines = _lines(tests, waiting.TOLERATED)
     if lines:
         yield model.Section(
             f'Tolerated errors: {len(lines)} (they passed while tests waited, '
@@ -197,10 +201,7 @@ def _tolerated(tests):
 
 def _known(tests):
     """A section with wrong answers of Magnum that are known, if any."""
-    lines = [f'{test.name}: {line}' for test in tests
-             for detail in test.details
-             if detail.name.startswith(texts.KNOWN_ANSWERS)
-             for line in detail.text.splitlines() if line.strip()]
+    lines = _lines(tests, texts.KNOWN_ANSWERS)
     if lines:
         yield model.Section(
             f'Invalid input that this Magnum is known not to refuse well: '

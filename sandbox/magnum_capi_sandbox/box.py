@@ -378,9 +378,9 @@ class Box:
 
     def snapshot(self):
         """What exists in the sandbox, which nobody else uses."""
-        spec, layout = self.spec(), self.layout()
+        spec = self.spec()
         return leaks.take(
-            'sandbox-admin', layout.kubeconfig,
+            'sandbox-admin', spec.layout(self.directory).kubeconfig,
             clouds=self.directory / 'clouds.yaml',
             real_nodes=spec.openstack)
 

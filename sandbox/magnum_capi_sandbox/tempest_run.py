@@ -145,7 +145,7 @@ def _config(box, order, artifact_dir=None, etc=folder.ETC):
     options = {'discovery_fixture': str(
         workspace(box.directory) / etc / folder.FIXTURE)} | options
     return access.tempest_config(
-        box.layout(), box.passwords(), spec, order.driver,
+        spec.layout(box.directory), box.passwords(), spec, order.driver,
         order.third_party, order.promise, tuple(options.items()),
         artifact_dir, described(box, order)), yaml.safe_dump(fixture)
 
