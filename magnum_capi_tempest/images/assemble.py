@@ -91,10 +91,10 @@ def _members(of, member):
 def _source(text):
     """A file of the Go module that a program is built from."""
     name, _, path = text.partition(':')
-    build = pins.load().programs[name].build
-    file = go.family_module(build.family, build.module) / path
+    module = pins.load().programs[name].build.module
+    file = go.module_directory(module.path, module.version) / path
     if not file.is_file():
         raise errors.EnvironmentProblem(
-            f'The Go module {build.module} has no {path}', where=file,
+            f'The Go module {module.name} has no {path}', where=file,
             hint='Compare the recipe with the pinned version')
     return file

@@ -71,7 +71,7 @@ def build(directory=None, names=None, minors=None, progress=None):
     directory = pathlib.Path(
         directory or inventory.default_directory()).absolute()
     recipes = recipes_.load()
-    chosen = plan_.choose(recipes, names, minors or recipes_.minors())
+    chosen = plan_.choose(recipes, names, minors)
     with _writing(directory), lock.hold(
             directory / 'lock', 'makes images', progress):
         return _Maker(directory, recipes, progress).make(chosen)

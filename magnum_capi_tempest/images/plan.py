@@ -36,20 +36,19 @@ class Plan:
     scratch: int
 
 
-def choose(recipes: dict, names, minors) -> tuple:
+def choose(recipes: dict, names, minors=None) -> tuple:
     """The requested recipes, and those that they bake.
 
     :param recipes: all, by name.
     :param names: names of archives, or of recipes with minors ("kubelet"
         for all its minors); None: all.
-    :param minors: of Kubernetes, "1.34"; recipes of others are left out.
+    :param minors: of Kubernetes, "1.36"; recipes of others are left out.
+        None: all.
     :returns: in the order in which they can be made: recipes that bake
         others come last.
     :raises UsageError: a name or minor is unknown.
     """
-    _refuse_unknown(recipes, minors)
-    possible = {n: r for n, r in recipes.items()
-                if r.minor is None or r.minor in minors}
+    possible = _of_minors(recipes, minors) if minors else recipes
     chosen = possible
     if names is not None:
         chosen = {}
@@ -68,28 +67,32 @@ def choose(recipes: dict, names, minors) -> tuple:
                                        r.minor or '9', r.name)))
 
 
-def _refuse_unknown(recipes, minors):
+def _of_minors(recipes, minors):
+    """Recipes of no minor or of these, by name."""
     known = {r.minor for r in recipes.values()} - {None}
     strange = sorted(set(minors) - known)
     if strange:
         raise errors.UsageError(
-            f'No images of Kubernetes {", ".join(strange)} can be made',
-            hint=f'There are recipes for {", ".join(sorted(known))}, minors '
-                 'that the pinned Cluster API supports')
+            f'No such images of Kubernetes {", ".join(strange)} can be made',
+            hint=f'There are recipes for {", ".join(sorted(known))}')
+    return {n: r for n, r in recipes.items() if r.minor in (None, *minors)}
 
 
 def baked(recipe, recipes: dict) -> tuple:
     """The recipes whose images a builder puts into this one.
 
-    A node also gets images of the previous minor that outlive an upgrade.
+    A node also gets images that outlive an upgrade from the previous minor,
+    if there are nodes of that.
     """
     before = _previous(recipe.minor) if recipe.kind == 'node' else None
+    upgraded = any(r.kind == 'node' and r.minor == before
+                   for r in recipes.values())
     return tuple(
         r for r in recipes.values()
         if (r.set in recipe.bakes or r.title in recipe.bakes)
         and r.builder is None and (
             r.minor in (None, recipe.minor)
-            or r.outlives and r.minor == before))
+            or upgraded and r.outlives and r.minor == before))
 
 
 def _previous(minor):
@@ -137,15 +140,15 @@ def key(recipe, parts) -> str:
 def missing(recipes: dict, minors, purpose, archives) -> tuple[str, ...]:
     """Names of the missing archives for a purpose.
 
-    :param purpose: "nodes": machines of clusters with these minors;
-        "minikube": a management cluster in minikube.
+    :param minors: of Kubernetes, of the machines.
+    :param purpose: "nodes": machines of clusters; "minikube": a management
+        cluster in minikube.
     :raises UsageError: there are no recipes for a minor.
     """
-    _refuse_unknown(recipes, minors)
     needed = {
-        'nodes': lambda r: r.set == 'machine' and r.kind != 'base'
-        and r.minor in (None, *minors),
+        'nodes': lambda r: r.set == 'machine' and r.kind != 'base',
         'minikube': lambda r: r.kind == 'base' or r.set == 'management',
     }[purpose]
-    return tuple(sorted(
-        n for n, r in recipes.items() if needed(r) and n not in archives))
+    found = _of_minors(
+        {n: r for n, r in recipes.items() if needed(r)}, minors)
+    return tuple(sorted(n for n in found if n not in archives))

@@ -121,7 +121,9 @@ class Recipe:
 
 def minors() -> tuple[str, ...]:
     """The minors of Kubernetes that nodes can have, oldest first."""
-    return tuple(sorted(_releases(), key=lambda m: int(m.split('.')[1])))
+    return tuple(sorted(
+        (r.minor for r in load().values() if r.kind == 'node'),
+        key=lambda m: int(m.split('.')[1])))
 
 
 @functools.cache
@@ -151,10 +153,13 @@ def _releases() -> dict[str, dict[str, str]]:
     """Values for the texts of recipes, by minor."""
     file = FOLDER / 'kubernetes.toml'
     programs = pins.load().programs
-    return {
-        minor: {'minor': minor,
-                'kubernetes': programs[f'kubelet-{minor}'].version, **names}
-        for minor, names in _read(file).items()}
+    found = {}
+    for minor, names in _read(file).items():
+        found[minor] = {'minor': minor, **names}
+        for name, program in (('kubernetes', 'kubelet'), ('etcd', 'etcd'),
+                              ('coredns', 'coredns')):
+            found[minor][name] = programs[f'{program}-{minor}'].version
+    return found
 
 
 def parse(data: dict, releases: dict, where='recipes') -> list[Recipe]:

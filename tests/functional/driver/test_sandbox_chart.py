@@ -319,7 +319,7 @@ class TestDocker(testtools.TestCase):
         was, now = (
             {obj['metadata']['name'] for obj in of_kind(
                 render(infrastructure='docker', kubernetesVersion=version),
-                'DevMachineTemplate')} for version in ('1.33.13', '1.34.9'))
+                'DevMachineTemplate')} for version in ('1.35.8', '1.36.5'))
         self.assertEqual(2, len(was))
         self.assertEqual(set(), was & now)
 
@@ -331,17 +331,6 @@ class TestDocker(testtools.TestCase):
         for name in ('initConfiguration', 'joinConfiguration'):
             self.assertEqual('Never', conf[name]['nodeRegistration'][
                 'imagePullPolicy'])
-
-    def test_dns_is_upgraded_with_kubernetes(self):
-        def tag(version):
-            plane = render(infrastructure='docker', kubernetesVersion=version)[
-                'KubeadmControlPlane', 'demo-control-plane']
-            return plane['spec']['kubeadmConfigSpec'][
-                'clusterConfiguration'].get('dns')
-
-        self.assertEqual({'imageTag': 'v1.12.0'}, tag('1.33.13'))
-        self.assertEqual({'imageTag': 'v1.12.1'}, tag('v1.34.9'))
-        self.assertIsNone(tag('1.99.0'))
 
     def test_every_kubelet_gets_the_arguments(self):
         objects = render(infrastructure='docker',

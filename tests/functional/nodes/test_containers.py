@@ -301,7 +301,7 @@ class RuntimeTest(testtools.TestCase):
     def test_go(self):
         found = go.find_go()
         env = go.environment(found)
-        folder = pins.load().programs['runc-nores'].build.family.path
+        folder = pins.load().programs['runc-nores'].build.path
         for command in (['vet', './...'], ['test', './...']):
             processes.run([found, *command], timeout=600, env=env,
                           cwd=folder, merge=True)

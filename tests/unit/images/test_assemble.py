@@ -46,7 +46,7 @@ class TestEntries(base.TestCase):
     def test_files_of_a_go_module(self):
         module = self.folder()
         (module / 'certificate').write_bytes(b'CERT')
-        with mock.patch.object(go, 'family_module', return_value=module):
+        with mock.patch.object(go, 'module_directory', return_value=module):
             found = self.entries(sources_of={'/c': 'etcd:certificate'})
             error = self.assertRaises(
                 errors.EnvironmentProblem, self.entries,

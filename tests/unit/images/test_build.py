@@ -42,7 +42,6 @@ class TestBuild(base.TestCase):
         self.made = []
         self.patch(recipes, 'load', {r.name: r for r in (
             PROXY, PAUSE, NODE, OTHER)})
-        self.patch(recipes, 'minors', ('1.33', '1.34'))
         self.patch(toolchain, 'ensure', {'etcd': self.program})
         self.patch(toolchain, 'describe', [programs.State(
             'etcd', '1', 'build', 'missing', None)])

@@ -66,21 +66,21 @@ class MachineTest(testtools.TestCase):
             'var/lib/containerd/meta.db'].content.read_bytes())
 
     def test_node(self):
-        recipe = recipes.load()['node-1.34']
+        recipe = recipes.load()['node-1.36']
         found = self.entries(node, recipe)
         config = found['etc/containerd/config.toml'].content
-        self.assertIn(b'"registry.k8s.io/pause:3.10.1"', config)
+        self.assertIn(b'"registry.k8s.io/pause:3.10.2"', config)
         self.assertNotIn(b'@', config)
         self.assertEqual(0o755, found['usr/local/bin/entrypoint'].mode)
         self.assertEqual(self.program, found['usr/bin/kubelet'].content)
-        self.assertEqual(b'v1.34.9\n', found['kind/version'].content)
+        self.assertEqual(b'v1.36.5\n', found['kind/version'].content)
         self.assertEqual('/usr/lib/cni/bridge',
                          found['opt/cni/bin/bridge'].link)
         wants = 'etc/systemd/system/multi-user.target.wants'
         self.assertIn(f'{wants}/kubelet.service', found)
 
     def test_node_runs_as_kind_and_cluster_api_run_it(self):
-        found = node.config(recipes.load()['node-1.33'], [])['config']
+        found = node.config(recipes.load()['node-1.35'], [])['config']
         self.assertEqual(
             ['/usr/local/bin/entrypoint', '/sbin/init'], found['Entrypoint'])
         self.assertEqual('SIGRTMIN+3', found['StopSignal'])
@@ -104,8 +104,15 @@ class MachineTest(testtools.TestCase):
         found = {one.name for one in plan.baked(every['kicbase-1.34'], every)}
         self.assertGreaterEqual(
             found, {'etcd-1.34', 'pause', 'cert-manager', 'coredns-1.34'})
-        # The tests of 1.34 take longer to build than all of these.
-        self.assertFalse(found & {'conformance-1.34', 'agnhost', 'flannel'})
+        self.assertFalse(found & {'agnhost', 'flannel', 'sonobuoy'})
+
+    def test_an_upgrade_keeps_what_outlives_it(self):
+        every = recipes.load()
+        for minor, before in (('1.36', {'kube-proxy-1.35', 'coredns-1.35'}),
+                              ('1.35', set())):
+            found = plan.baked(every[f'node-{minor}'], every)
+            self.assertEqual(before, {
+                r.name for r in found if r.minor not in (None, minor)})
 
 
 class KubeletForHostTest(testtools.TestCase):

@@ -47,6 +47,8 @@ class TestChoose(base.TestCase):
         for names in (['node-1.34'], None):
             self.assertIn('proxy-1.33', [
                 r.name for r in plan.choose(every, names, ('1.34',))])
+        without = {n: r for n, r in every.items() if r is not OLD}
+        self.assertNotIn(lasting, plan.baked(NODE, without))
         self.assertNotIn('proxy-1.34', [
             r.name for r in plan.baked(OLD, every)])
         self.assertNotIn(lasting, plan.baked(
@@ -121,6 +123,13 @@ class TestMissing(base.TestCase):
         self.assertEqual(('node-1.33',), plan.missing(
             ALL, ('1.33', '1.34'), 'nodes', {'node-1.34'}))
 
+    def test_minors_of_which_there_are_no_nodes(self):
+        error = self.assertRaises(
+            errors.UsageError, plan.missing,
+            recipes(OLD, PROXY, MINIKUBE), ('1.34',), 'nodes', ())
+
+        self.assertIn('There are recipes for 1.33', error.hint)
+
     def test_minikube_needs_its_machine_and_the_managers(self):
         self.assertEqual(('kicbase-1.34', 'manager'),
-                         plan.missing(ALL, (), 'minikube', ()))
+                         plan.missing(ALL, ('1.34',), 'minikube', ()))

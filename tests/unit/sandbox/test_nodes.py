@@ -60,7 +60,7 @@ class WantedTest(testtools.TestCase):
         super().setUp()
         self.asked = []
         self.made = []
-        self.inventory = archives.inventory(archives.node('v1.34.9'))
+        self.inventory = archives.inventory(archives.node('v1.36.5'))
         for name, value in (
                 ('inventory', archives.Reader(lambda: self.inventory)),
                 ('provide', self.provide), ('require', self.require)):
@@ -101,13 +101,13 @@ class WantedTest(testtools.TestCase):
 
     def test_what_there_are_machines_of_must_be_whole(self):
         self.inventory = archives.inventory(
-            archives.node('v1.34.9'), archives.node('v1.33.13'),
+            archives.node('v1.36.5'), archives.node('v1.35.8'),
             # Of an older checkout; nothing makes these any more.
             archives.node('v1.20.15'))
         found = self.wanted(nodes.DOCKER)
-        self.assertEqual([('1.33', '1.34')], self.asked)
-        self.assertEqual([(('1.33', '1.34'), images.NODES)], self.made)
-        self.assertEqual(('v1.20.15', 'v1.33.13', 'v1.34.9'),
+        self.assertEqual([('1.35', '1.36')], self.asked)
+        self.assertEqual([(('1.35', '1.36'), images.NODES)], self.made)
+        self.assertEqual(('v1.20.15', 'v1.35.8', 'v1.36.5'),
                          found.kubernetes)
 
     def test_without_machines_the_newest_are_made(self):
@@ -117,4 +117,4 @@ class WantedTest(testtools.TestCase):
 
     def test_nothing_is_made_in_a_folder_that_is_named(self):
         self.wanted(nodes.DOCKER, pathlib.Path('/i'))
-        self.assertEqual(([], [('1.34',)]), (self.made, self.asked))
+        self.assertEqual(([], [('1.36',)]), (self.made, self.asked))

@@ -25,9 +25,14 @@ case "$*" in
 "env -json GOFLAGS") echo '{{"GOFLAGS": "'$GOFLAGS'"}}' ;;
 "env -json "*) echo '{{"GOCACHE": "/c", "GOMODCACHE": "/m"}}' ;;
 "mod download"*) echo '{download}' ;;
+"mod edit -json "*) echo '{{}}' ;;
+"mod edit "*) ;;
 *) echo "$PWD $*" > {folder}/called; {build} ;;
 esac
 '''
+
+
+MODULE = pins.Module('example.org/m', 'v1.2.3', 'h1:x')
 
 
 class TestDecisions(base.TestCase):
@@ -39,9 +44,6 @@ class TestDecisions(base.TestCase):
                 ('go1.26.8 X:jsonv2', (1, 26, 8)),
                 ('devel go1.27-ab12', None), ('', None)):
             self.assertEqual(expected, go.parse_version(text), text)
-
-    def test_directive(self):
-        self.assertEqual((1, 26, 0), go.directive('module m\n\ngo 1.26.0\n'))
 
     def test_flags_are_merged(self):
         for flags, expected in (
@@ -58,22 +60,21 @@ class TestDecisions(base.TestCase):
             self.assertEqual(expected, build.jobs(cores, memory))
 
     def test_command(self):
-        argv = build.command('/go', pins.Build(
-            pins.Family('f', 'x', 1), 'a/b', 'a', ('a.v=v1', 'a.w=2')),
-            '/out', 2)
-
-        self.assertEqual(
-            ['/go', 'build', '-mod=readonly', '-trimpath',
-             '-buildvcs=false', '-p', '2', '-ldflags',
-             '-s -w -X a.v=v1 -X a.w=2', '-o', '/out', 'a/b'], argv)
+        for module, updates in ((MODULE, '-mod=mod'),
+                                (None, '-mod=readonly')):
+            self.assertEqual(
+                ['/go', 'build', updates, '-trimpath',
+                 '-buildvcs=false', '-p', '2', '-ldflags',
+                 '-s -w -X a.v=v1 -X a.w=2', '-o', '/out', 'a/b'],
+                build.command('/go', pins.Build(
+                    'a/b', module, variables=('a.v=v1', 'a.w=2')),
+                    '/out', 2))
 
     def test_module_is_checked(self):
-        pin = pins.Module('example.org/m', 'v1', 'h1:x')
-
         self.assertEqual(pathlib.Path('/m'), go.check_module(
-            pin, {'Sum': 'h1:x', 'Dir': '/m'}))
+            MODULE, {'Sum': 'h1:x', 'Dir': '/m'}))
         error = self.assertRaises(
-            errors.EnvironmentProblem, go.check_module, pin,
+            errors.EnvironmentProblem, go.check_module, MODULE,
             {'Sum': 'h1:y', 'Dir': '/m'})
         self.assertIn('h1:y, pinned h1:x', str(error))
 
@@ -88,36 +89,44 @@ class TestKey(base.TestCase):
         super().setUp()
         for name in 'go.mod', 'go.sum', 'main.go':
             (self.folder / name).write_text(name)
+        self.patch(resources, 'find', lambda name: self.folder)
 
-    def key(self, package='.', version='1.2.3', variables=()):
-        made = pins.Build(pins.Family('f', 'x', 1), package, 'a', variables)
-        return build.key(
-            pins.Program('tiny', version, build=made), self.folder)
+    def key(self, version='1.2.3', **fields):
+        made = pins.Build(**{'package': 'a/b', **fields})
+        return build.key(pins.Program('tiny', version, build=made))
 
-    def change(self, name, package):
+    def change(self, name, **fields):
         """Whether the key changes with a file."""
-        before = self.key(package)
+        before = self.key(**fields)
         (self.folder / name).parent.mkdir(exist_ok=True)
         (self.folder / name).write_text('other')
-        return self.key(package) != before
+        return self.key(**fields) != before
 
     def test_own_program_depends_on_its_sources(self):
-        for name in 'main.go', 'go.mod', 'go.sum', 'sub/embedded.yaml':
-            self.assertTrue(self.change(name, '.'), name)
+        for module in None, MODULE:
+            for name in 'main.go', 'go.mod', 'go.sum', 'sub/embedded.yaml':
+                (self.folder / name).unlink(missing_ok=True)
+                self.assertTrue(
+                    self.change(name, folder='x', module=module), name)
 
     def test_but_not_on_tests(self):
         for name in 'main_test.go', 'testdata/x', '.main.go.swp':
-            self.assertFalse(self.change(name, '.'), name)
+            self.assertFalse(self.change(name, folder='x'), name)
 
-    def test_others_depend_on_go_sum(self):
-        self.assertFalse(self.change('main.go', 'a/b'))
-        self.assertTrue(self.change('go.sum', 'a/b'))
+    def test_everything_else_that_it_is_made_from(self):
+        other = dataclasses.replace(MODULE, version='v1.2.4')
+        changed = dataclasses.replace(MODULE, h1='h1:y')
+        keys = {self.key(**fields) for fields in (
+            {'module': MODULE}, {'module': other}, {'module': changed},
+            {'module': MODULE, 'version': '1.2.4'},
+            {'module': MODULE, 'package': 'a/c'},
+            {'module': MODULE, 'folder': 'x'},
+            {'module': MODULE, 'variables': ('a.b=c',)},
+            {'module': MODULE, 'replace': ('c@v1',)},
+            {'module': MODULE, 'test': True},
+            {'module': MODULE, 'cgo': True}, {})}
 
-    def test_version_and_flags(self):
-        keys = {self.key(), self.key(version='1.2.4'),
-                self.key(variables=('a.b=c',)), self.key(package='a/b')}
-
-        self.assertEqual(4, len(keys))
+        self.assertEqual(11, len(keys))
 
 
 class TestGo(base.TestCase):
@@ -169,7 +178,7 @@ class TestGo(base.TestCase):
         self.assertEqual(str(self.bin), env['PATH'].split(':')[0])
 
     def test_module_directory(self):
-        pin = pins.load().modules['sigs.k8s.io/cluster-api']
+        pin = pins.load().modules['sigs.k8s.io/cluster-api@v1.14.0']
         self.fake(download=json.dumps({'Sum': pin.h1, 'Dir': '/m/capi'}))
 
         self.assertEqual(pathlib.Path('/m/capi'), go.module_directory(
@@ -200,18 +209,42 @@ class TestGo(base.TestCase):
 
     def make(self, **kwargs):
         (self.folder / 'work').mkdir(exist_ok=True)
-        self.out = self.folder / 'work' / 'etcd'
-        build.make(pins.load().programs['etcd'], self.out, self.progress,
-                   free=lambda path: 2**33, **kwargs)
+        self.out = self.folder / 'work' / 'runc-nores'
+        build.make(pins.load().programs['runc-nores'], self.out,
+                   self.progress, free=lambda path: 2**33, **kwargs)
 
     def test_build(self):
         self.fake()
         self.make()
 
         called = (self.folder / 'called').read_text()
-        self.assertIn('/capi build -mod=readonly', called)
-        self.assertIn(f'-o {self.out} go.etcd.io/etcd/server/v3', called)
+        self.assertIn('/runc-nores build -mod=readonly', called)
+        self.assertIn(f'-o {self.out} .', called)
         self.assertEqual([], os.listdir(self.out.parent))
+
+    def test_build_of_a_pinned_module(self):
+        source = self.folder / 'source'
+        source.mkdir()
+        for name in 'go.mod', 'go.sum':
+            (source / name).write_text('module m\n')
+        self.patch(go, 'module_directory', lambda *args: source)
+        out = self.folder / 'work' / 'etcd'
+        out.parent.mkdir()
+        for does in ':', 'echo "require x v9.9.9" >> go.mod':
+            self.fake(build=does)
+            try:
+                build.make(pins.load().programs['etcd'], out, self.progress,
+                           free=lambda path: 2**33)
+            except errors.EnvironmentProblem as e:
+                self.assertIn('require x v9.9.9', str(e))
+                self.assertNotEqual(':', does)
+            else:
+                self.assertEqual(':', does)
+                self.assertEqual([], os.listdir(out.parent))
+
+        called = (self.folder / 'called').read_text()
+        self.assertIn('/work/go-tmp/module build -mod=mod', called)
+        self.assertIn(f'-o {out} go.etcd.io/etcd/server/v3', called)
 
     def command(self, **fields):
         made = pins.load().programs['etcd'].build
@@ -219,21 +252,12 @@ class TestGo(base.TestCase):
             'go', dataclasses.replace(made, **fields), '/o', 2))
 
     def test_test_binary(self):
-        self.assertIn('go test -c -vet=off -mod=readonly',
+        self.assertIn('go test -c -vet=off -mod=mod',
                       self.command(test=True))
 
     def test_program_with_c_is_static(self):
         self.assertIn('-linkmode=external -extldflags=-static',
                       self.command(cgo=True))
-
-    def test_how_it_is_built_counts_for_the_cache(self):
-        program = pins.load().programs['etcd']
-        folder = resources.find('sandbox/capi')
-        keys = {build.key(dataclasses.replace(
-            program, build=dataclasses.replace(program.build, **fields)),
-            folder) for fields in ({}, {'test': True}, {'cgo': True})}
-
-        self.assertEqual(3, len(keys))
 
     def test_c_needs_a_compiler(self):
         program = pins.load().programs['etcd']
@@ -246,14 +270,6 @@ class TestGo(base.TestCase):
 
         self.assertIn('gcc and libc6-dev', error.hint)
 
-    def test_files_of_a_familys_module(self):
-        self.fake(download=json.dumps({'Dir': '/m/kubernetes'}))
-        family = pins.load().programs['etcd'].build.family
-
-        self.assertEqual(
-            pathlib.Path('/m/kubernetes'), go.family_module(
-                family, 'k8s.io/kubernetes', self.progress))
-
     def test_build_that_fails(self):
         self.fake(build='echo main.go:1: oops >&2; exit 1')
         error = self.assertRaises(errors.CommandFailed, self.make)
@@ -264,13 +280,13 @@ class TestGo(base.TestCase):
         self.fake(build='echo write x: no space left on device >&2; exit 1')
         error = self.assertRaises(errors.EnvironmentProblem, self.make)
 
-        self.assertIn('No disk space for a build of etcd', str(error))
+        self.assertIn('No disk space for a build of runc-nores', str(error))
 
     def test_cold_and_warm_builds_need_different_room(self):
         self.fake()
-        program = pins.load().programs['etcd']
+        program = pins.load().programs['runc-nores']
         self.make(warm=True)
-        for warm, free in ((False, program.build.family.disk - 1),
+        for warm, free in ((False, program.build.disk - 1),
                            (True, build.WARM - 1)):
             error = self.assertRaises(
                 errors.EnvironmentProblem, build.make, program, self.out,

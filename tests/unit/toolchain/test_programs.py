@@ -21,7 +21,7 @@ from magnum_capi_tempest.toolchain import store
 from tests.unit.toolchain import base
 
 BUILD = pins.Build(
-    pins.Family('f', 'sandbox/capi', 1), 'example.org/tiny', 'm')
+    'example.org/tiny', pins.Module('example.org/tiny', 'v1.2.3', 'h1:x'))
 
 # Another process that makes "tiny" by a build that takes a while and notes
 # that it happened.
@@ -229,8 +229,7 @@ class TestResolver(base.TestCase):
 
     def test_sources_that_are_not_installed(self):
         """magnum-capi-sandbox has those of some programs."""
-        made = pins.Build(pins.Family('f', 'sandbox/none', 1),
-                          'example.org/tiny', 'm')
+        made = pins.Build('.', folder='sandbox/none')
         self.program = base.program(download=self.release, build=made)
         self.assertEqual('download', self.source(self.get()))
 
@@ -267,7 +266,7 @@ class TestResolver(base.TestCase):
 
         self.assertIn('Cannot store tiny', self.refused())
 
-    def test_only_the_first_build_of_a_family_is_cold(self):
+    def test_only_the_first_build_with_these_dependencies_is_cold(self):
         self.program = base.program(build=BUILD)
         os.truncate(self.get(), 5)
         self.get()

@@ -1,1 +1,0 @@
-../coredns-1.12.0/main.go
