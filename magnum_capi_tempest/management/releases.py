@@ -8,12 +8,8 @@ resource controller are one file each. Where GitHub cannot be reached, a
 :class:`.repository.Repository` has the same attributes.
 """
 
-import requests
-
 from magnum_capi_tempest.management import providers
-
-#: Seconds to connect, and until the answer.
-_TIMEOUT = (4, 15)
+from magnum_capi_tempest.toolchain import download
 
 
 class Releases:
@@ -42,14 +38,12 @@ class Releases:
 def problem(releases) -> str | None:
     """Why the files of releases cannot be had from here, None if they can.
 
+    A mirror of publishers does not help: clusterctl asks GitHub itself.
+
     :param releases: :class:`Releases`.
     """
     for url in (releases.cert_manager, releases.resource_controller):
-        try:
-            answer = requests.head(url, timeout=_TIMEOUT,
-                                   allow_redirects=True)
-        except requests.RequestException as e:
-            return f'{url}: {type(e).__name__}'
-        if not answer.ok:
-            return f'{url}: {answer.status_code} {answer.reason}'
+        why = download.problem(url)
+        if why:
+            return f'{url}: {why}'
     return None

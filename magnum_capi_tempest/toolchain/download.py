@@ -60,6 +60,21 @@ def url(download) -> str:
     return f'{mirror.rstrip("/")}/{parts.netloc}{parts.path}'
 
 
+def problem(where: str) -> str | None:
+    """Why a publisher does not provide a file, None if it does.
+
+    The file is not read, and no mirror is asked.
+
+    :param where: URL.
+    """
+    try:
+        _require_reachable(where)
+        _open('HEAD', where).close()
+    except Unavailable as e:
+        return f'{e.what}: {e.last_seen}'
+    return None
+
+
 def fetch(download, target: pathlib.Path, note=lambda text: None):
     """Download a program.
 
@@ -129,25 +144,34 @@ def _closed(where, why):
                   last_seen=why)
 
 
+def _open(method, where):
+    """The answer to a request, without its content.
+
+    :raises Closed: access is closed.
+    :raises Unavailable: no such file.
+    """
+    try:
+        # identity: a .tar.gz must not be unpacked on the way.
+        response = requests.request(
+            method, where, headers={'Accept-Encoding': 'identity'},
+            stream=True, allow_redirects=True, timeout=(2 * REACH, READ))
+    except requests.RequestException as e:
+        raise _closed(where, _short(e)) from e
+    if response.status_code == 200:
+        return response
+    response.close()
+    said = f'HTTP {response.status_code} {response.reason}'
+    if response.status_code in _CLOSED:
+        raise _closed(where, said)
+    raise Unavailable('The file does not exist', where=where, last_seen=said)
+
+
 def _transfer(where, part, note):
     """Write one answer to a file.
 
     :raises requests.RequestException: the transfer broke.
     """
-    try:
-        # identity: a .tar.gz must not be unpacked on the way.
-        response = requests.get(
-            where, headers={'Accept-Encoding': 'identity'}, stream=True,
-            timeout=(2 * REACH, READ))
-    except requests.RequestException as e:
-        raise _closed(where, _short(e)) from e
-    with response:
-        said = f'HTTP {response.status_code} {response.reason}'
-        if response.status_code in _CLOSED:
-            raise _closed(where, said)
-        if response.status_code != 200:
-            raise Unavailable('The file does not exist', where=where,
-                              last_seen=said)
+    with _open('GET', where) as response:
         length, have = int(response.headers.get('Content-Length') or 0), 0
         # Twice: for the archive and for the program extracted from it.
         disk.require(2 * length, [part.parent], f'the download of {where}',

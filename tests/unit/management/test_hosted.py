@@ -8,8 +8,6 @@ import threading
 import types
 
 import fixtures
-import requests
-import requests_mock.contrib.fixture
 import testtools
 
 from magnum_capi import errors
@@ -29,6 +27,7 @@ from magnum_capi_tempest.management import repository
 from magnum_capi_tempest.management import sources
 from magnum_capi_tempest.management import standalone
 from magnum_capi_tempest import runmarks
+from magnum_capi_tempest.toolchain import download
 from tests.unit.management import test_deployments
 
 
@@ -127,7 +126,8 @@ class ManifestsTest(testtools.TestCase):
         super().setUp()
         self.rendered = self.useFixture(fixtures.MockPatchObject(
             repository, 'load', return_value='rendered')).mock
-        self.github = self.useFixture(requests_mock.contrib.fixture.Fixture())
+        self.github = self.useFixture(fixtures.MockPatchObject(
+            download, 'problem', return_value=None)).mock
         self.said = []
         self.progress = types.SimpleNamespace(info=self.said.append)
 
@@ -137,23 +137,21 @@ class ManifestsTest(testtools.TestCase):
             self.progress)
 
     def test_releases(self):
-        module, version = providers.RESOURCE_CONTROLLER
-        self.github.head(releases.Releases().cert_manager)
-        self.github.head(
-            'https://github.com/k-orc/openstack-resource-controller/releases'
-            f'/download/{version}/install.yaml')
+        version = providers.RESOURCE_CONTROLLER[1]
         self.assertIsInstance(self.load(), releases.Releases)
+        self.assertEqual([
+            'https://github.com/cert-manager/cert-manager/releases/download/'
+            f'{providers.CERT_MANAGER[1]}/cert-manager.yaml',
+            'https://github.com/k-orc/openstack-resource-controller/releases'
+            f'/download/{version}/install.yaml'],
+            [call.args[0] for call in self.github.call_args_list])
         self.assertFalse(self.rendered.called)
         self.assertEqual([], self.said)
 
     def test_what_cannot_be_had_is_rendered(self):
-        for answer, reason in (
-                ({'exc': requests.ConnectTimeout}, 'ConnectTimeout'),
-                ({'status_code': 404, 'reason': 'Not Found'},
-                 '404 Not Found')):
-            self.github.head(requests_mock.ANY, **answer)
-            self.assertEqual('rendered', self.load())
-            self.assertIn(reason, self.said[-1])
+        self.github.side_effect = None, 'it is not there'
+        self.assertEqual('rendered', self.load())
+        self.assertIn('install.yaml: it is not there', self.said[-1])
 
     def test_images_of_archives_need_the_stand_in(self):
         self.assertEqual('rendered', self.load(stand_in=True))

@@ -69,11 +69,15 @@ class _Handler(loopback.Handler):
         self.send_response(status)
         self.send_header('Content-Length', str(len(body)))
         self.end_headers()
+        if self.command == 'HEAD':
+            return
         if host.break_after:
             self.wfile.write(body[:host.break_after.pop(0)])
             self.close_connection = True
             return
         self.wfile.write(body)
+
+    do_HEAD = do_GET
 
 
 class TestCase(testtools.TestCase):
