@@ -209,7 +209,8 @@ def parse(text: str, arch: str) -> Pins:
                 f'{n}-{minor}': _program(f'{n}-{minor}', {
                     'version': release.get(n, release['kubernetes']),
                     **p}, builds, arch)
-                for n, p in kubernetes['programs'].items()}
+                for n, p in kubernetes['programs'].items()
+                if minor in p.get('minors', (minor,))}
         go = data['go']
         package = GoPackage(
             go['minimum'], go['package'], go['version'], go['program'],

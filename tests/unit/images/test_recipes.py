@@ -5,6 +5,7 @@ from magnum_capi import errors
 from magnum_capi_tempest.images import build
 from magnum_capi_tempest.images import layers
 from magnum_capi_tempest.images import recipes
+from magnum_capi_tempest.management import minikube
 from magnum_capi_tempest.toolchain import pins
 from tests.unit.images import base
 
@@ -69,6 +70,17 @@ class TestFiles(base.TestCase):
                      for s in r.sources_of.values()}
 
         self.assertEqual(set(), programs - set(pins.load().programs))
+
+    def test_programs_of_nodes_are_of_use(self):
+        """minikube runs those of its own machine."""
+        programs = {p for r in self.recipes.values()
+                    for p in r.programs.values()}
+        programs |= {f'{name}-1.34' for name in minikube._PROGRAMS}
+
+        self.assertEqual(set(), {
+            name for name in pins.load().programs
+            if name.rpartition('-')[2] in ('1.34', '1.35', '1.36')}
+            - programs)
 
     def test_layers_builders_and_sources_are_there(self):
         for recipe in self.recipes.values():

@@ -40,6 +40,8 @@ build = { sources = "go/own", package = "./own", disk_gib = 5 }
 "1.2" = { kubernetes = "1.2.3", tool = "4.5.6" }
 [kubernetes.programs.kubelet]
 build = { module = "a", package = "kubelet" }
+[kubernetes.programs.newer]
+minors = ["1.3"]
 [kubernetes.programs.tool]
 build = { sources = "go/tool" }
 [go]
@@ -97,6 +99,7 @@ class TestParse(base.TestCase):
 
         self.assertEqual(('1.2.3', '4.5.6'), (
             found['kubelet-1.2'].version, found['tool-1.2'].version))
+        self.assertNotIn('newer-1.2', found)
         self.assertEqual('a/kubelet', found['kubelet-1.2'].build.package)
 
     def test_malformed_pins_are_refused_in_one_line(self):
