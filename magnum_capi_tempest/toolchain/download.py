@@ -97,12 +97,11 @@ def fetch(download, target: pathlib.Path, note=lambda text: None):
             if not left:
                 raise Unavailable('The download was interrupted', where=where,
                                   last_seen=_short(e)) from e
-    found = digest(part, download.algorithm)
-    if found != download.digest:
+    found = digest(part)
+    if found != download.sha256:
         raise errors.EnvironmentProblem(
             'The downloaded file is not the pinned one', where=where,
-            last_seen=f'{download.algorithm} {found}, pinned '
-                      f'{download.digest}',
+            last_seen=f'sha256 {found}, pinned {download.sha256}',
             hint='Do not use it. A proxy, a mirror or the publisher has '
                  'changed the file; put the program on PATH to do without')
     _unpack(download, part, target)
@@ -214,7 +213,7 @@ def _short(error):
         error = inner
 
 
-def digest(file: pathlib.Path, algorithm='sha256') -> str:
-    """Hex digest of a file."""
+def digest(file: pathlib.Path) -> str:
+    """SHA-256 of a file, hex."""
     with open(file, 'rb') as stream:
-        return hashlib.file_digest(stream, algorithm).hexdigest()
+        return hashlib.file_digest(stream, 'sha256').hexdigest()

@@ -19,13 +19,8 @@ from magnum_capi_tempest.toolchain import gobin
 from magnum_capi_tempest.toolchain import pins
 from magnum_capi_tempest.toolchain import store
 
-#: Seconds for ``go env``, a list of versions, the download of one module.
-_ASK, _LIST, _DOWNLOAD = 30, 60, 600
-
-#: How Go reports that a proxy does not have a module.
-_NOT_SERVED = re.compile(
-    r': (?:403 Forbidden|404 Not Found|410 Gone)\b|unknown revision')
-_SAID = re.compile(r'"Error": ("(?:[^"\\]|\\.)*")')
+#: Seconds for ``go env``, and for the download of one module.
+_ASK, _DOWNLOAD = 30, 600
 
 #: Results of earlier searches: (minimum, PATH) -> go.
 _found: dict[tuple, pathlib.Path] = {}
@@ -162,28 +157,17 @@ def without_sumdb(env: dict[str, str], path: str) -> dict[str, str]:
         filter(None, [env.get('GONOSUMDB'), path]))}
 
 
-def download(go, module: str, env: dict[str, str], *, cwd='/',
+def download(go, module: str, env: dict[str, str], *,
              timeout: float = _DOWNLOAD) -> dict:
     """Download a module; returns what "go mod download -json" prints.
 
-    :param module: path, with ``@`` and a version where ``cwd`` has no go.mod.
+    :param module: ``path@version``.
     :param timeout: seconds.
-    :raises UsageError: the proxy answers but does not serve it.
     :raises CommandFailed: it cannot be downloaded.
     """
-    try:
-        return json.loads(processes.run(
-            [go, 'mod', 'download', '-json', module], timeout=timeout,
-            cwd=cwd, env=env, hint=NETWORK))
-    except errors.CommandFailed as e:
-        if 'sumdb' in e.output or not _NOT_SERVED.search(e.output):
-            raise
-        said = _SAID.search(e.output)
-        raise errors.UsageError(
-            f'The Go module proxy does not serve {module}',
-            last_seen=json.loads(said[1]).partition('\n')[0] if said else None,
-            hint='Use another version, or set GOPROXY to a proxy that has '
-                 'this one') from None
+    return json.loads(processes.run(
+        [go, 'mod', 'download', '-json', module], timeout=timeout, cwd='/',
+        env=env, hint=NETWORK))
 
 
 def check_module(pin, found: dict) -> pathlib.Path:
@@ -209,13 +193,3 @@ def _kept(go, module, env, progress):
     except errors.CommandFailed:
         with progress.step(f'Go module {module}'):
             return download(go, module, env)
-
-
-def versions(go, module: str, env: dict[str, str]) -> list[str]:
-    """The versions of a module that the proxy lists; it may serve others.
-
-    :raises CommandFailed: the proxy does not answer.
-    """
-    return json.loads(processes.run(
-        [go, 'list', '-m', '-versions', '-json', module], timeout=_LIST,
-        cwd='/', env=env, hint=NETWORK)).get('Versions', [])

@@ -28,22 +28,18 @@ _DISK = 3
 ARCHITECTURES = {'x86_64': 'amd64', 'amd64': 'amd64',
                  'aarch64': 'arm64', 'arm64': 'arm64'}
 
-#: Algorithms that upstream projects publish -> length in hex digits.
-ALGORITHMS = {'sha256': 64, 'sha512': 128}
-
 
 @dataclasses.dataclass(frozen=True)
 class Download:
     """One release file for this architecture.
 
-    :param digest: expected hex digest of the downloaded file.
+    :param sha256: expected hex digest of the downloaded file.
     :param member: path of the program in a tar archive, None for a file
         that is the program itself.
     """
 
     url: str
-    algorithm: str
-    digest: str
+    sha256: str
     member: str | None = None
 
 
@@ -241,13 +237,12 @@ def _program(name, data, builds, arch):
 
 
 def _download(data, names):
-    for algorithm in ALGORITHMS:
-        found = (data or {}).get(algorithm, {}).get(names['arch'])
-        if found:
-            member = data.get('member')
-            return Download(data['url'].format(**names), algorithm, found,
-                            member and member.format(**names))
-    return None
+    found = (data or {}).get('sha256', {}).get(names['arch'])
+    if not found:
+        return None
+    member = data.get('member')
+    return Download(data['url'].format(**names), found,
+                    member and member.format(**names))
 
 
 def _build(data, names, modules, ldflags):

@@ -102,7 +102,7 @@ class Resolver:
         found = {}
         if program.download:
             found['download'] = self._store.file(
-                program.name, program.version, program.download.digest)
+                program.name, program.version, program.download.sha256)
         if program.build and (program.build.installed or not found):
             found['build'] = self._store.file(
                 program.name, program.version, build.key(program))

@@ -113,10 +113,9 @@ def archive(member, content):
     return archives.by_library({member: content, 'LICENSE': b'text'})
 
 
-def release(url, content, member=None, algorithm='sha256'):
+def release(url, content, member=None):
     """The pin of a release file."""
-    return pins.Download(
-        url, algorithm, hashlib.new(algorithm, content).hexdigest(), member)
+    return pins.Download(url, hashlib.sha256(content).hexdigest(), member)
 
 
 def program(**ways):
