@@ -10,7 +10,6 @@ process at a time works in a folder.
 import contextlib
 import dataclasses
 import functools
-import importlib
 import pathlib
 import tempfile
 import time
@@ -21,7 +20,9 @@ from magnum_capi import progress as progress_
 from magnum_capi_tempest.images import archive
 from magnum_capi_tempest.images import assemble
 from magnum_capi_tempest.images import inventory
+from magnum_capi_tempest.images import kicbase
 from magnum_capi_tempest.images import layers
+from magnum_capi_tempest.images import node
 from magnum_capi_tempest.images import plan as plan_
 from magnum_capi_tempest.images import recipes as recipes_
 from magnum_capi_tempest import toolchain
@@ -31,8 +32,8 @@ from magnum_capi_tempest.toolchain import leftovers
 from magnum_capi_tempest.toolchain import lock
 from magnum_capi_tempest.toolchain import pins
 
-#: Modules of this room that make images other than plain stacks of layers.
-BUILDERS = 'node', 'kicbase', 'haproxy'
+#: What makes images other than plain stacks of layers.
+BUILDERS = {'node': node, 'kicbase': kicbase}
 
 #: Raise it when the same inputs give other archives.
 _FORMAT = 1
@@ -139,7 +140,7 @@ class _Maker:
             order = Order(recipe, files, bakes,
                           lambda name: self._layer(name).file,
                           work / 'scratch')
-            _builder(recipe).make(order, out, self._progress)
+            BUILDERS[recipe.builder].make(order, out, self._progress)
         else:
             assemble.write(recipe, files, self._layer, work, out)
         image_id = archive.image_id(out)
@@ -178,15 +179,6 @@ class _Maker:
             inventory.write(dataclasses.replace(have, archives=kept))
         for name in have.archives.keys() - kept.keys():
             have.archives[name].path.unlink(missing_ok=True)
-
-
-def _builder(recipe):
-    if recipe.builder not in BUILDERS:
-        raise errors.EnvironmentProblem(
-            f'There is no builder {recipe.builder!r}', where=recipe.name,
-            hint=f'Known are: {", ".join(BUILDERS)}')
-    return importlib.import_module(
-        f'magnum_capi_tempest.images.{recipe.builder}')
 
 
 def _sources(recipe):

@@ -51,8 +51,8 @@ class Recipe:
     :param modes: octal, of programs and texts that differ from the default.
     :param applets: whether it has busybox with all its names, and bash as
         ``sh``.
-    :param builder: module of this room that makes it; None: the fields above
-        suffice.
+    :param builder: name of what makes it, see :data:`.build.BUILDERS`; None:
+        the fields above suffice.
     :param bakes: sets whose images a builder puts into it, and names of
         other recipes, without their minors.
     :param outlives: whether it also runs on nodes of the next minor during an

@@ -5,6 +5,8 @@ import json
 import tarfile
 from unittest import mock
 
+import fixtures
+
 from magnum_capi import errors
 from magnum_capi import progress
 from magnum_capi_tempest.images import archive
@@ -48,7 +50,8 @@ class TestBuild(base.TestCase):
         self.patch(layers, 'ensure', self.below)
         self.builder = mock.Mock()
         self.builder.make.side_effect = self.bake
-        self.patch(build, '_builder', self.builder)
+        self.useFixture(fixtures.MockPatchObject(
+            build, 'BUILDERS', {'node': self.builder}))
         self.patch(build, '_sources', {})
         self.lines = []
         self.progress = progress.Progress(patience=9)
