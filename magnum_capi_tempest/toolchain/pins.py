@@ -21,9 +21,6 @@ FILE = pathlib.Path(__file__).with_name('pins.toml')
 #: Folder of our own Go programs, beside that file.
 SOURCES = 'go'
 
-#: GiB for a build with empty Go caches, of most programs.
-_DISK = 3
-
 #: ``platform.machine()`` -> Go's name of the architecture.
 ARCHITECTURES = {'x86_64': 'amd64', 'amd64': 'amd64',
                  'aarch64': 'arm64', 'arm64': 'arm64'}
@@ -72,7 +69,6 @@ class Build:
         at the top of the repository; None: all sources are the module's.
     :param variables: ``import/path.name=value``, set by the linker.
     :param replace: ``path@version`` of dependencies in place of the authors'.
-    :param disk: free bytes that it needs when Go's caches are empty.
     :param test: whether the program is the package's test binary.
     :param cgo: whether it has parts in C and needs a C compiler.
     """
@@ -82,7 +78,6 @@ class Build:
     folder: str | None = None
     variables: tuple[str, ...] = ()
     replace: tuple[str, ...] = ()
-    disk: int = 0
     test: bool = False
     cgo: bool = False
 
@@ -260,7 +255,6 @@ def _build(data, names, modules, ldflags):
         tuple(v.format(**names) for group in data.get('ldflags', ())
               for v in ldflags[group]),
         tuple(f'{p}@{v}' for p, v in data.get('replace', {}).items()),
-        _gib(data.get('disk_gib', _DISK)),
         data.get('test', False), data.get('cgo', False))
 
 

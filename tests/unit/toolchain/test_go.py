@@ -274,7 +274,7 @@ class TestGo(base.TestCase):
         self.fake()
         program = pins.load().programs['runc-nores']
         self.make(warm=True)
-        for warm, free in ((False, program.build.disk - 1),
+        for warm, free in ((False, build.COLD - 1),
                            (True, build.WARM - 1)):
             error = self.assertRaises(
                 errors.EnvironmentProblem, build.make, program, self.out,

@@ -35,7 +35,7 @@ version = "1.2.3"
 build = { module = "a", sources = "go/main" }
 [programs.own]
 version = "1.0.0"
-build = { sources = "go/own", package = "./own", disk_gib = 5 }
+build = { sources = "go/own", package = "./own" }
 [kubernetes.releases]
 "1.2" = { kubernetes = "1.2.3", tool = "4.5.6" }
 [kubernetes.programs.kubelet]
@@ -86,8 +86,6 @@ class TestParse(base.TestCase):
             self.assertEqual(None if name == 'own' else module, build.module)
 
         self.assertEqual(('b/c@v2.0.0',), found['whole'].build.replace)
-        self.assertEqual((3 << 30, 5 << 30), (
-            found['p'].build.disk, found['own'].build.disk))
 
     def test_programs_of_a_release_of_kubernetes(self):
         found = pins.parse(SMALL, 'amd64').programs
