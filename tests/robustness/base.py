@@ -20,7 +20,7 @@ from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.evidence import workload
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import supervision
-from tests.robustness import cloud
+from tests.functional import cloud
 
 #: A developer's own sandbox may run meanwhile.
 PORT_BASE = 28000

@@ -11,8 +11,8 @@ import yaml
 
 from magnum_capi import waiting
 from magnum_capi_tempest import resources
+from tests.functional import cloud
 from tests.robustness import base
-from tests.robustness import cloud
 
 
 class OperatorTest(base.SandboxTest):

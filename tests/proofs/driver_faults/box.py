@@ -36,16 +36,18 @@ SECOND = 'magnum-conductor-2'
 class Box(boxes.Box):
     """One sandbox with the driver, of the profile ``PROFILE``."""
 
-    def __init__(self, port_base):
+    port_base = 31000
+
+    def __init__(self):
         super().__init__(
-            port_base, profile=profile(),
+            profile=profile(),
             install=(str(resources.find('drivers/k8s_capi_v1')),))
         self.helm = self.folder / 'bin' / 'helm'
         self.proxy = None
 
     def close(self):
         if self.proxy is not None:
-            self.proxy.__exit__()
+            self.proxy.close()
         kill(self.helms())
 
     def prepare(self):
