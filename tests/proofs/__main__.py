@@ -24,6 +24,7 @@ from tests import proofs
 from tests.proofs import boxes
 from tests.proofs.broken_clusters import box as broken_clusters
 from tests.proofs.driver_faults import box as driver_faults
+from tests.proofs.robustness import box as robustness
 from tests.proofs.soak import box as soak
 from tests.proofs.suite_defects import box as suite_defects
 from tests.proofs import tables
@@ -57,6 +58,9 @@ PROOFS = {
         'the tests of driver discovery fail where they must', None),
     'driver-faults': Proof(
         'the driver loses and leaks nothing by faults', driver_faults.Box),
+    'robustness': Proof(
+        'clusters outlive programs, time limits and changed options',
+        robustness.Box),
     'soak': Proof(
         'the driver keeps what it says for hours of use and faults',
         soak.Box),

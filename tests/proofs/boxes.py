@@ -8,6 +8,7 @@ import functools
 import openstack
 
 from magnum_capi import progress
+from magnum_capi import waiting
 import magnum_capi_sandbox as sandbox
 from magnum_capi_sandbox.cloud import configuration
 from tests import proofs
@@ -43,6 +44,17 @@ class Box:
 
     def close(self):
         """End what :meth:`prepare` and cases have started."""
+
+    def states(self) -> dict[str, str]:
+        """States of the programs, by name."""
+        return {s.name: s.state for s in self.sandbox.status()}
+
+    def wait_ended(self, name):
+        """Wait until supervisord has noticed that a program has ended."""
+        waiting.wait_for(
+            lambda: self.states()[name], timeout=60,
+            done=lambda state: state != 'RUNNING',
+            what=f'supervisord to notice the end of {name}')
 
     def connect(self, user='admin'):
         """A connection of one of the sandbox's users, in their project."""

@@ -46,18 +46,14 @@ class Box(boxes.Box):
         """A connection of the user, for the conformance run."""
         return self.connect('demo')
 
-    def _client(self):
-        # A new one: tokens expire during a run.
-        return cloud.Cloud(
-            self.sandbox, proofs.setting('DRIVER', 'k8s_capi_v1'))
-
     @contextlib.contextmanager
     def cluster(self, name):
         """Yield the runs.Target of a new cluster; it is deleted at the end.
 
         :raises MagnumCapiError: it cannot be made.
         """
-        user = self._client()
+        user = cloud.Cloud(
+            self.sandbox, proofs.setting('DRIVER', 'k8s_capi_v1'))
         name = f'{name}-{secrets.token_hex(3)}'
         # "kubernetes-1.34": minors have two digits.
         newest = max(image for image in user.seeded['images']
@@ -70,7 +66,7 @@ class Box(boxes.Box):
             yield runs.Target(cluster=name)
         finally:
             with self.progress.step(f'deletion of cluster {name}'):
-                self._client().delete(uuid, GONE)
+                user.delete(uuid, GONE)
 
     @contextlib.contextmanager
     def machines(self, target):
