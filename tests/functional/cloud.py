@@ -50,7 +50,7 @@ class Cloud:
         :param change: fields that are not as usual.
         """
         driver = {'driver': self._driver} if self._driver else {}
-        return {'name': 'a template', 'coe': 'kubernetes',
+        return {'name': 'template', 'coe': 'kubernetes',
                 'network_driver': 'calico', 'flavor_id': 'm1.small',
                 'master_flavor_id': 'm1.small',
                 'image_id': self.seeded['images'][image],
