@@ -4,10 +4,11 @@
 
 ``python -m tests.proofs NAME`` runs one. Each has a folder with a module of
 tests, whose scenarios are its cases; stestr runs and records them. Shared are
-the command, which takes everything down at the end (``__main__``), the base of
-the tests (:mod:`.case`), and their sandboxes (:mod:`.boxes`).
+the command, which starts the sandbox and takes it down (``__main__``), the
+base of the tests (:mod:`.case`), and that of the sandboxes (:mod:`.boxes`).
 """
 
+import contextlib
 import os
 import pathlib
 import signal
@@ -32,14 +33,23 @@ def results() -> pathlib.Path:
     return pathlib.Path(os.environ[f'{PREFIX}RESULTS'])
 
 
-def mark() -> pathlib.Path:
-    """Value of runmarks.MARK for programs that end with the run."""
-    return folder() / 'programs'
-
-
 def take_down_at_the_end():
     """Make SIGTERM raise an exception.
 
     So sandboxes are taken down even when CI stops the job.
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+
+
+@contextlib.contextmanager
+def printing_to(descriptor: int):
+    """Redirect standard output, also of programs that are started."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(descriptor, 1)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)

@@ -3,56 +3,58 @@
 """Sandboxes of proofs."""
 
 import atexit
-import fcntl
 import functools
 
-import fixtures
 import openstack
 
-from magnum_capi import errors
 from magnum_capi import progress
+from magnum_capi import waiting
 import magnum_capi_sandbox as sandbox
 from magnum_capi_sandbox.cloud import configuration
 from tests import proofs
 
 
 class Box:
-    """One sandbox; a context manager unless it is :func:`shared`.
+    """One sandbox.
 
-    :param port_base: default of the variable.
+    :cvar port_base: default of the variable; a developer's own sandbox may
+        run meanwhile, and another proof.
     :param name: of its folder.
     :param wanted: fields of sandbox.Spec other than the ports.
     """
 
-    def __init__(self, port_base, name='box', **wanted):
+    port_base = 0
+
+    def __init__(self, name='box', **wanted):
         self.folder, self.results = proofs.folder(), proofs.results()
         self.sandbox = sandbox.Box(self.folder / 'boxes' / name)
         self.progress = progress.Progress()
         self._wanted = sandbox.Spec(port_base=int(
-            proofs.setting('PORT_BASE', str(port_base))), **wanted)
-
-    def __enter__(self):
-        try:
-            self.up()
-            self.prepare()
-        except BaseException:
-            self.__exit__()
-            raise
-        return self
-
-    def __exit__(self, *exc_info):
-        self.close()
-        self.sandbox.down(self.progress)
+            proofs.setting('PORT_BASE', str(self.port_base))), **wanted)
 
     def up(self):
-        """Start the missing parts of the sandbox."""
+        """Start the missing parts of the sandbox.
+
+        :raises MagnumCapiError: they do not start.
+        """
         self.sandbox.up(self._wanted, self.progress)
 
     def prepare(self):
-        """Prepare the sandbox after its start, in each process."""
+        """Prepare the sandbox, which is up, in each process."""
 
     def close(self):
         """End what :meth:`prepare` and cases have started."""
+
+    def states(self) -> dict[str, str]:
+        """States of the programs, by name."""
+        return {s.name: s.state for s in self.sandbox.status()}
+
+    def wait_ended(self, name):
+        """Wait until supervisord has noticed that a program has ended."""
+        waiting.wait_for(
+            lambda: self.states()[name], timeout=60,
+            done=lambda state: state != 'RUNNING',
+            what=f'supervisord to notice the end of {name}')
 
     def connect(self, user='admin'):
         """A connection of one of the sandbox's users, in their project."""
@@ -65,42 +67,12 @@ class Box:
 
 
 @functools.cache
-def shared(kind, *args):
-    """A box in the sandbox of the run, one object for all cases of a process.
-
-    The first process that needs the sandbox starts it; the command takes it
-    down.
+def attached(kind):
+    """The sandbox that the command has started, for all cases of a process.
 
     :param kind: class.
-    :raises MagnumCapiError: it could not be started, here or elsewhere.
     """
-    box = kind(*args)
-    state = box.folder / 'up'
-    with Turn('starting'):
-        if not state.exists():
-            try:
-                box.up()
-            except errors.MagnumCapiError as e:
-                state.write_text(str(e))
-                raise
-            state.touch()
-    if why := state.read_text():
-        raise errors.MagnumCapiError('There is no sandbox', last_seen=why)
+    box = kind()
     atexit.register(box.close)
     box.prepare()
     return box
-
-
-class Turn(fixtures.Fixture):
-    """Wait for a lock among the processes of a run.
-
-    :param alone: else others that are not alone may have it, too.
-    """
-
-    def __init__(self, name, alone=True):
-        self._name, self._alone = name, alone
-
-    def _setUp(self):
-        file = open(proofs.folder() / f'{self._name}.lock', 'w')
-        self.addCleanup(file.close)
-        fcntl.flock(file, fcntl.LOCK_EX if self._alone else fcntl.LOCK_SH)

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""The table of breaks, with their times and expected reports. Pure."""
+"""The table of breaks, with their times and expected reports."""
 
 import dataclasses
+import re
 import typing
 
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance import verdict
+from magnum_capi_tempest import texts
 from tests.proofs.broken_clusters import breaks
-from tests.proofs.broken_clusters import table
 
 BEFORE, DURING = 'before the run', 'during the run'
 
@@ -27,9 +28,11 @@ LONG = runner.Plan(
     expression=r'\[sig-apps\] (StatefulSet|Deployment).*\[Conformance\]',
     skip=r'\[Serial\]|\[Disruptive\]|\[Slow\]')
 
+#: Replaces an outcome: an error named the cause, and nothing was created.
+NOT_BEGUN = 'not begun'
+
 BROKEN = verdict.HARNESS_ERROR, verdict.INCOMPLETE
-#: Exit code of an error that names the cause; nothing was created.
-REFUSED = (table.NOT_BEGUN,)
+REFUSED = (NOT_BEGUN,)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,7 +40,10 @@ class Case:
     """One run in a cluster that is broken.
 
     :param breaks: function of breaks.Machines.
-    :param prepare: likewise, called before the run if the break is during it.
+    :param outcomes: right ones, possibly NOT_BEGUN.
+    :param cause: regular expression of a line of the report that names it.
+    :param prepare: as ``breaks``, called before the run if the break is
+        during it.
     """
 
     name: str
@@ -45,7 +51,8 @@ class Case:
     when: str
     breaks: typing.Callable
     plan: runner.Plan
-    expected: table.Expected
+    outcomes: tuple[str, ...]
+    cause: str
     prepare: typing.Callable | None = None
 
 
@@ -53,31 +60,38 @@ class Case:
 CLUSTERS = {
     'dns': (
         Case('dns', 'CoreDNS scaled to 0', BEFORE, breaks.no_dns, BY_NAME,
-             table.Expected((verdict.FAILED,),
-                            'cluster DNS: none of its pods is ready')),
+             (verdict.FAILED,), 'cluster DNS: none of its pods is ready'),
     ),
     'network': (
         Case('network', 'Network plugin removed', BEFORE, breaks.no_network,
-             QUICK, table.Expected(
-                 BROKEN, 'FailedCreatePodSandBox.*(flannel|cni)')),
+             QUICK, BROKEN, 'FailedCreatePodSandBox.*(flannel|cni)'),
         Case('network-configuration',
              'Network plugin and its configuration removed', BEFORE,
-             breaks.no_network_configuration, QUICK,
-             table.Expected(REFUSED, 'nodes not ready:.*cni')),
+             breaks.no_network_configuration, QUICK, REFUSED,
+             'nodes not ready:.*cni'),
     ),
     'disk': (
         Case('disk', 'Disk of a worker full', DURING, breaks.full_disk, LONG,
-             table.Expected(BROKEN, 'DiskPressure|Evicted.*(low on|pressure)'),
+             BROKEN, 'DiskPressure|Evicted.*(low on|pressure)',
              breaks.small_disk),
         Case('disk-before', 'Disk of a worker full', BEFORE,
-             breaks.full_disk, QUICK,
-             table.Expected(REFUSED, 'no schedulable node.*disk-pressure')),
+             breaks.full_disk, QUICK, REFUSED,
+             'no schedulable node.*disk-pressure'),
     ),
     'power': (
         Case('power', 'Worker powered off', DURING, breaks.power_cut, LONG,
-             table.Expected(BROKEN, 'Kubelet stopped posting')),
+             BROKEN, 'Kubelet stopped posting'),
         Case('power-before', 'Worker powered off', BEFORE, breaks.still_off,
-             QUICK, table.Expected(
-                 REFUSED, 'nodes not ready:.*Kubelet stopped posting')),
+             QUICK, REFUSED, 'nodes not ready:.*Kubelet stopped posting'),
     ),
 }
+
+
+def cause(case, report) -> str:
+    """The shortest line of a report that names the cause; empty: none does.
+
+    :param report: text.
+    """
+    return min((texts.line(line.strip(' -!#*|'), 300)
+                for line in report.splitlines()
+                if re.search(case.cause, line)), key=len, default='')

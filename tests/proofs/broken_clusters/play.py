@@ -6,7 +6,6 @@
 import contextlib
 import dataclasses
 import threading
-import time
 
 from magnum_capi import errors
 from magnum_capi import waiting
@@ -16,7 +15,6 @@ from magnum_capi_tempest.conformance.run import lifecycle
 from magnum_capi_tempest.conformance.run import watch
 from magnum_capi_tempest.kubeclient import kube
 from tests.proofs.broken_clusters import cases
-from tests.proofs.broken_clusters import table
 
 #: Shorter than the defaults: waiting does not help here.
 LIMITS = watch.Limits(deadline=1500, stall=900, silence=300, stuck=90,
@@ -26,15 +24,14 @@ LIMITS = watch.Limits(deadline=1500, stall=900, silence=300, stuck=90,
 _BEGINS = 300
 
 
-def play(box, case, target, folder) -> dict:
+def play(box, case, target, folder) -> tuple[str, int, str]:
     """Run the tests in a cluster that a case breaks.
 
     :param box: box.Box.
     :param folder: for the files of the run.
-    :returns: arguments of table.row.
+    :returns: the outcome, or cases.NOT_BEGUN; the exit code; the report.
     :raises MagnumCapiError: the cluster could not be broken.
     """
-    began = time.monotonic()
     with box.machines(target) as machines, contextlib.ExitStack() as stack:
         if case.prepare:
             case.prepare(machines)
@@ -42,15 +39,14 @@ def play(box, case, target, folder) -> dict:
             case.breaks(machines)
         else:
             breaker = stack.enter_context(_later(box, case, target, machines))
-        verdict, code, report = _run(box, case, target, folder)
+        found = _run(box, case, target, folder)
         if case.when == cases.DURING and breaker.error:
             raise breaker.error
-    return {'verdict': verdict, 'exit_code': code, 'report': report,
-            'seconds': time.monotonic() - began}
+    return found
 
 
 def _run(box, case, target, folder):
-    """Verdict, exit code and report of a run."""
+    """Outcome, exit code and report of a run."""
     runtime = lifecycle.Runtime(
         progress=box.progress, connect=box.user, limits=LIMITS)
     # With a machine off, nothing of an earlier run can be removed.
@@ -59,7 +55,7 @@ def _run(box, case, target, folder):
         ended = lifecycle.run(lifecycle.RunRequest(
             target, plan, (folder / case.name).absolute()), runtime)
     except errors.EnvironmentProblem as e:
-        return table.NOT_BEGUN, e.exit_code, str(e)
+        return cases.NOT_BEGUN, e.exit_code, str(e)
     written = report.write(folder / case.name, report.view(
         ended.result, ended.verdict))
     return (ended.verdict.outcome, ended.verdict.exit_code,

@@ -4,7 +4,7 @@
 
 import testscenarios
 
-from magnum_capi_sandbox import infrastructure
+from tests.proofs.suite_defects import box
 from tests.proofs.suite_defects import test_suite_defects as suite_defects
 
 load_tests = testscenarios.load_tests_apply_scenarios
@@ -12,12 +12,10 @@ load_tests = testscenarios.load_tests_apply_scenarios
 
 class DefectTest(suite_defects.DefectTest):
 
-    infrastructure = infrastructure.OPENSTACK
-    port_base = 28000
-    scenarios = suite_defects.defects(infrastructure)
+    kind = box.CloudBox
+    scenarios = suite_defects.defects(kind)
 
 
 class HealthyTest(suite_defects.HealthyTest):
 
-    infrastructure = infrastructure.OPENSTACK
-    port_base = 28000
+    kind = box.CloudBox

@@ -2,12 +2,9 @@
 
 """A sandbox of the proof: its tests, its audit, and cures."""
 
-import contextlib
 import json
-import os
 import pathlib
 import subprocess
-import sys
 
 from magnum_capi_sandbox import magnum_wheel
 from magnum_capi_sandbox import tempest_run
@@ -15,6 +12,7 @@ from magnum_capi_tempest import report
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import subunit
 from magnum_capi_tempest import resources
+from tests import proofs
 from tests.proofs import boxes
 
 BROKEN = 'k8s_capi_broken_v1'
@@ -27,7 +25,7 @@ _DISTRO = 'nameless'
 
 
 class Box(boxes.Box):
-    """A sandbox with drivers that clash; a context manager.
+    """A sandbox with drivers that clash.
 
     :param name: of the part, and of its folder.
     :param with_filter: whether Magnum's API has the discovery filter.
@@ -36,7 +34,9 @@ class Box(boxes.Box):
     :param patched: the newest with the patches of upstream/magnum.
     """
 
-    def __init__(self, port_base, name, *, with_filter, broken=False,
+    port_base = 29000
+
+    def __init__(self, name, *, with_filter, broken=False,
                  magnum=None, patched=False):
         self.name = name
         self.with_filter = with_filter
@@ -51,8 +51,8 @@ class Box(boxes.Box):
             magnum = magnum_wheel.PATCHED
             conf = (pathlib.Path(__file__).with_name('patched.conf'),)
         super().__init__(
-            port_base, name, clash=True, discovery_filter=with_filter,
-            magnum=magnum, magnum_conf=conf, install=install)
+            name, clash=True, discovery_filter=with_filter, magnum=magnum,
+            magnum_conf=conf, install=install)
 
     def prepare(self):
         """Add the image of the specification."""
@@ -72,7 +72,8 @@ class Box(boxes.Box):
         results.mkdir(parents=True, exist_ok=True)
         # Tempest prints all details of a failure, and here most tests fail.
         with self.progress.step(f'Tests in {self.name}: {what}'), \
-                _printing_to(results / 'tempest.txt'):
+                open(results / 'tempest.txt', 'wb') as file, \
+                proofs.printing_to(file.fileno()):
             stream, _ = tempest_run.run(self.sandbox, tempest_run.Order(
                 regex=regex, promise='discovery', results=results,
                 fixture=tuple(self._fixture.items())))
@@ -114,17 +115,3 @@ class Box(boxes.Box):
         with self.connect() as cloud:
             image = cloud.image.find_image(IMAGE, ignore_missing=False)
             cloud.image.update_image(image, os_distro=_DISTRO)
-
-
-@contextlib.contextmanager
-def _printing_to(path):
-    """Redirect the output of programs started here into a file."""
-    sys.stdout.flush()
-    kept = os.dup(1)
-    try:
-        with open(path, 'wb') as file:
-            os.dup2(file.fileno(), 1)
-        yield
-    finally:
-        os.dup2(kept, 1)
-        os.close(kept)

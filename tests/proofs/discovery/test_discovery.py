@@ -35,17 +35,18 @@ PARTS = {
 class DiscoveryTest(case.ProofTest):
     """The tests of discovery fail where they must, and only there."""
 
-    port_base = 29000
     scenarios = [(name, {'name': name, 'function': function,
                          'options': options})
                  for name, (function, options) in PARTS.items()]
 
     def test_part(self):
-        with box_module.Box(
-                self.port_base, self.name, **self.options) as box:
-            problems, run = self.function(box, suite.load())
+        box = box_module.Box(self.name, **self.options)
+        self.addCleanup(box.sandbox.down, box.progress)
+        box.up()
+        box.prepare()
+        problems, run = self.function(box, suite.load())
         tests = {test.name: test.status for test in run.tests}
         self.addDetail('tests', content.text_content(
             json.dumps(tests, indent=1)))
-        self.judge(not problems, '\n  '.join((
-            f'{self.name}: {texts.number(len(tests), "test")}', *problems)))
+        self.judge(not problems, text='\n  '.join((
+            texts.number(len(tests), 'test'), *problems)))

@@ -40,9 +40,9 @@ ERROR = Fault('management API answers 500', LONG,
               rules.Rule(_ALL, rules.Action.ANSWER, status=500))
 
 
-def run(fault, box, part):
+def run(fault, box):
     """Rows of a fault during each operation."""
-    with bench_module.Bench(box, part) as bench:
+    with bench_module.Bench(box) as bench:
         _polled, created, resized, upgraded, deleted = bench.operations(
             f'{fault.text}, for {fault.seconds} s')
         with _disturbed(box.proxy, fault.rule):

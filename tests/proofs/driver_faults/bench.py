@@ -11,11 +11,11 @@ from magnum_capi.driver.observed import conditions
 from magnum_capi.driver.observed import machines
 from magnum_capi import errors
 from magnum_capi import waiting
+from tests.functional import cloud
 from tests.proofs.driver_faults import case as case_module
 from tests.proofs.driver_faults import leaks
 from tests.proofs.driver_faults import steps
 from tests.proofs.driver_faults import table
-from tests.robustness import cloud
 
 _CLUSTERS = '/apis/cluster.x-k8s.io/v1beta1/clusters'
 _MACHINES = '/apis/cluster.x-k8s.io/v1beta1/machines'
@@ -43,9 +43,8 @@ class Bench:
     :param box: box.Box.
     """
 
-    def __init__(self, box, part):
+    def __init__(self, box):
         self.box = box
-        self.part = part
         self.cases = []
         self.user = cloud.Cloud(box.sandbox)
         #: UUIDs of cluster templates by the version of Kubernetes.
@@ -100,7 +99,7 @@ class Bench:
             if case.end != table.REACHED:
                 raise errors.MagnumCapiError(
                     'A cluster without any fault is not ready',
-                    last_seen=case.row(self.part))
+                    last_seen=case.row())
             case.mark()
 
     def namespace(self, case):
@@ -175,7 +174,7 @@ class Bench:
     def finish(self) -> list[table.Row]:
         """Wait for the cases to end, cure, delete, and search leftovers."""
         self.settle(self.cases)
-        rows = {case: case.row(self.part) for case in self.cases}
+        rows = {case: case.row() for case in self.cases}
         self._cure(rows)
         self._delete([c for c in self.cases if c.end != table.REACHED
                       or c.goal.workers is not None])

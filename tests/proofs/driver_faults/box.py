@@ -14,7 +14,6 @@ import subprocess
 import psutil
 
 from magnum_capi import errors
-from magnum_capi import waiting
 from magnum_capi_sandbox.cloud import environment
 from magnum_capi_sandbox.cloud import services
 from magnum_capi_tempest.kubeclient import kube
@@ -36,16 +35,18 @@ SECOND = 'magnum-conductor-2'
 class Box(boxes.Box):
     """One sandbox with the driver, of the profile ``PROFILE``."""
 
-    def __init__(self, port_base):
+    port_base = 31000
+
+    def __init__(self):
         super().__init__(
-            port_base, profile=profile(),
+            profile=profile(),
             install=(str(resources.find('drivers/k8s_capi_v1')),))
         self.helm = self.folder / 'bin' / 'helm'
         self.proxy = None
 
     def close(self):
         if self.proxy is not None:
-            self.proxy.__exit__()
+            self.proxy.close()
         kill(self.helms())
 
     def prepare(self):
@@ -94,10 +95,7 @@ class Box(boxes.Box):
                    if not self._is_helm(p)]
         # The master first, as it restarts workers.
         kill(victims)
-        waiting.wait_for(
-            lambda: {s.name: s.state for s in self.sandbox.status()}[name],
-            done=lambda state: state != 'RUNNING', timeout=PATIENCE,
-            what=f'supervisord to notice the end of {name}')
+        self.wait_ended(name)
 
     def helms(self, release=''):
         """Processes of this sandbox's helm, including its "timeout"."""

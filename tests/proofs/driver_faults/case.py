@@ -191,11 +191,10 @@ class Case:
         self.end = end
         self.seconds = when - self._began
 
-    def row(self, part) -> table.Row:
+    def row(self) -> table.Row:
         """The result of the case."""
         return table.Row(
-            part, self.fault, self.when, tuple(self._seen),
-            tuple(self._reasons),
+            self.fault, self.when, tuple(self._seen), tuple(self._reasons),
             tuple(f'{what} {code}' for what, code in self._answers.items()),
             self.end or table.HANGS, None, round(self.seconds, 1), (),
             tuple(sorted(self.untrue)), self.remark)

@@ -14,12 +14,12 @@ from tests.proofs.driver_faults import steps
 DOWN = 25
 
 
-def run(service, box, part):
+def run(service, box):
     """Rows of a service during each operation.
 
     :param service: name of its program.
     """
-    with bench_module.Bench(box, part) as bench:
+    with bench_module.Bench(box) as bench:
         _polled, created, resized, upgraded, deleted = bench.operations(
             f'{service.capitalize()} down, for {DOWN} s')
         with bench.held(

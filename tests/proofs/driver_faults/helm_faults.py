@@ -14,9 +14,9 @@ _BY_NAME = {
     for operation in ('create', 'upgrade', 'delete')}
 
 
-def missing(box, part):
+def missing(box):
     """The program is missing for a while."""
-    with bench_module.Bench(box, part) as bench:
+    with bench_module.Bench(box) as bench:
         name = f'helm missing, for {MISSING} s'
         created, resized, upgraded, deleted = cases = [
             bench.case(name, what)
@@ -34,7 +34,7 @@ def missing(box, part):
         yield from bench.finish()
 
 
-def killed(box, part):
+def killed(box):
     """SIGKILL only for helm; the conductor sees it end."""
     chosen = [('create', 'helm has noted its revision'),
               ('create', 'helm has made the Cluster'),
@@ -42,7 +42,7 @@ def killed(box, part):
               ('upgrade', 'helm has changed the control plane'),
               ('delete', 'helm has noted what it does'),
               ('delete', 'helm has deleted the Cluster')]
-    with bench_module.Bench(box, part) as bench:
+    with bench_module.Bench(box) as bench:
         cases = [bench.case('helm killed -9', f'{operation}: {text}')
                  for operation, text in chosen]
         bench.ready([case for case, (operation, _) in zip(cases, chosen)
@@ -57,13 +57,13 @@ def killed(box, part):
         yield from bench.finish()
 
 
-def pending(box, part):
+def pending(box):
     """A release that an operator's helm left pending, then a resize.
 
     It is a real helm, killed when it has noted its revision. pending-install
     is left by a create (see kills) and impossible for a complete cluster.
     """
-    with bench_module.Bench(box, part) as bench:
+    with bench_module.Bench(box) as bench:
         upgraded, rolled_back = cases = [
             bench.case(f'release left {status}', 'before a resize')
             for status in ('pending-upgrade', 'pending-rollback')]

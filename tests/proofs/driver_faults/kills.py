@@ -9,7 +9,6 @@ them. Helm does not die with its conductor: it continues, or is killed as well
 
 from magnum_capi import errors
 from tests.proofs.driver_faults import bench as bench_module
-from tests.proofs.driver_faults import steps
 
 #: Maximum number of clusters per kill. All steps must be reached within the
 #: 30 s for which a request may be held: read_timeout, and the sandbox's
@@ -19,24 +18,14 @@ TOGETHER = 7
 _DIES, _GOES_ON = 'conductor and helm killed -9', 'conductor killed -9'
 
 
-def create(box, part):
-    """Rows for each step of a creation."""
-    return _all(box, part, 'create', steps.CREATE)
+def run(operation, all_steps, box):
+    """Rows for each step of an operation.
 
-
-def upgrade(box, part):
-    """Rows for each step of an upgrade."""
-    return _all(box, part, 'upgrade', steps.UPGRADE)
-
-
-def delete(box, part):
-    """Rows for each step of a deletion."""
-    return _all(box, part, 'delete', steps.DELETE)
-
-
-def _all(box, part, operation, all_steps):
+    :param operation: "create", "upgrade" or "delete".
+    :param all_steps: of steps.Step.
+    """
     for kills in batches(all_steps):
-        yield from _together(box, part, operation, kills)
+        yield from _together(box, operation, kills)
 
 
 def batches(all_steps):
@@ -54,8 +43,8 @@ def batches(all_steps):
             for first in range(0, len(alike), TOGETHER)]
 
 
-def _together(box, part, operation, kills):
-    with bench_module.Bench(box, part) as bench:
+def _together(box, operation, kills):
+    with bench_module.Bench(box) as bench:
         cases = [bench.case(_DIES if dies else _GOES_ON,
                             f'{operation}: {step.text}')
                  for step, dies in kills]

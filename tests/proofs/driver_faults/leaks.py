@@ -42,7 +42,7 @@ class Search:
     """Searches leftovers in one sandbox.
 
     :param box: box.Box.
-    :param cloud: of tests.robustness, the user's.
+    :param cloud: cloud.Cloud, the user's.
     """
 
     def __init__(self, box, cloud):

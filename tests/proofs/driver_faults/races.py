@@ -20,9 +20,9 @@ _HELM_NOTED, = [s for s in steps.CREATE
                 if s.text == 'helm has noted its revision']
 
 
-def run(box, part):
+def run(box):
     """Rows for simultaneous requests."""
-    with bench_module.Bench(box, part) as bench:
+    with bench_module.Bench(box) as bench:
         behind = bench.case('delete right behind create', 'no pause')
         during = bench.case('delete during create',
                             f'create: {_HELM_NOTED.text}')
@@ -49,20 +49,20 @@ def run(box, part):
         yield from bench.finish()
 
 
-def two_conductors(box, part):
+def two_conductors(box):
     """Two conductors on one queue, and the end of one of them."""
     box.another_conductor()
     try:
-        yield from _at_once(box, part)
-        yield from _one_ends(box, part)
+        yield from _at_once(box)
+        yield from _one_ends(box)
     finally:
         box.stop_second_conductor()
         box.up()
 
 
-def _at_once(box, part):
+def _at_once(box):
     name = 'two conductors'
-    with bench_module.Bench(box, part) as bench:
+    with bench_module.Bench(box) as bench:
         new = [bench.case(name, f'create, {number} of 2')
                for number in (1, 2)]
         resized = bench.case(name, f'three resizes, {QUICK:g} s apart')
@@ -80,10 +80,10 @@ def _at_once(box, part):
         yield from bench.finish()
 
 
-def _one_ends(box, part):
+def _one_ends(box):
     """The conductor that works on a cluster is killed; it stays away."""
     name = 'two conductors, the one at work killed -9'
-    with bench_module.Bench(box, part) as bench:
+    with bench_module.Bench(box) as bench:
         case = bench.case(name, f'create: {_HELM_NOTED.text}')
         with bench.held((case, case.create, _HELM_NOTED)) as (hold,):
             box.kill_conductor(box.conductor_of(case.release))

@@ -59,7 +59,7 @@ class Goal:
     def is_reached(self, look, truth):
         """Whether Magnum says so, too.
 
-        :param look: looks.Look.
+        :param look: observations.Look.
         """
         if look.trouble:
             return False
@@ -93,7 +93,6 @@ class Row:
     :param remark: anything that is not about the driver.
     """
 
-    part: str
     fault: str
     when: str
     seen: tuple[str, ...] = ()
@@ -142,14 +141,6 @@ class Row:
                 f'{self.seconds:.0f}', plain('; '.join(self.left)) or
                 'nothing', 'kept' if self.kept else
                 'not kept: ' + ', '.join(self.problems))
-
-    def as_text(self) -> str:
-        """For a terminal, a paragraph."""
-        cells = self.cells()
-        return (f'{self.part}: {self.fault}, {self.when}\n'
-                f'    {cells[2]}\n'
-                f'    {cells[3]} after {cells[4]} s; left: {cells[5]}'
-                + (f'; {cells[6]}' if self.problems else ''))
 
 
 def plain(text) -> str:

@@ -6,7 +6,6 @@ import functools
 
 import testscenarios
 
-from tests.proofs import boxes
 from tests.proofs import case
 from tests.proofs.driver_faults import api_faults
 from tests.proofs.driver_faults import box as box_module
@@ -14,11 +13,12 @@ from tests.proofs.driver_faults import cloud_faults
 from tests.proofs.driver_faults import helm_faults
 from tests.proofs.driver_faults import kills
 from tests.proofs.driver_faults import races
+from tests.proofs.driver_faults import steps
 from tests.proofs.driver_faults import table
 
 load_tests = testscenarios.load_tests_apply_scenarios
 
-#: Functions of a box.Box and the name of their case; each yields table.Row.
+#: By name: functions of a box.Box, each yields table.Row.
 FAULTS = {
     **{f'api-{name}': functools.partial(api_faults.run, fault)
        for name, fault in (
@@ -31,9 +31,10 @@ FAULTS = {
     **{service: functools.partial(cloud_faults.run, service)
        for service in ('keystone', 'glance')},
     'races': races.run,
-    'create-kills': kills.create,
-    'upgrade-kills': kills.upgrade,
-    'delete-kills': kills.delete,
+    **{f'{operation}-kills': functools.partial(kills.run, operation, its)
+       for operation, its in (
+           ('create', steps.CREATE), ('upgrade', steps.UPGRADE),
+           ('delete', steps.DELETE))},
     'two-conductors': races.two_conductors,
 }
 
@@ -44,7 +45,7 @@ FULL = ('create-kills', 'upgrade-kills', 'delete-kills', 'two-conductors')
 class FaultTest(case.ProofTest):
     """Nothing is lost and nothing leaks by a fault."""
 
-    port_base = 31000
+    kind = box_module.Box
     columns = table.COLUMNS
     scenarios = [(name, {'name': name, 'function': function})
                  for name, function in FAULTS.items()]
@@ -52,8 +53,8 @@ class FaultTest(case.ProofTest):
     def open(self):
         if self.name in FULL and box_module.profile() != 'full':
             self.skipTest('It needs the profile full')
-        return boxes.shared(box_module.Box, self.port_base)
+        super().open()
 
     def test_it_is_survived(self):
-        for row in self.function(self.box, self.name):
-            self.judge(row.kept, row.as_text(), row.cells())
+        for row in self.function(self.box):
+            self.judge(row.kept, row.cells())

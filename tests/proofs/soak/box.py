@@ -33,11 +33,12 @@ def clock(folder) -> dict[str, str]:
 class Box(box_module.Box):
     """A driver_faults.Box with three conductors."""
 
+    port_base = 36000
     conductors = (box_module.CONDUCTOR, box_module.SECOND,
                   'magnum-conductor-3')
 
-    def __init__(self, port_base):
-        super().__init__(port_base)
+    def __init__(self):
+        super().__init__()
         self._repair = threading.Lock()
 
     def prepare(self):

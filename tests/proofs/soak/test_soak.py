@@ -11,7 +11,6 @@ import testscenarios
 from testtools import content
 
 from tests import proofs
-from tests.proofs import boxes
 from tests.proofs import case
 from tests.proofs.soak import box as box_module
 from tests.proofs.soak import hunt
@@ -50,14 +49,11 @@ def parts():
 class SoakTest(case.ProofTest):
     """What is there once things are quiet is as a model says."""
 
-    port_base = 36000
+    kind = box_module.Box
     columns = ('Part', 'Stories', 'Requests', 'Accepted', 'Faults', 'Judged',
                'Minutes', 'Verdict')
     scenarios = parts()
     story = None
-
-    def open(self):
-        return boxes.shared(box_module.Box, self.port_base)
 
     def test_nothing_breaks(self):
         say = self.box.progress.info
@@ -95,16 +91,12 @@ class SoakTest(case.ProofTest):
             return sum(getattr(outcome, what) for outcome in its)
 
         faults = sum(sum(outcome.faults.values()) for outcome in its)
-        minutes = f'{total("seconds") / 60:.1f}'
-        clocks = (f'{box_module.AHEAD} s apart' if self.box.clock
-                  else 'not apart, there is no C compiler')
-        text = (f'{self.name}: {len(its)} stories, {total("requests")} '
-                f'requests, {faults} faults, {total("judged")} times judged, '
-                f'{minutes} minutes, clocks {clocks}')
+        lines = [f'Clocks: {box_module.AHEAD} s apart' if self.box.clock
+                 else 'Clocks: not apart, there is no C compiler']
         if broken:
-            text += ''.join(f'\n    {line}' for line in (
-                *broken, 'The story:', *map(str, story)))
-        self.judge(not broken, text, (
+            lines += [*broken, 'The story:', *map(str, story)]
+        self.judge(not broken, (
             self.name, str(len(its)), str(total('requests')),
             str(total('accepted')), str(faults), str(total('judged')),
-            minutes, 'broken' if broken else 'kept'))
+            f'{total("seconds") / 60:.1f}', 'broken' if broken else 'kept'),
+            '\n'.join(lines))

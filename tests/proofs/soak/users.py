@@ -12,9 +12,9 @@ import requests
 from magnum_capi.driver.desired import names
 from magnum_capi import errors
 from magnum_capi import waiting
+from tests.functional import cloud
 from tests.proofs.soak import model
 from tests.proofs.soak import stories
-from tests.robustness import cloud
 
 OLD, NEW = 'v1.34.2', 'v1.35.0'
 

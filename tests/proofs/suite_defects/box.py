@@ -7,6 +7,7 @@ import pathlib
 import sys
 
 from magnum_capi import processes
+from magnum_capi_sandbox import infrastructure as infrastructures
 from magnum_capi_sandbox import tempest_run
 from magnum_capi_sandbox import usable_drivers
 from magnum_capi_tempest import promises
@@ -19,7 +20,7 @@ from tests import proofs
 from tests.proofs import boxes
 from tests.proofs.suite_defects import tables
 
-#: Drivers without defects, and the options of [magnum_capi] for them.
+#: Drivers without defects.
 HEALTHY = (tables.OWN, tables.CLASHES_WITH)
 
 #: The source under test.
@@ -35,78 +36,79 @@ class Box(boxes.Box):
     Waits ``PATIENCE`` times as long, on a machine that is busy.
     """
 
-    def __init__(self, port_base, infrastructure):
-        super().__init__(
-            port_base, infrastructure=infrastructure, install=(
-                str(resources.find('drivers/k8s_capi_v1')),
-                str(_TOP / 'tests' / 'defects')))
-        self._patience = float(proofs.setting('PATIENCE', '1'))
-        self.defects = tables.of(infrastructure)
+    infrastructure = infrastructures.MEMORY
+    port_base = 27000
 
-    def try_defect(self, defect):
-        """Run the test of a defect with its driver; result in :func:`stream`.
+    def __init__(self):
+        super().__init__(infrastructure=self.infrastructure, install=(
+            str(resources.find('drivers/k8s_capi_v1')),
+            str(_TOP / 'tests' / 'defects')))
+        self._patience = float(proofs.setting('PATIENCE', '1'))
+        self.defects = tables.of(self.infrastructure)
+
+    def try_defect(self, defect) -> model.Run:
+        """Run the test of a defect with its driver.
 
         :param defect: tables.Defect.
         :raises CommandFailed: it did not end.
         """
-        folder = self.results / defect.name
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder = self._folder(defect.name)
         etc = f'etc-{defect.name}'
         workspace = tempest_run.prepare(self.sandbox, tempest_run.Order(
             driver=defect.driver, promise='driver',
             options=tuple(defect.all_options(self._patience).items()),
             fixture=tuple(defect.fixture(self._mark_of).items())),
             folder / 'artefacts', etc)
+        # The stream is the program's output, saved in the folder.
+        stream = folder / 'run.subunit'
         try:
-            # The stream is the program's output, saved in the folder.
             processes.run(
                 [sys.executable, '-W', 'ignore', '-m', 'subunit.run',
                  defect.id], cwd=folder, spool=folder,
                 timeout=LIMIT * self._patience, binary=True, env={
-                    **_environment(), runmarks.MARK: str(proofs.mark()),
+                    **_environment(), runmarks.MARK: str(workspace),
                     'TMPDIR': str(self.sandbox.directory / 'tmp'),
                     'TEMPEST_CONFIG_DIR': str(workspace / etc)})
         finally:
             if (folder / 'out').exists():
-                (folder / 'out').rename(stream(self.results, defect))
+                (folder / 'out').rename(stream)
+        return subunit.read(stream, title=defect.name)
 
     def _mark_of(self, driver):
         return usable_drivers.description(self.sandbox, driver).mark
 
-    def not_promised(self, driver) -> tuple[str, ...]:
-        """Promises that a driver does not make or is known to break."""
-        found = usable_drivers.description(self.sandbox, driver)
-        return (*found.unsupported, *found.known_issues) if found else ()
+    def kept_by(self, driver):
+        """The defects whose tests a driver without defects must pass.
 
-    def try_healthy(self, driver, defects, turn) -> pathlib.Path:
+        Not those of promises that it does not make or is known to break.
+        """
+        found = usable_drivers.description(self.sandbox, driver)
+        broken = (*found.unsupported, *found.known_issues) if found else ()
+        return tuple(defect for defect in self.defects if not promises.missing(
+            suite.get(defect.id).promise, broken))
+
+    def try_healthy(self, driver, defects, turn) -> model.Run:
         """Run the tests of defects with a driver that has none.
 
         :param turn: number of the round.
-        :returns: the recorded stream.
         """
-        folder = self.results / f'{driver}-{turn}'
+        name = f'{driver}-{turn}'
+        stream, _ = tempest_run.run(self.sandbox, tempest_run.Order(
+            regex=tables.regex(defects), driver=driver,
+            results=self._folder(name)))
+        return subunit.read(stream, title=name)
+
+    def _folder(self, name):
+        folder = self.results / name
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found, _ = tempest_run.run(self.sandbox, tempest_run.Order(
-            regex=tables.regex(defects), driver=driver, results=folder))
-        return found
+        return folder
 
 
-def kept_by(not_promised, defects):
-    """The defects whose tests a driver must pass.
+class CloudBox(Box):
+    """As :class:`Box`, with real servers."""
 
-    :param not_promised: ids of promises.
-    """
-    return tuple(defect for defect in defects if not promises.missing(
-        suite.get(defect.id).promise, not_promised))
-
-
-def stream(results, defect) -> pathlib.Path:
-    """Path of the recorded run of a defect's test."""
-    return results / defect.name / 'run.subunit'
-
-
-def read(path, title) -> model.Run:
-    return subunit.read(path, title=title)
+    infrastructure = infrastructures.OPENSTACK
+    port_base = 28000
 
 
 def _environment():

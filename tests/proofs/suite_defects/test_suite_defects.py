@@ -2,12 +2,13 @@
 
 """One sandbox: the test of each defect, then rounds without a defect."""
 
+import fcntl
+
+import fixtures
 import testscenarios
 
 from magnum_capi import errors
-from magnum_capi_sandbox import infrastructure as infrastructures
 from tests import proofs
-from tests.proofs import boxes
 from tests.proofs import case
 from tests.proofs.suite_defects import box as box_module
 from tests.proofs.suite_defects import tables
@@ -17,10 +18,13 @@ from tests.proofs import tables as proof_tables
 load_tests = testscenarios.load_tests_apply_scenarios
 
 
-def defects(infrastructure):
-    """A scenario for each defect."""
+def defects(kind):
+    """A scenario for each defect.
+
+    :param kind: class of a sandbox.
+    """
     return [(defect.name, {'defect': defect})
-            for defect in tables.of(infrastructure)]
+            for defect in tables.of(kind.infrastructure)]
 
 
 def rounds():
@@ -36,52 +40,61 @@ def rounds():
             for driver in box_module.HEALTHY]
 
 
+class Turn(fixtures.Fixture):
+    """Wait for a lock among the processes of a run.
+
+    :param how: fcntl.LOCK_EX, or LOCK_SH, which several may have at once.
+    """
+
+    def __init__(self, how):
+        self._how = how
+
+    def _setUp(self):
+        file = open(proofs.folder() / 'turn.lock', 'w')
+        self.addCleanup(file.close)
+        fcntl.flock(file, self._how)
+
+
 class DefectTest(case.ProofTest):
     """The test of a defect fails, because of it."""
 
-    infrastructure = infrastructures.MEMORY
-    port_base = 27000
-    columns = verdicts.COLUMNS
-    scenarios = defects(infrastructure)
+    kind = box_module.Box
+    columns = ('Defect', 'What the driver does', 'Test', 'It fails with',
+               'Seconds')
+    scenarios = defects(kind)
 
     def open(self):
-        self.useFixture(boxes.Turn('defects', alone=False))
-        return boxes.shared(
-            box_module.Box, self.port_base, self.infrastructure)
+        self.useFixture(Turn(fcntl.LOCK_SH))
+        super().open()
 
     def test_it_is_seen(self):
-        problem = ''
+        seconds = 0
         try:
-            self.box.try_defect(self.defect)
+            run = self.box.try_defect(self.defect)
         except errors.CommandFailed as e:
-            problem = proof_tables.plain(str(e))
-        trial = verdicts.Trial(self.defect, False, problem)
-        if not problem:
-            trial = verdicts.judge(self.defect, box_module.read(
-                box_module.stream(self.results, self.defect),
-                self.defect.name))
-        self.judge(trial.seen, trial.as_text(), trial.cells())
+            seen, text = False, proof_tables.plain(str(e))
+        else:
+            seen, text = verdicts.judge(self.defect, run)
+            seconds = run.seconds
+        self.judge(seen, (
+            self.defect.name, self.defect.does, self.defect.test,
+            text if seen else f'MISSED: {text}', f'{seconds:.0f}'))
 
 
 class HealthyTest(case.ProofTest):
     """Without a defect the same tests pass; runs alone, after all defects."""
 
-    infrastructure = infrastructures.MEMORY
-    port_base = 27000
+    kind = box_module.Box
     scenarios = rounds()
 
     def open(self):
-        self.useFixture(boxes.Turn('defects'))
-        return boxes.shared(
-            box_module.Box, self.port_base, self.infrastructure)
+        self.useFixture(Turn(fcntl.LOCK_EX))
+        super().open()
 
     def test_it_passes(self):
-        kept = box_module.kept_by(
-            self.box.not_promised(self.driver), self.box.defects)
-        path = self.box.try_healthy(self.driver, kept, self.turn)
+        kept = self.box.kept_by(self.driver)
         wanted = tables.tests(kept)
-        found = verdicts.false_alarms(wanted, box_module.read(
-            path, f'{self.driver}-{self.turn}'))
-        self.judge(not found, '\n  '.join((
-            f'{self.driver}-{self.turn}: {len(wanted)} tests, '
-            f'{len(found)} false alarms', *found)))
+        found = verdicts.false_alarms(wanted, self.box.try_healthy(
+            self.driver, kept, self.turn))
+        self.judge(not found, text='\n  '.join((
+            f'{len(wanted)} tests, {len(found)} false alarms', *found)))

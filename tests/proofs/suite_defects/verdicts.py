@@ -2,63 +2,31 @@
 
 """The verdicts on runs: seen, missed, false alarm. Pure."""
 
-import dataclasses
 import re
 
 from magnum_capi_tempest.report import model
 from tests.proofs import tables
 
-COLUMNS = ('Defect', 'What the driver does', 'Test', 'It fails with',
-           'Seconds')
 
-
-@dataclasses.dataclass(frozen=True)
-class Trial:
-    """The result for a defect.
-
-    :param defect: tables.Defect.
-    :param seen: whether its test failed because of this defect.
-    :param text: message of the failure, or why the defect was not seen.
-    :param seconds: of the test, including cleanup.
-    """
-
-    defect: object
-    seen: bool
-    text: str
-    seconds: float = 0.0
-
-    def cells(self) -> tuple[str, ...]:
-        """Texts of :data:`COLUMNS`."""
-        return (self.defect.name, self.defect.does, self.defect.test,
-                self.text if self.seen else f'MISSED: {self.text}',
-                f'{self.seconds:.0f}')
-
-    def as_text(self) -> str:
-        """For a terminal."""
-        return (f'{self.seconds:4.0f} s  {self.defect.name}: '
-                f'{self.defect.short}\n                 {self.text}')
-
-
-def judge(defect, run) -> Trial:
+def judge(defect, run) -> tuple[bool, str]:
     """Judge the run of a defect's test.
 
     :param defect: tables.Defect.
     :param run: report.model.Run.
+    :returns: whether the test failed because of the defect; the message of
+        the failure, or why the defect was not seen.
     """
     found = [test for test in run.tests if test.name == defect.short]
     if len(found) != 1:
-        others = '; '.join(map(_told, run.tests))
-        return Trial(defect, False, 'its test did not run'
-                     + (f', but {others}' if others else ''), run.seconds)
+        return False, '; '.join(
+            ('its test did not run', *map(_told, run.tests)))
     test, = found
     text = tables.plain(test.reason)
     if test.status != model.FAILED:
-        return Trial(defect, False, f'its test {test.status}'
-                     + (f': {text}' if text else ''), run.seconds)
+        return False, f'its test {test.status}' + (f': {text}' if text else '')
     if not re.search(defect.says, ' '.join(test.reason.split())):
-        return Trial(defect, False, f'its test failed of something else: '
-                     f'{text}', run.seconds)
-    return Trial(defect, True, text, run.seconds)
+        return False, f'its test failed of something else: {text}'
+    return True, text
 
 
 def false_alarms(wanted, run) -> list[str]:

@@ -15,8 +15,8 @@ from openstack import connection
 import testtools
 
 from magnum_capi import waiting
-from magnum_capi_sandbox import rest
 from tests.functional import boxes
+from tests.functional import cloud
 from tests.functional.discovery import servers
 from tests.system.discovery import spellings
 
@@ -33,12 +33,10 @@ class DiscoveryFilterTest(testtools.TestCase):
         super().setUpClass()
         cls.box = boxes.shared(cls, '--discovery-filter', '--clash')
         cls.layout = cls.box.sandbox.layout()
-        cls.user = rest.User(cls.layout,
-                             cls.box.sandbox.passwords()['demo'])
-        cls.seeded = json.loads(
-            (cls.box.directory / 'seeded.json').read_text())
+        cls.cloud = cloud.Cloud(cls.box.sandbox)
+        cls.user = cls.cloud.user
         with cls.connection('sandbox') as demo:
-            cls.seeded['images'][SOLE_IMAGE] = demo.image.create_image(
+            cls.cloud.seeded['images'][SOLE_IMAGE] = demo.image.create_image(
                 SOLE_IMAGE, data=b'-', container_format='bare',
                 disk_format='raw', validate_checksum=False,
                 os_distro='arch', kube_version='v1.34.2').id
@@ -50,12 +48,8 @@ class DiscoveryFilterTest(testtools.TestCase):
         return connection.Connection(config=clouds.get_one(cloud))
 
     def wanted(self, image='ubuntu-capi', **fields):
-        return {'name': 'filter', 'coe': 'kubernetes',
-                'network_driver': 'calico',
-                'image_id': self.seeded['images'][image],
-                'external_network_id': self.seeded['networks']['public'],
-                'flavor_id': 'm1.small', 'master_flavor_id': 'm1.small',
-                **fields}
+        return self.cloud.template_body(
+            image, **{'name': 'filter', **fields})
 
     def raw(self, method, path, body, content_type=spellings.JSON, port=None):
         """Status of a request, sent unchanged."""
@@ -70,7 +64,7 @@ class DiscoveryFilterTest(testtools.TestCase):
         return http_.getresponse().status
 
     def ask(self, method, path, body=None):
-        return self.user.request('container-infra', method, path, body)
+        return self.cloud.magnum(method, path, body)
 
     def delete(self, path):
         self.ask('DELETE', path)

@@ -2,7 +2,6 @@
 
 """Clusters of a sandbox, and commands next to its conductor."""
 
-import json
 import pathlib
 import subprocess
 
@@ -10,9 +9,9 @@ from magnum_capi.kube import access
 from magnum_capi.kube import client
 from magnum_capi.kube import rest as kube_rest
 from magnum_capi import waiting
-from magnum_capi_sandbox import rest
 from magnum_capi_tempest import toolchain
 from tests.functional import boxes
+from tests.functional import cloud
 
 _DRIVER = pathlib.Path(boxes.__file__).parents[2] / 'drivers/k8s_capi_v1'
 
@@ -23,19 +22,13 @@ class Base(boxes.TestCase):
     def up(self, *arguments):
         self.assert_done(self.one.up('--install', str(_DRIVER), *arguments))
         self.layout = self.one.sandbox.layout()
-        self.user = rest.User(self.layout,
-                              self.one.sandbox.passwords()['demo'])
+        self.cloud = cloud.Cloud(self.one.sandbox)
+        self.user = self.cloud.user
         self.kube = client.Kube(kube_rest.Rest(access.load(
             self.layout.kubeconfig)))
 
-    def post(self, path, **body):
-        answer = self.user.request('container-infra', 'POST', path, body)
-        self.assertIn(answer.status_code, (201, 202), answer.text)
-        return answer.json()['uuid']
-
     def status(self, uuid):
-        answer = self.user.request('container-infra', 'GET',
-                                   f'clusters/{uuid}')
+        answer = self.cloud.magnum('GET', f'clusters/{uuid}')
         # A busy machine may answer with an error; a lasting one ends up in
         # the timeout message.
         return answer.json()['status'] if answer.ok else answer.text
@@ -47,18 +40,13 @@ class Base(boxes.TestCase):
             timeout=300, what=f'the clusters to be {wanted}')
 
     def template(self, image='ubuntu-capi', driver='k8s_capi_v1'):
-        seeded = json.loads((self.one.directory / 'seeded.json').read_text())
-        return self.post(
-            'clustertemplates', driver=driver, coe='kubernetes',
-            network_driver='calico', flavor_id='m1.small',
-            master_flavor_id='m1.small', image_id=seeded['images'][image],
-            external_network_id=seeded['networks']['public'])
+        return self.cloud.make_template(image, driver=driver)
 
     def clusters(self, template, *names):
         """Uuids of new clusters with one worker each."""
-        found = [self.post('clusters', name=name, node_count=1,
-                           master_count=1, cluster_template_id=template)
-                 for name in names]
+        found = [self.cloud.ask('POST', 'clusters', {
+            'name': name, 'node_count': 1, 'master_count': 1,
+            'cluster_template_id': template})['uuid'] for name in names]
         self.wait_for('CREATE_COMPLETE', *found)
         return found
 

@@ -5,8 +5,8 @@
 import openstack
 
 from magnum_capi import waiting
-from magnum_capi_sandbox import rest
 from tests.functional import boxes
+from tests.functional import cloud
 
 
 def wait(what, condition, timeout=300):
@@ -39,15 +39,8 @@ class TestCase(boxes.TestCase):
     def template(cls, name, **change):
         """Create a cluster template of our driver, as the user; its uuid."""
         # openstacksdk omits the driver.
-        answer = rest.User(
-            cls.box.sandbox.layout(), cls.box.sandbox.passwords()['demo']
-        ).request('container-infra', 'POST', 'clustertemplates', {
-            'name': name, 'coe': 'kubernetes', 'image_id': 'ubuntu-capi',
-            'driver': 'k8s_capi_v1', 'external_network_id': 'public',
-            'flavor_id': 'm1.small', 'master_flavor_id': 'm1.small',
-            'network_driver': 'calico', **change})
-        answer.raise_for_status()
-        return answer.json()['uuid']
+        return cloud.Cloud(cls.box.sandbox, 'k8s_capi_v1').make_template(
+            name=name, **change)
 
     def own_network(self, name):
         """A network of the user with a router, removed at the end.

@@ -19,10 +19,10 @@ from magnum_capi_sandbox import access
 from magnum_capi_sandbox.cloud import environment
 from magnum_capi_sandbox import machines
 from magnum_capi_sandbox import nodes
-from magnum_capi_sandbox import rest
 from magnum_capi_tempest import containers
 from magnum_capi_tempest import images
 from magnum_capi_tempest import toolchain
+from tests.functional import cloud
 
 #: Seconds for a cluster of two nodes on two busy cores.
 PATIENCE = 900
@@ -86,45 +86,20 @@ class Cloud:
     def __init__(self, box, progress):
         self.box = box
         self.made_of = box.spec().machines
-        self._user = rest.User(box.layout(), box.passwords()['demo'],
-                               timeout=600)
-        self._seeded = json.loads(
-            (box.directory / 'seeded.json').read_text())
+        self._user = cloud.Cloud(box, timeout=600)
+        self.request, self.magnum = self._user.magnum, self._user.ask
         self._venv = environment.ensure(progress)
         self.kubectl = toolchain.ensure(['kubectl'], progress)['kubectl']
 
-    def request(self, method, path, body=None):
-        """Magnum's answer, whatever its status."""
-        try:
-            return self._user.request('container-infra', method, path, body)
-        except requests.ConnectionError:
-            # Servers close connections that were idle for 5 s.
-            return self._user.request('container-infra', method, path, body)
-
-    def magnum(self, method, path, body=None):
-        """Magnum's decoded answer, None if it is empty."""
-        answer = self.request(method, path, body)
-        if answer.status_code >= 400:
-            raise errors.MagnumCapiError(
-                f'Magnum answered {answer.status_code}',
-                where=f'{method} {path}', last_seen=answer.text[:500])
-        return answer.json() if answer.text else None
-
     def template(self, driver, version, **change):
         """Make a template; returns its id."""
-        return self.magnum('POST', 'clustertemplates', {
-            'name': f'{driver}-{version}', 'coe': 'kubernetes',
-            'network_driver': 'calico', 'driver': driver,
-            'image_id': self._seeded['images'][nodes.image_name(version)],
-            'external_network_id': self._seeded['networks']['public'],
-            'flavor_id': 'm1.small', 'master_flavor_id': 'm1.small',
-            **change})['uuid']
+        return self._user.make_template(
+            nodes.image_name(version), name=f'{driver}-{version}',
+            driver=driver, **change)
 
     def create(self, template, name='demo', **change):
         """Make a cluster of two nodes."""
-        uuid = self.magnum('POST', 'clusters', {
-            'name': name, 'cluster_template_id': template, 'node_count': 1,
-            'master_count': 1, 'keypair': 'demo', **change})['uuid']
+        uuid = self._user.create(name, cluster_template_id=template, **change)
         # Magnum answers before the cluster is in its database.
         waiting.wait_for(
             lambda: self.request('GET', f'clusters/{uuid}').status_code,

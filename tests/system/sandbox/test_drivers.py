@@ -18,8 +18,8 @@ from magnum_capi_sandbox.cloud import overlay
 from magnum_capi_sandbox import drivers
 from magnum_capi_sandbox import layout as layouts
 from magnum_capi_sandbox import releases
-from magnum_capi_sandbox import rest
 from tests.functional import boxes
+from tests.functional import cloud
 
 PATIENCE = 600
 
@@ -93,10 +93,7 @@ class RunningTest(boxes.TestCase):
         if ended.code:
             raise AssertionError(ended.err)
         cls.layout = cls.one.sandbox.layout()
-        cls.user = rest.User(cls.layout,
-                             cls.one.sandbox.passwords()['demo'])
-        cls.seeded = json.loads(
-            (cls.one.directory / 'seeded.json').read_text())
+        cls.user = cloud.Cloud(cls.one.sandbox)
 
     def python(self, code, *arguments):
         """The parsed output of a program in Magnum's environment."""
@@ -106,19 +103,14 @@ class RunningTest(boxes.TestCase):
 
     def create_template(self, **fields):
         """The answer to a template for Ubuntu."""
-        body = {
-            'coe': 'kubernetes', 'network_driver': 'calico',
-            'image_id': self.seeded['images']['ubuntu-capi'],
-            'external_network_id': self.seeded['networks']['public'],
-            'flavor_id': 'm1.small', 'master_flavor_id': 'm1.small'}
-        return self.user.request('container-infra', 'POST',
-                                 'clustertemplates', body | fields)
+        return self.user.magnum('POST', 'clustertemplates',
+                                self.user.template_body(**fields))
 
     def template(self, **fields):
         answer = self.create_template(**fields)
         self.assertEqual(201, answer.status_code, answer.text)
         self.addCleanup(
-            self.user.request, 'container-infra', 'DELETE',
+            self.user.magnum, 'DELETE',
             f'clustertemplates/{answer.json()["uuid"]}')
         return answer.json()
 
@@ -229,10 +221,9 @@ class RunningTest(boxes.TestCase):
         # Magnum answers with the new value.
         chosen = self.template(name='by-default')
         self.assertEqual(CLASHING, chosen['driver'])
-        found = self.user.request('container-infra', 'GET', cluster).json()
-        self.assertEqual('CREATE_COMPLETE', found['status'])
-        self.assertThat(found['stack_id'] if 'stack_id' in found
-                        else found['cluster_id'],
+        found = self.user.look(cluster)
+        self.assertEqual('CREATE_COMPLETE', found.status)
+        self.assertThat(found.stack_id,
                         matchers.MatchesRegex('c[0-9a-f]{32}$'))
         self.set('drivers.default_driver=')
         self.assertEqual('', path.read_text())
@@ -240,26 +231,11 @@ class RunningTest(boxes.TestCase):
             name='ambiguous-again').status_code)
 
     def cluster(self, template):
-        """The path of a new complete cluster, which is deleted later."""
-        answer = self.user.request('container-infra', 'POST', 'clusters', {
-            'name': 'kept', 'cluster_template_id': template['uuid'],
-            'keypair': 'demo', 'master_count': 1, 'node_count': 1})
-        self.assertEqual(202, answer.status_code, answer.text)
-        path = f'clusters/{answer.json()["uuid"]}'
-
-        def state():
-            found = self.user.request('container-infra', 'GET', path)
-            return found.json()['status'] if found.ok else None
-
-        def delete():
-            self.user.request('container-infra', 'DELETE', path)
-            waiting.wait_for(state, done=lambda s: s is None,
-                             timeout=PATIENCE, what='the cluster to be gone')
-
-        self.addCleanup(delete)
-        waiting.wait_for(state, done=lambda s: s == 'CREATE_COMPLETE',
-                         timeout=PATIENCE, what='the cluster', describe=str)
-        return path
+        """The uuid of a new complete cluster, which is deleted later."""
+        uuid = self.user.create('kept', cluster_template_id=template['uuid'])
+        self.addCleanup(self.user.delete, uuid, PATIENCE)
+        self.user.wait_created(uuid, PATIENCE)
+        return uuid
 
     def test_bad_change_changes_nothing(self):
         before = self.one.pids()

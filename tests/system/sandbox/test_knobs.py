@@ -6,13 +6,12 @@ the others become ready.
 """
 
 import datetime
-import json
 
 from magnum_capi import waiting
-from magnum_capi_sandbox import rest
 from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.kubeclient import kube
 from tests.functional import boxes
+from tests.functional import cloud
 
 PATIENCE = 600
 
@@ -40,36 +39,17 @@ class KnobsTest(boxes.TestCase):
         super().setUpClass()
         cls.box_ = boxes.shared(cls)
         cls.sandbox = cls.box_.sandbox
-        cls.user = rest.User(cls.sandbox.layout(),
-                             cls.sandbox.passwords()['demo'])
+        cls.user = cloud.Cloud(cls.sandbox)
         cls.management = capi.ManagementCluster(
             str(cls.sandbox.layout().kubeconfig))
-        seeded = json.loads(
-            (cls.sandbox.directory / 'seeded.json').read_text())
-        cls.ids = {name: cls.make(name, seeded, change)
-                   for name, change in CLUSTERS.items()}
-
-    @classmethod
-    def make(cls, name, seeded, change):
-        template = cls.post('clustertemplates', {
-            'name': name, 'coe': 'kubernetes', 'network_driver': 'calico',
-            'image_id': seeded['images']['ubuntu-capi'],
-            'external_network_id': seeded['networks']['public'],
-            'flavor_id': 'm1.small', 'master_flavor_id': 'm1.small',
-            **change})
-        return cls.post('clusters', {
-            'name': name, 'cluster_template_id': template, 'node_count': 1,
-            'keypair': 'demo', 'master_count': 1})
-
-    @classmethod
-    def post(cls, path, body):
-        answer = cls.user.request('container-infra', 'POST', path, body)
-        answer.raise_for_status()
-        return answer.json()['uuid']
+        cls.ids = {
+            name: cls.user.create(
+                name, cluster_template_id=cls.user.make_template(
+                    name=name, **change))
+            for name, change in CLUSTERS.items()}
 
     def cluster(self, name):
-        answer = self.user.request('container-infra', 'GET',
-                                   f'clusters/{self.ids[name]}')
+        answer = self.user.magnum('GET', f'clusters/{self.ids[name]}')
         return answer.json() if answer.ok else {}
 
     def wait(self, name, done, what):

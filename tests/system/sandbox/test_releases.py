@@ -4,7 +4,6 @@
 It is a checkout, like that of a developer who changes Magnum.
 """
 
-import json
 import os
 import pathlib
 import sys
@@ -14,11 +13,11 @@ import testtools
 
 from magnum_capi import processes
 from magnum_capi import progress
-from magnum_capi import waiting
 from magnum_capi_sandbox.cloud import environment
 from magnum_capi_sandbox import releases
 from magnum_capi_sandbox import rest
 from tests.functional import boxes
+from tests.functional import cloud
 
 OLDEST = releases.RELEASES[0]
 #: Program for the environments' own Python.
@@ -106,25 +105,7 @@ class OldestTest(boxes.TestCase):
         self.assert_done(self.box_.up(
             '--magnum', str(self.source), '--clash', '--discovery-filter'))
         self.sandbox = self.box_.sandbox
-        self.user = rest.User(self.sandbox.layout(),
-                              self.sandbox.passwords()['demo'])
-
-    def magnum(self, method, path, body=None):
-        answer = self.user.request('container-infra', method, path, body)
-        answer.raise_for_status()
-        return answer.json() if answer.content else None
-
-    def wait(self, cluster, status):
-        def look():
-            answer = self.user.request(
-                'container-infra', 'GET', f'clusters/{cluster}')
-            return answer.json()['status'] if answer.ok else str(
-                answer.status_code)
-
-        waiting.wait_for(
-            look, done=lambda seen: seen == status, timeout=300,
-            failed=lambda seen: seen if seen.endswith('FAILED') else None,
-            what=f'the cluster to be {status}')
+        self.user = cloud.Cloud(self.sandbox)
 
     def trustees(self):
         admin = rest.User(self.sandbox.layout(),
@@ -136,35 +117,25 @@ class OldestTest(boxes.TestCase):
         ).json()['users']
 
     def test_life_of_a_cluster(self):
-        answer = self.user.request('container-infra', 'GET', '')
+        answer = self.user.magnum('GET', '')
         self.assertEqual('container-infra 1.11', answer.headers[
             'OpenStack-API-Maximum-Version'].replace(
                 'container-infrastructure-management', 'container-infra'))
-        self.assertIn(CHANGED, self.magnum('GET', '../')['description'])
-        seeded = json.loads(
-            (self.sandbox.directory / 'seeded.json').read_text())
-        body = {
-            'name': 't', 'coe': 'kubernetes', 'network_driver': 'calico',
-            'image_id': seeded['images']['ubuntu-capi'],
-            'external_network_id': seeded['networks']['public'],
-            'flavor_id': 'm1.small', 'master_flavor_id': 'm1.small'}
+        ask = self.user.ask
+        self.assertIn(CHANGED, ask('GET', '../')['description'])
         # Without the filter, this Magnum stores no driver.
         for name in ('k8s_capi_helm_v1', DRIVER.name):
-            template = self.magnum(
-                'POST', 'clustertemplates', body | {'driver': name})
-            self.assertEqual([name, name], [template['driver'], self.magnum(
+            template = ask('POST', 'clustertemplates',
+                           self.user.template_body(driver=name))
+            self.assertEqual([name, name], [template['driver'], ask(
                 'GET', f'clustertemplates/{template["uuid"]}')['driver']])
-        cluster = self.magnum('POST', 'clusters', {
-            'name': 'c', 'cluster_template_id': template['uuid'],
-            'node_count': 1, 'keypair': 'demo', 'master_count': 1})['uuid']
-        self.wait(cluster, 'CREATE_COMPLETE')
+        cluster = self.user.create(
+            'c', cluster_template_id=template['uuid'])
+        self.user.wait_created(cluster)
         self.assertEqual(1, len(self.trustees()))
 
-        self.magnum('POST', f'clusters/{cluster}/actions/resize',
-                    {'node_count': 2})
-        self.wait(cluster, 'UPDATE_COMPLETE')
-        self.magnum('DELETE', f'clusters/{cluster}')
-        self.wait(cluster, '404')
+        self.user.resize(cluster, 2)()
+        self.user.delete(cluster)
 
         self.assertEqual([], self.trustees())
         line = self.assert_one_line(2, self.box_.up('--magnum', '2026.2'))

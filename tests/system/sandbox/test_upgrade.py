@@ -7,7 +7,6 @@ of the next (SLURP), and to the release after it. Needs the packages of
 bindep's profile "full", because Magnum is upgraded by its migrations.
 """
 
-import json
 import pathlib
 
 from magnum_capi import waiting
@@ -15,11 +14,11 @@ from magnum_capi_sandbox.cloud import environment
 from magnum_capi_sandbox.cloud import seed
 from magnum_capi_sandbox.cloud import services
 from magnum_capi_sandbox import releases
-from magnum_capi_sandbox import rest
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import leaks
 from magnum_capi_tempest.leaks import model
 from tests.functional import boxes
+from tests.functional import cloud
 from tests.system.sandbox import magnum_upgrade
 
 DRIVER = pathlib.Path(__file__).resolve().parents[3] / 'drivers/k8s_capi_v1'
@@ -51,18 +50,7 @@ class UpgradeTest(boxes.TestCase):
         self.sandbox = self.box_.sandbox
         layout = self.sandbox.layout()
         self.management = kube.Client(layout.kubeconfig)
-        self.seeded = json.loads(
-            (self.box_.directory / 'seeded.json').read_text())
-        self.log_in()
-
-    def log_in(self):
-        self.user = rest.User(self.sandbox.layout(),
-                              self.sandbox.passwords()['demo'])
-
-    def magnum(self, method, path, body=None):
-        answer = self.user.request('container-infra', method, path, body)
-        self.assertTrue(answer.ok, answer.text)
-        return answer.json() if answer.content else None
+        self.user = cloud.Cloud(self.sandbox)
 
     def wait(self, path, **wanted):
         """Wait until fields have these values; without any, until it is gone.
@@ -72,7 +60,7 @@ class UpgradeTest(boxes.TestCase):
         :param path: of a cluster, or of one of its node groups.
         """
         def look():
-            answer = self.user.request('container-infra', 'GET', path)
+            answer = self.user.magnum('GET', path)
             return {} if answer.status_code == 404 else answer.json()
 
         waiting.wait_for(
@@ -89,38 +77,31 @@ class UpgradeTest(boxes.TestCase):
                 for one in self.management.items(CLUSTERS)}
 
     def template(self, image, **more):
-        return self.magnum('POST', 'clustertemplates', {
-            'name': image, 'coe': 'kubernetes', 'network_driver': 'calico',
-            'image_id': self.images[image], 'flavor_id': 'm1.small',
-            'master_flavor_id': 'm1.small', 'external_network_id':
-            self.seeded['networks']['public'], **more})['uuid']
+        return self.user.make_template(
+            name=image, image_id=self.images[image], **more)
 
     def create(self, template):
         """The path of a new cluster, which is complete."""
-        uuid = self.magnum('POST', 'clusters', {
-            'name': 'c', 'cluster_template_id': template, 'keypair': 'demo',
-            'master_count': 1, 'node_count': 1})['uuid']
+        uuid = self.user.create('c', cluster_template_id=template)
         self.wait(f'clusters/{uuid}', status='CREATE_COMPLETE')
         return f'clusters/{uuid}'
 
     def resize(self, cluster):
-        count = self.magnum('GET', cluster)['node_count'] + 1
-        self.magnum('POST', f'{cluster}/actions/resize',
-                    {'node_count': count})
+        count = self.user.ask('GET', cluster)['node_count'] + 1
+        self.user.ask('POST', f'{cluster}/actions/resize',
+                      {'node_count': count})
         # Its conductor stores the group's size before the cluster's status.
         self.wait(f'{cluster}/nodegroups/default-worker',
                   status='UPDATE_COMPLETE', node_count=count)
         self.wait(cluster, status='UPDATE_COMPLETE')
 
     def upgrade_kubernetes(self, cluster, template):
-        # Without max_batch_size, Magnum 2026.2 answers 500 behind a broker.
-        self.magnum('POST', f'{cluster}/actions/upgrade', {
-            'cluster_template': template, 'max_batch_size': 1})
+        self.user.upgrade(cluster.rpartition('/')[2], template)
         self.wait(cluster, status='UPDATE_COMPLETE',
                   cluster_template_id=template)
 
     def delete(self, cluster):
-        self.magnum('DELETE', cluster)
+        self.user.ask('DELETE', cluster)
         self.wait(cluster)
 
     def test_from_the_oldest_to_the_newest(self):
@@ -138,8 +119,8 @@ class UpgradeTest(boxes.TestCase):
         for release in STEPS:
             self.assert_done(magnum_upgrade.upgrade(self.box_, release))
             # Keystone's tokens expire.
-            self.log_in()
-            answer = self.user.request('container-infra', 'GET', '')
+            self.user = cloud.Cloud(self.sandbox)
+            answer = self.user.magnum('GET', '')
             self.assertIn(releases.get(release).microversion, answer.headers[
                 'OpenStack-API-Maximum-Version'])
             for cluster in clusters:
@@ -155,7 +136,7 @@ class UpgradeTest(boxes.TestCase):
         for cluster in clusters:
             self.delete(cluster)
         for template in named, unnamed, newer:
-            self.magnum('DELETE', f'clustertemplates/{template}')
+            self.user.ask('DELETE', f'clustertemplates/{template}')
 
         # Magnum's last migration drops the columns that name the trusts and
         # trustees of earlier clusters, so nothing deletes them (releases.rst).

@@ -1,55 +1,65 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The table of defects holds together with the drivers and the suite."""
+"""Nothing of the seeded defects is lost, and none is seen by mistake."""
 
-import ast
 import pathlib
 import tomllib
 
 import testtools
 
+from magnum_capi_tempest.report import model
 from magnum_capi_tempest.scorecard import suite
 from tests.proofs.suite_defects import tables
+from tests.proofs.suite_defects import verdicts
 
 DRIVERS = pathlib.Path(__file__).resolve().parents[2] / 'defects'
 
 
+def ended(name, status=model.PASSED, why=''):
+    return model.Test(name, f'x.{name}', status, details=(
+        model.Detail('reason', why),) if why else ())
+
+
 class TableTest(testtools.TestCase):
 
-    def setUp(self):
-        super().setUp()
-        # It raises ValueError for names and expressions that are wrong.
-        self.defects = tables.defects()
+    def test_every_driver_is_in_the_table_with_a_test_of_a_promise(self):
         with open(DRIVERS / 'pyproject.toml', 'rb') as file:
-            self.entries = tomllib.load(file)['project']['entry-points'][
+            entries = tomllib.load(file)['project']['entry-points'][
                 'magnum.drivers']
+        # It raises ValueError for names and expressions that are wrong.
+        defects = tables.defects()
 
-    def test_every_driver_has_a_defect_and_every_defect_a_driver(self):
-        self.assertEqual(
-            sorted(self.entries),
-            sorted(defect.driver for defect in self.defects))
-
-    def test_every_entry_point_is_a_class(self):
-        for name, entry in self.entries.items():
-            module, _, class_name = entry.partition(':')
-            path = DRIVERS / f'{module.replace(".", "/")}.py'
-            found = [node.name for node in ast.parse(path.read_text()).body
-                     if isinstance(node, ast.ClassDef)]
-            self.assertIn(class_name, found, name)
-
-    def test_every_test_is_there_and_judges_a_promise(self):
-        for defect in self.defects:
+        self.assertEqual(sorted(entries),
+                         sorted(defect.driver for defect in defects))
+        for defect in defects:
             # It raises LookupError for those that are not.
             self.assertNotEqual('', suite.get(defect.id).promise, defect.name)
 
-    def test_a_driver_that_clashes_should_have_the_mark_of_ours(self):
-        clash = next(one for one in self.defects if one.clash)
-        fixture = clash.fixture(lambda driver: {'stack_id': driver})
 
-        self.assertEqual(f'{clash.driver},k8s_capi_helm_v1',
-                         clash.all_options()['clashing_drivers'])
-        self.assertEqual('k8s_capi_v1',
-                         fixture['marks'][clash.driver]['stack_id'])
-        alone = next(one for one in self.defects if not one.clash)
-        self.assertNotIn('clashing_drivers', alone.all_options())
-        self.assertEqual({}, alone.fixture(None))
+class VerdictTest(testtools.TestCase):
+
+    defect = tables.Defect('lost', 'loses it', 'a.T.test', 'it is .* lost')
+
+    def test_a_defect_is_seen_by_its_own_test_and_reason(self):
+        for seen, tests in (
+                (True, [ended('T.test', model.FAILED, 'it is\nquite lost')]),
+                (False, [ended('T.test', model.FAILED, 'no such host')]),
+                (False, [ended('T.test')]),
+                (False, [ended('T.test', model.SKIPPED, 'it is all lost')]),
+                (False, [ended('setUpClass (T)', model.FAILED,
+                               'it is all lost')]),
+                (False, [])):
+            self.assertEqual(seen, verdicts.judge(
+                self.defect, model.Run('', tests=tuple(tests)))[0], tests)
+
+    def test_a_false_alarm_is_anything_but_a_pass(self):
+        for alarms, tests, problems in (
+                (0, [ended('T.test')], ()),
+                (1, [ended('T.test', model.FAILED, 'why')], ()),
+                (1, [ended('T.test', model.SKIPPED)], ()),
+                (1, [], ()), (1, [ended('T.test')], ('cut',)),
+                (1, [ended('T.test'), ended('setUpClass (T)', model.FAILED)],
+                 ())):
+            self.assertEqual(alarms, len(verdicts.false_alarms(
+                ['a.T.test'], model.Run('', tests=tuple(tests),
+                                        problems=problems))), tests)

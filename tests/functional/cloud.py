@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What these proofs ask of Magnum and Keystone, as one of its users."""
+
+"""What tests ask of a sandbox's Magnum and Keystone, as one of its users."""
 
 import collections
+import functools
 import json
 import time
 
 import requests
 
+from magnum_capi import errors
 from magnum_capi import waiting
 from magnum_capi_sandbox import rest
 from magnum_capi_tempest.tests.common import observations
@@ -20,43 +23,49 @@ _PACE = waiting.Pace(0.2, 1.2, 0.5)
 class Cloud:
     """A user of a running sandbox.
 
-    ``answers`` counts the status codes, with 0 for no answer.
-
-    :param box: the running Sandbox.
+    :param box: sandbox.Box.
     :param driver: of templates; by default the one that Magnum chooses.
     :param user: "demo", or "admin".
+    :param timeout: seconds for an answer.
+    :ivar answers: numbers of answers by status code, with 0 for none.
+    :ivar seeded: ids of images and networks of the sandbox, by name.
     """
 
-    def __init__(self, box, driver=None, user='demo'):
+    def __init__(self, box, driver=None, user='demo', timeout=60):
         self.answers = collections.Counter()
         self._driver = driver
-        self.user = rest.User(box.layout(), box.passwords()[user], user)
-        self._seeded = json.loads(
-            (box.directory / 'seeded.json').read_text())
-        self.template = self.make_template('ubuntu-capi')
+        self.user = rest.User(box.layout(), box.passwords()[user], user,
+                              timeout)
+        self.seeded = json.loads((box.directory / 'seeded.json').read_text())
 
-    def make_template(self, image, **change):
-        """A cluster template; its UUID.
+    @functools.cached_property
+    def template(self):
+        """UUID of a template for clusters that are as usual."""
+        return self.make_template()
+
+    def template_body(self, image='ubuntu-capi', **change):
+        """Fields of a template.
 
         :param image: name of one of the sandbox's images.
         :param change: fields that are not as usual.
         """
-        if self._driver:
-            change['driver'] = self._driver
-        answer = self.magnum('POST', 'clustertemplates', {
-            'name': 'robustness', 'coe': 'kubernetes',
-            'network_driver': 'calico', 'flavor_id': 'm1.small',
-            'master_flavor_id': 'm1.small',
-            'image_id': self._seeded['images'][image],
-            'external_network_id': self._seeded['networks']['public'],
-            **change})
-        answer.raise_for_status()
-        return answer.json()['uuid']
+        driver = {'driver': self._driver} if self._driver else {}
+        return {'name': 'template', 'coe': 'kubernetes',
+                'network_driver': 'calico', 'flavor_id': 'm1.small',
+                'master_flavor_id': 'm1.small',
+                'image_id': self.seeded['images'][image],
+                'external_network_id': self.seeded['networks']['public'],
+                **driver, **change}
 
-    def magnum(self, method, path, body=None, timeout=60):
+    def make_template(self, image='ubuntu-capi', **change):
+        """Make a template, see :meth:`template_body`; its UUID."""
+        return self.ask('POST', 'clustertemplates', self.template_body(
+            image, **change))['uuid']
+
+    def magnum(self, method, path, body=None, timeout=None):
         """Send one request.
 
-        :returns: the answer.
+        :returns: the answer, whatever its status.
         :raises requests.RequestException: there was none.
         """
         try:
@@ -67,6 +76,18 @@ class Cloud:
             raise
         self.answers[answer.status_code] += 1
         return answer
+
+    def ask(self, method, path, body=None):
+        """Send one request; the decoded answer, None if it is empty.
+
+        :raises MagnumCapiError: it was refused.
+        """
+        answer = self.magnum(method, path, body)
+        if not answer.ok:
+            raise errors.MagnumCapiError(
+                f'Magnum answered {answer.status_code}',
+                where=f'{method} {path}', last_seen=answer.text[:500])
+        return answer.json() if answer.content else None
 
     def credentials(self):
         """Ids of the user's application credentials, a set."""
@@ -80,8 +101,8 @@ class Cloud:
         answer.raise_for_status()
         return answer.json()['application_credentials']
 
-    def look(self, uuid, timeout=60):
-        """Look once at a cluster and its workers, a looks.Look."""
+    def look(self, uuid, timeout=None):
+        """Look once at a cluster and its workers, an observations.Look."""
         try:
             answer = self.magnum('GET', f'clusters/{uuid}', timeout=timeout)
             if answer.status_code == 404:
@@ -103,14 +124,13 @@ class Cloud:
 
         :param change: fields that are not as usual.
         """
-        answer = self.magnum('POST', 'clusters', {
-            'name': name, 'cluster_template_id': self.template,
-            'keypair': 'demo', 'master_count': 1, 'node_count': node_count,
-            **change})
-        answer.raise_for_status()
-        return answer.json()['uuid']
+        if 'cluster_template_id' not in change:
+            change['cluster_template_id'] = self.template
+        return self.ask('POST', 'clusters', {
+            'name': name, 'keypair': 'demo', 'master_count': 1,
+            'node_count': node_count, **change})['uuid']
 
-    def wait_created(self, uuid):
+    def wait_created(self, uuid, timeout=PATIENCE):
         """Wait for CREATE_COMPLETE; returns the Look."""
         seen = []
 
@@ -122,8 +142,14 @@ class Cloud:
         return waiting.wait_for(
             poll, done=lambda look: look.status == 'CREATE_COMPLETE',
             failed=lambda look: observations.creation_failure(look, any(seen)),
-            timeout=PATIENCE, what=f'cluster {uuid} to be created',
+            timeout=timeout, what=f'cluster {uuid} to be created',
             describe=str, pace=_PACE)
+
+    def upgrade(self, uuid, template):
+        """Ask for the version of another template."""
+        # Without max_batch_size, Magnum 2026.2 answers 500 behind a broker.
+        self.ask('POST', f'clusters/{uuid}/actions/upgrade', {
+            'cluster_template': template, 'max_batch_size': 1})
 
     def resize(self, uuid, node_count):
         """Ask for another number of workers; what waits for it.
@@ -131,9 +157,8 @@ class Cloud:
         :returns: function that waits until the update is complete.
         """
         update = observations.Update(self.look(uuid), node_count)
-        answer = self.magnum('POST', f'clusters/{uuid}/actions/resize',
-                             {'node_count': node_count})
-        answer.raise_for_status()
+        self.ask('POST', f'clusters/{uuid}/actions/resize',
+                 {'node_count': node_count})
 
         def wait():
             steps = [update]
@@ -151,7 +176,12 @@ class Cloud:
 
         return wait
 
-    def wait_gone(self, uuid, timeout):
+    def delete(self, uuid, timeout=PATIENCE):
+        """Have a cluster deleted, and wait until it is gone."""
+        self.ask('DELETE', f'clusters/{uuid}')
+        self.wait_gone(uuid, timeout)
+
+    def wait_gone(self, uuid, timeout=PATIENCE):
         """Wait until Magnum does not know a cluster any more (404)."""
         waiting.wait_for(
             lambda: self.look(uuid), timeout=timeout,

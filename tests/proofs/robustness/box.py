@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""A sandbox whose programs are killed, and brought back by ``up``."""
+
+import base64
+import tempfile
+
+import psutil
+
+from magnum_capi import waiting
+from magnum_capi_tempest.evidence import workload
+from magnum_capi_tempest.kubeclient import kube
+from magnum_capi_tempest import resources
+from magnum_capi_tempest.tests.common.management import capi_objects
+from tests.functional import cloud
+from tests.proofs import boxes
+from tests.proofs.driver_faults import box as driver_faults
+
+DRIVER = 'k8s_capi_v1'
+
+
+class Box(boxes.Box):
+    """A sandbox with the driver, of the profile "full".
+
+    :ivar api: of the management cluster.
+    :ivar user: who has clusters.
+    """
+
+    port_base = 35000
+
+    def __init__(self):
+        super().__init__(profile='full', install=(
+            str(resources.find(f'drivers/{DRIVER}')),))
+
+    def prepare(self):
+        self.layout = self.sandbox.layout()
+        self.api = capi_objects.Management(str(self.layout.kubeconfig))
+        self.user = cloud.Cloud(self.sandbox, DRIVER)
+
+    def first_process(self, name):
+        """The process of a program that supervisord has started."""
+        return psutil.Process({s.name: s.pid for s in self.sandbox.status()}[
+            name])
+
+    def kill(self, name):
+        """SIGKILL a program and what it has started."""
+        first = self.first_process(name)
+        driver_faults.kill([first, *first.children(recursive=True)])
+        self.wait_ended(name)
+
+    def helms(self, release):
+        """Processes that a driver has started for a release."""
+        return [p for p in psutil.process_iter(['cmdline'])
+                if release in (p.info['cmdline'] or ())]
+
+    def wait_nodes(self, release, count):
+        """Wait until that many nodes, and no others, are Ready.
+
+        One of them is the control plane's.
+
+        :raises WaitTimeout: they are not.
+        """
+        waiting.wait_for(
+            lambda: self._nodes(release), timeout=60,
+            done=lambda nodes: not isinstance(nodes, str)
+            and len(nodes) == count and all(n.ready for n in nodes)
+            and sum(n.control_plane for n in nodes) == 1,
+            what=f'{count} ready nodes of {release}')
+
+    def _nodes(self, release):
+        """Nodes through the workload API; a text when it does not answer."""
+        secret, = [s for s in self.api.core('secrets')
+                   if s['metadata']['name'] == f'{release}-kubeconfig']
+        with tempfile.NamedTemporaryFile(suffix='.kubeconfig') as file:
+            file.write(base64.b64decode(secret['data']['value']))
+            file.flush()
+            try:
+                return workload.nodes(file.name)
+            except kube.KubeError as e:
+                return str(e)

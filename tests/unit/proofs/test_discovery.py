@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The tests of driver discovery, and what their proof must not let pass."""
+
+import pathlib
+import re
+
+import testtools
+
+from magnum_capi_tempest import promises
+from magnum_capi_tempest.report import model
+from tests.proofs.discovery import compare
+from tests.proofs.discovery import suite
+
+PLAIN = compare.expected('T.plain', ['smoke'])
+CURED = compare.expected('T.cured', ['smoke', 'magnum-d1'])
+UNCURED = compare.expected('T.uncured', ['magnum-d7', 'uncured'])
+
+TABLE = (pathlib.Path(__file__).parents[3]
+         / 'doc' / 'source' / 'discovery-deviations.rst')
+_ROW = re.compile(r'^   \* - ', re.MULTILINE)
+#: The attributes that the facts of the specification number, and ours. d10 is
+#: that options are read once, as everywhere in OpenStack.
+_KNOWN = {*(f'magnum-d{n}' for n in (*range(1, 10), 11)),
+          'magnum-patch', 'magnum-rehoming', 'magnum-values'}
+
+
+def ended(name, status=model.PASSED, why=''):
+    return model.Test(name, f'x.{name}', status, details=(
+        model.Detail('reason', why),) if why else ())
+
+
+PASSES, FAILS = ended('T.plain'), ended('T.uncured', model.FAILED)
+
+
+def leaks(*names):
+    """The fixture of a class, failed for leftovers of tests."""
+    return ended('tearDownClass (T)', model.FAILED, '\n'.join((
+        'x.LeakFound: 2 left behind; last seen:', *(
+            f'cluster c (1), left by: a.{name}[id-1,magnum-d7]'
+            for name in names))))
+
+
+class CompareTest(testtools.TestCase):
+
+    def test_which_tests_must_fail(self):
+        for with_filter, fails in ((True, [False, False, True]),
+                                   (False, [False, True, True])):
+            self.assertEqual(fails, [test.fails(with_filter) for test in (
+                PLAIN, CURED, UNCURED)])
+
+    def test_every_difference_is_told(self):
+        for difference, tests in (
+                (None, [PASSES, FAILS]),
+                ('T.plain must pass and failed: why',
+                 [ended('T.plain', model.FAILED, 'why'), FAILS]),
+                ('T.uncured must fail and passed',
+                 [PASSES, ended('T.uncured')]),
+                ('T.uncured must fail and was skipped: not set',
+                 [PASSES, ended('T.uncured', model.SKIPPED, 'not set')]),
+                ('T.uncured must fail and is unfinished',
+                 [PASSES, ended('T.uncured', model.UNFINISHED)]),
+                ('T.plain must pass and did not run', [FAILS]),
+                ('T.plain ended twice', [PASSES, PASSES, FAILS]),
+                # One of no deviation may be skipped.
+                (None, [ended('T.plain', model.SKIPPED, 'no flag'), FAILS]),
+                ('setUpClass (T) is no test that was wanted, and failed: x',
+                 [PASSES, FAILS, ended('setUpClass (T)', model.FAILED, 'x')]),
+                (None, [PASSES, FAILS, leaks('T.uncured')])):
+            self.assertEqual(
+                [difference] if difference else [], compare.differences(
+                    model.Run('', tests=tuple(tests)), [PLAIN, UNCURED],
+                    lambda test: test.deviations))
+
+    def test_leftovers_of_others_and_a_cut_record_are_differences(self):
+        for names, problems in ((['T.plain'], ()), ([], ()),
+                                (['T.uncured', 'T.plain'], ()),
+                                (['T.uncured'], ('cut',))):
+            self.assertEqual(1, len(compare.differences(
+                model.Run('', tests=(PASSES, FAILS, leaks(*names)),
+                          problems=problems), [PLAIN, UNCURED],
+                lambda test: test.deviations)))
+
+    def test_findings_of_the_audit(self):
+        name = 'ShadowedDriverTest.test_a_beta_driver_stops_nobody'
+        test = compare.expected(name, ['magnum-d5', 'uncured'])
+        finding = {'code': 'beta-wins',
+                   'subject': 'type (vm, fedora, kubernetes)'}
+        for tests, findings, missing, remaining in (
+                ([test, PLAIN], [finding], 0, 1), ([test], [], 1, 0),
+                ([test], [finding | {'code': 'clash'}], 1, 0),
+                ([test], [finding | {'subject': 'type (vm, x, y)'}], 1, 0),
+                # One that nobody has thought of.
+                ([UNCURED], [finding], 1, 0)):
+            self.assertEqual((missing, remaining), (
+                len(compare.without_finding(tests, findings)),
+                len(compare.still_found(tests, findings))))
+
+    def test_raw_values_in_a_log(self):
+        values = "os_distro is '<script>alert(1)</script>'\n"
+        self.assertEqual([], compare.unclean(
+            f'a line\n{values}\tTraceback of somebody\n'))
+        for log in ('a line\n', *(f'{values}is {value}\n' for value in (
+                '\x1b[2J', 'one\r', '\u202eeerht', 'w' * 4096))):
+            found, = compare.unclean(log)
+            self.assertTrue(found.isprintable())
+
+
+def ways_out():
+    """Yield (test, code of the finding) of the second table."""
+    second = TABLE.read_text().split('.. list-table::')[2]
+    for row in _ROW.split(second)[2:]:
+        test, code, _ = re.split(r'\n     - ', row)
+        yield test, code.strip('`')
+
+
+def rows():
+    """Yield (deviation, tests, passes with the filter, with the patches)."""
+    first = TABLE.read_text().split('.. list-table::')[1]
+    for row in _ROW.split(first)[2:]:
+        deviation, _, tests, *passes = re.split(r'\n     - ', row)
+        yield (f'magnum-{deviation.strip()}', re.split(r',\s+', tests.strip()),
+               *({'passes': True, 'fails': False}[cell.split()[0]]
+                 for cell in passes))
+
+
+class SuiteTest(testtools.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.tests = suite.load()
+        cls.deviant = [t for t in cls.tests if t.deviations]
+
+    def test_the_table_has_every_test_of_a_deviation(self):
+        told = {(deviation, test, *passes)
+                for deviation, tests, *passes in rows() for test in tests}
+
+        self.assertEqual(
+            {(deviation, test.name.split('.')[1], not test.fails(True), True)
+             for test in self.deviant for deviation in test.deviations},
+            told)
+        self.assertEqual(
+            {(name.split('.')[1], code)
+             for name, (code, _) in compare.FINDINGS.items()},
+            set(ways_out()))
+
+    def test_every_deviation_that_can_be_tested_is(self):
+        self.assertEqual(
+            _KNOWN, set().union(*(t.deviations for t in self.deviant)))
+
+    def test_names_are_told_apart(self):
+        names = [test.name for test in self.tests]
+
+        self.assertEqual(len(names), len(set(names)))
+
+    def test_what_cannot_be_cured_is_a_deviation_with_a_finding(self):
+        uncured = [t for t in self.tests if t.uncured]
+
+        self.assertTrue(all(t.deviations for t in uncured))
+        self.assertEqual(set(compare.FINDINGS), {t.name for t in uncured})
+
+    def test_no_magnum_makes_the_promises_by_itself(self):
+        found = [one for one in promises.of_magnum().values()
+                 if one.id.startswith('discovery.')]
+
+        self.assertNotEqual([], found)
+        for one in found:
+            self.assertNotEqual('', one.otherwise, one.id)
