@@ -66,6 +66,9 @@ class Order:
     described: driver_info.Description | None = None
 
 
+#: The overlay of Helm values that every sandbox has for tests.
+OVERLAY = 'operators'
+
 #: Folder of the configuration of runs, in the workspace. ``sandbox env`` has
 #: another one, so that it cannot change a run.
 ETC = 'etc-run'
@@ -140,7 +143,11 @@ def _config(box, order, artifact_dir=None, etc=folder.ETC):
     options = dict(_clashing(box, spec, order)) | dict(order.options)
     names = [name for name in options.get('clashing_drivers', '').split(',')
              if name]
-    fixture = {'marks': usable_drivers.marks(box, names)} | (
+    fixture = {
+        'marks': usable_drivers.marks(box, names),
+        'value_overlay': OVERLAY,
+        'workload_image': spec.machines.workload_image,
+    } | (
         access.of_clash() if spec.clash else {}) | dict(order.fixture)
     options = {'discovery_fixture': str(
         workspace(box.directory) / etc / folder.FIXTURE)} | options

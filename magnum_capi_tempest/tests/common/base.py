@@ -84,8 +84,8 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
     Class attributes of subclasses:
 
     * ``min_microversion``, ``max_microversion``: the class is skipped if
-      [magnum_capi] and this Magnum allow none in between; requests are sent
-      with the lowest one allowed.
+      this Magnum has none in between; requests are sent with the lowest one.
+    * ``needs``: ids of promises for :func:`.flags.needs`.
     * ``required_options``: for :func:`.flags.value`; the class is skipped if
       one is not set. ``test_preflight`` then fails, so that a run with a bad
       tempest.conf is not green.
@@ -97,7 +97,7 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
     """
 
     credentials = ['primary']
-    min_microversion = '1.1'
+    min_microversion = microversions.LOWEST
     max_microversion = api_version_utils.LATEST_MICROVERSION
     required_options = TEMPLATE_OPTIONS
     required_flags = ()
@@ -110,9 +110,6 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
         if not CONF.service_available.magnum_capi:
             raise cls.skipException(
                 '[service_available] magnum_capi is false in tempest.conf')
-        options = CONF.magnum_capi
-        cls._check_microversions(cls.min_microversion, cls.max_microversion,
-                                 options.max_microversion)
         missing = flags.unset(cls.required_options)
         if missing:
             raise cls.skipException(missing)
@@ -187,11 +184,9 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
     @classmethod
     def setup_clients(cls):
         super().setup_clients()
-        cls.microversion = api_version_utils.select_request_microversion(
-            cls.min_microversion, CONF.magnum_capi.min_microversion)
+        cls.microversion = cls.min_microversion
         cls.magnum = factories.Magnum(cls.os_primary, cls.microversion)
-        cls.newest_microversion = microversions.allowed(
-            cls.magnum.templates, CONF.magnum_capi.max_microversion)
+        cls.newest_microversion = microversions.allowed(cls.magnum.templates)
         cls._check_microversions(cls.min_microversion, cls.max_microversion,
                                  cls.newest_microversion)
         if 'admin' in cls.credentials:
@@ -273,7 +268,6 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
         return waiters.ClusterWaiter(
             magnum.clusters, magnum.nodegroups,
             interval=options.build_interval, timeout=options.build_timeout,
-            delete_timeout=options.delete_timeout,
             explain=cls.management and cls.management.conditions,
             tolerant=bool(flags.not_promised(COMPLETE)),
             stacks=magnum.stacks,
@@ -299,7 +293,7 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
     @staticmethod
     def _check_microversions(lowest, highest, newest):
         api_version_utils.check_skip_with_microversion(
-            lowest, highest, CONF.magnum_capi.min_microversion, newest)
+            lowest, highest, microversions.LOWEST, newest)
 
     @classmethod
     def is_admin_available(cls):

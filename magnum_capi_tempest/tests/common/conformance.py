@@ -23,10 +23,14 @@ from magnum_capi_tempest import option_files
 from magnum_capi_tempest.tests.common import access
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import details
+from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import operations
 from magnum_capi_tempest.tests.common.workloads import serving
 
 CONF = config.CONF
+
+#: Of the workload, unless the fixture names one that the nodes have.
+IMAGE = 'registry.k8s.io/e2e-test-images/agnhost:2.56'
 
 #: File in the results with the seconds that each phase of a test took.
 PHASES = 'phases.json'
@@ -136,7 +140,7 @@ class BaseConformanceTest(operations.BaseOperationsTest):
     def start_workload(self, cluster):
         """Start a workload that serves traffic: serving.Serving."""
         workload = serving.Serving(
-            self.kubeconfig(cluster), CONF.magnum_capi.workload_image,
+            self.kubeconfig(cluster), flags.fixture().workload_image or IMAGE,
             CONF.magnum_capi.build_timeout)
         workload.start()
         return workload

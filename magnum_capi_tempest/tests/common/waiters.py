@@ -50,8 +50,7 @@ class ClusterWaiter:
     :param clusters: ClustersClient.
     :param nodegroups: NodegroupsClient.
     :param interval: longest pause between two looks, in seconds.
-    :param timeout: of creations and updates, in seconds.
-    :param delete_timeout: of deletions, in seconds.
+    :param timeout: of creations, updates and deletions, in seconds.
     :param explain: function of a stack_id that returns a list of abnormal
         conditions in the management cluster (evidence.capi), or None.
     :param tolerated: tolerated.Tolerated, which records temporary errors.
@@ -68,12 +67,11 @@ class ClusterWaiter:
     """
 
     def __init__(self, clusters, nodegroups, *, interval, timeout,
-                 delete_timeout, explain=None, tolerated=None,
+                 explain=None, tolerated=None,
                  tolerant=False, stacks=None, versions=None, clock=time):
         self._clusters = clusters
         self._nodegroups = nodegroups
         self._timeout = timeout
-        self._delete_timeout = delete_timeout
         self._explain = explain
         self.tolerated = (notes.Tolerated() if tolerated is None
                           else tolerated)
@@ -159,7 +157,7 @@ class ClusterWaiter:
         self._wait(
             lambda: self.look(cluster_id),
             *((f'cluster {cluster_id}, which was accepted, to be known and '
-               'then deleted', self._delete_timeout) if late else
+               'then deleted', self._timeout) if late else
               (f'cluster {cluster_id} to be known', KNOWN_TIMEOUT)),
             done=lambda look: self.has_seen(cluster_id), failed=None)
 
@@ -300,7 +298,7 @@ class ClusterWaiter:
         return self._wait(
             lambda: self._reached(cluster_id, look_for_group),
             f'node group {nodegroup} of cluster {cluster_id} to be deleted',
-            self._delete_timeout,
+            self._timeout,
             done=lambda look: (look.nodegroup is None
                                and observations.is_complete(look.status)),
             failed=observations.group_failure)
@@ -320,10 +318,10 @@ class ClusterWaiter:
 
         def late():
             return (self._clock.monotonic() - asked
-                    > self._delete_timeout * _BEGINS)
+                    > self._timeout * _BEGINS)
 
         self._wait(
-            poll, f'cluster {cluster_id} to be deleted', self._delete_timeout,
+            poll, f'cluster {cluster_id} to be deleted', self._timeout,
             done=lambda look: look.cluster is None and not look.trouble,
             failed=lambda look: observations.deletion_failure(
                 look, before, any(began), late()))

@@ -33,8 +33,9 @@ class ConformanceLifeTest(conformance.BaseConformanceTest):
     """A cluster conforms and serves, whatever happens to it."""
 
     required_options = (*base.TEMPLATE_OPTIONS, 'conformance_plan',
-                        'upgrade_image_id', 'workload_image')
-    required_flags = ('resize', 'workload_api')
+                        'upgrade_image_id')
+    needs = (flags.RESIZE,)
+    required_flags = ('workload_api',)
     # Nodes are created for an upgrade and for a node group, and the
     # conformance tests run twice.
     TIMEOUT_SCALING_FACTOR = 6

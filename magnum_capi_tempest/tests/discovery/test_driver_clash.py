@@ -29,7 +29,7 @@ class ClashTest(operations.BaseOperationsTest, driver_marks.Assertions):
         self.driver, self.other = CONF.magnum_capi.clashing_drivers[:2]
 
     def resize(self, cluster, workers):
-        if CONF.magnum_capi_feature_enabled.resize:
+        if flags.can_resize():
             self.resize_cluster(cluster, workers, operations.WORKERS)
             self.assert_usable(
                 cluster, CONF.magnum_capi.master_count, workers)
@@ -49,7 +49,7 @@ class ClashTest(operations.BaseOperationsTest, driver_marks.Assertions):
     @decorators.idempotent_id('4061d64e-f288-4b45-8f78-49da851a84bf')
     def test_two_clusters_side_by_side(self):
         workers = CONF.magnum_capi.node_count
-        more = workers + CONF.magnum_capi_feature_enabled.resize
+        more = workers + flags.can_resize()
         self.read_marks(flags.fixture(), (self.driver, self.other))
         clusters = {
             driver: self.waiter.until_created(uuid)

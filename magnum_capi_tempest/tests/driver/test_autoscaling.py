@@ -76,7 +76,7 @@ class AutoscalingTest(operations.BaseOperationsTest):
         self.delete_group(self.cluster, group)
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('resize')
+    @flags.needs(flags.RESIZE)
     @flags.promise('autoscaling.resize.counts')
     @decorators.idempotent_id('63241034-cbca-4ebc-b2a7-958df828f7d6')
     def test_a_resize_counts_and_the_autoscaler_goes_on(self):

@@ -140,7 +140,7 @@ class MembersTest(BaseInvalidCredentialTest):
 
     # Tempest's project_member is the primary user.
     credentials = ['primary', 'project_admin', 'admin']
-    required_flags = ('resize',)
+    needs = (flags.RESIZE,)
 
     @classmethod
     def setup_clients(cls):

@@ -53,7 +53,7 @@ class RememberTest(operations.BaseOperationsTest):
     """Only an upgrade changes the version of a cluster."""
 
     required_options = (*base.TEMPLATE_OPTIONS, 'upgrade_image_id')
-    required_flags = ('resize',)
+    needs = (flags.RESIZE,)
 
     @testtools.skipIf(
         CONF.magnum_capi_feature_enabled.real_nodes,

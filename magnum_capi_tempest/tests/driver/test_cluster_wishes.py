@@ -20,7 +20,7 @@ CONF = config.CONF
 #: A documentation network (RFC 5737), which no client is in.
 ALLOWED = '192.0.2.0/24'
 
-#: Another one, which the overlay of [magnum_capi] value_overlay allows.
+#: Another one, which the overlay of the discovery fixture allows.
 OPERATORS = '203.0.113.0/24'
 
 
@@ -97,7 +97,7 @@ class OverlayTest(BaseOpenStackClusterTest):
 
     required_options = (
         *BaseOpenStackClusterTest.required_options, 'master_lb_enabled',
-        'value_overlay')
+        'discovery_fixture.value_overlay')
 
     @classmethod
     def resource_setup(cls):
@@ -105,7 +105,7 @@ class OverlayTest(BaseOpenStackClusterTest):
         cls.spec = cls.openstack_cluster(cls.create_class_template(
             master_lb_enabled=True, labels={
                 **CONF.magnum_capi.labels,
-                'capi_helm_values': CONF.magnum_capi.value_overlay,
+                'capi_helm_values': flags.fixture().value_overlay,
                 'api_master_lb_allowed_cidrs': ALLOWED}))
 
     @decorators.attr(type=['slow', 'life'])

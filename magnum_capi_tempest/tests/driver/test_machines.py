@@ -75,7 +75,7 @@ class WorkersTest(remediation.BaseManagementTest):
         self.assert_replaced(lost, before)
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('resize')
+    @flags.needs(flags.RESIZE)
     @flags.promise('lifecycle.resize.drain-awaited')
     @decorators.idempotent_id('e56852bb-38b5-471e-bf23-3737d765b3f0')
     def test_a_resize_waits_for_the_drain(self):
@@ -136,7 +136,7 @@ class WorkersTest(remediation.BaseManagementTest):
         self.assertEqual('UPDATE_IN_PROGRESS', last.status)
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('resize')
+    @flags.needs(flags.RESIZE)
     @flags.promise('lifecycle.node-group.apart')
     @decorators.idempotent_id('c177bf16-1976-4f99-9d5a-7cb5adba2aed')
     def test_others_stay_when_groups_come_and_go(self):
