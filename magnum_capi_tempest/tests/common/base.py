@@ -78,7 +78,7 @@ def _management(path):
     return capi.ManagementCluster(path)
 
 
-class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
+class BaseMagnumCapiTest(test.BaseTestCase):
     """A test of Magnum with a Cluster API driver.
 
     Class attributes of subclasses:
@@ -102,6 +102,11 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
     required_options = TEMPLATE_OPTIONS
     required_flags = ()
     newest_microversion = api_version_utils.LATEST_MICROVERSION
+
+    @classmethod
+    def setUpClass(cls):  # noqa: MC102
+        class_slots.enter(cls)
+        super().setUpClass()
 
     @classmethod
     def skip_checks(cls):

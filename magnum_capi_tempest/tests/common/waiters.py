@@ -10,6 +10,7 @@ import dataclasses
 import re
 import time
 
+from tempest import config
 from tempest.lib import exceptions as lib_exc
 import urllib3.exceptions
 
@@ -18,6 +19,8 @@ from magnum_capi import waiting
 from magnum_capi_tempest import redact
 from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import tolerated as notes
+
+CONF = config.CONF
 
 #: Magnum answers GET and LIST with this 400 while a cluster has a row but no
 #: node groups, after POST and during DELETE: master_count is then 0, which its
@@ -42,6 +45,83 @@ WORKERS = 'default-worker'
 
 #: The most conditions of Cluster API that an error names.
 _CONDITIONS = 8
+
+
+def pace(interval):
+    """Return how often to look: soon at first, then every so many seconds."""
+    return waiting.Pace(first=min(0.5, interval), most=interval)
+
+
+def until(poll, done, what, *, failed=None, describe=str, timeout=None):
+    """Wait with the limits of tempest.conf: see waiting.wait_for.
+
+    :param timeout: seconds; by default build_timeout.
+    """
+    options = CONF.magnum_capi
+    return waiting.wait_for(
+        poll, done=done, failed=failed, what=what, describe=describe,
+        timeout=options.build_timeout if timeout is None else timeout,
+        pace=pace(options.build_interval))
+
+
+def until_steady(poll, done, seconds, what, *, describe=str, timeout=None):
+    """Wait until a condition has held for some seconds without a break.
+
+    :param poll: returns a state.
+    :param done: whether the condition holds in a state.
+    :param timeout: seconds for it to begin; by default build_timeout.
+    """
+    since = None
+
+    def look():
+        nonlocal since
+        state = poll()
+        if not done(state):
+            since = None
+        elif since is None:
+            since = time.monotonic()
+        return state
+
+    if timeout is None:
+        timeout = CONF.magnum_capi.build_timeout
+    return until(
+        look, lambda _: (since is not None
+                         and time.monotonic() - since >= seconds),
+        what, describe=describe, timeout=timeout + seconds)
+
+
+def until_over(seconds, poll, wrong, what):
+    """Watch something for some seconds, in which nothing may go wrong.
+
+    :param poll: returns a state.
+    :param wrong: function of a state: what is wrong with it, or None.
+    :returns: the last state.
+    :raises WaitAborted: something was wrong.
+    """
+    end = time.monotonic() + seconds
+    return until(
+        poll, lambda state: time.monotonic() >= end and not wrong(state),
+        what, failed=wrong,
+        describe=lambda state: wrong(state) or 'nothing wrong',
+        timeout=CONF.magnum_capi.build_timeout + seconds)
+
+
+def ended_early():
+    """Return a function of Looks: why an operation is no longer running.
+
+    Magnum shows the old status for seconds after a request.
+    """
+    began = False
+
+    def wrong(look):
+        nonlocal began
+        if began and not look.trouble and not observations.is_in_progress(
+                look.status):
+            return f'the cluster is {look.status} already'
+        began = began or observations.is_in_progress(look.status)
+        return None
+
+    return wrong
 
 
 class ClusterWaiter:
@@ -80,8 +160,7 @@ class ClusterWaiter:
         self.versions = versions
         self._seen = set()
         self._clock = clock
-        self._pace = waiting.Pace(
-            first=min(0.5, interval), factor=1.5, most=interval)
+        self._pace = pace(interval)
 
     def look(self, cluster_id, nodegroup=None):
         """Look once.

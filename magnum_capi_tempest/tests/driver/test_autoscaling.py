@@ -37,10 +37,6 @@ class AutoscalingTest(operations.BaseOperationsTest):
             labels={**CONF.magnum_capi.labels, 'min_node_count': '1',
                     'auto_scaling_enabled': 'true'}))
 
-    def setUp(self):
-        super().setUp()
-        self.explain(self.cluster)
-
     def create_autoscaled_group(self):
         return self.create_group(
             self.cluster, node_count=LOW, min_node_count=LOW,

@@ -37,7 +37,6 @@ class CompleteTest(operations.BaseOperationsTest):
 
     def setUp(self):
         super().setUp()
-        self.explain(self.cluster)
         self.before = self.waiter.before(
             self.cluster['uuid'], operations.WORKERS)
 

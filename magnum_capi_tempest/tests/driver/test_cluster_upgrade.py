@@ -98,10 +98,6 @@ class UpgradeTest(operations.BaseOperationsTest):
         cls.cluster = cls.create_class_cluster(cls.old)
         cls.old_version = cls.cluster['coe_version']
 
-    def setUp(self):
-        super().setUp()
-        self.explain(self.cluster)
-
     def upgraded(self):
         """Return the upgraded cluster, whichever test runs first."""
         cluster = self.magnum.clusters.show_cluster(self.cluster['uuid'])

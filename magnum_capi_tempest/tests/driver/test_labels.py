@@ -125,10 +125,6 @@ class LabelsTest(operations.BaseOperationsTest):
             master_lb_enabled=True, floating_ip_enabled=False,
             labels={**CONF.magnum_capi.labels, **LABELS}))
 
-    def setUp(self):
-        super().setUp()
-        self.explain(self.cluster)
-
     def objects(self):
         found = _Objects(self.management.bodies(
             KINDS, observations.stack_id(self.cluster)))

@@ -10,6 +10,7 @@ import fixtures
 import testtools
 
 from magnum_capi import errors
+from magnum_capi import waiting
 from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest.leaks import watch
@@ -98,8 +99,8 @@ class AssertionsTest(testtools.TestCase):
         self.test = a_test()
         self.clock = fake_clock.FakeClock()
         self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.tests.common.operations.time', self.clock))
-        wait_for = operations.waiting.wait_for
+            'magnum_capi_tempest.tests.common.waiters.time', self.clock))
+        wait_for = waiting.wait_for
         self.useFixture(fixtures.MonkeyPatch(
             'magnum_capi.waiting.wait_for',
             lambda *args, **kwargs: wait_for(
