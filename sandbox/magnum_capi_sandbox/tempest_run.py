@@ -24,6 +24,7 @@ from magnum_capi_sandbox import nodes
 from magnum_capi_sandbox import usable_drivers
 from magnum_capi_sandbox import versions
 from magnum_capi_tempest import paths
+from magnum_capi_tempest import promises
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest.toolchain import lock
 from magnum_capi_tempest.workspace import durations
@@ -33,6 +34,11 @@ from magnum_capi_tempest.workspace import runs
 #: The tests of magnum-tempest-plugin that can run here: those marked "slow"
 #: need pods on the workload cluster, and sleep for ten minutes.
 THIRD_PARTY = r'^(?!.*\[.*\bslow\b.*\])magnum_tempest_plugin\.tests\.api'
+
+#: The life of a cluster, and of two drivers' clusters side by side, by the
+#: attribute of its promise.
+QUICK = (r'magnum_capi.*(ClusterLifecycleTest|'
+         rf'{promises.attribute("discovery.clash.side-by-side")})')
 
 #: Which promises are tested: those that this sandbox keeps; or, to see the
 #: tests fail, also all of driver discovery, those that drivers are known to
