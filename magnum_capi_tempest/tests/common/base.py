@@ -30,6 +30,7 @@ from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import microversions
 from magnum_capi_tempest.tests.common import observations
+from magnum_capi_tempest.tests.common import phases
 from magnum_capi_tempest.tests.common import tolerated
 from magnum_capi_tempest.tests.common import versions
 from magnum_capi_tempest.tests.common import waiters
@@ -53,6 +54,9 @@ PERSONAS = frozenset(('alt', 'project_admin', 'project_reader'))
 
 #: Tolerated errors that no test has reported yet, of all classes in a process.
 _TOLERATED = []
+
+#: What no test has told of the clusters of all classes in a process.
+_PHASES = phases.Phases()
 
 #: Versions of the cloud that a test of this process has already reported.
 _TOLD = set()
@@ -259,6 +263,7 @@ class BaseMagnumCapiTest(test.BaseTestCase):
         self.addCleanup(self._attach_tolerated)
         self.addCleanup(self._attach_not_checked)
         self.addCleanup(self._attach_versions)
+        self.addCleanup(self._attach_phases)
         #: Lines "part: version" for reports.
         self._versions_seen = [
             f'Magnum: highest microversion {self.newest_microversion}']
@@ -276,6 +281,7 @@ class BaseMagnumCapiTest(test.BaseTestCase):
             explain=cls.management and cls.management.conditions,
             tolerant=bool(flags.not_promised(COMPLETE)),
             stacks=magnum.stacks,
+            phases=_PHASES,
             versions=cls._versions() if magnum is cls.magnum else None,
             tolerated=tolerated.Tolerated(cls.__name__, _TOLERATED))
 
@@ -583,6 +589,11 @@ class BaseMagnumCapiTest(test.BaseTestCase):
         if found:
             _TOLD.update(found)
             self.addDetail(texts.VERSIONS, details.text('\n'.join(found)))
+
+    def _attach_phases(self):
+        found = _PHASES.take()
+        if found:
+            self.addDetail(texts.PHASES, details.text(found))
 
     def _attach_tolerated(self):
         found = self.waiter.tolerated.take()

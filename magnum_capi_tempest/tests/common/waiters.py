@@ -138,6 +138,7 @@ class ClusterWaiter:
         (observations.Update.is_abandoned).
     :param stacks: dict that receives each stack_id by the uuid of its
         cluster.
+    :param phases: phases.Phases, which sees what changes; None: nobody does.
     :param versions: versions.Watch, which sees each look at a cluster; None:
         nobody does.
     :param clock: for tests.
@@ -148,7 +149,8 @@ class ClusterWaiter:
 
     def __init__(self, clusters, nodegroups, *, interval, timeout,
                  explain=None, tolerated=None,
-                 tolerant=False, stacks=None, versions=None, clock=time):
+                 tolerant=False, stacks=None, versions=None, phases=None,
+                 clock=time):
         self._clusters = clusters
         self._nodegroups = nodegroups
         self._timeout = timeout
@@ -158,6 +160,7 @@ class ClusterWaiter:
         self._tolerant = tolerant
         self._stacks = {} if stacks is None else stacks
         self.versions = versions
+        self._phases = phases
         self._seen = set()
         self._clock = clock
         self._pace = pace(interval)
@@ -169,8 +172,11 @@ class ClusterWaiter:
         :returns: observations.Look. The group is requested first, so that the
             cluster is never older than its group.
         """
-        return self._reached(
+        look = self._reached(
             cluster_id, lambda: self._look(cluster_id, nodegroup))
+        if self._phases and not look.trouble:
+            self._phases.see(cluster_id, look.cluster)
+        return look
 
     def _look(self, cluster_id, nodegroup):
         try:
