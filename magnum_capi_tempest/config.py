@@ -31,7 +31,8 @@ GROUP = cfg.OptGroup(
     'magnum_capi', title='Magnum with a Cluster API driver')
 
 OPTS = [
-    # The first five are what tempest.config.service_client_config() reads.
+    # The first four are what tempest.config.service_client_config() reads;
+    # the region is that of [identity].
     cfg.StrOpt(
         'catalog_type', default='container-infra',
         help='Type of the Magnum endpoint in the Keystone catalog. Look it '
@@ -41,10 +42,6 @@ OPTS = [
         choices=['public', 'admin', 'internal',
                  'publicURL', 'adminURL', 'internalURL'],
         help='Interface of the Magnum endpoint to use.'),
-    cfg.StrOpt(
-        'region', default='',
-        help='Region of the Magnum endpoint. When empty, [identity] region '
-             'is used.'),
     cfg.IntOpt(
         'build_interval', default=5, min=1,
         help='Longest interval, in seconds, between two requests for the '
@@ -52,23 +49,10 @@ OPTS = [
              'shorter intervals.'),
     cfg.IntOpt(
         'build_timeout', default=1800, min=1,
-        help='Seconds to wait for a cluster to be created or changed before '
-             'the test fails. A minute is enough in the sandbox; virtual '
-             'machines that download images need half an hour.'),
-    cfg.IntOpt(
-        'delete_timeout', default=900, min=1,
-        help='Seconds to wait for a cluster to be deleted, with all of its '
-             'Cluster API objects, before the test fails.'),
-    cfg.StrOpt(
-        'min_microversion', default='1.1',
-        help='Lowest Magnum API microversion to test with, for example 1.9. '
-             'Tests that are only for lower ones are skipped. Magnum reports '
-             'what it supports in its answer to GET on its endpoint.'),
-    cfg.StrOpt(
-        'max_microversion', default='latest',
-        help='Highest Magnum API microversion to test with, for example 1.12. '
-             'Tests that need a higher one are skipped. "latest" is the '
-             'highest that this Magnum supports.'),
+        help='Seconds to wait for a cluster to be created, changed or '
+             'deleted, with all of its Cluster API objects, before the test '
+             'fails. A minute is enough in the sandbox; virtual machines that '
+             'download images need half an hour.'),
     cfg.StrOpt(
         'image_id', default='',
         help='Name or id of the Glance image that cluster nodes boot from. It '
@@ -170,8 +154,8 @@ OPTS = [
              'tested what Magnum does with two drivers of one type.'),
     cfg.StrOpt(
         'discovery_fixture', default='',
-        help='YAML file that names drivers and images which were installed to '
-             'see what Magnum does with them, for example "disabled_driver: '
+        help='YAML file that names drivers, images and values which were '
+             'installed for tests, for example "disabled_driver: '
              'k8s_mine_v1", a driver in [drivers] disabled_drivers. The '
              'documentation of the suite lists its fields. What it lacks is '
              'not tested.'),
@@ -195,11 +179,6 @@ OPTS = [
              'data, so that machines cannot boot from them. Where that '
              'matters, leave this empty; templates that name no driver are '
              'then not tested.'),
-    cfg.StrOpt(
-        'value_overlay', default='',
-        help='Name of an overlay of Helm values (label capi_helm_values) with '
-             '"apiServer: {allowedCIDRs: [203.0.113.0/24]}". When empty, it '
-             'is not tested how overlays change lists.'),
     cfg.DictOpt(
         'fault_flavors', default={},
         help='Names or ids of flavors whose machines behave in some way, as '
@@ -246,13 +225,6 @@ OPTS = [
              'nodes that run pods, and the Python package kubernetes. When '
              'empty, conformance is not tested: the nodes of an in-memory '
              'sandbox run no pods.'),
-    cfg.StrOpt(
-        'workload_image',
-        default='registry.k8s.io/e2e-test-images/agnhost:2.56',
-        help='Image of the workload that serves traffic between nodes while '
-             'its cluster is changed: agnhost of Kubernetes, or another image '
-             'with "agnhost netexec", a shell and curl. It must be present on '
-             'nodes that cannot pull it.'),
 ]
 
 FEATURE_GROUP = cfg.OptGroup(
@@ -260,10 +232,6 @@ FEATURE_GROUP = cfg.OptGroup(
     title='Features of the cloud under test')
 
 FEATURE_OPTS = [
-    cfg.BoolOpt(
-        'resize', default=True,
-        help='The driver can change the number of nodes of an existing '
-             'cluster. When false, no test resizes a cluster.'),
     cfg.BoolOpt(
         'workload_api', default=True,
         help='The Kubernetes API of the clusters can be reached from where '

@@ -20,7 +20,7 @@ MODES = ('quick', 'non-disruptive-conformance', 'certified-conformance')
 
 @dataclasses.dataclass(frozen=True)
 class DiscoveryFixture:
-    """Drivers and images that were installed to see what Magnum does.
+    """Drivers, images and values that were installed for tests.
 
     What is empty is not tested.
 
@@ -45,6 +45,12 @@ class DiscoveryFixture:
         system in the property magnum_distro; os_distro may be missing. It
         must be visible to everyone, and exactly one driver must provide its
         type, or the image must name a driver.
+    :param value_overlay: an overlay of Helm values (label capi_helm_values)
+        with "apiServer: {allowedCIDRs: [203.0.113.0/24]}".
+    :param workload_image: image on nodes that cannot pull one, of the workload
+        that serves traffic between nodes while its cluster is changed:
+        agnhost of Kubernetes, or another one with "agnhost netexec", a shell
+        and curl. Without it, nodes pull agnhost.
     :param marks: by what clusters of clashing_drivers are recognized: the
         field "mark" of a description (magnum-capi.yaml), by name of the
         driver. For drivers without a description where Tempest runs.
@@ -61,6 +67,8 @@ class DiscoveryFixture:
     lax_distro: str = ''
     lax_shadowed_driver: str = ''
     magnum_distro_image: str = ''
+    value_overlay: str = ''
+    workload_image: str = ''
     marks: dict = dataclasses.field(default_factory=dict)
 
 

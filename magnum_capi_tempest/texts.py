@@ -22,6 +22,11 @@ KNOWN_ANSWERS = 'known answers of Magnum'
 #: each; reports show them first.
 VERSIONS = 'versions'
 
+#: Name of a test detail about the clusters that its process has seen: JSON, a
+#: line each, [seconds since the epoch, uuid, name, status since then]; an
+#: empty status: it is gone. Reports draw them.
+PHASES = 'phases of clusters'
+
 #: Control characters except tab and newline, C1 controls, lone surrogates, and
 #: characters that change the direction of text: none may reach a terminal or
 #: XML 1.0. Characters without width are included: with them, two different

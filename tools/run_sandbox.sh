@@ -7,7 +7,7 @@ set -euo pipefail
 
 usage() {
     cat << EOF
-usage: tools/run_sandbox.sh [--keep] [--plain] [--magnum RELEASE]
+usage: tools/run_sandbox.sh [--quick] [--keep] [--plain] [--magnum RELEASE]
                            [--profile embedded|full] [--nodes memory|docker]
                            [OPTION...] [-- ARGUMENT...]
 
@@ -15,6 +15,8 @@ Sets everything up, starts the sandbox (a cloud with Magnum and Cluster API on
 loopback), runs tempest against it and takes the sandbox down again. The driver
 under test is k8s_capi_v1, which clashes with magnum-capi-helm.
 
+  --quick       only clusters of both drivers, side by side, and the life of a
+                cluster: two minutes of tests
   --keep        leave the sandbox up
   --plain       plain Magnum with magnum-capi-helm: without the filter of the
                 discovery specification, and without drivers that clash
@@ -30,7 +32,8 @@ under test is k8s_capi_v1, which clashes with magnum-capi-helm.
                 without --regex all tests of magnum_capi run
   ARGUMENT      more arguments for "tempest run"
 
-Exit code: that of tempest; 2 wrong usage, 3 this machine lacks something.
+Exit code: that of tempest; 2 wrong usage, before anything is installed, 3 this
+machine lacks something.
 EOF
 }
 
@@ -38,7 +41,48 @@ TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=tools/lib.sh
 source "$TOP/tools/lib.sh"
 
+# said NAME VALUE...: exit with a usage error unless what follows names the
+# value of an option that the programs know. It is read where they know it.
+said() {
+    local name=$1 value=$2 known
+    shift 2
+    # shellcheck disable=SC2046  # words
+    case $name in
+        -c | --concurrency)
+            [[ $value =~ ^[0-9]+$ ]] ||
+                DIE_CODE=2 die 'This is not a number of workers' \
+                    "$name $value" 'See --help' ;;
+        --promise)
+            one_of promise "$value" $(sed -n "s/^PROMISES = (\(.*\))$/\1/p" \
+                "$TOP/sandbox/magnum_capi_sandbox/tempest_run.py" |
+                tr -d "',") ;;
+        --driver)
+            one_of driver "$value" $(sed -n 's/^name: //p' \
+                "$TOP"/magnum_capi_tempest/descriptions/*.yaml \
+                "$TOP/magnum-capi/magnum_capi/driver/magnum-capi.yaml"
+                sed -n 's/^\(k8s_[a-z0-9_]*\) = .*/\1/p' \
+                    "$TOP/sandbox/drivers/clash/pyproject.toml") ;;
+        --magnum)
+            [[ $value == */* || -e $value || $value == patched ]] ||
+                one_of 'release of Magnum' "$value" $(grep -o \
+                    "Release('[0-9.]*', [0-9]*" \
+                    "$TOP/sandbox/magnum_capi_sandbox/releases.py" |
+                    sed "s/Release(//; s/[',]//g") ;;
+        --option)
+            known="^        '${value%%=*}',"
+            [[ $value == - ]] || { [[ $value == ?*=* ]] && grep -q "$known" \
+                "$TOP/magnum_capi_tempest/config.py"; } ||
+                DIE_CODE=2 die 'This is not NAME=VALUE of [magnum_capi]' \
+                    "$name $value" 'Its options are in config.py' ;;
+    esac
+    (($# == 0)) || said "$@"
+}
+
 keep=
+quick=
+regex=
+third_party=
+given=()
 drivers=(--clash --discovery-filter)
 magnum=()
 profile=embedded
@@ -47,10 +91,15 @@ arguments=()
 while (($#)); do
     case $1 in
         -h | --help) usage; exit 0 ;;
+        --quick) quick=yes; arguments+=("$1") ;;
         --keep) keep=yes ;;
         --plain) drivers=() ;;
-        --magnum) need_value "$@"; magnum=(--magnum "$2"); shift ;;
-        --magnum=*) magnum=(--magnum "${1#*=}") ;;
+        --magnum)
+            need_value "$@"
+            magnum=(--magnum "$2"); given+=("$1" "$2")
+            shift ;;
+        --magnum=*)
+            magnum=(--magnum "${1#*=}"); given+=(--magnum "${1#*=}") ;;
         --profile) need_value "$@"; profile=$2; shift ;;
         --profile=*) profile=${1#*=} ;;
         --nodes) need_value "$@"; nodes=$2; shift ;;
@@ -59,10 +108,13 @@ while (($#)); do
             --results)
             need_value "$@"
             arguments+=("$1" "$2")
+            given+=("$1" "$2")
             shift ;;
         --regex=* | --driver=* | --concurrency=* | --promise=* | --option=* | \
-            --results=* | --third-party)
-            arguments+=("$1") ;;
+            --results=*)
+            arguments+=("$1")
+            given+=("${1%%=*}" "${1#*=}") ;;
+        --third-party) third_party=yes; arguments+=("$1") ;;
         --) arguments+=("$@"); break ;;
         *) unknown "$1" ;;
     esac
@@ -79,6 +131,19 @@ case $nodes in
     *) DIE_CODE=2 die 'Unknown nodes' "--nodes $nodes" \
            'Use memory or docker' ;;
 esac
+
+((${#given[@]} == 0)) || said "${given[@]}"
+if [[ " ${given[*]} " == *' --regex '* || " ${given[*]} " == *' -r '* ]]; then
+    regex=yes
+fi
+if [[ $quick && ($regex || $third_party) ]]; then
+    DIE_CODE=2 die '--quick chooses the tests' "${arguments[*]}" \
+        'Omit --quick, or --regex and --third-party'
+fi
+if [[ $third_party && ${drivers[*]} ]]; then
+    DIE_CODE=2 die 'magnum-tempest-plugin names no driver, and these clash' \
+        --third-party 'Add --plain'
+fi
 
 started=
 # shellcheck disable=SC2317  # called by the trap

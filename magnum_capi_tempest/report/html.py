@@ -19,13 +19,15 @@ import markupsafe
 
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import text
+from magnum_capi_tempest.report import timeline
 
 #: Order of the tests on the page: what needs attention first, then as run.
 _ORDER = {status: i for i, status in enumerate(model.STATUSES)}
 
 
-#: Most characters of test details on a page; the record has all of them.
-ROOM = 600_000
+#: Most characters of tests and their details on a page; the record has all of
+#: them. A test itself takes about so many, with its bar in the timeline.
+ROOM, TEST = 880_000, 600
 #: Most characters of one text of a passed test.
 _SHORT = 300
 #: In the name of a detail about a cluster, its uuid.
@@ -41,8 +43,10 @@ _FEW = 5
 
 def render(run):
     """The run as an HTML document, at most about 1 MB for 1,000 tests."""
-    return page('report.html', run=run, few=_FEW, groups=_groups(sorted(
-        _bounded(run.tests), key=lambda test: _ORDER[test.status])))
+    return page(
+        'report.html', run=run, few=_FEW, timeline=timeline.of(run),
+        groups=_groups(sorted(_bounded(run.tests),
+                              key=lambda test: _ORDER[test.status])))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,7 +96,8 @@ def _bounded(tests):
 
     Tests that did not pass share the space; logs of passed tests are omitted.
     """
-    most = ROOM // max(1, sum(
+    room = max(ROOM // 4, ROOM - TEST * len(tests))
+    most = room // max(1, sum(
         len(d.text) > _SHORT for t in tests if t.status != model.PASSED
         for d in t.details))
     for test in tests:

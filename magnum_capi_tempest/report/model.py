@@ -48,6 +48,7 @@ class Test:
     :param name: short name for people.
     :param id: the full name, as used by the test runner.
     :param seconds: None if the stream does not say.
+    :param started: aware datetime; None if the stream does not say.
     :param group: the heading in CI systems; by default the part of the id
         before its last dot.
     """
@@ -59,6 +60,7 @@ class Test:
     details: tuple[Detail, ...] = ()
     tags: tuple[str, ...] = ()
     group: str = ''
+    started: datetime.datetime | None = None
 
     @property
     def failing(self) -> bool:
@@ -77,6 +79,21 @@ class Test:
         if self.status == XPASSED:
             return 'It is marked as an expected failure, but passed'
         return self.details[0].text.strip() if self.details else ''
+
+
+@dataclasses.dataclass(frozen=True)
+class Phase:
+    """A status that a cluster had for some time.
+
+    :param started: aware datetime, when it was first seen.
+    :param ended: likewise; None: it was not seen to end.
+    """
+
+    uuid: str
+    name: str
+    status: str
+    started: datetime.datetime
+    ended: datetime.datetime | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,6 +119,7 @@ class Run:
     :param seconds: from the first start to the last end.
     :param facts: what was tested, with what; shown in this order.
     :param problems: why the record itself cannot be trusted, one line each.
+    :param phases: of the clusters of the tests, as far as they are known.
     :param outcome: one or two words from a caller that knows more about the
         run than its tests show (``incomplete``); empty: the tests decide. It
         can make a run worse than its tests, never better.
@@ -116,6 +134,7 @@ class Run:
         default_factory=lambda: types.MappingProxyType({}))
     problems: tuple[str, ...] = ()
     sections: tuple[Section, ...] = ()
+    phases: tuple[Phase, ...] = ()
     outcome: str = ''
     conclusion: str = ''
 

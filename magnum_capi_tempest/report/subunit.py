@@ -22,6 +22,7 @@ from magnum_capi_tempest import redact
 from magnum_capi_tempest.report import environment
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import text
+from magnum_capi_tempest.report import timeline
 from magnum_capi_tempest import texts
 
 #: Test id that python-subunit uses when it cannot read a packet.
@@ -97,7 +98,13 @@ def read(path, *, title, facts=None):
             hint='"stestr last --subunit" writes one')
     begins = [r['timestamps'][0] for r in tests if r['timestamps'][0]]
     ends = [t for r in tests for t in r['timestamps'] if t]
-    tests = tuple(_test(record) for record in tests)
+    tests = [_test(record) for record in tests]
+    phases = timeline.phases(
+        line for test in tests for detail in test.details
+        if detail.name == texts.PHASES for line in detail.text.splitlines())
+    tests = tuple(dataclasses.replace(test, details=tuple(
+        detail for detail in test.details if detail.name != texts.PHASES))
+        for test in tests)
     facts = _versions(tests) | {
         str(k): str(v) for k, v in (facts or {}).items()}
     return model.Run(
@@ -105,6 +112,7 @@ def read(path, *, title, facts=None):
         started=min(begins, default=None),
         seconds=(max(ends) - min(begins)).total_seconds() if begins else 0.0,
         tests=tests,
+        phases=tuple(phases),
         facts=types.MappingProxyType(facts),
         problems=tuple(sorted({_damage(r, path) for r in damage})),
         sections=(*_hindered(tests), *_promises(tests), *_not_checked(tests),
@@ -228,6 +236,7 @@ def _test(record):
         name=name, id=text.clean(record['id']), status=status,
         seconds=(end - begin).total_seconds()
         if begin and end and ended else None,
+        started=begin,
         details=tuple(d for d in details if d.text.strip()),
         tags=tuple(sorted({*tags, *map(text.clean, record['tags'])})))
     if environment.of_test(test):

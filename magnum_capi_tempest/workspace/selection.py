@@ -151,8 +151,6 @@ class Choice:
         said = self.preferred
         found = {
             'endpoint_type': self.cloud.interface,
-            'min_microversion': self.microversions[0],
-            'max_microversion': self.microversions[1],
             'image_id': self.image.id,
             'flavor_id': self.flavor.id,
             'master_flavor_id': self.master_flavor.id,

@@ -24,6 +24,7 @@ from magnum_capi_sandbox import nodes
 from magnum_capi_sandbox import usable_drivers
 from magnum_capi_sandbox import versions
 from magnum_capi_tempest import paths
+from magnum_capi_tempest import promises
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest.toolchain import lock
 from magnum_capi_tempest.workspace import durations
@@ -33,6 +34,11 @@ from magnum_capi_tempest.workspace import runs
 #: The tests of magnum-tempest-plugin that can run here: those marked "slow"
 #: need pods on the workload cluster, and sleep for ten minutes.
 THIRD_PARTY = r'^(?!.*\[.*\bslow\b.*\])magnum_tempest_plugin\.tests\.api'
+
+#: The life of a cluster, and of two drivers' clusters side by side, by the
+#: attribute of its promise.
+QUICK = (r'magnum_capi.*(ClusterLifecycleTest|'
+         rf'{promises.attribute("discovery.clash.side-by-side")})')
 
 #: Which promises are tested: those that this sandbox keeps; or, to see the
 #: tests fail, also all of driver discovery, those that drivers are known to
@@ -65,6 +71,9 @@ class Order:
     results: pathlib.Path | None = None
     described: driver_info.Description | None = None
 
+
+#: The overlay of Helm values that every sandbox has for tests.
+OVERLAY = 'operators'
 
 #: Folder of the configuration of runs, in the workspace. ``sandbox env`` has
 #: another one, so that it cannot change a run.
@@ -140,7 +149,11 @@ def _config(box, order, artifact_dir=None, etc=folder.ETC):
     options = dict(_clashing(box, spec, order)) | dict(order.options)
     names = [name for name in options.get('clashing_drivers', '').split(',')
              if name]
-    fixture = {'marks': usable_drivers.marks(box, names)} | (
+    fixture = {
+        'marks': usable_drivers.marks(box, names),
+        'value_overlay': OVERLAY,
+        'workload_image': spec.machines.workload_image,
+    } | (
         access.of_clash() if spec.clash else {}) | dict(order.fixture)
     options = {'discovery_fixture': str(
         workspace(box.directory) / etc / folder.FIXTURE)} | options

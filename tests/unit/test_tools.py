@@ -15,8 +15,11 @@ import testtools
 
 from magnum_capi import waiting
 from magnum_capi_sandbox.cli import sandbox
+from magnum_capi_sandbox import releases
+from magnum_capi_sandbox import tempest_run
 from magnum_capi_tempest.cli import driver_test
 from magnum_capi_tempest.cli import tempest
+from magnum_capi_tempest import config
 
 TOOLS = pathlib.Path(__file__).parents[2] / 'tools'
 LIBRARY = TOOLS / 'lib.sh'
@@ -158,13 +161,13 @@ def options(parser):
 class UsageTest(testtools.TestCase):
     """A word that a script does not know is refused at once."""
 
-    def refused(self, *command):
+    def refused(self, *command, code=2):
         # What would be installed next goes to the cache.
         ended = subprocess.run(command, capture_output=True, text=True,
                                check=False, env={
                                    **os.environ,
                                    'MAGNUM_CAPI_CACHE': '/dev/null/cache'})
-        self.assertEqual(2, ended.returncode, ended.stderr)
+        self.assertEqual(code, ended.returncode, ended.stderr)
         return ended.stderr
 
     def test_unknown_options(self):
@@ -185,6 +188,36 @@ class UsageTest(testtools.TestCase):
                         ['run_devstack.sh', '--folder'],
                         ['run_zuul.sh', '--results']):
             self.refused(TOOLS / command[0], *command[1:])
+
+    def test_words_that_the_programs_would_refuse(self):
+        for words, said in (
+                ('--driver k8s_nobody_v1', 'one of: k8s_capi_helm_v1 '),
+                ('--driver=k8s_nobody_v1', 'k8s_capi_v1'),
+                ('--promise some', 'one of: ' + ' '.join(
+                    tempest_run.PROMISES)),
+                ('--concurrency many', 'many'),
+                ('--option frobs=1', 'frobs=1'),
+                ('--option many_clusters', 'NAME=VALUE'),
+                ('--magnum 2020.1', ' '.join(
+                    f'{one.name} {one.version}'
+                    for one in releases.RELEASES[:2])),
+                ('--quick --regex x', '--quick'),
+                ('--quick --third-party --plain', '--quick'),
+                ('--third-party', '--plain')):
+            self.assertIn(said, self.refused(
+                TOOLS / 'run_sandbox.sh', *words.split()), words)
+
+    def test_words_that_the_programs_take(self):
+        for words in (
+                [f'--option={one.name}=1' for one in config.OPTS],
+                [f'--promise={one}' for one in tempest_run.PROMISES],
+                [f'--magnum={one.name}' for one in releases.RELEASES],
+                ['--driver', 'k8s_capi_lenient_v1', '-c', '3', '--quick',
+                 '--magnum', './x'],
+                ['--third-party', '--plain', '--regex', 'x']):
+            # Only the cache is missing.
+            self.assertIn('/dev/null/cache', self.refused(
+                TOOLS / 'run_sandbox.sh', *words, code=3), words)
 
     def test_options_of_the_commands_that_they_run(self):
         """All are known: only the last word is not."""

@@ -11,6 +11,7 @@ from magnum_capi import waiting
 from magnum_capi_tempest.evidence import workload
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import kubeconfig
+from magnum_capi_tempest.tests.common import waiters
 
 
 def private_folder() -> contextlib.AbstractContextManager:
@@ -106,4 +107,4 @@ def wait_for_nodes(path, *, masters, workers, version, timeout, interval):
         f'{workers} workers, all ready with {version}', timeout=timeout,
         done=lambda found: found.shows(masters, workers, version),
         failed=NodesLook.refusal, describe=str,
-        pace=waiting.Pace(first=min(0.5, interval), most=interval))
+        pace=waiters.pace(interval))

@@ -30,6 +30,7 @@ from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import microversions
 from magnum_capi_tempest.tests.common import observations
+from magnum_capi_tempest.tests.common import phases
 from magnum_capi_tempest.tests.common import tolerated
 from magnum_capi_tempest.tests.common import versions
 from magnum_capi_tempest.tests.common import waiters
@@ -53,6 +54,9 @@ PERSONAS = frozenset(('alt', 'project_admin', 'project_reader'))
 
 #: Tolerated errors that no test has reported yet, of all classes in a process.
 _TOLERATED = []
+
+#: What no test has told of the clusters of all classes in a process.
+_PHASES = phases.Phases()
 
 #: Versions of the cloud that a test of this process has already reported.
 _TOLD = set()
@@ -78,14 +82,14 @@ def _management(path):
     return capi.ManagementCluster(path)
 
 
-class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
+class BaseMagnumCapiTest(test.BaseTestCase):
     """A test of Magnum with a Cluster API driver.
 
     Class attributes of subclasses:
 
     * ``min_microversion``, ``max_microversion``: the class is skipped if
-      [magnum_capi] and this Magnum allow none in between; requests are sent
-      with the lowest one allowed.
+      this Magnum has none in between; requests are sent with the lowest one.
+    * ``needs``: ids of promises for :func:`.flags.needs`.
     * ``required_options``: for :func:`.flags.value`; the class is skipped if
       one is not set. ``test_preflight`` then fails, so that a run with a bad
       tempest.conf is not green.
@@ -97,11 +101,16 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
     """
 
     credentials = ['primary']
-    min_microversion = '1.1'
+    min_microversion = microversions.LOWEST
     max_microversion = api_version_utils.LATEST_MICROVERSION
     required_options = TEMPLATE_OPTIONS
     required_flags = ()
     newest_microversion = api_version_utils.LATEST_MICROVERSION
+
+    @classmethod
+    def setUpClass(cls):  # noqa: MC102
+        class_slots.enter(cls)
+        super().setUpClass()
 
     @classmethod
     def skip_checks(cls):
@@ -110,9 +119,6 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
         if not CONF.service_available.magnum_capi:
             raise cls.skipException(
                 '[service_available] magnum_capi is false in tempest.conf')
-        options = CONF.magnum_capi
-        cls._check_microversions(cls.min_microversion, cls.max_microversion,
-                                 options.max_microversion)
         missing = flags.unset(cls.required_options)
         if missing:
             raise cls.skipException(missing)
@@ -187,11 +193,9 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
     @classmethod
     def setup_clients(cls):
         super().setup_clients()
-        cls.microversion = api_version_utils.select_request_microversion(
-            cls.min_microversion, CONF.magnum_capi.min_microversion)
+        cls.microversion = cls.min_microversion
         cls.magnum = factories.Magnum(cls.os_primary, cls.microversion)
-        cls.newest_microversion = microversions.allowed(
-            cls.magnum.templates, CONF.magnum_capi.max_microversion)
+        cls.newest_microversion = microversions.allowed(cls.magnum.templates)
         cls._check_microversions(cls.min_microversion, cls.max_microversion,
                                  cls.newest_microversion)
         if 'admin' in cls.credentials:
@@ -259,6 +263,7 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
         self.addCleanup(self._attach_tolerated)
         self.addCleanup(self._attach_not_checked)
         self.addCleanup(self._attach_versions)
+        self.addCleanup(self._attach_phases)
         #: Lines "part: version" for reports.
         self._versions_seen = [
             f'Magnum: highest microversion {self.newest_microversion}']
@@ -273,10 +278,10 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
         return waiters.ClusterWaiter(
             magnum.clusters, magnum.nodegroups,
             interval=options.build_interval, timeout=options.build_timeout,
-            delete_timeout=options.delete_timeout,
             explain=cls.management and cls.management.conditions,
             tolerant=bool(flags.not_promised(COMPLETE)),
             stacks=magnum.stacks,
+            phases=_PHASES,
             versions=cls._versions() if magnum is cls.magnum else None,
             tolerated=tolerated.Tolerated(cls.__name__, _TOLERATED))
 
@@ -299,7 +304,7 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
     @staticmethod
     def _check_microversions(lowest, highest, newest):
         api_version_utils.check_skip_with_microversion(
-            lowest, highest, CONF.magnum_capi.min_microversion, newest)
+            lowest, highest, microversions.LOWEST, newest)
 
     @classmethod
     def is_admin_available(cls):
@@ -584,6 +589,11 @@ class BaseMagnumCapiTest(test.BaseTestCase, class_slots.FairTest):
         if found:
             _TOLD.update(found)
             self.addDetail(texts.VERSIONS, details.text('\n'.join(found)))
+
+    def _attach_phases(self):
+        found = _PHASES.take()
+        if found:
+            self.addDetail(texts.PHASES, details.text(found))
 
     def _attach_tolerated(self):
         found = self.waiter.tolerated.take()

@@ -15,7 +15,6 @@ the classes that are already running.
 
 from oslo_concurrency import lockutils
 from tempest import config
-import testtools
 
 CONF = config.CONF
 
@@ -26,22 +25,18 @@ NAME = 'magnum-capi-turnstile'
 _closed = []
 
 
-class FairTest(testtools.TestCase):
-    """A base of test classes, to be listed after tempest.test.BaseTestCase.
+def enter(case):
+    """Wait for the turn of a class; for its setUpClass, before tempest's.
 
-    BaseTestCase calls the setUpClass of the next base before it takes the
-    lock, and skip_checks once it has it, which must then call :func:`reopen`.
+    Tempest then takes its lock and calls skip_checks, which must call
+    :func:`reopen`.
     """
-
-    @classmethod
-    def setUpClass(cls):  # noqa: MC102
-        super().setUpClass()
-        if cls.is_serial_execution_requested():
-            # A class that is skipped need not wait.
-            cls.skip_checks()
-            close()
-        else:
-            pass_through()
+    if case.is_serial_execution_requested():
+        # A class that is skipped need not wait.
+        case.skip_checks()
+        close()
+    else:
+        pass_through()
 
 
 def pass_through():

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""The base of tests that run something inside clusters."""
+"""Runs conformance tests and a workload inside the clusters of a test."""
 
 import contextlib
 import dataclasses
@@ -21,12 +21,14 @@ from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance import verdict
 from magnum_capi_tempest import option_files
 from magnum_capi_tempest.tests.common import access
-from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import details
-from magnum_capi_tempest.tests.common import operations
+from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.workloads import serving
 
 CONF = config.CONF
+
+#: Of the workload, unless the fixture names one that the nodes have.
+IMAGE = 'registry.k8s.io/e2e-test-images/agnhost:2.56'
 
 #: File in the results with the seconds that each phase of a test took.
 PHASES = 'phases.json'
@@ -55,14 +57,17 @@ def _run(wanted):
         stand_in=os.environ.get(model.STAND_IN_VARIABLE) == model.STAND_IN)
 
 
-class BaseConformanceTest(operations.BaseOperationsTest):
-    """A test of clusters whose nodes run pods."""
+class Inside(fixtures.Fixture):
+    """What a test does in clusters whose nodes run pods, and how long it took.
 
-    required_options = (*base.TEMPLATE_OPTIONS, 'conformance_plan')
+    :param test: operations.BaseOperationsTest.
+    """
 
-    def setUp(self):
-        super().setUp()
+    def __init__(self, test):
+        self._test = test
         self._phases = {}
+
+    def _setUp(self):
         self.addCleanup(self._tell_phases)
 
     @contextlib.contextmanager
@@ -78,7 +83,7 @@ class BaseConformanceTest(operations.BaseOperationsTest):
         """Attach how long each phase took, and store it with the results."""
         if not self._phases:
             return
-        self.addDetail('seconds by phase', details.text(self._phases))
+        self._test.addDetail('seconds by phase', details.text(self._phases))
         folder = results()
         if folder:
             os.makedirs(folder, exist_ok=True)
@@ -88,8 +93,8 @@ class BaseConformanceTest(operations.BaseOperationsTest):
 
     def kubeconfig(self, cluster):
         """Write a kubeconfig for a cluster, for this test; return its path."""
-        return self.enterContext(
-            access.kubeconfig_of(self.magnum.certificates, cluster))
+        return self._test.enterContext(
+            access.kubeconfig_of(self._test.magnum.certificates, cluster))
 
     def assert_conforms(self, cluster, when=''):
         """Assert that the conformance tests run in a cluster, and all pass.
@@ -97,9 +102,9 @@ class BaseConformanceTest(operations.BaseOperationsTest):
         :param when: what was done to the cluster; names a results folder.
         """
         ended = self.run_conformance(cluster, when)
-        self.assertEqual(verdict.PASSED, ended.verdict.outcome,
-                         ', '.join(ended.verdict.reasons))
-        self.assertGreater(len(ended.result.ran), 0)
+        self._test.assertEqual(verdict.PASSED, ended.verdict.outcome,
+                               ', '.join(ended.verdict.reasons))
+        self._test.assertGreater(len(ended.result.ran), 0)
 
     def run_conformance(self, cluster, when=''):
         """Run the conformance tests in a cluster and keep their results."""
@@ -112,7 +117,7 @@ class BaseConformanceTest(operations.BaseOperationsTest):
         ended = self._named(ended, cluster)
         shown = report.view(ended.result, ended.verdict)
         report.write(folder, shown)
-        self.addDetailUniqueName('conformance', details.text(
+        self._test.addDetailUniqueName('conformance', details.text(
             {'verdict': shown.run.verdict,
              'counts': dict(ended.result.counts),
              'reasons': ended.verdict.reasons,
@@ -121,7 +126,7 @@ class BaseConformanceTest(operations.BaseOperationsTest):
 
     def _named(self, ended, cluster):
         """The results of a run, with what Magnum knows about its cluster."""
-        template = self.magnum.templates.show_cluster_template(
+        template = self._test.magnum.templates.show_cluster_template(
             cluster['cluster_template_id'])
         known = ended.result.cluster
         result = dataclasses.replace(
@@ -136,7 +141,7 @@ class BaseConformanceTest(operations.BaseOperationsTest):
     def start_workload(self, cluster):
         """Start a workload that serves traffic: serving.Serving."""
         workload = serving.Serving(
-            self.kubeconfig(cluster), CONF.magnum_capi.workload_image,
+            self.kubeconfig(cluster), flags.fixture().workload_image or IMAGE,
             CONF.magnum_capi.build_timeout)
         workload.start()
         return workload
@@ -144,8 +149,8 @@ class BaseConformanceTest(operations.BaseOperationsTest):
     def assert_serves(self, workload):
         """Assert that every node's pods can reach those of all other nodes."""
         workload.wait()
-        self.assertGreater(workload.reach_each_other(), 0,
-                           'There is only one node')
+        self._test.assertGreater(workload.reach_each_other(), 0,
+                                 'There is only one node')
 
     @contextlib.contextmanager
     def answering(self, workload):
@@ -159,13 +164,13 @@ class BaseConformanceTest(operations.BaseOperationsTest):
             finally:
                 # Even if the change has failed.
                 found.stop()
-                self.addDetailUniqueName(
+                self._test.addDetailUniqueName(
                     'answers of the workload', details.text(str(found.seen)))
                 self._phases['longest without an answer'] = round(
                     found.seen.ways['address'].gap, 1)
         seen = found.seen.ways['address']
-        self.assertGreater(seen.rounds, 0, 'No client of the workload '
-                                           'logged anything')
-        self.assertLessEqual(
+        self._test.assertGreater(
+            seen.rounds, 0, 'No client of the workload logged anything')
+        self._test.assertLessEqual(
             seen.gap, plan().workload_gap,
             f'The workload did not answer: {found.seen}')

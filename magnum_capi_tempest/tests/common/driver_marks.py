@@ -52,18 +52,23 @@ def _mark(name, document):
     return marks.Mark(name, **document)
 
 
-class Assertions:
-    """For a base.BaseMagnumCapiTest."""
+class Marks:
+    """Compares clusters of a test with the marks of drivers.
 
-    def read_marks(self, fixture, drivers):
-        """Read the marks with which :meth:`assert_served_by` compares."""
+    :param test: base.BaseMagnumCapiTest.
+    :param fixture: see :func:`of`, like drivers.
+    :raises AssertionError: nothing shows which clusters a driver serves.
+    """
+
+    def __init__(self, test, fixture, drivers):
+        self._test = test
         self._marks = of(fixture, drivers)
         for mark in self._marks.values():
-            if not mark.stack_id and not (self.management and mark.objects):
-                self.fail(
+            if not mark.stack_id and not (test.management and mark.objects):
+                test.fail(
                     f'Nothing shows which clusters {mark.driver} serves: its '
                     'mark has no stack_id, and '
-                    + ('no objects' if self.management
+                    + ('no objects' if test.management
                        else 'management_kubeconfig is not set'))
 
     def assert_told_apart(self, clusters):
@@ -76,12 +81,12 @@ class Assertions:
         for driver, cluster in clusters.items():
             self.assert_served_by(driver, cluster)
         if len({*map(frozenset, seen.values())}) < len(seen):
-            self.fail(
+            self._test.fail(
                 f'{" and ".join(seen)} cannot be told apart: both clusters '
                 f'have the marks of {", ".join(sorted(seen.popitem()[1]))}. '
                 'One driver serves both, or what the drivers declare as mark '
                 'is too general'
-                + ('' if self.management
+                + ('' if self._test.management
                    else '; management_kubeconfig is not set'))
 
     def assert_served_by(self, driver, cluster):
@@ -89,8 +94,9 @@ class Assertions:
         stack_id, objects = self._look(cluster)
         lacks = self._marks[driver].lacks(stack_id, objects)
         if lacks:
-            self.fail(f'Another driver than {driver} has served cluster '
-                      f'{cluster["uuid"]}: ' + '; '.join(lacks))
+            self._test.fail(
+                f'Another driver than {driver} has served cluster '
+                f'{cluster["uuid"]}: {"; ".join(lacks)}')
 
     @contextlib.contextmanager
     def served_by(self, driver, cluster):
@@ -106,13 +112,13 @@ class Assertions:
     @contextlib.contextmanager
     def deleted_by(self, driver, cluster):
         """Assert that a driver serves the deletion of its cluster."""
-        if not self.management:
-            self.not_checked('which driver serves a deletion',
-                             'management_kubeconfig')
+        if not self._test.management:
+            self._test.not_checked('which driver serves a deletion',
+                                   'management_kubeconfig')
             yield
             return
         failure = None
-        with self.management.changes_of(
+        with self._test.management.changes_of(
                 observations.stack_id(cluster)) as changes:
             try:
                 yield
@@ -127,8 +133,9 @@ class Assertions:
         stack_id = observations.stack_id(cluster)
         lacks = self._marks[driver].lacks_deletion(stack_id, changes.found)
         if lacks:
-            self.fail(f'Another driver than {driver} has deleted cluster '
-                      f'{cluster["uuid"]}: {"; ".join(lacks)}')
+            self._test.fail(
+                f'Another driver than {driver} has deleted cluster '
+                f'{cluster["uuid"]}: {"; ".join(lacks)}')
 
     def _marked(self, cluster):
         stack_id, objects = self._look(cluster)
@@ -137,7 +144,7 @@ class Assertions:
 
     def _look(self, cluster):
         objects = None
-        if self.management:
-            objects = self.management.bodies({
+        if self._test.management:
+            objects = self._test.management.bodies({
                 kind for mark in self._marks.values() for kind in mark.kinds})
         return observations.stack_id(cluster), objects

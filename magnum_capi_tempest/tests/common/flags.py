@@ -17,6 +17,9 @@ from magnum_capi_tempest import promises
 
 CONF = config.CONF
 
+#: The promise that tests need which resize a cluster on their way.
+RESIZE = 'lifecycle.resize.workers'
+
 
 def promise(name):
     """Return a decorator: the test, or each of a class, judges a promise.
@@ -45,13 +48,21 @@ def _tests(case):
             if name.startswith('test_') and not hasattr(test, 'promise')]
 
 
-def needs(name):
-    """Return a decorator: skip the test if another promise is not made.
+def needs(*names):
+    """Return a decorator: the test, or each of a class, needs other promises.
 
-    :param name: id in one of the registries.
+    It is skipped if one of them is not made.
+
+    :param names: ids in one of the registries.
+    :raises LookupError: there is no such promise.
     """
-    reason = not_promised(name)
-    return testtools.skipIf(reason, reason)
+    for name in names:
+        promises.missing(name, ())
+
+    def decorate(found):
+        found.needs = (*getattr(found, 'needs', ()), *names)
+        return found
+    return decorate
 
 
 def not_promised(name):
@@ -61,6 +72,11 @@ def not_promised(name):
     """
     missing = promises.missing(name, CONF.magnum_capi.not_promised)
     return missing and f'{missing} is in [magnum_capi] not_promised'
+
+
+def can_resize():
+    """Return whether tests may resize a cluster on their way."""
+    return not not_promised(RESIZE)
 
 
 def judged_by(case, name):
@@ -74,9 +90,11 @@ def judged_by(case, name):
 
 
 def refusal(case, name):
-    """Return why a test is skipped for what it judges; empty if it is not."""
-    judged = judged_by(case, name)
-    return judged and not_promised(judged)
+    """Return why a test is skipped for what it judges or needs; or ''."""
+    wanted = (judged_by(case, name),
+              *getattr(getattr(case, name), 'needs', ()),
+              *getattr(case, 'needs', ()))
+    return next(filter(None, map(not_promised, filter(None, wanted))), '')
 
 
 def promised(flag):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The microversions that tests may use: configured, and known to Magnum."""
+"""The microversions that tests may use: known to them, and to Magnum."""
 
 import re
 
@@ -12,6 +12,8 @@ from magnum_capi_tempest.services import base_client
 
 LOG = log.getLogger(__name__)
 
+#: Magnum's first one, which requests have whose tests need no higher one.
+LOWEST = '1.1'
 #: Adds the rotation of credentials.
 CREDENTIALS = '1.12'
 #: Adds labels and taints of the nodes of a group.
@@ -27,23 +29,19 @@ def highest(templates) -> str | None:
     :param templates: client of cluster templates.
     :raises tempest.lib.exceptions.TempestException: the request failed.
     """
-    answer = templates.list_cluster_templates(microversion='1.1', limit=1)
+    answer = templates.list_cluster_templates(microversion=LOWEST, limit=1)
     header = answer.response.get(base_client.MAX_MICROVERSION_HEADER, '')
     found = re.search(r'\d+\.\d+', header)
     return found and found.group()
 
 
-def allowed(templates, configured: str) -> str:
+def allowed(templates) -> str:
     """Return the highest microversion that tests may use.
 
     If Magnum cannot be asked, nothing is taken as missing: its tests are
     then supposed to fail.
-
-    :param configured: [magnum_capi] max_microversion.
     """
-    if configured != api_version_utils.LATEST_MICROVERSION:
-        return configured
-    return of(templates) or configured
+    return of(templates) or api_version_utils.LATEST_MICROVERSION
 
 
 def of(templates) -> str | None:

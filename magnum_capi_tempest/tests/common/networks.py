@@ -2,18 +2,32 @@
 
 """Networks of a cloud, and their form in Cluster API Provider OpenStack."""
 
+from tempest import config
 from tempest.lib.common.utils import test_utils
 
 from magnum_capi import errors
+from magnum_capi_tempest.tests.common import factories
+
+CONF = config.CONF
 
 
-def external(client, name):
-    """Return the external network with a name or id, a dict.
+def require(case):
+    """Skip a class where there is no Neutron.
 
-    :param client: tempest's client of networks.
+    :raises skipException: Tempest is told that there is none.
+    """
+    if not CONF.service_available.neutron:
+        raise case.skipException('[service_available] neutron is false')
+
+
+def external(manager):
+    """Return the external network of tempest.conf, a dict.
+
+    :param manager: tempest client manager of a user.
     :raises EnvironmentProblem: there is none, or more than one.
     """
-    found = [network for network in client.list_networks(
+    name = CONF.magnum_capi.external_network
+    found = [network for network in manager.networks_client.list_networks(
         **{'router:external': True})['networks']
         if name in (network['id'], network['name'])]
     if len(found) != 1:
@@ -23,28 +37,59 @@ def external(client, name):
     return found[0]
 
 
-def connect(manager, cleanup, subnet: str, external: str, name: str) -> None:
-    """Connect a subnet to an external network with a router.
+class Networks:
+    """Creates networks of a user.
 
-    Floating IPs of its servers and load balancers need one. Clouds without
-    routers, like the sandbox, are left as they are.
-
-    :param manager: tempest client manager of the owner of the subnet.
-    :param cleanup: see :mod:`.factories`.
-    :param subnet: id.
-    :param external: id of the network.
+    :param manager: tempest client manager of their owner.
+    :param cleanup: see :mod:`.factories`. That of a test that creates a
+        cluster, to which all new ports are a leak, also those of DHCP agents;
+        or of a class.
     """
-    extensions = manager.network_extensions_client.list_extensions()
-    if 'router' not in [one['alias'] for one in extensions['extensions']]:
-        return
-    client = manager.routers_client
-    router = client.create_router(
-        name=name, external_gateway_info={'network_id': external})['router']
-    cleanup(test_utils.call_and_ignore_notfound_exc,
-            client.delete_router, router['id'])
-    client.add_router_interface(router['id'], subnet_id=subnet)
-    cleanup(test_utils.call_and_ignore_notfound_exc,
-            client.remove_router_interface, router['id'], subnet_id=subnet)
+
+    def __init__(self, manager, cleanup):
+        self._manager = manager
+        self._cleanup = cleanup
+
+    def _remove(self, function, *args, **kwargs):
+        self._cleanup(test_utils.call_and_ignore_notfound_exc, function,
+                      *args, **kwargs)
+
+    def create(self, name=None):
+        client = self._manager.networks_client
+        network = client.create_network(
+            name=name or factories.name(CONF, 'network'))['network']
+        self._remove(client.delete_network, network['id'])
+        return network
+
+    def create_subnet(self, network, cidr):
+        client = self._manager.subnets_client
+        nameserver = CONF.magnum_capi.dns_nameserver
+        subnet = client.create_subnet(
+            name=factories.name(CONF, 'subnet'), network_id=network['id'],
+            ip_version=4, cidr=cidr,
+            **({'dns_nameservers': [nameserver]} if nameserver else {})
+        )['subnet']
+        self._remove(client.delete_subnet, subnet['id'])
+        return subnet
+
+    def connect(self, subnet):
+        """Connect a subnet to the external network with a router.
+
+        Floating IPs of its servers and load balancers need one. Clouds without
+        routers, like the sandbox, are left as they are.
+        """
+        extensions = (
+            self._manager.network_extensions_client.list_extensions())
+        if 'router' not in [one['alias'] for one in extensions['extensions']]:
+            return
+        client = self._manager.routers_client
+        router = client.create_router(
+            name=factories.name(CONF, 'router'), external_gateway_info={
+                'network_id': external(self._manager)['id']})['router']
+        self._remove(client.delete_router, router['id'])
+        client.add_router_interface(router['id'], subnet_id=subnet['id'])
+        self._remove(client.remove_router_interface, router['id'],
+                     subnet_id=subnet['id'])
 
 
 def refers_to(parameter, thing):

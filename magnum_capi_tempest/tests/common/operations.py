@@ -7,7 +7,6 @@ flags of [magnum_capi_feature_enabled].
 """
 
 import functools
-import time
 import uuid
 
 from tempest import config
@@ -15,7 +14,6 @@ from tempest.lib import exceptions as lib_exc
 import testtools
 
 from magnum_capi import errors
-from magnum_capi import waiting
 from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest.leaks import watch
 from magnum_capi_tempest.tests.common import access
@@ -37,16 +35,25 @@ WORKERS = waiters.WORKERS
 STAYS_AWAY = 10
 
 
+def listed(things):
+    """Return things as one text, for messages."""
+    return ', '.join(map(str, things)) or 'none'
+
+
 class BaseOperationsTest(base.BaseMagnumCapiTest):
     """A test of operations on running clusters, or inside them.
 
     Class attributes of subclasses:
 
-    * ``shares_cluster``: all tests of the class use one cluster, whose body is
-      ``cluster``; they make only changes that it survives.
+    * ``shares_cluster``: all tests of the class use one cluster; they make
+      only changes that it survives.
+
+    :cvar cluster: body of a cluster that all tests of the class share. A
+        failure of any of them includes evidence about it.
     """
 
     shares_cluster = False
+    cluster = None
     # Node groups came with 1.9.
     min_microversion = '1.9'
     # One test changes a cluster several times.
@@ -60,7 +67,7 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
 
     def setUp(self):
         super().setUp()
-        if self.shares_cluster:
+        if self.cluster:
             self.explain(self.cluster)
         #: By uuid of a node group: what appeared in the cloud meanwhile.
         self._came_with = {}
@@ -143,13 +150,12 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
                 or observations.stack_id(cluster) in thing.name}
         if not came:
             return
-        waiting.wait_for(
+        waiters.until(
             lambda: [thing for thing in self._own_watch.look_at_cloud()
                      if (thing.kind, thing.ident) in came],
-            done=lambda left: not left, timeout=watch.COLLECTED,
-            what='nothing of the deleted node group '
-                 f'{group["name"]} to be left in the cloud',
-            describe=lambda left: ', '.join(map(str, left)))
+            lambda left: not left, 'nothing of the deleted node group '
+            f'{group["name"]} to be left in the cloud',
+            timeout=watch.COLLECTED, describe=listed)
 
     def remove_group(self, cluster, group):
         """Restore a shared cluster for the other tests."""
@@ -236,13 +242,12 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
             self.not_checked('number of Machines', 'management_kubeconfig')
             return
         stack_id = observations.stack_id(cluster)
-        waiting.wait_for(
+        waiters.until(
             lambda: [found for found in self.management.objects_of(stack_id)
                      if found.kind == 'Machine'],
-            done=lambda machines: len(machines) == count,
-            timeout=watch.COLLECTED,
-            what=f'{count} Machines of cluster {stack_id}',
-            describe=lambda machines: ', '.join(map(str, machines)))
+            lambda machines: len(machines) == count,
+            f'{count} Machines of cluster {stack_id}',
+            timeout=watch.COLLECTED, describe=listed)
 
     def assert_nothing_left_in_management_cluster(self, cluster):
         if not self.management:
@@ -251,12 +256,11 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
         # Magnum forgets the cluster once its Cluster object is gone; the
         # garbage collector of Kubernetes takes a moment for dependent objects.
         stack_id = observations.stack_id(cluster)
-        waiting.wait_for(
+        waiters.until(
             lambda: self.management.objects_of(stack_id, cluster['uuid']),
-            done=lambda left: not left, timeout=watch.COLLECTED,
-            what=f'nothing to be left of cluster {stack_id} in the '
-                 'management cluster',
-            describe=lambda left: ', '.join(map(str, left)))
+            lambda left: not left,
+            f'nothing to be left of cluster {stack_id} in the management '
+            'cluster', timeout=watch.COLLECTED, describe=listed)
 
     def assert_nothing_comes_back(self, cluster_id, name):
         """Assert that nothing is left of a cluster that hardly existed.
@@ -270,24 +274,11 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
             self._leftovers_not_checked()
             return
         words = (cluster_id, uuid.UUID(cluster_id).hex, name)
-        none_since = None
-
-        def poll():
-            nonlocal none_since
-            left = self.management.objects_of(None, words=words)
-            if left:
-                none_since = None
-            elif none_since is None:
-                none_since = time.monotonic()
-            return left
-
-        waiting.wait_for(
-            poll, done=lambda left: none_since is not None and (
-                time.monotonic() - none_since >= STAYS_AWAY),
-            timeout=watch.COLLECTED + STAYS_AWAY,
-            what=f'nothing to be left of cluster {cluster_id} in the '
-                 'management cluster',
-            describe=lambda left: ', '.join(map(str, left)))
+        waiters.until_steady(
+            lambda: self.management.objects_of(None, words=words),
+            lambda left: not left, STAYS_AWAY,
+            f'nothing to be left of cluster {cluster_id} in the management '
+            'cluster', timeout=watch.COLLECTED, describe=listed)
 
     def _leftovers_not_checked(self):
         self.not_checked('what is left in the management cluster',
@@ -336,19 +327,16 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
             failed=observations.hopeless_failure).cluster
 
     @classmethod
-    def until(cls, uuid, done, what, failed=None):
+    def until(cls, uuid, done, what, **limits):
         """Wait until a condition holds for a cluster; return the last Look.
 
         :param done: called with an observations.Look.
         :param what: what is waited for, in messages.
-        :param failed: function of a Look; returns why this cannot happen any
-            more, or None.
+        :param limits: see :func:`.waiters.until`.
         """
-        return waiting.wait_for(
-            functools.partial(cls.new_waiter().look, uuid), done=done,
-            failed=failed,
-            timeout=CONF.magnum_capi.build_timeout,
-            pace=cls.pace(), what=what, describe=str)
+        return waiters.until(
+            functools.partial(cls.new_waiter().look, uuid), done, what,
+            **limits)
 
     def assert_unaffected(self, cluster, masters, workers):
         """Assert that Magnum shows the cluster unchanged, and it works."""
@@ -359,8 +347,3 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
             (masters, workers),
             (look.cluster['master_count'], look.nodegroup['node_count']))
         self.assert_usable(look.cluster, masters, workers)
-
-    @staticmethod
-    def pace():
-        most = CONF.magnum_capi.build_interval
-        return waiting.Pace(first=min(0.5, most), most=most)

@@ -10,6 +10,7 @@ import dataclasses
 import re
 import time
 
+from tempest import config
 from tempest.lib import exceptions as lib_exc
 import urllib3.exceptions
 
@@ -18,6 +19,8 @@ from magnum_capi import waiting
 from magnum_capi_tempest import redact
 from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import tolerated as notes
+
+CONF = config.CONF
 
 #: Magnum answers GET and LIST with this 400 while a cluster has a row but no
 #: node groups, after POST and during DELETE: master_count is then 0, which its
@@ -44,14 +47,90 @@ WORKERS = 'default-worker'
 _CONDITIONS = 8
 
 
+def pace(interval):
+    """Return how often to look: soon at first, then every so many seconds."""
+    return waiting.Pace(first=min(0.5, interval), most=interval)
+
+
+def until(poll, done, what, *, failed=None, describe=str, timeout=None):
+    """Wait with the limits of tempest.conf: see waiting.wait_for.
+
+    :param timeout: seconds; by default build_timeout.
+    """
+    options = CONF.magnum_capi
+    return waiting.wait_for(
+        poll, done=done, failed=failed, what=what, describe=describe,
+        timeout=options.build_timeout if timeout is None else timeout,
+        pace=pace(options.build_interval))
+
+
+def until_steady(poll, done, seconds, what, *, describe=str, timeout=None):
+    """Wait until a condition has held for some seconds without a break.
+
+    :param poll: returns a state.
+    :param done: whether the condition holds in a state.
+    :param timeout: seconds for it to begin; by default build_timeout.
+    """
+    since = None
+
+    def look():
+        nonlocal since
+        state = poll()
+        if not done(state):
+            since = None
+        elif since is None:
+            since = time.monotonic()
+        return state
+
+    if timeout is None:
+        timeout = CONF.magnum_capi.build_timeout
+    return until(
+        look, lambda _: (since is not None
+                         and time.monotonic() - since >= seconds),
+        what, describe=describe, timeout=timeout + seconds)
+
+
+def until_over(seconds, poll, wrong, what):
+    """Watch something for some seconds, in which nothing may go wrong.
+
+    :param poll: returns a state.
+    :param wrong: function of a state: what is wrong with it, or None.
+    :returns: the last state.
+    :raises WaitAborted: something was wrong.
+    """
+    end = time.monotonic() + seconds
+    return until(
+        poll, lambda state: time.monotonic() >= end and not wrong(state),
+        what, failed=wrong,
+        describe=lambda state: wrong(state) or 'nothing wrong',
+        timeout=CONF.magnum_capi.build_timeout + seconds)
+
+
+def ended_early():
+    """Return a function of Looks: why an operation is no longer running.
+
+    Magnum shows the old status for seconds after a request.
+    """
+    began = False
+
+    def wrong(look):
+        nonlocal began
+        if began and not look.trouble and not observations.is_in_progress(
+                look.status):
+            return f'the cluster is {look.status} already'
+        began = began or observations.is_in_progress(look.status)
+        return None
+
+    return wrong
+
+
 class ClusterWaiter:
     """Waits for changes of clusters.
 
     :param clusters: ClustersClient.
     :param nodegroups: NodegroupsClient.
     :param interval: longest pause between two looks, in seconds.
-    :param timeout: of creations and updates, in seconds.
-    :param delete_timeout: of deletions, in seconds.
+    :param timeout: of creations, updates and deletions, in seconds.
     :param explain: function of a stack_id that returns a list of abnormal
         conditions in the management cluster (evidence.capi), or None.
     :param tolerated: tolerated.Tolerated, which records temporary errors.
@@ -59,6 +138,7 @@ class ClusterWaiter:
         (observations.Update.is_abandoned).
     :param stacks: dict that receives each stack_id by the uuid of its
         cluster.
+    :param phases: phases.Phases, which sees what changes; None: nobody does.
     :param versions: versions.Watch, which sees each look at a cluster; None:
         nobody does.
     :param clock: for tests.
@@ -68,22 +148,22 @@ class ClusterWaiter:
     """
 
     def __init__(self, clusters, nodegroups, *, interval, timeout,
-                 delete_timeout, explain=None, tolerated=None,
-                 tolerant=False, stacks=None, versions=None, clock=time):
+                 explain=None, tolerated=None,
+                 tolerant=False, stacks=None, versions=None, phases=None,
+                 clock=time):
         self._clusters = clusters
         self._nodegroups = nodegroups
         self._timeout = timeout
-        self._delete_timeout = delete_timeout
         self._explain = explain
         self.tolerated = (notes.Tolerated() if tolerated is None
                           else tolerated)
         self._tolerant = tolerant
         self._stacks = {} if stacks is None else stacks
         self.versions = versions
+        self._phases = phases
         self._seen = set()
         self._clock = clock
-        self._pace = waiting.Pace(
-            first=min(0.5, interval), factor=1.5, most=interval)
+        self._pace = pace(interval)
 
     def look(self, cluster_id, nodegroup=None):
         """Look once.
@@ -92,8 +172,11 @@ class ClusterWaiter:
         :returns: observations.Look. The group is requested first, so that the
             cluster is never older than its group.
         """
-        return self._reached(
+        look = self._reached(
             cluster_id, lambda: self._look(cluster_id, nodegroup))
+        if self._phases and not look.trouble:
+            self._phases.see(cluster_id, look.cluster)
+        return look
 
     def _look(self, cluster_id, nodegroup):
         try:
@@ -159,7 +242,7 @@ class ClusterWaiter:
         self._wait(
             lambda: self.look(cluster_id),
             *((f'cluster {cluster_id}, which was accepted, to be known and '
-               'then deleted', self._delete_timeout) if late else
+               'then deleted', self._timeout) if late else
               (f'cluster {cluster_id} to be known', KNOWN_TIMEOUT)),
             done=lambda look: self.has_seen(cluster_id), failed=None)
 
@@ -300,7 +383,7 @@ class ClusterWaiter:
         return self._wait(
             lambda: self._reached(cluster_id, look_for_group),
             f'node group {nodegroup} of cluster {cluster_id} to be deleted',
-            self._delete_timeout,
+            self._timeout,
             done=lambda look: (look.nodegroup is None
                                and observations.is_complete(look.status)),
             failed=observations.group_failure)
@@ -320,10 +403,10 @@ class ClusterWaiter:
 
         def late():
             return (self._clock.monotonic() - asked
-                    > self._delete_timeout * _BEGINS)
+                    > self._timeout * _BEGINS)
 
         self._wait(
-            poll, f'cluster {cluster_id} to be deleted', self._delete_timeout,
+            poll, f'cluster {cluster_id} to be deleted', self._timeout,
             done=lambda look: look.cluster is None and not look.trouble,
             failed=lambda look: observations.deletion_failure(
                 look, before, any(began), late()))

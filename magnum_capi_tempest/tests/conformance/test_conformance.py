@@ -10,12 +10,15 @@ from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import conformance
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
 
 
 @flags.promise('lifecycle.cluster.conformance')
-class ConformanceTest(conformance.BaseConformanceTest):
+class ConformanceTest(operations.BaseOperationsTest):
+
+    required_options = (*base.TEMPLATE_OPTIONS, 'conformance_plan')
 
     @decorators.attr(type=['slow', 'conformance'])
     @decorators.idempotent_id('d3a29b0e-60b4-4f0c-9c5e-2e1f6a7c8d41')
@@ -25,16 +28,17 @@ class ConformanceTest(conformance.BaseConformanceTest):
         self.assert_usable(cluster, CONF.magnum_capi.master_count,
                            CONF.magnum_capi.node_count)
 
-        self.assert_conforms(cluster)
+        self.useFixture(conformance.Inside(self)).assert_conforms(cluster)
 
 
 @flags.promise('lifecycle.cluster.conformance')
-class ConformanceLifeTest(conformance.BaseConformanceTest):
+class ConformanceLifeTest(operations.BaseOperationsTest):
     """A cluster conforms and serves, whatever happens to it."""
 
     required_options = (*base.TEMPLATE_OPTIONS, 'conformance_plan',
-                        'upgrade_image_id', 'workload_image')
-    required_flags = ('resize', 'workload_api')
+                        'upgrade_image_id')
+    needs = (flags.RESIZE,)
+    required_flags = ('workload_api',)
     # Nodes are created for an upgrade and for a node group, and the
     # conformance tests run twice.
     TIMEOUT_SCALING_FACTOR = 6
@@ -44,38 +48,39 @@ class ConformanceLifeTest(conformance.BaseConformanceTest):
     def test_life(self):
         masters = CONF.magnum_capi.master_count
         workers = CONF.magnum_capi.node_count
+        inside = self.useFixture(conformance.Inside(self))
         # Both are created before the cluster, and so deleted after it.
         older = self.create_template()
         newer = self.create_template(
             **factories.upgrade_changes(CONF))
-        with self.phase('create'):
+        with inside.phase('create'):
             cluster = self.create_cluster(older)
             self.assert_usable(cluster, masters, workers)
 
-        with self.phase('workload'):
-            workload = self.start_workload(cluster)
-            self.assert_serves(workload)
-        with self.phase('conformance'):
-            self.assert_conforms(cluster, 'created')
+        with inside.phase('workload'):
+            workload = inside.start_workload(cluster)
+            inside.assert_serves(workload)
+        with inside.phase('conformance'):
+            inside.assert_conforms(cluster, 'created')
 
-        with self.phase('upgrade'), self.answering(workload):
+        with inside.phase('upgrade'), inside.answering(workload):
             upgraded = self.with_new_version(
                 self.upgrade_cluster(cluster, newer))
             self.assert_usable(upgraded, masters, workers)
         self.assertNotEqual(cluster['coe_version'], upgraded['coe_version'])
-        self.assert_serves(workload)
-        with self.phase('conformance after the upgrade'):
-            self.assert_conforms(upgraded, 'upgraded')
+        inside.assert_serves(workload)
+        with inside.phase('conformance after the upgrade'):
+            inside.assert_conforms(upgraded, 'upgraded')
 
-        with self.phase('node group added'):
+        with inside.phase('node group added'):
             group = self.create_group(upgraded, name='more', node_count=1)
             self.assert_usable(upgraded, masters, workers + 1)
-            self.assert_serves(workload)
-        with self.phase('node group removed'):
+            inside.assert_serves(workload)
+        with inside.phase('node group removed'):
             self.delete_group(upgraded, group)
             self.assert_usable(upgraded, masters, workers)
-            self.assert_serves(workload)
+            inside.assert_serves(workload)
 
-        with self.phase('delete'):
+        with inside.phase('delete'):
             # Leftovers fail this test, like every other one.
             self.delete_cluster(upgraded)

@@ -17,7 +17,7 @@ from magnum_capi_tempest.tests.common import operations
 CONF = config.CONF
 
 
-class ClashTest(operations.BaseOperationsTest, driver_marks.Assertions):
+class ClashTest(operations.BaseOperationsTest):
     """Clusters of two drivers, in one cloud at the same time."""
 
     required_options = (*base.TEMPLATE_OPTIONS, 'clashing_drivers')
@@ -29,7 +29,7 @@ class ClashTest(operations.BaseOperationsTest, driver_marks.Assertions):
         self.driver, self.other = CONF.magnum_capi.clashing_drivers[:2]
 
     def resize(self, cluster, workers):
-        if CONF.magnum_capi_feature_enabled.resize:
+        if flags.can_resize():
             self.resize_cluster(cluster, workers, operations.WORKERS)
             self.assert_usable(
                 cluster, CONF.magnum_capi.master_count, workers)
@@ -49,8 +49,9 @@ class ClashTest(operations.BaseOperationsTest, driver_marks.Assertions):
     @decorators.idempotent_id('4061d64e-f288-4b45-8f78-49da851a84bf')
     def test_two_clusters_side_by_side(self):
         workers = CONF.magnum_capi.node_count
-        more = workers + CONF.magnum_capi_feature_enabled.resize
-        self.read_marks(flags.fixture(), (self.driver, self.other))
+        more = workers + flags.can_resize()
+        marks = driver_marks.Marks(
+            self, flags.fixture(), (self.driver, self.other))
         clusters = {
             driver: self.waiter.until_created(uuid)
             for driver, uuid in [
@@ -58,24 +59,24 @@ class ClashTest(operations.BaseOperationsTest, driver_marks.Assertions):
                     self.create_template(driver=driver),
                     keypair=self.create_keypair()))
                 for driver in (self.driver, self.other)]}
-        self.assert_told_apart(clusters)
+        marks.assert_told_apart(clusters)
         # The first driver is the one under test.
         self.is_of_other_driver(clusters[self.other])
 
         for driver, cluster in clusters.items():
-            with self.served_by(driver, cluster):
+            with marks.served_by(driver, cluster):
                 self.resize(cluster, more)
         for driver, cluster in clusters.items():
-            with self.served_by(driver, cluster):
+            with marks.served_by(driver, cluster):
                 clusters[driver] = self.upgrade(driver, cluster, more)
 
         stays, goes = clusters[self.driver], clusters[self.other]
-        with self.deleted_by(self.other, goes):
+        with marks.deleted_by(self.other, goes):
             self.delete_cluster(goes)
-        with self.served_by(self.driver, stays):
+        with marks.served_by(self.driver, stays):
             self.resize(stays, workers)
 
-        with self.deleted_by(self.driver, stays):
+        with marks.deleted_by(self.driver, stays):
             self.delete_cluster(stays)
 
     @decorators.attr(type=['slow', 'magnum-rehoming'])

@@ -53,7 +53,7 @@ class RestartedTest(discovery.BaseDiscoveryTest):
         self.assert_driver(self.other, self.create_image())
         kept = self.magnum.templates.show_cluster_template(template['uuid'])
         self.assertEqual(self.driver, kept['driver'])
-        if CONF.magnum_capi_feature_enabled.resize:
+        if flags.can_resize():
             self.resize_cluster(
                 cluster, CONF.magnum_capi.node_count + 1, waiters.WORKERS)
         self.delete_cluster(cluster)

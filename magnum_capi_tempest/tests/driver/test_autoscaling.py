@@ -37,10 +37,6 @@ class AutoscalingTest(operations.BaseOperationsTest):
             labels={**CONF.magnum_capi.labels, 'min_node_count': '1',
                     'auto_scaling_enabled': 'true'}))
 
-    def setUp(self):
-        super().setUp()
-        self.explain(self.cluster)
-
     def create_autoscaled_group(self):
         return self.create_group(
             self.cluster, node_count=LOW, min_node_count=LOW,
@@ -76,7 +72,7 @@ class AutoscalingTest(operations.BaseOperationsTest):
         self.delete_group(self.cluster, group)
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('resize')
+    @flags.needs(flags.RESIZE)
     @flags.promise('autoscaling.resize.counts')
     @decorators.idempotent_id('63241034-cbca-4ebc-b2a7-958df828f7d6')
     def test_a_resize_counts_and_the_autoscaler_goes_on(self):

@@ -6,55 +6,57 @@ from tempest import config
 from tempest.lib import decorators
 import testtools
 
-from magnum_capi import waiting
 from magnum_capi_tempest.tests.common import app_credentials
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import microversions
 from magnum_capi_tempest.tests.common import operations
+from magnum_capi_tempest.tests.common import waiters
 
 CONF = config.CONF
 
 WORKERS = operations.WORKERS
 
 
-class BaseInvalidCredentialTest(operations.BaseOperationsTest):
-    """The credential of a cluster becomes invalid.
+def healthy_cluster(test):
+    """Create a cluster with an application credential; return it."""
+    test.require_microversions(microversions.CREDENTIALS)
+    cluster = test.create_cluster(test.create_template())
+    test.assertTrue(test.application_credentials_of(cluster),
+                    'The cluster has no application credential of its user')
+    wait_for_health(test, cluster, 'HEALTHY')
+    return cluster
+
+
+def wait_for_health(test, cluster, wanted):
+    """Wait, and return the reason; asks as an admin, who always may.
 
     Magnum checks the health of clusters every [kubernetes]
     health_polling_interval seconds, 60 by default.
     """
+    waiter = test.new_waiter(test.admin_magnum)
+    return waiters.until(
+        lambda: waiter.look(cluster['uuid']),
+        lambda look: bool(look.cluster) and (
+            look.cluster.get('health_status') == wanted),
+        f'cluster {cluster["uuid"]} to be {wanted}',
+        describe=lambda look: '{health_status} {health_status_reason}'
+        .format_map(look.cluster) if look.cluster else str(look)
+    ).cluster.get('health_status_reason')
+
+
+@flags.promise('resilience.credential.invalid-shown')
+class InvalidCredentialTest(operations.BaseOperationsTest):
+    """The credential of a cluster becomes invalid."""
 
     credentials = ['primary', 'admin']
 
     def setUp(self):
         super().setUp()
-        self.require_microversions(microversions.CREDENTIALS)
-        self.cluster = self.create_cluster(self.create_template())
-        self.assertTrue(self.application_credentials_of(self.cluster),
-                        'The cluster has no application credential of its '
-                        'user')
-        self.wait_for_health('HEALTHY')
-
-    def wait_for_health(self, wanted):
-        """Wait, and return the reason; asks as an admin, who always may."""
-        waiter = self.new_waiter(self.admin_magnum)
-        return waiting.wait_for(
-            lambda: waiter.look(self.cluster['uuid']),
-            done=lambda look: bool(look.cluster) and (
-                look.cluster.get('health_status') == wanted),
-            timeout=CONF.magnum_capi.build_timeout,
-            what=f'cluster {self.cluster["uuid"]} to be {wanted}',
-            describe=lambda look: '{health_status} {health_status_reason}'
-            .format_map(look.cluster) if look.cluster else str(look)
-        ).cluster.get('health_status_reason')
-
-
-@flags.promise('resilience.credential.invalid-shown')
-class InvalidCredentialTest(BaseInvalidCredentialTest):
+        self.cluster = healthy_cluster(self)
 
     def assert_shown_and_cured(self):
-        reason = self.wait_for_health('UNHEALTHY')
+        reason = wait_for_health(self, self.cluster, 'UNHEALTHY')
         self.assertIn('credential', str(reason).lower())
 
         self.restore()
@@ -62,7 +64,7 @@ class InvalidCredentialTest(BaseInvalidCredentialTest):
         self.magnum.clusters.rotate_credential(
             self.cluster['uuid'], microversion=microversions.CREDENTIALS)
 
-        self.wait_for_health('HEALTHY')
+        wait_for_health(self, self.cluster, 'HEALTHY')
         look = self.waiter.until_settled(self.cluster['uuid'], WORKERS)
         self.assertRegex(look.status, '_COMPLETE$')
         self.assert_usable(
@@ -135,12 +137,12 @@ class InvalidCredentialTest(BaseInvalidCredentialTest):
 
 
 @flags.promise('resilience.credential.members-cure')
-class MembersTest(BaseInvalidCredentialTest):
+class MembersTest(operations.BaseOperationsTest):
     """The creator of a cluster is gone."""
 
     # Tempest's project_member is the primary user.
     credentials = ['primary', 'project_admin', 'admin']
-    required_flags = ('resize',)
+    needs = (flags.RESIZE,)
 
     @classmethod
     def setup_clients(cls):
@@ -151,16 +153,16 @@ class MembersTest(BaseInvalidCredentialTest):
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('5d0b1f0c-8a0a-4c43-9f0e-9d6f3b7c2e15')
     def test_a_resize_by_another_member_cures_it(self):
-        app_credentials.delete_of_cluster(
-            self.os_primary, self.cluster['uuid'])
-        self.wait_for_health('UNHEALTHY')
-        before = self.waiter.before(self.cluster['uuid'], WORKERS)
+        cluster = healthy_cluster(self)
+        app_credentials.delete_of_cluster(self.os_primary, cluster['uuid'])
+        wait_for_health(self, cluster, 'UNHEALTHY')
+        before = self.waiter.before(cluster['uuid'], WORKERS)
         count = before.nodegroup['node_count'] + 1
 
         self.member.clusters.resize_cluster(
-            self.cluster['uuid'], node_count=count, nodegroup=WORKERS)
+            cluster['uuid'], node_count=count, nodegroup=WORKERS)
 
-        self.waiter.until_updated(self.cluster['uuid'], before, count)
-        self.wait_for_health('HEALTHY')
+        self.waiter.until_updated(cluster['uuid'], before, count)
+        wait_for_health(self, cluster, 'HEALTHY')
         self.assertNotEqual([], app_credentials.of_cluster(
-            self.os_project_admin, self.cluster['uuid']))
+            self.os_project_admin, cluster['uuid']))

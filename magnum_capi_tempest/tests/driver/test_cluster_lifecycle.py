@@ -35,7 +35,7 @@ class ClusterLifecycleTest(operations.BaseOperationsTest):
         self.assert_usable(cluster, masters, workers)
         self.assert_refuses_strangers(cluster)
 
-        if CONF.magnum_capi_feature_enabled.resize:
+        if flags.can_resize():
             cluster = self.resize_cluster(cluster, workers + 1, WORKERS)
             self.assert_node_groups(cluster, masters, workers + 1)
             self.assert_usable(cluster, masters, workers + 1)

@@ -9,12 +9,13 @@ with a driver of Magnum on top.
 from tempest import config
 from tempest.lib import decorators
 
-from magnum_capi import waiting
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.management import graph
 from magnum_capi_tempest.tests.common.management import remediation
 from magnum_capi_tempest.tests.common import observations
+from magnum_capi_tempest.tests.common import operations
+from magnum_capi_tempest.tests.common import waiters
 
 CONF = config.CONF
 
@@ -27,14 +28,16 @@ _NO_VERSION = 'v1alpha1'
 
 
 @flags.promise('resilience.objects.come-back')
-class ObjectsTest(remediation.BaseManagementTest):
+class ObjectsTest(operations.BaseOperationsTest):
     """All tests share a cluster; the damage they do is temporary."""
 
     shares_cluster = True
+    required_options = remediation.OPTIONS
 
     @classmethod
     def resource_setup(cls):
         super().resource_setup()
+        cls.cluster_api = remediation.management()
         cls.stack_id = observations.stack_id(cls.cluster)
 
     def objects(self):
@@ -68,11 +71,10 @@ class ObjectsTest(remediation.BaseManagementTest):
 
         :param wrong: function of the objects: list of sentences.
         """
-        waiting.wait_for(
-            lambda: wrong(self.objects()), done=lambda found: not found,
-            timeout=REPAIRED, pace=self.pace(), describe='; '.join,
-            what=f'Cluster API to repair {len(before)} objects of '
-                 f'{self.stack_id}')
+        waiters.until(
+            lambda: wrong(self.objects()), lambda found: not found,
+            f'Cluster API to repair {len(before)} objects of {self.stack_id}',
+            timeout=REPAIRED, describe='; '.join)
         self.assert_unaffected(
             self.cluster, CONF.magnum_capi.master_count,
             CONF.magnum_capi.node_count)
@@ -133,11 +135,11 @@ class ObjectsTest(remediation.BaseManagementTest):
     @flags.promise('resilience.objects.rest')
     @decorators.idempotent_id('86103017-6bdc-43bf-9222-a3e7df7380f2')
     def test_nothing_is_written_when_nothing_happens(self):
-        self.assert_rests(self.stack_id, base.rest_seconds())
+        remediation.assert_rests(self.stack_id, base.rest_seconds())
 
 
 @flags.promise('resilience.objects.rest')
-class WaitingTest(remediation.BaseManagementTest):
+class WaitingTest(operations.BaseOperationsTest):
     """A driver only reads while it watches an incomplete cluster."""
 
     required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig',
@@ -154,22 +156,21 @@ class WaitingTest(remediation.BaseManagementTest):
         self.wait_for_workers(stack_id)
 
         # A few status ticks of 10 s.
-        self.assert_rests(stack_id, 25)
+        remediation.assert_rests(stack_id, 25)
 
     def wait_for_stack_id(self, uuid):
-        return waiting.wait_for(
-            lambda: self.waiter.look(uuid), done=lambda look: look.stack_id,
-            failed=lambda look: observations.creation_failure(look, False),
-            timeout=CONF.magnum_capi.build_timeout, pace=self.pace(),
-            what=f'cluster {uuid} to have a stack', describe=str).stack_id
+        return self.until(
+            uuid, lambda look: look.stack_id,
+            f'cluster {uuid} to have a stack',
+            failed=lambda look: observations.creation_failure(
+                look, False)).stack_id
 
     def wait_for_workers(self, stack_id):
         """Wait until only the readiness of the nodes is missing."""
         wanted = CONF.magnum_capi.node_count
-        waiting.wait_for(
-            lambda: [m for m in self.cluster_api.machines(stack_id)
+        waiters.until(
+            lambda: [m for m in remediation.management().machines(stack_id)
                      if m.node and not m.control_plane],
-            done=lambda found: len(found) == wanted, pace=self.pace(),
-            timeout=CONF.magnum_capi.build_timeout,
-            what=f'{wanted} workers of {stack_id} to join',
-            describe=lambda found: ', '.join(map(str, found)) or 'none')
+            lambda found: len(found) == wanted,
+            f'{wanted} workers of {stack_id} to join',
+            describe=operations.listed)

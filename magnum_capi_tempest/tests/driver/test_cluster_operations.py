@@ -30,7 +30,6 @@ class SharedClusterTest(operations.BaseOperationsTest):
         self.assert_machines(cluster, masters + workers)
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('resize')
     @flags.promise('lifecycle.resize.workers')
     @decorators.idempotent_id('fffac141-434b-46d8-acd9-dc9967d0ca37')
     def test_resize_up_and_down(self):
@@ -44,7 +43,7 @@ class SharedClusterTest(operations.BaseOperationsTest):
                 if not node.control_plane}
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('resize')
+    @flags.needs(flags.RESIZE)
     @flags.promised('workload_api')
     @flags.promise('lifecycle.resize.named-nodes')
     @decorators.idempotent_id('e6c34742-23da-407d-b8d9-97d55a497be7')
@@ -67,7 +66,7 @@ class SharedClusterTest(operations.BaseOperationsTest):
         self.resize(workers)
 
     @decorators.attr(type=['slow', 'life', 'negative'])
-    @flags.promised('resize')
+    @flags.needs(flags.RESIZE)
     @flags.promised('workload_api')
     @flags.promise('lifecycle.resize.named-nodes')
     @decorators.idempotent_id('2c4825f8-5bf1-4e3c-a42e-6803a5c18cea')
@@ -144,7 +143,7 @@ class SharedClusterTest(operations.BaseOperationsTest):
         workers = before.nodegroup['node_count']
         self.assert_usable(look.cluster, CONF.magnum_capi.master_count,
                            workers)
-        if CONF.magnum_capi_feature_enabled.resize:
+        if flags.can_resize():
             self.resize(workers + 1)
             self.resize(workers)
 
@@ -170,7 +169,7 @@ class RotateAuthorityTest(operations.BaseOperationsTest):
         masters = CONF.magnum_capi.master_count
         workers = CONF.magnum_capi.node_count
         self.assert_usable(cluster, masters, workers)
-        if CONF.magnum_capi_feature_enabled.resize:
+        if flags.can_resize():
             cluster = self.resize_cluster(cluster, workers + 1, WORKERS)
             self.assert_usable(cluster, masters, workers + 1)
 

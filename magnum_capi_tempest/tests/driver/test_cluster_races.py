@@ -36,7 +36,7 @@ class DeleteDuringCreateTest(operations.BaseOperationsTest):
 @flags.promise('lifecycle.resize.last-wins')
 class ResizesTest(operations.BaseOperationsTest):
 
-    required_flags = ('resize',)
+    needs = (flags.RESIZE,)
 
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('95dc57bb-9547-4932-ad7c-5256623a3c4c')

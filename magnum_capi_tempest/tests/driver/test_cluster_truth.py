@@ -37,7 +37,6 @@ class CompleteTest(operations.BaseOperationsTest):
 
     def setUp(self):
         super().setUp()
-        self.explain(self.cluster)
         self.before = self.waiter.before(
             self.cluster['uuid'], operations.WORKERS)
 
@@ -59,7 +58,7 @@ class CompleteTest(operations.BaseOperationsTest):
             self.cluster, CONF.magnum_capi.node_count, self.when_created)
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('resize')
+    @flags.needs(flags.RESIZE)
     @decorators.idempotent_id('a479980f-2412-4fb3-9c9a-8fea6951adf9')
     def test_resize(self):
         workers = self.workers_to_come()
@@ -70,7 +69,7 @@ class CompleteTest(operations.BaseOperationsTest):
         self.assert_ready_now(cluster, workers)
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('resize')
+    @flags.needs(flags.RESIZE)
     @flags.needs('lifecycle.credential.rotation')
     @decorators.idempotent_id('a6f7d9e2-b73e-4239-b714-f1880872af87')
     def test_rotation_does_not_end_a_resize(self):

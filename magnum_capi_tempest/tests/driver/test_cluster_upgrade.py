@@ -53,7 +53,7 @@ class RememberTest(operations.BaseOperationsTest):
     """Only an upgrade changes the version of a cluster."""
 
     required_options = (*base.TEMPLATE_OPTIONS, 'upgrade_image_id')
-    required_flags = ('resize',)
+    needs = (flags.RESIZE,)
 
     @testtools.skipIf(
         CONF.magnum_capi_feature_enabled.real_nodes,
@@ -97,10 +97,6 @@ class UpgradeTest(operations.BaseOperationsTest):
             **factories.upgrade_changes(CONF))
         cls.cluster = cls.create_class_cluster(cls.old)
         cls.old_version = cls.cluster['coe_version']
-
-    def setUp(self):
-        super().setUp()
-        self.explain(self.cluster)
 
     def upgraded(self):
         """Return the upgraded cluster, whichever test runs first."""

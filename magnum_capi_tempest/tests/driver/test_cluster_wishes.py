@@ -9,68 +9,64 @@ management_kubeconfig.
 from tempest import config
 from tempest.lib import decorators
 
-from magnum_capi import waiting
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
+from magnum_capi_tempest.tests.common import waiters
 
 CONF = config.CONF
 
 #: A documentation network (RFC 5737), which no client is in.
 ALLOWED = '192.0.2.0/24'
 
-#: Another one, which the overlay of [magnum_capi] value_overlay allows.
+#: Another one, which the overlay of the discovery fixture allows.
 OPERATORS = '203.0.113.0/24'
 
 
-class BaseOpenStackClusterTest(operations.BaseOperationsTest):
-    """Read the objects of Cluster API Provider OpenStack.
+#: Required options of tests of an API server's load balancer.
+BALANCER_OPTIONS = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig',
+                    'master_lb_enabled')
 
-    They do not wait for the cluster: where only its own network may reach its
-    API, the management cluster may not, and it is never complete.
+
+def openstack_cluster(case, template):
+    """Request a cluster for a class; return the spec of its OpenStackCluster.
+
+    It is not waited for: where only its own network may reach its API, the
+    management cluster may not, and it is never complete.
+
+    :raises skipException: the cluster is complete without one.
     """
+    uuid = case.request_class_cluster(template)
+    waiter = case.new_waiter()
 
-    required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
+    def poll():
+        look = waiter.look(uuid)
+        return look, look.stack_id and case.management.spec(
+            'OpenStackCluster', look.stack_id)
 
-    @classmethod
-    def openstack_cluster(cls, template):
-        """Request a cluster; return the spec of its OpenStackCluster.
-
-        :raises skipException: the cluster is complete without one.
-        """
-        uuid = cls.request_class_cluster(template)
-        waiter = cls.new_waiter()
-
-        def poll():
-            look = waiter.look(uuid)
-            return look, look.stack_id and cls.management.spec(
-                'OpenStackCluster', look.stack_id)
-
-        with cls.explained([uuid]):
-            _, spec = waiting.wait_for(
-                poll, what=f'cluster {uuid} to have an OpenStackCluster',
-                timeout=CONF.magnum_capi.build_timeout,
-                done=lambda found: found[1]
-                or found[0].status == 'CREATE_COMPLETE',
-                failed=lambda found: observations.creation_failure(
-                    found[0], False),
-                describe=lambda found: str(found[0]))
-        if not spec:
-            raise cls.skipException('There is no OpenStackCluster')
-        return spec
+    with case.explained([uuid]):
+        _, spec = waiters.until(
+            poll,
+            lambda found: found[1] or found[0].status == 'CREATE_COMPLETE',
+            f'cluster {uuid} to have an OpenStackCluster',
+            failed=lambda found: observations.creation_failure(
+                found[0], False),
+            describe=lambda found: str(found[0]))
+    if not spec:
+        raise case.skipException('There is no OpenStackCluster')
+    return spec
 
 
-class ApiServerTest(BaseOpenStackClusterTest):
+class ApiServerTest(operations.BaseOperationsTest):
     """Both tests check one cluster, whose API is as private as possible."""
 
-    required_options = (
-        *BaseOpenStackClusterTest.required_options, 'master_lb_enabled')
+    required_options = BALANCER_OPTIONS
 
     @classmethod
     def resource_setup(cls):
         super().resource_setup()
-        cls.spec = cls.openstack_cluster(cls.create_class_template(
+        cls.spec = openstack_cluster(cls, cls.create_class_template(
             master_lb_enabled=True, floating_ip_enabled=False, labels={
                 **CONF.magnum_capi.labels,
                 'api_master_lb_allowed_cidrs': ALLOWED}))
@@ -92,20 +88,18 @@ class ApiServerTest(BaseOpenStackClusterTest):
 
 
 @flags.promise('network.api.overlay-merged')
-class OverlayTest(BaseOpenStackClusterTest):
+class OverlayTest(operations.BaseOperationsTest):
     """Operators' additions to a list must not replace its items."""
 
-    required_options = (
-        *BaseOpenStackClusterTest.required_options, 'master_lb_enabled',
-        'value_overlay')
+    required_options = (*BALANCER_OPTIONS, 'discovery_fixture.value_overlay')
 
     @classmethod
     def resource_setup(cls):
         super().resource_setup()
-        cls.spec = cls.openstack_cluster(cls.create_class_template(
+        cls.spec = openstack_cluster(cls, cls.create_class_template(
             master_lb_enabled=True, labels={
                 **CONF.magnum_capi.labels,
-                'capi_helm_values': CONF.magnum_capi.value_overlay,
+                'capi_helm_values': flags.fixture().value_overlay,
                 'api_master_lb_allowed_cidrs': ALLOWED}))
 
     @decorators.attr(type=['slow', 'life'])

@@ -125,10 +125,6 @@ class LabelsTest(operations.BaseOperationsTest):
             master_lb_enabled=True, floating_ip_enabled=False,
             labels={**CONF.magnum_capi.labels, **LABELS}))
 
-    def setUp(self):
-        super().setUp()
-        self.explain(self.cluster)
-
     def objects(self):
         found = _Objects(self.management.bodies(
             KINDS, observations.stack_id(self.cluster)))
@@ -147,7 +143,7 @@ class LabelsTest(operations.BaseOperationsTest):
             if (seen := look(objects)) != wanted])
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('resize')
+    @flags.needs(flags.RESIZE)
     @decorators.idempotent_id('18ca4ca9-ede6-4b1c-83c5-036d51bdd719')
     def test_bounds_of_a_node_group_count_before_labels(self):
         group = self.create_group(

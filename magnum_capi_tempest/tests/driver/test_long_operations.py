@@ -4,17 +4,15 @@
 create_timeout is a minute here, the minimum of Magnum.
 """
 
-import functools
-
 from tempest import config
 from tempest.lib import decorators
 
-from magnum_capi import waiting
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.management import remediation
 from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
+from magnum_capi_tempest.tests.common import waiters
 
 CONF = config.CONF
 
@@ -28,46 +26,47 @@ OLD = 25
 FAILURE = 'failed by a test'
 
 
-class BaseLongTest(operations.BaseOperationsTest):
-
-    required_options = (*base.TEMPLATE_OPTIONS, 'fault_flavors.late')
-
-    @classmethod
-    def request_short_cluster(cls, **template):
-        """Request a cluster with the shortest create_timeout."""
-        uuid = cls.request_class_cluster(
-            cls.create_class_template(**template),
-            create_timeout=CREATE_TIMEOUT)
-        # Resources created for it are not a leak of the current test.
-        with cls.explained([uuid]):
-            cls.new_waiter().until_handed_over(uuid)
-        return uuid
-
-    def create_late_group(self, cluster):
-        """Request a node group whose machine is slow to become ready."""
-        return self.magnum.nodegroups.create_nodegroup(
-            cluster['uuid'], name='late', node_count=1,
-            flavor_id=flags.value('fault_flavors.late'))
-
-    def assert_group_created(self, cluster, group):
-        look = self.waiter.until_settled(cluster['uuid'], group['uuid'])
-        self.assertEqual(
-            ('UPDATE_COMPLETE', 'CREATE_COMPLETE'),
-            (look.status, look.group_status), look.status_reason)
-        self.assert_nodes_now(
-            look.cluster, CONF.magnum_capi.master_count,
-            CONF.magnum_capi.node_count + 1)
+OPTIONS = (*base.TEMPLATE_OPTIONS, 'fault_flavors.late')
 
 
-class LateClusterTest(BaseLongTest):
+def request_short_cluster(case, **template):
+    """Request a cluster with the shortest create_timeout, for a class."""
+    uuid = case.request_class_cluster(
+        case.create_class_template(**template), create_timeout=CREATE_TIMEOUT)
+    # Resources created for it are not a leak of the current test.
+    with case.explained([uuid]):
+        case.new_waiter().until_handed_over(uuid)
+    return uuid
+
+
+def create_late_group(test, cluster):
+    """Request a node group whose machine is slow to become ready."""
+    return test.magnum.nodegroups.create_nodegroup(
+        cluster['uuid'], name='late', node_count=1,
+        flavor_id=flags.value('fault_flavors.late'))
+
+
+def assert_group_created(test, cluster, group):
+    look = test.waiter.until_settled(cluster['uuid'], group['uuid'])
+    test.assertEqual(
+        ('UPDATE_COMPLETE', 'CREATE_COMPLETE'),
+        (look.status, look.group_status), look.status_reason)
+    test.assert_nodes_now(
+        look.cluster, CONF.magnum_capi.master_count,
+        CONF.magnum_capi.node_count + 1)
+
+
+class LateClusterTest(operations.BaseOperationsTest):
     """The workers of these clusters are slow to come and to go."""
+
+    required_options = OPTIONS
 
     @classmethod
     def resource_setup(cls):
         super().resource_setup()
         cls.failing, cls.doomed = (
-            cls.request_short_cluster(
-                flavor_id=flags.value('fault_flavors.late'))
+            request_short_cluster(
+                cls, flavor_id=flags.value('fault_flavors.late'))
             for _ in range(2))
 
     @decorators.attr(type=['slow', 'life'])
@@ -101,25 +100,26 @@ class LateClusterTest(BaseLongTest):
 
 
 @flags.promise('lifecycle.cluster.complete-means-ready')
-class LateGroupTest(BaseLongTest):
+class LateGroupTest(operations.BaseOperationsTest):
+
+    required_options = OPTIONS
 
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('8e2b4c90-7d15-4f6a-b3c8-d94f1a60e75b')
     def test_an_update_takes_as_long_as_it_needs(self):
-        uuid = self.request_short_cluster()
+        uuid = request_short_cluster(type(self))
         self.explain({'uuid': uuid})
         cluster = self.until_complete(uuid)
 
-        group = self.create_late_group(cluster)
+        group = create_late_group(self, cluster)
 
-        self.assert_group_created(cluster, group)
+        assert_group_created(self, cluster, group)
 
 
 @flags.promise('resilience.machine.late-failure')
-class MachineFailsTest(BaseLongTest, remediation.BaseManagementTest):
+class MachineFailsTest(operations.BaseOperationsTest):
 
-    required_options = (*remediation.BaseManagementTest.required_options,
-                        'fault_flavors.late')
+    required_options = (*remediation.OPTIONS, 'fault_flavors.late')
 
     @classmethod
     def resource_setup(cls):
@@ -129,41 +129,23 @@ class MachineFailsTest(BaseLongTest, remediation.BaseManagementTest):
             labels={**CONF.magnum_capi.labels,
                     'auto_healing_enabled': 'false'}))
 
-    def assert_grows_old(self):
-        """Assert that the update stays in progress for some time."""
-        began = False
-
-        def ended(look):
-            nonlocal began
-            if (began and not look.trouble
-                    and not observations.is_in_progress(look.status)):
-                return f'the cluster is {look.status} already'
-            began = began or observations.is_in_progress(look.status)
-
-        self.assert_holds(
-            OLD, functools.partial(self.waiter.look, self.cluster['uuid']),
-            ended, 'the update to stay in progress')
-
-    def until_told(self):
-        """Wait until Magnum reports the failure, or the update is over."""
-        waiting.wait_for(
-            functools.partial(self.waiter.look, self.cluster['uuid']),
-            done=lambda look: not look.trouble and (
-                FAILURE in (look.status_reason or '')
-                or not observations.is_in_progress(look.status)),
-            timeout=CONF.magnum_capi.build_timeout, pace=self.pace(),
-            what='status_reason to mention the failure', describe=str)
-
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('2f96d0a3-5c7e-4b81-a64d-0f8e3c95b172')
     def test_a_machine_that_fails_late_is_left_to_be_replaced(self):
-        self.explain(self.cluster)
-        lost, before = self.a_machine(self.cluster)
-        group = self.create_late_group(self.cluster)
-        self.assert_grows_old()
+        lost, _ = remediation.Machines(self.cluster).running()
+        group = create_late_group(self, self.cluster)
+        uuid = self.cluster['uuid']
+        waiters.until_over(
+            OLD, lambda: self.waiter.look(uuid), waiters.ended_early(),
+            'the update to stay in progress')
 
-        self.cluster_api.fail_machine(lost.path, FAILURE)
-        self.until_told()
-        self.cluster_api.delete(lost.path)
+        remediation.management().fail_machine(lost.path, FAILURE)
+        # Until Magnum reports the failure, or the update is over.
+        self.until(
+            uuid, lambda look: not look.trouble and (
+                FAILURE in (look.status_reason or '')
+                or not observations.is_in_progress(look.status)),
+            'status_reason to mention the failure')
+        remediation.management().delete(lost.path)
 
-        self.assert_group_created(self.cluster, group)
+        assert_group_created(self, self.cluster, group)

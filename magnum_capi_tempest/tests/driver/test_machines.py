@@ -9,12 +9,11 @@ Cluster API's own end-to-end tests, through Magnum.
 from tempest import config
 from tempest.lib import decorators
 
-from magnum_capi import waiting
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.management import capi_objects
 from magnum_capi_tempest.tests.common.management import remediation
-from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
+from magnum_capi_tempest.tests.common import waiters
 
 CONF = config.CONF
 
@@ -28,19 +27,21 @@ WAITED_FOR = {'cluster.x-k8s.io/drain': 'wait-completed'}
 HELD = 15
 
 
-class WorkersTest(remediation.BaseManagementTest):
+class WorkersTest(operations.BaseOperationsTest):
     """All tests share a cluster, whose workers they delete."""
 
     shares_cluster = True
+    required_options = remediation.OPTIONS
     required_flags = ('workload_api',)
 
     def setUp(self):
         super().setUp()
+        self.machines = remediation.Machines(self.cluster)
         self.masters = CONF.magnum_capi.master_count
         self.workers = CONF.magnum_capi.node_count
 
     def assert_replaced(self, lost, before):
-        came = self.wait_for_replacement(self.cluster, lost, before)
+        came = self.machines.until_replaced(lost, before)
         self.assertNotEqual(lost.node, came.node)
         self.assert_unaffected(self.cluster, self.masters, self.workers)
 
@@ -48,9 +49,9 @@ class WorkersTest(remediation.BaseManagementTest):
     @flags.promise('resilience.machine.comes-back')
     @decorators.idempotent_id('bd7c8492-2428-4644-b83d-9f925dee05b0')
     def test_a_machine_that_is_deleted_comes_back(self):
-        lost, before = self.a_machine(self.cluster)
+        lost, before = self.machines.running()
 
-        self.cluster_api.delete(lost.path)
+        self.machines.api.delete(lost.path)
 
         self.assert_replaced(lost, before)
 
@@ -58,9 +59,9 @@ class WorkersTest(remediation.BaseManagementTest):
     @flags.promise('resilience.node.replaced')
     @decorators.idempotent_id('e00fe04e-3af5-4078-a7bb-4620761a41c1')
     def test_a_node_that_fails_is_replaced(self):
-        lost, before = self.a_machine(self.cluster)
+        lost, before = self.machines.running()
 
-        self.fail_until_noticed(self.cluster, lost)
+        self.machines.fail_until_noticed(lost, self.workload(self.cluster))
 
         self.assert_replaced(lost, before)
 
@@ -68,14 +69,14 @@ class WorkersTest(remediation.BaseManagementTest):
     @flags.promise('resilience.node.replaced')
     @decorators.idempotent_id('de65094e-2152-4243-8305-e4fd8abfb0b3')
     def test_a_node_that_is_deleted_is_replaced(self):
-        lost, before = self.a_machine(self.cluster)
+        lost, before = self.machines.running()
 
         self.workload(self.cluster).delete_node(lost.node)
 
         self.assert_replaced(lost, before)
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('resize')
+    @flags.needs(flags.RESIZE)
     @flags.promise('lifecycle.resize.drain-awaited')
     @decorators.idempotent_id('e56852bb-38b5-471e-bf23-3737d765b3f0')
     def test_a_resize_waits_for_the_drain(self):
@@ -99,7 +100,7 @@ class WorkersTest(remediation.BaseManagementTest):
 
     def create_pods(self, inside):
         pods = []
-        for machine in self.machines(self.cluster):
+        for machine in self.machines.all():
             if not machine.control_plane:
                 pods.append(capi_objects.new_name('held'))
                 self.addCleanup(inside.delete_pod, pods[-1])
@@ -107,54 +108,45 @@ class WorkersTest(remediation.BaseManagementTest):
         return pods
 
     def wait_for_one_to_go(self):
-        machines = waiting.wait_for(
-            lambda: self.machines(self.cluster),
-            done=lambda found: any(m.going for m in found),
-            what='a machine to go', pace=self.pace(),
-            timeout=CONF.magnum_capi.build_timeout,
-            describe=lambda found: ', '.join(map(str, found)))
+        machines = waiters.until(
+            self.machines.all, lambda found: any(m.going for m in found),
+            'a machine to go', describe=operations.listed)
         return next(m for m in machines if m.going)
 
     def assert_held(self, going):
         """Assert that a machine stays for some time, and Magnum shows it."""
-        began = False
+        ended = waiters.ended_early()
 
         def wrong(look):
-            nonlocal began
-            if going.name not in {m.name for m in self.machines(
-                    self.cluster)}:
+            if going.name not in self.machines.names():
                 return f'{going.name} is gone, with a pod on its node'
-            # Magnum shows the old status for seconds after the request.
-            if (began and not look.trouble
-                    and not observations.is_in_progress(look.status)):
-                return f'the cluster is {look.status} already'
-            began = began or observations.is_in_progress(look.status)
+            return ended(look)
 
-        last = self.assert_holds(
+        last = waiters.until_over(
             HELD, lambda: self.waiter.look(self.cluster['uuid'], WORKERS),
             wrong, f'{going.name} to stay as long as a pod holds it')
         self.assertEqual('UPDATE_IN_PROGRESS', last.status)
 
     @decorators.attr(type=['slow', 'life'])
-    @flags.promised('resize')
+    @flags.needs(flags.RESIZE)
     @flags.promise('lifecycle.node-group.apart')
     @decorators.idempotent_id('c177bf16-1976-4f99-9d5a-7cb5adba2aed')
     def test_others_stay_when_groups_come_and_go(self):
-        names = {m.name for m in self.machines(self.cluster)}
+        names = self.machines.names()
 
         group = self.create_group(self.cluster, node_count=1)
         self.resize_cluster(self.cluster, 2, group['uuid'])
         self.delete_group(self.cluster, group)
 
         self.assert_machines(self.cluster, self.masters + self.workers)
-        self.assertEqual(
-            names, {m.name for m in self.machines(self.cluster)})
+        self.assertEqual(names, self.machines.names())
 
 
 @flags.promise('resilience.node.replaced')
-class ControlPlaneTest(remediation.BaseManagementTest):
+class ControlPlaneTest(operations.BaseOperationsTest):
     """A control plane of three nodes survives the loss of one."""
 
+    required_options = remediation.OPTIONS
     required_flags = ('three_masters', 'workload_api')
 
     @decorators.attr(type=['slow', 'life'])
@@ -164,12 +156,13 @@ class ControlPlaneTest(remediation.BaseManagementTest):
         cluster = self.create_cluster(
             self.create_template(master_lb_enabled=True), master_count=3)
 
-        lost, before = self.a_machine(cluster, control_plane=True)
-        self.fail_until_noticed(cluster, lost)
-        self.wait_for_replacement(cluster, lost, before)
+        machines = remediation.Machines(cluster)
+        lost, before = machines.running(control_plane=True)
+        machines.fail_until_noticed(lost, self.workload(cluster))
+        machines.until_replaced(lost, before)
         self.assert_unaffected(cluster, 3, workers)
 
-        lost, before = self.a_machine(cluster, control_plane=True)
-        self.cluster_api.delete(lost.path)
-        self.wait_for_replacement(cluster, lost, before)
+        lost, before = machines.running(control_plane=True)
+        machines.api.delete(lost.path)
+        machines.until_replaced(lost, before)
         self.assert_unaffected(cluster, 3, workers)

@@ -6,12 +6,10 @@ The tests read the objects of Cluster API Provider OpenStack.
 """
 
 from tempest import config
-from tempest.lib.common.utils import test_utils
 from tempest.lib import decorators
 
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
-from magnum_capi_tempest.tests.common.management import remediation
 from magnum_capi_tempest.tests.common import networks
 from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
@@ -21,56 +19,8 @@ CONF = config.CONF
 EXTRA = 'network.cluster.extra'
 
 
-class BaseNetworksTest(operations.BaseOperationsTest):
-
-    @classmethod
-    def skip_checks(cls):
-        super().skip_checks()
-        if not CONF.service_available.neutron:
-            raise cls.skipException('[service_available] neutron is false')
-
-    @classmethod
-    def create_network(cls, manager=None, name=None, cleanup=None):
-        """Create a network.
-
-        :param manager: tempest client manager of its owner; None: primary.
-        :param cleanup: of a test that creates a cluster, to which all new
-            ports are a leak, also those of DHCP agents; None: of the class.
-        """
-        client = (manager or cls.os_primary).networks_client
-        network = client.create_network(
-            name=name or cls.rand_name('network'))['network']
-        (cleanup or cls.addClassResourceCleanup)(
-            test_utils.call_and_ignore_notfound_exc, client.delete_network,
-            network['id'])
-        return network
-
-    @classmethod
-    def connect(cls, subnet, cleanup=None):
-        """Connect a subnet to a router; see :meth:`create_network`."""
-        external = networks.external(
-            cls.os_primary.networks_client, CONF.magnum_capi.external_network)
-        networks.connect(cls.os_primary,
-                         cleanup or cls.addClassResourceCleanup,
-                         subnet['id'], external['id'], cls.rand_name('router'))
-
-    @classmethod
-    def create_subnet(cls, network, cidr, cleanup=None):
-        client = cls.os_primary.subnets_client
-        nameserver = CONF.magnum_capi.dns_nameserver
-        subnet = client.create_subnet(
-            name=cls.rand_name('subnet'), network_id=network['id'],
-            ip_version=4, cidr=cidr,
-            **({'dns_nameservers': [nameserver]} if nameserver else {})
-        )['subnet']
-        (cleanup or cls.addClassResourceCleanup)(
-            test_utils.call_and_ignore_notfound_exc, client.delete_subnet,
-            subnet['id'])
-        return subnet
-
-
 @flags.promise('network.cluster.name-of-the-project')
-class NamesTest(BaseNetworksTest):
+class NamesTest(operations.BaseOperationsTest):
     """Another project has a network with the same name.
 
     Only the management cluster shows which of them is used. Without access to
@@ -80,6 +30,11 @@ class NamesTest(BaseNetworksTest):
     credentials = ['primary', 'admin']
 
     @classmethod
+    def skip_checks(cls):
+        super().skip_checks()
+        networks.require(cls)
+
+    @classmethod
     def setup_clients(cls):
         super().setup_clients()
         cls.require_project('admin', own=False)
@@ -87,12 +42,12 @@ class NamesTest(BaseNetworksTest):
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('b6c7e1d2-40b1-4b3d-9f6e-2f1d5a7c8e03')
     def test_own_network_is_meant(self):
-        network = self.create_network(cleanup=self.addCleanup)
-        self.connect(
-            self.create_subnet(network, '10.99.3.0/24', self.addCleanup),
-            self.addCleanup)
+        own = networks.Networks(self.os_primary, self.addCleanup)
+        network = own.create()
+        own.connect(own.create_subnet(network, '10.99.3.0/24'))
         name = network['name']
-        self.create_network(self.os_admin, name)
+        networks.Networks(
+            self.os_admin, self.addClassResourceCleanup).create(name)
 
         cluster = self.create_cluster(
             self.create_template(fixed_network=name))
@@ -108,38 +63,44 @@ class NamesTest(BaseNetworksTest):
 
 
 @flags.promise('network.cluster.own')
-class NetworksTest(BaseNetworksTest, remediation.BaseManagementTest):
+class NetworksTest(operations.BaseOperationsTest):
     """All tests check one cluster."""
 
     required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
 
     @classmethod
+    def skip_checks(cls):
+        super().skip_checks()
+        networks.require(cls)
+
+    @classmethod
     def resource_setup(cls):
         super().resource_setup()
         # Networks first, so that they are deleted last.
-        cls.network = cls.create_network()
-        cls.subnet = cls.create_subnet(cls.network, '10.99.1.0/24')
-        cls.connect(cls.subnet)
-        cls.extra = cls.create_network()
-        cls.create_subnet(cls.extra, '10.99.2.0/24')
-        cls.external = networks.external(
-            cls.os_primary.networks_client, CONF.magnum_capi.external_network)
+        own = networks.Networks(cls.os_primary, cls.addClassResourceCleanup)
+        cls.network = own.create()
+        cls.subnet = own.create_subnet(cls.network, '10.99.1.0/24')
+        own.connect(cls.subnet)
+        cls.extra = own.create()
+        own.create_subnet(cls.extra, '10.99.2.0/24')
+        cls.external = networks.external(cls.os_primary)
         cls.cluster = cls.create_class_cluster(cls.create_class_template(
             fixed_network=cls.network['id'], fixed_subnet=cls.subnet['id'],
             external_network_id=cls.external['id'], labels={
                 **CONF.magnum_capi.labels,
                 **({'extra_network_names': cls.extra['name']}
                    if not flags.not_promised(EXTRA) else {})}))
-        found = cls.cluster_api.objects(observations.stack_id(cls.cluster))
+        found = cls.management.bodies(
+            ('OpenStackCluster', 'OpenStackMachineTemplate'),
+            observations.stack_id(cls.cluster))
         cls.specs = {
-            kind: [f.body['spec'] for f in found if f.kind == kind]
+            kind: [body['spec'] for its, body in found if its == kind]
             for kind in ('OpenStackCluster', 'OpenStackMachineTemplate')}
         if not cls.specs['OpenStackCluster']:
             raise cls.skipException('There is no OpenStackCluster')
 
     def setUp(self):
         super().setUp()
-        self.explain(self.cluster)
         self.spec, = self.specs['OpenStackCluster']
 
     @decorators.attr(type=['slow', 'life'])

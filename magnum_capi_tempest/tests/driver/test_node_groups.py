@@ -20,7 +20,7 @@ class NodeGroupsTest(operations.BaseOperationsTest):
 
     # Groups without nodes came with 1.10.
     min_microversion = '1.10'
-    required_flags = ('resize',)
+    needs = (flags.RESIZE,)
 
     def assert_more_nodes(self, count):
         """Assert this many nodes in addition to the default ones."""

@@ -46,7 +46,6 @@ class OpenStackNodesTest(operations.BaseOperationsTest):
 
     def setUp(self):
         super().setUp()
-        self.explain(self.cluster)
         self.inside = self.workload(self.cluster)
 
     @classmethod

@@ -23,12 +23,13 @@ from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.management import remediation
 from magnum_capi_tempest.tests.common import microversions
 from magnum_capi_tempest.tests.common import observations
+from magnum_capi_tempest.tests.common import operations
 
 CONF = config.CONF
 
 
 @flags.promise('lifecycle.credential.secrets-untold')
-class SecretsTest(remediation.BaseManagementTest):
+class SecretsTest(operations.BaseOperationsTest):
     shares_cluster = True
     required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
 
@@ -41,10 +42,11 @@ class SecretsTest(remediation.BaseManagementTest):
 
     @classmethod
     def read_secrets(cls):
-        known = {found.name: found for found in cls.cluster_api.secrets(
+        api = remediation.management()
+        known = {found.name for found in api.secrets(
             observations.stack_id(cls.cluster))}
         return disclosure.secrets(
-            obj for obj in cls.cluster_api.core('secrets')
+            obj for obj in api.core('secrets')
             if obj['metadata']['name'] in known)
 
     def setUp(self):
@@ -89,7 +91,7 @@ class SecretsTest(remediation.BaseManagementTest):
 
 
 @flags.promise('lifecycle.authority.distinct')
-class AuthoritiesTest(remediation.BaseManagementTest):
+class AuthoritiesTest(operations.BaseOperationsTest):
     """Cluster API reads the authorities of a cluster from Secrets.
 
     Their names are part of its contract (util/secret/consts.go of
@@ -104,7 +106,7 @@ class AuthoritiesTest(remediation.BaseManagementTest):
     def test_each_is_another(self):
         stack_id = observations.stack_id(self.cluster)
         found = {}
-        for obj in self.cluster_api.core('secrets'):
+        for obj in remediation.management().core('secrets'):
             name, _, purpose = obj['metadata']['name'].rpartition('-')
             if name == stack_id and purpose in ('ca', 'etcd', 'proxy'):
                 pem = base64.b64decode(obj['data']['tls.crt']).decode()
@@ -125,7 +127,7 @@ def _public_key(pem):
 
 
 @flags.promise('lifecycle.credential.proxy-passwords')
-class ProxyTest(remediation.BaseManagementTest):
+class ProxyTest(operations.BaseOperationsTest):
     """The proxy of a template has a password, which must stay secret."""
 
     required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
@@ -138,16 +140,14 @@ class ProxyTest(remediation.BaseManagementTest):
             http_proxy=f'http://magnum:{password}@192.0.2.3:3128'))
 
         stack_id = observations.stack_id(cluster)
-        told = [str(found) for found in self.cluster_api.objects(stack_id)
+        api = remediation.management()
+        told = [str(found) for found in api.objects(stack_id)
                 if password in json.dumps(found.body)]
 
         self.assertEqual([], told)
-        self.assertTrue(self.has_bootstrap_data(stack_id, password))
-
-    def has_bootstrap_data(self, stack_id, password):
-        """Return whether the bootstrap data of nodes contains a password."""
-        known = {found.name for found in self.cluster_api.secrets(stack_id)}
-        return any(
-            password in (kube.secret_text(obj['data']['value']) or '')
-            for obj in self.cluster_api.core('secrets')
-            if obj['metadata']['name'] in known and 'format' in obj['data'])
+        known = {found.name for found in api.secrets(stack_id)}
+        bootstrap_data = [
+            kube.secret_text(obj['data']['value']) or ''
+            for obj in api.core('secrets')
+            if obj['metadata']['name'] in known and 'format' in obj['data']]
+        self.assertTrue(any(password in text for text in bootstrap_data))

@@ -18,7 +18,7 @@ class ZeroNodesTest(operations.BaseOperationsTest):
 
     # Groups without nodes came with 1.10.
     min_microversion = '1.10'
-    required_flags = ('resize',)
+    needs = (flags.RESIZE,)
 
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('d0c3a404-1294-4059-ae14-76ba970004fc')

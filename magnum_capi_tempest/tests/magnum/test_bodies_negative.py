@@ -9,6 +9,7 @@ exists: one that is wrongly accepted gets a 404.
 from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 
+from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common.negative import bad_input
 from magnum_capi_tempest.tests.common.negative import refusals
@@ -16,7 +17,7 @@ from magnum_capi_tempest.tests.common.negative import refusals
 _NOBODY = bad_input.NOBODY
 
 
-class BodiesNegativeTest(refusals.BaseRefusalsTest):
+class BodiesNegativeTest(base.BaseMagnumCapiTest):
 
     # The highest microversion that added one of the resources.
     min_microversion = '1.9'
@@ -67,21 +68,21 @@ class BodiesNegativeTest(refusals.BaseRefusalsTest):
             'empty object': {
                 target: client for target, client in self.objects.items()
                 if not target[1].startswith('quotas/')}}
-        self.assert_refused_all(
+        refusals.assert_refused_all(self, [
             case for kind, bodies in bad_input.BODIES.items()
-            for case in self.cases(kind, targets[kind], bodies))
+            for case in self.cases(kind, targets[kind], bodies)])
 
     @decorators.idempotent_id('a8a07015-2893-420b-abf3-499f344463cb')
     @decorators.attr(type='negative')
     def test_another_content_type(self):
-        self.assert_refused_all(
+        refusals.assert_refused_all(self, [
             case for name, text in bad_input.CONTENT.items()
             for case in self.cases(
                 'content type', {**self.objects, **self.patches},
-                {name: text}, {'Content-Type': name}))
+                {name: text}, {'Content-Type': name})])
 
 
-class ListsNegativeTest(refusals.BaseRefusalsTest):
+class ListsNegativeTest(base.BaseMagnumCapiTest):
 
     credentials = ['primary', 'alt']
 
@@ -94,7 +95,7 @@ class ListsNegativeTest(refusals.BaseRefusalsTest):
     @decorators.attr(type='negative')
     def test_every_parameter(self):
         clusters, templates = self.magnum.clusters, self.magnum.templates
-        self.assert_refused_all(
+        refusals.assert_refused_all(self, [
             (name, 'parameter', f'{key}={value!a}',
              lambda ask=ask, key=key, value=value: ask(**{key: value}))
             for name, ask in (
@@ -103,7 +104,7 @@ class ListsNegativeTest(refusals.BaseRefusalsTest):
                 ('templates', templates.list_cluster_templates),
                 ('details of templates',
                  templates.list_cluster_templates_detail))
-            for key, value in bad_input.PARAMETERS)
+            for key, value in bad_input.PARAMETERS])
 
     @decorators.idempotent_id('ee5baaf2-bb92-48e4-b171-182a9b4675ba')
     @decorators.attr(type='negative')
@@ -116,7 +117,7 @@ class ListsNegativeTest(refusals.BaseRefusalsTest):
             marker=template['uuid'])
 
 
-class QuotaListsNegativeTest(refusals.BaseRefusalsTest):
+class QuotaListsNegativeTest(base.BaseMagnumCapiTest):
 
     credentials = ['primary', 'admin']
     min_microversion = '1.6'
@@ -125,7 +126,7 @@ class QuotaListsNegativeTest(refusals.BaseRefusalsTest):
     @decorators.idempotent_id('ed8a91a7-260a-4497-b5d1-f33bf4c89af7')
     @decorators.attr(type='negative')
     def test_parameters(self):
-        self.assert_refused_all(
+        refusals.assert_refused_all(self, [
             ('quotas', 'parameter', f'{key}={value}',
              lambda key=key, value=value:
              self.admin_magnum.quotas.list_quotas(**{key: value}))
@@ -133,4 +134,4 @@ class QuotaListsNegativeTest(refusals.BaseRefusalsTest):
                 ('limit', '0'), ('limit', 'one'), ('marker', 'one'),
                 ('marker', 2 ** 31 - 1), ('marker', 2 ** 64),
                 ('sort_key', 'colour'), ('sort_dir', 'up'),
-                ('all_tenants', 'maybe'), ('colour', 'blue')))
+                ('all_tenants', 'maybe'), ('colour', 'blue'))])

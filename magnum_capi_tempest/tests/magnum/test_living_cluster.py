@@ -10,14 +10,101 @@ from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 
 from magnum_capi_tempest import kubeconfig
+from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import microversions
 from magnum_capi_tempest.tests.common.negative import refusals
-from magnum_capi_tempest.tests.common.negative import refused_updates
 from magnum_capi_tempest.tests.common import operations
 
 
-class LivingClusterTest(refused_updates.BaseLivingClusterTest):
+def replace(path, value):
+    """A JSON patch of one field."""
+    return [{'op': 'replace', 'path': path, 'value': value}]
+
+
+class LivingClusterTest(operations.BaseOperationsTest):
+    """All tests share one cluster, as a refusal leaves it unchanged.
+
+    ``uuid``: of the cluster; ``template``: uuid of its template.
+    """
+
+    shares_cluster = True
+
+    # Groups without nodes.
+    min_microversion = '1.10'
+    credentials = ['primary', 'project_admin']
+    _lacks_admin = ''
+
+    # Most tests need no administrator, and are not skipped without one.
+
+    @classmethod
+    def setup_credentials(cls):
+        try:
+            super().setup_credentials()
+        except cls.skipException as e:
+            cls._lacks_admin = str(e)
+
+    @classmethod
+    def setup_clients(cls):
+        super().setup_clients()
+        if not cls._lacks_admin:
+            try:
+                cls.require_project('project_admin', own=True)
+            except cls.skipException as e:
+                cls._lacks_admin = str(e)
+
+    @property
+    def project_admin(self):
+        """Clients of the administrator of the cluster's project."""
+        if self._lacks_admin:
+            self.skipTest(self._lacks_admin)
+        return factories.Magnum(self.os_project_admin, self.microversion)
+
+    def setUp(self):
+        super().setUp()
+        self.uuid = self.cluster['uuid']
+        self.template = self.cluster['cluster_template_id']
+
+    def group(self, microversion=None, **fields):
+        """Request a node group that should be refused."""
+        group = self.magnum.nodegroups.create_nodegroup(
+            self.uuid, microversion=microversion,
+            **{'name': 'refused', 'node_count': 1, **fields})
+        self.addCleanup(self.remove_group, self.cluster, group)
+        return group
+
+    def assert_groups_refused(self, cases):
+        """Assert that no node group of these cases is created."""
+        refusals.assert_refused_all(self, cases)
+        self.assert_no_new_group()
+
+    def bodies(self, *bodies, microversion=None):
+        """Yield the cases of node groups with such fields."""
+        for body in bodies:
+            yield ('node group', 'node group', repr(body),
+                   lambda body=body: self.group(microversion, **body))
+
+    def assert_no_new_group(self):
+        listed = self.magnum.nodegroups.list_nodegroups(self.uuid)
+        self.assertEqual([True, True], [
+            g['is_default'] for g in listed['nodegroups']])
+
+    @staticmethod
+    def patches(where, ask, *patches):
+        """Yield the cases of fields that cannot be changed.
+
+        :param where: what is changed.
+        :param ask: function that sends a JSON patch.
+        :param patches: (path, value) pairs.
+        """
+        for path, value in patches:
+            yield (where, 'patch of a cluster', f'{path} {value!r}',
+                   lambda path=path, value=value: ask(replace(path, value)))
+
+    def update_group(self, patch):
+        """Send a patch of the default worker group."""
+        return self.magnum.nodegroups.update_nodegroup(
+            self.uuid, operations.WORKERS, patch)
 
     def update(self, patch):
         return self.magnum.clusters.update_cluster(self.uuid, patch)
@@ -76,7 +163,7 @@ class LivingClusterTest(refused_updates.BaseLivingClusterTest):
             'cluster_template_id', 'keypair', 'master_count',
             'master_flavor_id', 'user_id', 'cluster_id', 'api_address',
             'created_at')
-        self.assert_refused_all((
+        refusals.assert_refused_all(self, (
             *self.patches('node group update', self.update_group, *(
                 (f'/{field}', 'one') for field in (*stay, *of_group))),
             *self.patches('cluster update', self.update, *(
@@ -86,7 +173,7 @@ class LivingClusterTest(refused_updates.BaseLivingClusterTest):
     @decorators.idempotent_id('215f54a0-cfad-485b-9430-0bfb6b3af0a7')
     def test_counts_of_updates_and_resizes(self):
         resize = self.magnum.clusters.resize_cluster
-        self.assert_refused_all((
+        refusals.assert_refused_all(self, (
             *self.patches(
                 'node group update', self.update_group,
                 ('/min_node_count', 10 ** 6), ('/min_node_count', -1),
@@ -127,14 +214,14 @@ class LivingClusterTest(refused_updates.BaseLivingClusterTest):
         for ask, *args in (
                 (groups.show_nodegroup,), (groups.delete_nodegroup,),
                 (groups.update_nodegroup,
-                 refused_updates.replace('/min_node_count', 1))):
+                 replace('/min_node_count', 1))):
             self.assertRaises(
                 lib_exc.NotFound, ask, self.uuid, 'nobody', *args)
 
     @decorators.attr(type=['slow', 'negative'])
     @decorators.idempotent_id('56f19425-2e98-4aac-b1a7-2e60d6a02a62')
     def test_node_group_lists(self):
-        self.assert_refused_all(
+        refusals.assert_refused_all(self, [
             ('node groups', 'parameter', f'{key}={value}',
              lambda key=key, value=value: (
                  self.magnum.nodegroups.list_nodegroups(
@@ -142,7 +229,7 @@ class LivingClusterTest(refused_updates.BaseLivingClusterTest):
             for key, value in (
                 ('limit', '0'), ('limit', 'one'), ('marker', 'one'),
                 ('sort_key', 'colour'), ('sort_dir', 'up'),
-                ('colour', 'blue')))
+                ('colour', 'blue'))])
 
     @decorators.attr(type=['slow', 'negative'])
     @decorators.idempotent_id('462041d3-42aa-4e1d-99e5-7f588f9a9fac')
@@ -156,7 +243,7 @@ class LivingClusterTest(refused_updates.BaseLivingClusterTest):
     @decorators.idempotent_id('73d6ea3c-0926-48f2-8034-b6fa384d8e72')
     def test_templates_and_batches_of_an_upgrade(self):
         upgrade = self.magnum.clusters.upgrade_cluster
-        self.assert_refused_all((
+        refusals.assert_refused_all(self, (
             *refusals.of_kind(
                 'upgrade cluster_template', 'slow reference',
                 lambda value: upgrade(
@@ -190,7 +277,7 @@ class LivingClusterTest(refused_updates.BaseLivingClusterTest):
     @decorators.idempotent_id('ac8a641d-55f3-42d7-a97b-970bb8399ae1')
     def test_signing_requests(self):
         sign = self.magnum.certificates.create_certificate
-        self.assert_refused_all((
+        refusals.assert_refused_all(self, (
             *refusals.of_kind(
                 'certificate csr', 'signing request',
                 lambda value: sign(cluster_uuid=self.uuid, csr=value)),
@@ -214,7 +301,7 @@ class LivingClusterTest(refused_updates.BaseLivingClusterTest):
     def test_its_template_is_not_changed(self):
         before = self.magnum.templates.show_cluster_template(self.template)
 
-        self.assert_refused_all(self.patches(
+        refusals.assert_refused_all(self, self.patches(
             'template of a cluster',
             lambda patch: self.magnum.templates.update_cluster_template(
                 self.template, patch),
@@ -232,7 +319,7 @@ class LivingClusterTest(refused_updates.BaseLivingClusterTest):
         name = self.rand_name('renamed')
 
         self.magnum.templates.update_cluster_template(
-            self.template, refused_updates.replace('/name', name))
+            self.template, replace('/name', name))
 
         found = self.magnum.templates.show_cluster_template(self.template)
         self.assertEqual(name, found['name'])
@@ -241,7 +328,7 @@ class LivingClusterTest(refused_updates.BaseLivingClusterTest):
     @decorators.idempotent_id('0b2863be-f0fc-4491-8006-e169068c466c')
     def test_its_template_gets_tags(self):
         self.magnum.templates.update_cluster_template(
-            self.template, refused_updates.replace('/tags', 'one,two'))
+            self.template, replace('/tags', 'one,two'))
 
         found = self.magnum.templates.show_cluster_template(self.template)
         self.assertEqual('one,two', found['tags'])
@@ -254,6 +341,6 @@ class LivingClusterTest(refused_updates.BaseLivingClusterTest):
             self.skipTest('The template is public and stays hidden')
         for word, wanted in (('true', True), ('false', False)):
             self.project_admin.templates.update_cluster_template(
-                self.template, refused_updates.replace('/hidden', word))
+                self.template, replace('/hidden', word))
 
             self.assertIs(wanted, self.shown_template()['hidden'])

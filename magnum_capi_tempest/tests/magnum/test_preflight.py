@@ -7,6 +7,7 @@ from tempest.lib import decorators
 
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import factories
+from magnum_capi_tempest.tests.common import microversions
 from magnum_capi_tempest.tests.common.preflight import checks
 
 CONF = config.CONF
@@ -41,10 +42,9 @@ class PreflightTest(base.BaseMagnumCapiTest):
     @decorators.idempotent_id('e98259d7-da3c-495a-b6b1-36dbc87a3961')
     @decorators.attr(type='smoke')
     def test_a_user_gets_the_microversion_asked_for(self):
-        magnum = factories.Magnum(
-            self.os_primary, CONF.magnum_capi.min_microversion)
+        magnum = factories.Magnum(self.os_primary, microversions.LOWEST)
 
         answer = magnum.templates.list_cluster_templates()
 
         given = answer.response['openstack-api-version'].split()[-1]
-        self.assertEqual(CONF.magnum_capi.min_microversion, given)
+        self.assertEqual(microversions.LOWEST, given)

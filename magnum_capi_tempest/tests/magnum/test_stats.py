@@ -62,7 +62,7 @@ class StatsTest(base.BaseMagnumCapiTest):
             project_id=data_utils.rand_uuid_hex())
 
 
-class BadStatsTest(refusals.BaseRefusalsTest):
+class BadStatsTest(base.BaseMagnumCapiTest):
 
     min_microversion = '1.4'
     required_options = ()
@@ -70,14 +70,14 @@ class BadStatsTest(refusals.BaseRefusalsTest):
     @decorators.idempotent_id('f1ddd7ec-8e75-4ab4-9b93-af7c020aa6f1')
     @decorators.attr(type='negative')
     def test_types_that_do_not_exist(self):
-        self.assert_refused_all(
+        refusals.assert_refused_all(self, [
             ('stats', 'parameter', f'type={value!a}',
              lambda value=value: self.magnum.stats.show_stats(type=value))
-            for value in ('balloon', '', "' OR 1=1 --", '\0', 'n' * 1000))
+            for value in ('balloon', '', "' OR 1=1 --", '\0', 'n' * 1000)])
 
     @decorators.idempotent_id('d659abd3-8bf9-4176-bd0d-3d4ce5af1db5')
     @decorators.attr(type='negative')
     def test_parameters_that_do_not_exist(self):
-        self.assert_refused_all([
+        refusals.assert_refused_all(self, [
             ('stats', 'parameter', 'colour',
              lambda: self.magnum.stats.show_stats(colour='blue'))])

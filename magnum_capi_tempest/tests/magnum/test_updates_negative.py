@@ -15,7 +15,7 @@ from magnum_capi_tempest.tests.common.negative import bad_input
 from magnum_capi_tempest.tests.common.negative import refusals
 
 
-class ClusterTemplateUpdatesNegativeTest(refusals.BaseRefusalsTest):
+class ClusterTemplateUpdatesNegativeTest(base.BaseMagnumCapiTest):
 
     @classmethod
     def resource_setup(cls):
@@ -37,11 +37,11 @@ class ClusterTemplateUpdatesNegativeTest(refusals.BaseRefusalsTest):
     @decorators.idempotent_id('2a7c2e3b-ca5f-46d9-b3bd-c5a901600a4a')
     @decorators.attr(type='negative')
     def test_every_operation(self):
-        self.assert_refused_all(
+        refusals.assert_refused_all(self, [
             ('cluster template update', kind, ' '.join(map(repr, operation)),
              lambda operation=operation: self.update(operation))
             for kind, operations in bad_input.UPDATES.items()
-            for operation in operations)
+            for operation in operations])
         self.assert_unchanged()
 
     @decorators.idempotent_id('ea693415-98b9-404f-ac8e-1295bebe4f4a')

@@ -260,9 +260,15 @@ class Tempest(_OfSandbox, base.Command):
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
-        parser.add_argument(
+        which = parser.add_mutually_exclusive_group()
+        which.add_argument(
             '-r', '--regex', help='regular expression of the tests to run, as '
             f'for "tempest run" (default: {runs.SUITE})')
+        which.add_argument(
+            '--quick', dest='regex', action='store_const',
+            const=tempest_run.QUICK,
+            help='only the life of a cluster and, if there are two drivers of '
+                 'one type, of a cluster of each, side by side')
         parser.add_argument(
             '--driver', help='Magnum driver that cluster templates name '
             '(default: the one of "up --install" or of "up --clash", else the '

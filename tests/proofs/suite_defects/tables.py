@@ -17,7 +17,7 @@ PREFIX = 'seeded_'
 
 #: Seconds, options of [magnum_capi]: limits for things that never happen. On
 #: an idle machine, expected results take 10 to 30 s.
-TIMEOUTS = {'build_timeout': 75, 'delete_timeout': 60}
+TIMEOUTS = {'build_timeout': 75}
 
 #: The driver of which all in the table are variants, and one that clashes.
 OWN = 'k8s_capi_v1'

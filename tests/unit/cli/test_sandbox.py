@@ -26,6 +26,7 @@ from magnum_capi_tempest import report
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest import supervision
 from magnum_capi_tempest.workspace import runs
+from tests.proofs.discovery import suite
 from tests.unit import own_folders
 from tests.unit.sandbox import samples
 
@@ -278,6 +279,19 @@ class CommandsTest(testtools.TestCase):
             tempest_run.Order(
                 regex='smoke', driver='d', third_party=True, concurrency=4,
                 arguments=('--until-failure',)), run.call_args.args[1])
+
+    def test_the_quick_tests(self):
+        found = [case.id() for case in suite.cases()
+                 if re.search(tempest_run.QUICK, case.id())]
+
+        self.assertEqual(
+            ['test_create_use_resize_delete',
+             'test_two_clusters_side_by_side'],
+            sorted(ident.partition('[')[0].rpartition('.')[2]
+                   for ident in found))
+        parser = cli.Tempest(mock.Mock(), None).get_parser('x')
+        self.assertEqual(tempest_run.QUICK,
+                         parser.parse_args(['--quick']).regex)
 
     def test_tempest_that_ended_early(self):
         stream = self.folder / 'run.subunit'

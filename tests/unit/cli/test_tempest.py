@@ -77,13 +77,13 @@ class InitTest(testtools.TestCase):
             '--cloud', 'c', '--image', 'ubuntu', '--label', 'a=b=c',
             '--upgrade-image', 'ubuntu', '--option', 'node_count=2',
             '--management-kubeconfig', folder / 'k', '--feature', 'real_nodes',
-            '--feature', 'resize=false', 'd')
+            '--feature', 'three_masters=false', 'd')
 
         preferred = called.args[2]
         self.assertEqual(
             ((('a', 'b=c'),), 'ubuntu', str(folder / 'k'),
              (('node_count', '2'),),
-             (('real_nodes', True), ('resize', False))),
+             (('real_nodes', True), ('three_masters', False))),
             (preferred.labels, preferred.upgrade_image,
              preferred.management_kubeconfig, preferred.options,
              preferred.features))

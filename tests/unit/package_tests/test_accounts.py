@@ -13,10 +13,9 @@ from tempest import test as tempest_test
 import testtools
 
 from magnum_capi_tempest.tests.common import base
-from magnum_capi_tempest.tests.common.negative import refusals
-from magnum_capi_tempest.tests.common.negative import refused_updates
 from magnum_capi_tempest.tests.common import rbac
 from magnum_capi_tempest.tests.driver import test_cluster_health
+from magnum_capi_tempest.tests.magnum import test_living_cluster
 
 
 class Provider(dynamic_creds.DynamicCredentialProvider):
@@ -47,7 +46,7 @@ class CreatedTest(testtools.TestCase):
         self.assertIs(owner['project_id'], other['project_id'])
 
     def test_no_two_personas_are_one_user(self):
-        for case in (rbac.BaseRbacTest, refused_updates.BaseLivingClusterTest,
+        for case in (rbac.BaseRbacTest, test_living_cluster.LivingClusterTest,
                      test_cluster_health.MembersTest):
             found = [id(each['user']) for each in users(case)]
             self.assertEqual(len(found), len(set(found)), case)
@@ -131,11 +130,11 @@ class LivingTest(testtools.TestCase):
         for name, function in (
                 (f'{base.__name__}.BaseMagnumCapiTest.setup_credentials',
                  setup_credentials),
-                (f'{refusals.__name__}.BaseRefusalsTest.setup_clients',
+                (f'{base.__name__}.BaseMagnumCapiTest.setup_clients',
                  lambda cls: None)):
             self.useFixture(fixtures.MonkeyPatch(name, classmethod(function)))
 
-        class ATest(refused_updates.BaseLivingClusterTest):
+        class ATest(test_living_cluster.LivingClusterTest):
             microversion = '1.10'
             os_primary, os_project_admin = (
                 types.SimpleNamespace(

@@ -24,11 +24,10 @@ class Options(dict):
 
 class SkipTest(testtools.TestCase):
 
-    def skip_checks(self, available=True, minimum='1.1', **options):
+    def skip_checks(self, available=True, **options):
         options = Options({'image_id': 'i', 'flavor_id': 'f',
                            'external_network': 'n',
-                           'min_microversion': '1.1', 'not_promised': [],
-                           'max_microversion': '1.14', **options})
+                           'not_promised': [], **options})
         self.useFixture(fixtures.MonkeyPatch(
             'magnum_capi_tempest.tests.common.base.CONF',
             types.SimpleNamespace(
@@ -41,8 +40,6 @@ class SkipTest(testtools.TestCase):
 
         @flags.promise('lifecycle.resize.workers')
         class ATest(base.BaseMagnumCapiTest):
-            min_microversion = minimum
-
             def test_of_the_class(self):
                 pass
 
@@ -79,8 +76,40 @@ class SkipTest(testtools.TestCase):
             self.reason(not_promised=[workers, last]))
 
     def test_microversion_that_the_cloud_does_not_have(self):
-        self.assertIn('[1.1 - 1.8]',
-                      self.reason(minimum='1.9', max_microversion='1.8'))
+
+        class ATest(base.BaseMagnumCapiTest):
+            newest_microversion = '1.8'
+
+        ATest.require_microversions('1.8')
+        self.assertIn('[1.1 - 1.8]', str(self.assertRaises(
+            unittest.SkipTest, ATest.require_microversions, '1.9')))
+
+    def test_another_promise_that_a_class_or_a_test_needs(self):
+        needs = 'lifecycle.resize.workers'
+
+        class ATest(base.BaseMagnumCapiTest):
+
+            @flags.needs('discovery.disabled.refused')
+            def test_of_its_own(self):
+                pass
+
+            def test_that_needs_nothing(self):
+                pass
+
+        def refused(*not_promised):
+            self.useFixture(fixtures.MonkeyPatch(
+                f'{flags.__name__}.CONF', types.SimpleNamespace(
+                    magnum_capi=Options(not_promised=not_promised))))
+            return [flags.refusal(ATest, name) for name in (
+                'test_of_its_own', 'test_that_needs_nothing')]
+
+        said = '{} is in [magnum_capi] not_promised'.format
+        self.assertEqual(['', ''], refused(needs))
+        self.assertEqual([said('discovery.disabled.refused'), ''],
+                         refused('discovery'))
+        ATest.needs = (needs,)
+        self.assertEqual([said(needs)] * 2, refused(needs))
+        self.assertRaises(LookupError, flags.needs, 'lifecycle.of.nobody')
 
 
 class RecordTest(testtools.TestCase):

@@ -64,8 +64,8 @@ class OrderTest(testtools.TestCase):
             types.SimpleNamespace(
                 service_available=test_base.Options(magnum_capi=available),
                 magnum_capi=test_base.Options(
-                    image_id='i', flavor_id='f', external_network='n',
-                    min_microversion='1.1', max_microversion='1.14'))))
+                    image_id='i', flavor_id='f',
+                    external_network='n'))))
         self.useFixture(fixtures.MonkeyPatch(
             'oslo_concurrency.lockutils.external_lock',
             lambda name, lock_path: Recorder('turnstile', events)))

@@ -76,12 +76,12 @@ class ReadTest(testtools.TestCase):
             self.assertIn(said, str(error))
 
 
-class _Case(testtools.TestCase, driver_marks.Assertions):
+class _Case(testtools.TestCase):
 
     management = None
 
     def runTest(self):
-        """A test case that only has the assertions."""
+        """A test case that does nothing."""
 
     def not_checked(self, what, option):
         self.addDetail('not checked', content.text_content(what))
@@ -99,7 +99,8 @@ class AssertionsTest(testtools.TestCase):
         self.read()
 
     def read(self, one=ONE, other=OTHER):
-        self.case.read_marks(options(one=one, other=other), ('one', 'other'))
+        self.marks = driver_marks.Marks(
+            self.case, options(one=one, other=other), ('one', 'other'))
 
     def fails(self, call, *args):
         return str(self.assertRaises(AssertionError, call, *args))
@@ -111,7 +112,7 @@ class AssertionsTest(testtools.TestCase):
             for number, one in enumerate(who, 1)))
 
     def apart(self, first, second):
-        self.case.assert_told_apart(
+        self.marks.assert_told_apart(
             {'one': cluster(first), 'other': cluster(second)})
 
     def test_each_driver_serves_its_cluster(self):
@@ -157,7 +158,7 @@ class AssertionsTest(testtools.TestCase):
 
     def test_an_operation_of_another_driver(self):
         def serve(*by):
-            with self.case.served_by('one', cluster('a-1')):
+            with self.marks.served_by('one', cluster('a-1')):
                 self.serve(a_1=by)
 
         serve('one', 'one')
@@ -166,7 +167,7 @@ class AssertionsTest(testtools.TestCase):
 
     def test_an_operation_that_fails_as_another_driver_served_it(self):
         def serve(*by):
-            with self.case.served_by('one', cluster('a-1')):
+            with self.marks.served_by('one', cluster('a-1')):
                 self.serve(a_1=by)
                 raise errors.WaitTimeout('resize')
 
@@ -174,7 +175,7 @@ class AssertionsTest(testtools.TestCase):
         self.assertRaises(errors.WaitTimeout, serve, 'one')
 
     def delete(self, *changes, failing=False):
-        with self.case.deleted_by('one', cluster('a-1')):
+        with self.marks.deleted_by('one', cluster('a-1')):
             for how, name in changes:
                 self.kube.change(SECRETS, how, {'metadata': {'name': name}}
                                  if 'helm' not in name

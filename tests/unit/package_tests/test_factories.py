@@ -88,7 +88,7 @@ class CleanupTest(testtools.TestCase):
             clusters=clusters,
             templates=self.script.client('ClusterTemplatesClient'))
         self.waiter = waiters.ClusterWaiter(
-            clusters, None, interval=1, timeout=9, delete_timeout=9,
+            clusters, None, interval=1, timeout=9,
             clock=fake_clock.FakeClock())
 
     def cleanup(self, function, *args):

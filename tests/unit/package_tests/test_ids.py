@@ -74,6 +74,15 @@ class IdsTest(testtools.TestCase):
                 self.assertRegex(case.id(), r'\[.*\bslow\b.*\]$')
                 self.assertNotRegex(case.id(), r'\[.*\bsmoke\b.*\]$')
 
+    def test_no_class_is_more_than_two_bases_deep(self):
+        def depth(case):
+            return max((1 + depth(base) for base in case.__bases__
+                        if base.__module__.startswith('magnum_capi')),
+                       default=0)
+
+        for case in {type(case) for case in self.cases}:
+            self.assertLessEqual(depth(case), 2, case.__mro__)
+
     def test_nothing_is_published_on_a_cloud_of_others(self):
         # All projects would see it.
         publishes = re.compile(r"public=True|'/public', 'true'"

@@ -10,6 +10,7 @@ import fixtures
 import testtools
 
 from magnum_capi import errors
+from magnum_capi import waiting
 from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest.leaks import watch
@@ -29,7 +30,7 @@ def a_test():
 
     class OneTest(operations.BaseOperationsTest):
 
-        required_flags = ('resize',)
+        required_flags = ('three_masters',)
 
         def runTest(self):
             pass
@@ -39,27 +40,27 @@ def a_test():
 
 class SkipTest(testtools.TestCase):
 
-    def skip_checks(self, resize):
+    def skip_checks(self, room):
         Options = test_base.Options
         conf = types.SimpleNamespace(
             service_available=Options(magnum_capi=True),
             magnum_capi=Options(
                 image_id='i', flavor_id='f', external_network='n',
-                not_promised=[],
-                min_microversion='1.1', max_microversion='1.14'),
-            magnum_capi_feature_enabled=Options(resize=resize))
+                not_promised=[]),
+            magnum_capi_feature_enabled=Options(three_masters=room))
         for module in ('base', 'flags'):
             self.useFixture(fixtures.MonkeyPatch(
                 f'magnum_capi_tempest.tests.common.{module}.CONF', conf))
         type(a_test()).skip_checks()
 
-    def test_a_promise_that_is_not_made(self):
+    def test_a_feature_that_the_cloud_lacks(self):
         error = self.assertRaises(unittest.SkipTest, self.skip_checks, False)
 
-        self.assertEqual('[magnum_capi_feature_enabled] resize is false',
-                         str(error))
+        self.assertEqual(
+            '[magnum_capi_feature_enabled] three_masters is false',
+            str(error))
 
-    def test_a_promise(self):
+    def test_a_feature(self):
         self.assertIsNone(self.skip_checks(True))
 
 
@@ -98,8 +99,8 @@ class AssertionsTest(testtools.TestCase):
         self.test = a_test()
         self.clock = fake_clock.FakeClock()
         self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.tests.common.operations.time', self.clock))
-        wait_for = operations.waiting.wait_for
+            'magnum_capi_tempest.tests.common.waiters.time', self.clock))
+        wait_for = waiting.wait_for
         self.useFixture(fixtures.MonkeyPatch(
             'magnum_capi.waiting.wait_for',
             lambda *args, **kwargs: wait_for(

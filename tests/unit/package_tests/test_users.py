@@ -68,12 +68,12 @@ class ApplicationCredentialsTest(testtools.TestCase):
             f'{operations.__name__}.BaseOperationsTest.setUp',
             lambda test: None))
         self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.tests.common.operations.check_credentials',
-            lambda: None))
+            f'{test_cluster_health.__name__}.wait_for_health',
+            lambda *args: None))
         test = test_cluster_health.InvalidCredentialTest(
             'test_it_was_deleted_behind_the_drivers_back')
         test.os_primary = self.user
-        test.create_template = test.wait_for_health = lambda *args: None
+        test.create_template = lambda *args: None
         test.assert_shown_and_cured = lambda: None
 
         def create_cluster(template):

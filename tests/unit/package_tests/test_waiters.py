@@ -8,8 +8,10 @@ import testtools
 import urllib3.exceptions
 
 from magnum_capi import errors
+from magnum_capi import waiting
 from magnum_capi_tempest.evidence import conditions
 from magnum_capi_tempest.kubeclient import kube
+from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import waiters
 from tests.unit import fake_clock
 from tests.unit.services import scripted_magnum
@@ -44,7 +46,7 @@ class WaiterTestCase(testtools.TestCase):
         return waiters.ClusterWaiter(
             self.magnum.client('ClustersClient'),
             self.magnum.client('NodegroupsClient'), interval=5, timeout=100,
-            delete_timeout=50, clock=self.clock, **kwargs)
+            clock=self.clock, **kwargs)
 
     def script(self, *answers):
         self.magnum.answers = list(answers)
@@ -317,7 +319,7 @@ class DeletedTest(WaiterTestCase):
             errors.WaitAborted, self.waiter.until_deleted, 'c', before)
 
         self.assertIn('its deletion has not begun', str(error))
-        self.assertTrue(50 / 3 < error.elapsed < 25, error.elapsed)
+        self.assertTrue(100 / 3 < error.elapsed < 40, error.elapsed)
 
     def test_one_that_begins_late_has_its_time(self):
         before = self.look(cluster('CREATE_FAILED'))
@@ -334,7 +336,7 @@ class DeletedTest(WaiterTestCase):
         error = self.assertRaises(
             errors.WaitTimeout, self.waiter.until_deleted, 'c', before)
 
-        self.assertEqual(50.0, error.elapsed)
+        self.assertEqual(100.0, error.elapsed)
 
 
 class ConditionsTest(WaiterTestCase):
@@ -391,3 +393,72 @@ class ConditionsTest(WaiterTestCase):
         self.waiter.until_created('c')
 
         self.assertEqual([], asked)
+
+
+class SteadyTest(testtools.TestCase):
+    """What must hold for some time, or go on for it."""
+
+    def setUp(self):
+        super().setUp()
+        self.clock = fake_clock.FakeClock()
+        self.useFixture(fixtures.MonkeyPatch(
+            f'{waiters.__name__}.time', self.clock))
+        wait_for = waiting.wait_for
+        self.useFixture(fixtures.MonkeyPatch(
+            'magnum_capi.waiting.wait_for',
+            lambda *args, **kwargs: wait_for(
+                *args, clock=self.clock, **kwargs)))
+
+    @staticmethod
+    def states(*states):
+        """A poll that shows these; the last for ever."""
+        left = list(states)
+        return lambda: left.pop(0) if len(left) > 1 else left[0]
+
+    def test_a_break_begins_the_time_anew(self):
+        for states, lasts in ((['no', 'yes'], (10, 16)),
+                              (['yes', 'yes', 'no', 'yes'], (11, 20))):
+            began = self.clock.monotonic()
+
+            waiters.until_steady(
+                self.states(*states), lambda state: state == 'yes', 10, 'it')
+
+            took = self.clock.monotonic() - began
+            self.assertTrue(lasts[0] <= took < lasts[1], took)
+
+    def test_what_never_holds(self):
+        error = self.assertRaises(
+            errors.WaitTimeout, waiters.until_steady, self.states('no'),
+            lambda state: state == 'yes', 10, 'it', timeout=20)
+
+        self.assertIn('no', str(error))
+        self.assertEqual(30, error.elapsed)
+
+    def test_nothing_goes_wrong(self):
+        began = self.clock.monotonic()
+
+        last = waiters.until_over(
+            10, self.states('first', 'last'), lambda state: None, 'it')
+
+        self.assertEqual('last', last)
+        self.assertGreaterEqual(self.clock.monotonic() - began, 10)
+
+    def test_something_goes_wrong(self):
+        error = self.assertRaises(
+            errors.WaitAborted, waiters.until_over, 10,
+            self.states('good', 'bad'),
+            lambda state: 'a reason' if state == 'bad' else None, 'it')
+
+        self.assertIn('a reason', str(error))
+
+    def test_an_operation_that_ends_early(self):
+        def judged(*statuses):
+            wrong = waiters.ended_early()
+            return [wrong(observations.Look({'status': status}))
+                    for status in statuses]
+
+        going = 'UPDATE_IN_PROGRESS'
+        # The old status is shown for a while.
+        self.assertEqual([None] * 3, judged('CREATE_COMPLETE', going, going))
+        self.assertEqual([None, 'the cluster is UPDATE_COMPLETE already'],
+                         judged(going, 'UPDATE_COMPLETE'))

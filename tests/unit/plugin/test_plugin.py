@@ -91,7 +91,7 @@ class PluginTest(testtools.TestCase):
 
         self.assertTrue(conf.service_available.magnum_capi)
         self.assertEqual('calico', conf.magnum_capi.network_driver)
-        self.assertTrue(conf.magnum_capi_feature_enabled.resize)
+        self.assertTrue(conf.magnum_capi_feature_enabled.workload_api)
 
 
 class OptionsTest(testtools.TestCase):

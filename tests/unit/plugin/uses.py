@@ -14,6 +14,7 @@ _GROUP_NAMES = {'options': config.GROUP.name}
 
 #: What names options in texts: classes' attributes, decorators of tests.
 _NAMING = {'required_options': config.GROUP.name,
+           'OPTIONS': config.GROUP.name,
            'required_flags': config.FEATURE_GROUP.name,
            'configured': config.GROUP.name,
            'promised': config.FEATURE_GROUP.name}

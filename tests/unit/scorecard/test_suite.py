@@ -31,7 +31,7 @@ class ListedTest(testtools.TestCase):
             test = found[NAMED_NODES]
 
             self.assertEqual('lifecycle.resize.named-nodes', test.promise)
-            self.assertEqual({'resize', 'workload_api'}, test.required)
+            self.assertEqual({'workload_api'}, test.required)
 
     def test_why_tests_are_skipped(self):
         found = self.listed(

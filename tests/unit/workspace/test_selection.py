@@ -234,9 +234,9 @@ class FilesTest(testtools.TestCase):
         options = self.conf().magnum_capi
 
         self.assertEqual(
-            ('i-1', 'f-1', 'f-1', 'n-1', '1.14'),
+            ('i-1', 'f-1', 'f-1', 'n-1'),
             (options.image_id, options.flavor_id, options.master_flavor_id,
-             options.external_network, options.max_microversion))
+             options.external_network))
 
     def test_volumes_are_found_where_the_catalog_has_them(self):
         for services in (('volumev3',), ('block-storage', 'volumev3')):
@@ -264,8 +264,9 @@ class FilesTest(testtools.TestCase):
             (options.labels, options.upgrade_image_id,
              options.management_kubeconfig, options.node_count,
              options.image_id))
-        self.assertEqual((True, False, True), (
-            features.real_nodes, features.workload_api, features.resize))
+        self.assertEqual((True, False, False), (
+            features.real_nodes, features.workload_api,
+            features.three_masters))
 
     def test_a_label_that_no_file_can_have(self):
         self.assertRaises(

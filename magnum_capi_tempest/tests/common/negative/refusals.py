@@ -10,18 +10,14 @@ import dataclasses
 import json
 import re
 
-from tempest import config
 from tempest.lib import exceptions as lib_exc
 
-from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import details
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import microversions
 from magnum_capi_tempest.tests.common.negative import bad_input
 from magnum_capi_tempest.tests.common.negative import known_answers
 from magnum_capi_tempest import texts
-
-CONF = config.CONF
 
 #: It differs in each run; the table of known answers has a placeholder.
 _UUID = re.compile('[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
@@ -123,41 +119,27 @@ def of_kind(where, kind, send):
         yield where, kind, name, lambda value=value: send(value)
 
 
-class BaseRefusalsTest(base.BaseMagnumCapiTest):
-    """A test of requests that must be refused.
+def assert_refused_all(test, cases, expected=bad_input.REFUSED):
+    """Assert that requests are refused properly, see :func:`tried`.
 
     Known wrong answers of this release of Magnum are no failures while
     magnum.input.refused is in not_promised. They are always attached to the
     result, and reports count them.
+
+    :param test: base.BaseMagnumCapiTest.
     """
-
-    @classmethod
-    def setup_clients(cls):
-        super().setup_clients()
-        cls.known_answers = (
-            known_answers.read(known_answers.MEASURED, microversions.of(
-                cls.magnum.templates))
-            if flags.not_promised('magnum.input.refused') else None)
-
-    def assert_refused_all(self, cases, expected=bad_input.REFUSED):
-        """Assert that requests are refused properly, see tried()."""
-        self.assert_none(tried(cases, expected, self.is_known))
-
-    def assert_none(self, deviations):
-        """Assert that all deviations are known, and attach them."""
-        deviations = list(deviations)
-        known = [str(one) for one in deviations if one.known]
-        if known:
-            self.addDetail(texts.KNOWN_ANSWERS,
-                           details.text('\n'.join(known)))
-        if deviations:
-            self.addDetail(ANSWERS, details.text('\n'.join(
-                json.dumps([one.where, one.kind, one.value, one.status])
-                for one in deviations)))
-        self.assertEqual([], [str(one) for one in deviations
-                              if not one.known])
-
-    def is_known(self, where, kind, value, found):
-        """Return whether this release is known to answer a request so."""
-        return self.known_answers is not None and self.known_answers.has(
-            where, kind, value, found)
+    known = None
+    if flags.not_promised('magnum.input.refused'):
+        known = known_answers.read(
+            known_answers.MEASURED,
+            microversions.of(test.magnum.templates)).has
+    deviations = list(tried(cases, expected, known))
+    tolerated = [str(one) for one in deviations if one.known]
+    if tolerated:
+        test.addDetail(texts.KNOWN_ANSWERS,
+                       details.text('\n'.join(tolerated)))
+    if deviations:
+        test.addDetail(ANSWERS, details.text('\n'.join(
+            json.dumps([one.where, one.kind, one.value, one.status])
+            for one in deviations)))
+    test.assertEqual([], [str(one) for one in deviations if not one.known])

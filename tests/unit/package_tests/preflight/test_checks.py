@@ -17,8 +17,8 @@ from tests.unit.package_tests import test_base
 OPTIONS = {
     'catalog_type': 'container-infra', 'endpoint_type': 'public',
     'image_id': 'ubuntu', 'flavor_id': 'm1', 'master_flavor_id': '',
-    'external_network': 'public', 'min_microversion': '1.1',
-    'max_microversion': '1.14', 'management_kubeconfig': '',
+    'external_network': 'public',
+    'management_kubeconfig': '',
     'management_changes': False, 'network_driver': 'calico',
     'master_lb_enabled': True, 'labels': {}, 'dns_nameserver': '',
     'driver': '',
@@ -150,19 +150,6 @@ class PreflightTest(testtools.TestCase):
     def test_no_endpoint(self):
         self.assert_one_problem('no endpoint of catalog_type',
                                 NoEndpoint())
-
-    def test_microversion_of_the_future(self):
-        self.assert_one_problem(
-            'max_microversion is 1.99, but this Magnum knows 1.14',
-            max_microversion='1.99')
-
-    def test_latest_is_always_good(self):
-        self.assertEqual([], self.problems(max_microversion='latest'))
-
-    def test_old_magnum(self):
-        self.magnum.newest = 'container-infra 1.9'
-
-        self.assert_one_problem('max_microversion is 1.14')
 
     def test_not_magnum(self):
         self.magnum.newest = ''
