@@ -26,8 +26,8 @@ _ASK, _DOWNLOAD = 30, 600
 _found: dict[tuple, pathlib.Path] = {}
 
 #: Appended to failures whose usual cause is the network.
-NETWORK = ('If the module proxy cannot be reached, set GOPROXY (and '
-           'HTTPS_PROXY) to one that can')
+NETWORK = ('If the module proxy or the checksum database cannot be reached, '
+           'set GOPROXY (and HTTPS_PROXY) to one that can reach both')
 
 
 def find_go(progress=None) -> pathlib.Path:
