@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many clusters at once against a running sandbox, again and again.
 
-    python tests/benchmarks/clusters.py --clusters 5 --rounds 10
+    python -m tests.benchmarks.clusters --clusters 5 --rounds 10
         [--driver NAME]
 
 Prints, for every round, the wall time until all clusters were complete and
@@ -13,9 +13,7 @@ is 1 when any of it happened.
 """
 
 import argparse
-import collections
 import contextlib
-import json
 import pathlib
 import sys
 import time
@@ -23,23 +21,17 @@ import time
 from magnum_capi import errors
 from magnum_capi import waiting
 import magnum_capi_sandbox as sandbox
-from magnum_capi_sandbox import rest
 from magnum_capi_tempest import leaks
+from tests.functional import cloud
 
 PATIENCE = 300
 
 
-class Magnum:
-    """The few calls that are needed, every answer counted."""
+class Magnum(cloud.Cloud):
+    """Says which answers must not be."""
 
-    def __init__(self, box):
-        self.answers = collections.Counter()
-        self.user = rest.User(box.layout(), box.passwords()['demo'])
-
-    def call(self, method, path, body=None):
-        answer = self.user.request('container-infra', method, path, body,
-                                   timeout=120)
-        self.answers[answer.status_code] += 1
+    def magnum(self, method, path, body=None, timeout=None):
+        answer = super().magnum(method, path, body, timeout)
         if answer.status_code >= 500:
             print(f'{method} {path}: {answer.status_code} '
                   f'{answer.text[:300]}', file=sys.stderr)
@@ -51,7 +43,7 @@ class Magnum:
         Its list is a 400 for the moment in which a cluster has no node
         groups yet ("master_count ... Value: '0'").
         """
-        answer = self.call('GET', 'clusters')
+        answer = self.magnum('GET', 'clusters')
         if answer.status_code != 200:
             return None
         return {c['uuid']: c['status'] for c in answer.json()['clusters']}
@@ -84,14 +76,15 @@ def refusals(box):
                for log in box.layout().log.glob('*.log'))
 
 
-def one_round(box, magnum, template, number, clusters):
+def one_round(box, magnum, number, clusters):
     """Create and delete; returns the statuses that should not be."""
     cpu, _ = usage(box)
     begin = time.monotonic()
     ids = []
     for i in range(clusters):
-        answer = magnum.call('POST', 'clusters', {
-            'name': f'bench-{number}-{i}', 'cluster_template_id': template,
+        answer = magnum.magnum('POST', 'clusters', {
+            'name': f'bench-{number}-{i}',
+            'cluster_template_id': magnum.template,
             'keypair': 'demo', 'master_count': 1, 'node_count': 2})
         if answer.status_code == 202:
             ids.append(answer.json()['uuid'])
@@ -99,7 +92,7 @@ def one_round(box, magnum, template, number, clusters):
                 lambda s: s and s.endswith(('COMPLETE', 'FAILED')))
     created = time.monotonic() - begin
     for uuid in ids:
-        magnum.call('DELETE', f'clusters/{uuid}')
+        magnum.magnum('DELETE', f'clusters/{uuid}')
     begin = time.monotonic()
     gone = wait(magnum, ids, lambda s: s in (None, 'DELETE_FAILED'))
     deleted = time.monotonic() - begin
@@ -119,22 +112,14 @@ def main():
     parser.add_argument('--driver', help='default: Magnum chooses')
     args = parser.parse_args()
     box = sandbox.Box(args.directory)
-    magnum = Magnum(box)
-    seeded = json.loads((box.directory / 'seeded.json').read_text())
-    answer = magnum.call('POST', 'clustertemplates', {
-        'name': 'bench', 'coe': 'kubernetes', 'network_driver': 'calico',
-        'image_id': seeded['images']['ubuntu-capi'],
-        'external_network_id': seeded['networks']['public'],
-        'flavor_id': 'm1.small', 'master_flavor_id': 'm1.small',
-        **({'driver': args.driver} if args.driver else {})})
-    answer.raise_for_status()
-    template = answer.json()['uuid']
+    magnum = Magnum(box, args.driver, timeout=120)
+    template = magnum.template
     there, locked = box.snapshot(), refusals(box)
     print('round created/s deleted/s   CPU s  Memory MiB')
     wrong = []
     for number in range(args.rounds):
-        wrong += one_round(box, magnum, template, number, args.clusters)
-    magnum.call('DELETE', f'clustertemplates/{template}')
+        wrong += one_round(box, magnum, number, args.clusters)
+    magnum.magnum('DELETE', f'clustertemplates/{template}')
     locked = refusals(box) - locked
     left = leaks.compare(there, box.snapshot())
     print(left)

@@ -2,7 +2,7 @@
 
 """What it costs to read the results of a run: ours, and Sonobuoy's.
 
-    python tests/benchmarks/conformance.py [--rounds 5] [--megabytes 350]
+    python -m tests.benchmarks.conformance [--rounds 5] [--megabytes 350]
 
 Runs whole programs, in turns, so that a noisy machine is as noisy for each:
 
@@ -31,14 +31,13 @@ import time
 from unittest import mock
 import zlib
 
-import conformance_archives
-
 from magnum_capi import processes
 from magnum_capi import progress
 from magnum_capi_tempest.conformance import archive
 from magnum_capi_tempest.conformance import compare
 from magnum_capi_tempest.conformance import tar
 from magnum_capi_tempest import toolchain
+from tests.benchmarks import conformance_archives
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 DATA = TOP / 'tests' / 'data' / 'sonobuoy'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Our driver side by side with magnum-capi-helm, on one management cluster.
 
-    python tests/benchmarks/driver.py [--clusters 1,10,50] [--json FILE]
+    python -m tests.benchmarks.driver [--clusters 1,10,50] [--json FILE]
 
 Starts a sandbox of its own with both drivers, grows it to 1, 10 and 50
 clusters of each, and measures at each size:
@@ -29,15 +29,14 @@ import sys
 import tempfile
 import time
 
-from sidebyside import figures
-from sidebyside import lives
-from sidebyside import polling
-from sidebyside import truth
-from sidebyside import watching
-
 from magnum_capi import errors
 from magnum_capi import progress as progress_module
 import magnum_capi_sandbox as sandbox
+from tests.benchmarks.sidebyside import figures
+from tests.benchmarks.sidebyside import lives
+from tests.benchmarks.sidebyside import polling
+from tests.benchmarks.sidebyside import truth
+from tests.benchmarks.sidebyside import watching
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DRIVERS = (figures.OURS, figures.OTHER)

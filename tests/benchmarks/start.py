@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What it costs to start and to end a sandbox.
 
-    python tests/benchmarks/start.py --runs 5 [--profile full] [--cold]
+    python -m tests.benchmarks.start --runs 5 [--profile full] [--cold]
 
 Starts and ends a sandbox of its own (in a temporary folder, beside any other)
 and prints for each run the wall time of ``up`` and ``down``, the CPU seconds

@@ -6,7 +6,6 @@ It is controlled with the DevTools protocol over a pair of pipes
 file descriptors 3 and 4), so that nothing listens and no library is needed.
 """
 
-import base64
 import contextlib
 import fcntl
 import json
@@ -135,12 +134,6 @@ class Browser(fixtures.Fixture):
         return [event for event in self.events if event['method'] in (
             'Runtime.exceptionThrown', 'Log.entryAdded',
             'Page.javascriptDialogOpening')]
-
-    def screenshot(self, path, whole=True):
-        """Write the page, or only its visible part, as a PNG."""
-        answer = self.call('Page.captureScreenshot', format='png',
-                           captureBeyondViewport=whole)
-        pathlib.Path(path).write_bytes(base64.b64decode(answer['data']))
 
     def call(self, method, **parameters):
         """Call a method of the protocol and return its result."""

@@ -23,7 +23,6 @@ from tests.lib import doors
 
 HOST = 'cloud.example'
 URL = f'http://{HOST}'
-IDENTITY = f'{URL}/identity/v3'
 
 ADMIN = 'magnum-admin'
 
@@ -144,21 +143,6 @@ class OpenStack:
         has = self.users.get(found.user, {}).get(found.project, ())
         return found.user not in self.disabled and (
             set(found.roles) <= set(has))
-
-    def drop_role(self, user: str, project: str, role: str) -> None:
-        """Take a role; credentials that have it end."""
-        left = tuple(one for one in self.users[user][project] if one != role)
-        self.users[user][project] = left
-        for found in list(self.credentials.values()):
-            if (found.user, found.project) == (user, project) and (
-                    role in found.roles):
-                del self.credentials[found.id]
-
-    def remove_user(self, user: str) -> None:
-        self.users.pop(user, None)
-        for found in list(self.credentials.values()):
-            if found.user == user:
-                del self.credentials[found.id]
 
     def _number(self, what: str) -> str:
         self._made += 1

@@ -103,18 +103,6 @@ def only_processes_starts_programs(tree, filename):
                              ' it has a timeout and typed errors')
 
 
-def cloud_tests_have_ids(tree, filename):
-    """MC106: an id that survives renaming, unique by ``check-uuid``."""
-    if CLOUD_TESTS not in _path(filename):
-        return
-    for item in _members(tree):
-        if (isinstance(item, ast.FunctionDef)
-                and item.name.startswith('test_')
-                and not any(_has_id(d) for d in item.decorator_list)):
-            yield _found(item, f'MC106: {item.name} needs '
-                         "@decorators.idempotent_id('<uuid>'), a literal")
-
-
 @functools.lru_cache(maxsize=1)
 def _nodes(tree):
     """All nodes of a file, for all of its checks."""
@@ -125,13 +113,6 @@ def _members(tree):
     """Direct members of classes."""
     return (item for node in _nodes(tree) if isinstance(node, ast.ClassDef)
             for item in node.body)
-
-
-def _has_id(decorator):
-    return (isinstance(decorator, ast.Call)
-            and _dotted(decorator.func).endswith('idempotent_id')
-            and len(decorator.args) == 1
-            and isinstance(decorator.args[0], ast.Constant))
 
 
 def _path(filename):

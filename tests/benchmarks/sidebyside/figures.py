@@ -4,7 +4,7 @@
 import re
 import statistics
 
-#: Of the issue: at most so much of what magnum-capi-helm takes.
+#: At most so much of what magnum-capi-helm takes.
 GOAL = 0.5
 
 OURS, OTHER = 'k8s_capi_v1', 'k8s_capi_helm_v1'

@@ -3,14 +3,12 @@
 
 import collections
 import dataclasses
-import json
 import time
-
-from sidebyside import truth
 
 from magnum_capi import errors
 from magnum_capi import waiting
-from magnum_capi_sandbox import rest
+from tests.benchmarks.sidebyside import truth
+from tests.functional import cloud
 
 #: Nodes of workers get ready 20 s late: time to say COMPLETE too early.
 SLOW = 'slow.node'
@@ -62,12 +60,11 @@ class Magnum:
 
     def __init__(self, box, management, drivers):
         self._management = management
-        self._user = rest.User(box.layout(), box.passwords()['demo'],
-                               timeout=120)
-        seeded = json.loads((box.directory / 'seeded.json').read_text())
-        self._image = seeded['images']['ubuntu-capi']
-        self._network = seeded['networks']['public']
-        self._templates = {name: self._template(name) for name in drivers}
+        self._user = cloud.Cloud(box, timeout=120)
+        self._templates = {
+            name: self._user.make_template(
+                name=f'bench-{name}', driver=name, flavor_id=SLOW)
+            for name in drivers}
         #: Clusters by driver: ids, oldest first.
         self.clusters = {name: [] for name in drivers}
         self.names = {}
@@ -75,20 +72,18 @@ class Magnum:
     @staticmethod
     def version(box):
         """Version of Kubernetes of the clusters, by their image."""
-        user = rest.User(box.layout(), box.passwords()['demo'])
-        seeded = json.loads((box.directory / 'seeded.json').read_text())
-        answer = user.request(
-            'image', 'GET', f'v2/images/{seeded["images"]["ubuntu-capi"]}')
+        user = cloud.Cloud(box)
+        image = user.seeded['images']['ubuntu-capi']
+        answer = user.user.request('image', 'GET', f'v2/images/{image}')
         answer.raise_for_status()
         return answer.json()['kube_version']
 
     def create(self, driver):
         """Ask for a cluster with one node of each kind; returns its Life."""
         asked = time.monotonic()
-        uuid = self._ask('POST', 'clusters', {
-            'name': f'bench-{len(self.clusters[driver])}',
-            'cluster_template_id': self._templates[driver],
-            'keypair': 'demo', 'master_count': 1, 'node_count': 1})['uuid']
+        uuid = self._user.create(
+            f'bench-{len(self.clusters[driver])}',
+            cluster_template_id=self._templates[driver])
         self.clusters[driver].append(uuid)
         return Life(driver, 'create', uuid, asked)
 
@@ -99,8 +94,8 @@ class Magnum:
         asked = time.monotonic()
         self._management.ask('want', name, dataclasses.replace(
             before, workers=before.workers + 1), asked)
-        self._ask('POST', f'clusters/{uuid}/actions/resize',
-                  {'node_count': before.workers + 1})
+        self._user.ask('POST', f'clusters/{uuid}/actions/resize',
+                       {'node_count': before.workers + 1})
         return Life(driver, 'resize', uuid, asked, name)
 
     def carry_out(self, orders, stagger):
@@ -172,7 +167,7 @@ class Magnum:
             raise Broken(
                 'An operation failed',
                 where=f'{life.driver} {life.kind} {life.uuid}',
-                last_seen=self._ask('GET', f'clusters/{life.uuid}')[
+                last_seen=self._user.ask('GET', f'clusters/{life.uuid}')[
                     'status_reason'])
         if life.status != f'{prefix}COMPLETE':
             return False
@@ -194,25 +189,11 @@ class Magnum:
         Its list is a 400 for the moment in which a cluster has no node
         groups yet.
         """
-        answer = self._user.request('container-infra', 'GET', 'clusters')
+        answer = self._user.magnum('GET', 'clusters')
         if answer.status_code != 200:
             return None
         return {c['uuid']: (c['status'], c['cluster_id'])
                 for c in answer.json()['clusters']}
-
-    def _template(self, driver):
-        return self._ask('POST', 'clustertemplates', {
-            'name': f'bench-{driver}', 'coe': 'kubernetes',
-            'driver': driver, 'network_driver': 'calico',
-            'image_id': self._image, 'external_network_id': self._network,
-            'flavor_id': SLOW, 'master_flavor_id': 'm1.small'})['uuid']
-
-    def _ask(self, method, path, body=None):
-        answer = self._user.request('container-infra', method, path, body)
-        if not answer.ok:
-            raise Broken('Magnum refuses', where=f'{method} {path}',
-                         last_seen=answer.text[:300])
-        return answer.json()
 
 
 def wanted(version):

@@ -11,14 +11,13 @@ import subprocess
 import threading
 import time
 
-from sidebyside import figures
-from sidebyside import lives
-
 from magnum_capi import progress as progress_module
 from magnum_capi import waiting
 from magnum_capi_sandbox.cloud import environment
 from magnum_capi_sandbox.cloud import services
 from magnum_capi_tempest import toolchain
+from tests.benchmarks.sidebyside import figures
+from tests.benchmarks.sidebyside import lives
 
 #: Seconds without polls, to see what controllers ask for.
 IDLE = 5

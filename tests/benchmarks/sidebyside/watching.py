@@ -12,10 +12,9 @@ import time
 from kubernetes import client
 from kubernetes import watch
 
-from sidebyside import figures
-from sidebyside import truth
-
 from magnum_capi_tempest.kubeclient import connection
+from tests.benchmarks.sidebyside import figures
+from tests.benchmarks.sidebyside import truth
 
 _CORE = 'cluster.x-k8s.io', 'v1beta2'
 _ADDONS = 'addons.stackhpc.com', 'v1alpha1'
