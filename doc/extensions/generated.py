@@ -177,15 +177,15 @@ class ZuulJobs(docutils.SphinxDirective):
 
     def run(self):
         pipelines = {}
-        for name, found in self.read('zuul.d/project.yaml')[0][
-                'project'].items():
-            for job in found.get('jobs', ()) if isinstance(found, dict) else ():
-                job, changed = (*job.items(),)[0] if isinstance(
+        project = self.read('zuul.d/project.yaml')[0]['project']
+        for pipeline, found in project.items():
+            jobs = found['jobs'] if isinstance(found, dict) else ()
+            for job in jobs:
+                name, changed = next(iter(job.items())) if isinstance(
                     job, dict) else (job, {})
-                voting = changed.get('voting', True)
-                pipelines.setdefault(job, []).append(
-                    name.removeprefix('periodic-')
-                    + ('' if voting else ' (no vote)'))
+                vote = '' if changed.get('voting', True) else ' (no vote)'
+                pipelines.setdefault(name, []).append(
+                    pipeline.removeprefix('periodic-') + vote)
         rows = [('Job', 'What it does', 'Runs in')]
         for path in sorted((TOP / 'zuul.d').glob('*-jobs.yaml')):
             for job in (one['job'] for one in self.read(
