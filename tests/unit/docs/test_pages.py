@@ -10,6 +10,8 @@ import re
 
 import testtools
 
+from magnum_capi_sandbox.cloud import flavors
+from magnum_capi_sandbox import layout
 from tests.unit.cli import calls
 from tests.unit.docs import pages
 
@@ -155,6 +157,30 @@ class ArchitectureTest(testtools.TestCase):
                 text = ast.get_docstring(ast.parse(path.read_text())) or ''
                 self.assertRegex(
                     text.partition('\n\n')[0], r'[.?:]$', str(path))
+
+
+class SandboxTest(testtools.TestCase):
+    """Its page has the tables that users look up."""
+
+    TEXT = (pages.SOURCE / 'sandbox.rst').read_text()
+
+    def test_flavors(self):
+        table = self.TEXT.split('\nflavor ')[1].split('\n\n')[0]
+        shown = re.findall(r'^``([\w.-]+)``', table, re.M)
+
+        self.assertEqual(
+            {flavor.name for flavor in flavors.FLAVORS
+             if flavor.behaviour or flavor.name == 'm1.tiny'},
+            set(shown))
+
+    def test_ports(self):
+        shown = {name.lower(): int(port) for name, port in re.findall(
+            r'^(\w+) +(\d{3})\b', self.TEXT, re.M)}
+        # Those of RabbitMQ's helpers are in a remark.
+        wanted = {name: port for name, port in layout.PORTS.items()
+                  if name not in ('rabbitmq-distribution', 'epmd')}
+
+        self.assertEqual(wanted, {name: shown.get(name) for name in wanted})
 
 
 class PagesTest(testtools.TestCase):
