@@ -3,6 +3,7 @@
 
 """Directives for what the code knows better than a page could."""
 
+import ast
 import configparser
 import os
 import pathlib
@@ -12,9 +13,11 @@ from unittest import mock
 from cliff import sphinxext
 from docutils import nodes
 from sphinx.util import docutils
+import yaml
 
 import drawing
 from magnum_capi.driver.desired import labels
+from magnum_capi import driver_info
 from magnum_capi_tempest import promises
 from magnum_capi_tempest.scorecard import suite
 import sequence
@@ -60,6 +63,36 @@ class Rooms(docutils.SphinxDirective):
     def run(self):
         self.env.note_dependency(str(drawing.CONFIG))
         return [nodes.raw('', drawing.svg(drawing.doors()), format='html')]
+
+
+class RoomList(docutils.SphinxDirective):
+    """The rooms in a folder and what each is for, from their docstrings."""
+
+    required_arguments = 1
+
+    def run(self):
+        rows = [('room', 'what it is for')]
+        folder = TOP / self.arguments[0]
+        for path in rooms(folder):
+            self.env.note_dependency(str(path))
+            name = path.parent.name if path.stem == '__init__' else path.stem
+            rows.append((f'``{name}``', _purpose(path)))
+        return self.parse_text_to_nodes(_table(rows))
+
+
+def rooms(folder: pathlib.Path) -> list[pathlib.Path]:
+    """The files with the docstrings of the rooms in a folder: packages first.
+
+    The modules of the driver's top belong together; its page explains them.
+    """
+    modules = [] if folder.name == 'driver' else sorted(
+        folder.glob('[!_]*.py'))
+    return [*sorted(folder.glob('*/__init__.py')), *modules]
+
+
+def _purpose(path):
+    text = ast.get_docstring(ast.parse(path.read_text())) or ''
+    return ' '.join(text.split('\n\n')[0].split())
 
 
 class Sequence(docutils.SphinxDirective):
@@ -125,6 +158,64 @@ class RefusedLabels(docutils.SphinxDirective):
                 for name, instead in sorted(labels.REFUSED.items()))]))
 
 
+class DriverDescription(docutils.SphinxDirective):
+    """The fields of a driver's description, magnum-capi.yaml."""
+
+    def run(self):
+        schema = driver_info.schema()
+        return self.parse_text_to_nodes(_table([
+            ('Field', 'Meaning'), *(
+                (f'``{name}``' + (
+                    ', required' if name in schema['required'] else ''),
+                 _escaped(field['description']))
+                for name, field in schema['properties'].items()
+                if 'const' not in field)]))
+
+
+class ZuulJobs(docutils.SphinxDirective):
+    """The Zuul jobs, and the pipelines of this project that run them."""
+
+    def run(self):
+        pipelines = {}
+        project = self.read('zuul.d/project.yaml')[0]['project']
+        for pipeline, found in project.items():
+            jobs = found['jobs'] if isinstance(found, dict) else ()
+            for job in jobs:
+                name, changed = next(iter(job.items())) if isinstance(
+                    job, dict) else (job, {})
+                vote = '' if changed.get('voting', True) else ' (no vote)'
+                pipelines.setdefault(name, []).append(
+                    pipeline.removeprefix('periodic-') + vote)
+        rows = [('Job', 'What it does', 'Runs in')]
+        for path in sorted((TOP / 'zuul.d').glob('*-jobs.yaml')):
+            for job in (one['job'] for one in self.read(
+                    f'zuul.d/{path.name}') if 'job' in one):
+                rows.append((
+                    f'``{job["name"]}``', _escaped(' '.join(
+                        job['description'].split())),
+                    'abstract' if job.get('abstract') else ', '.join(
+                        pipelines.get(job['name'], ()))))
+        return self.parse_text_to_nodes(_table(rows))
+
+    def read(self, name):
+        path = TOP / name
+        self.env.note_dependency(str(path))
+        return yaml.safe_load(path.read_text())
+
+
+class ZuulRoles(docutils.SphinxDirective):
+    """The Ansible roles, by their argument specifications."""
+
+    def run(self):
+        rows = [('Role', 'What it does')]
+        for path in sorted(TOP.glob('roles/*/meta/argument_specs.yaml')):
+            self.env.note_dependency(str(path))
+            spec = yaml.safe_load(path.read_text())['argument_specs']['main']
+            rows.append((f'``{path.parents[1].name}``',
+                         _escaped(' '.join(spec['description']))))
+        return self.parse_text_to_nodes(_table(rows))
+
+
 def _table(rows):
     """A list-table of reStructuredText with a header."""
     lines = ['.. list-table::', '   :header-rows: 1', '']
@@ -176,9 +267,13 @@ def setup(app):
     app.add_directive('doors', Doors)
     app.add_directive('floors', Floors)
     app.add_directive('rooms', Rooms)
+    app.add_directive('room-list', RoomList)
     app.add_directive('driver-labels', DriverLabels)
     app.add_directive('driver-refused-labels', RefusedLabels)
+    app.add_directive('driver-description', DriverDescription)
     app.add_directive('magnum-capi', Commands)
     app.add_directive('sequence', Sequence)
     app.add_directive('scorecard', Scorecard)
+    app.add_directive('zuul-jobs', ZuulJobs)
+    app.add_directive('zuul-roles', ZuulRoles)
     return {'parallel_read_safe': True}

@@ -17,6 +17,8 @@ smartquotes = False
 autoprogram_cliff_app_dist_name = project
 
 html_theme = 'openstackdocs'
+html_static_path = ['_static']
+html_css_files = ['pages.css']
 pygments_style = 'native'
 openstackdocs_repo_name = 'openstack/magnum-capi-tempest'
 openstackdocs_auto_name = False

@@ -7,7 +7,7 @@ this Magnum must promise, :func:`.flags.in_fixture` the drivers to test with.
 
 Of the attributes of a test, ``magnum-...`` names the deviation of Magnum 23
 that it shows, and ``uncured`` one that no filter in front of Magnum can cure.
-Both are listed in doc/source/discovery-deviations.rst.
+Both are listed in doc/source/deviations.rst.
 """
 
 import shlex

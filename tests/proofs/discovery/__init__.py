@@ -4,5 +4,5 @@
 
 ``python -m tests.proofs discovery`` runs them in sandboxes with and without
 the discovery filter, with every promise, and compares the tests that fail
-with those that must fail: doc/source/discovery-deviations.rst.
+with those that must fail: doc/source/deviations.rst.
 """

@@ -4,5 +4,5 @@
 
 ``python -m tests.proofs driver-faults`` starts a sandbox, injects one fault
 after the other, and reports what a user saw, how it ended and what was left
-behind: doc/source/driver-faults.rst.
+behind: doc/source/faults.rst.
 """

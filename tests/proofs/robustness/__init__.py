@@ -4,5 +4,5 @@
 
 ``python -m tests.proofs robustness`` kills programs of a sandbox, and has
 operations that take longer than planned and requests of an operator of another
-project: doc/source/robustness.rst.
+project: doc/source/faults.rst.
 """

@@ -321,7 +321,7 @@ class Place:
 
 def misplaced(places: collections.abc.Iterable[Place],
               namespaces: dict) -> list[str]:
-    """Secrets outside of the places in doc/source/driver-secrets.rst.
+    """Secrets outside of the places in SECURITY.rst.
 
     :param namespaces: of the clusters' projects, by release.
     """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The page "The filter in your deployment", tried on deployers' paste files.
+"""The page "Operate the driver and the filter", on deployers' paste files.
 
 The real Magnum's own code loads each file and makes its application from it.
 The layouts are those of the deployers' repositories in 2026.
@@ -25,8 +25,6 @@ from magnum_capi_sandbox.cloud import environment
 from magnum_capi_sandbox.cloud import overlay
 from magnum_capi_sandbox import releases
 from tests.unit.docs import pages
-
-_PAGE = pages.SOURCE / 'discovery-deployments.rst'
 
 #: The values of OpenStack-Helm's chart, below conf.paste.
 _HELM = {
@@ -92,11 +90,11 @@ class DeploymentsTest(testtools.TestCase):
         self.library = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         overlay.add_library(self.library)
         self.own = (self.venv / 'etc/magnum/api-paste.ini').read_text()
-        self.text = _PAGE.read_text()
+        self.text = pages.section('operations', 'The filter')
 
     def snippet(self, section, language):
         """The block in a section of the page."""
-        body = re.split(rf'^{section}\n-+$', self.text, flags=re.M)[1]
+        body = re.split(rf'^{section}\n~+$', self.text, flags=re.M)[1]
         found = re.search(rf'^\.\. code-block:: {language}\n\n'
                           r'((?:   .*\n|\n)+)', body, re.M)
         return textwrap.dedent(found[1])
@@ -129,7 +127,7 @@ class DeploymentsTest(testtools.TestCase):
 
     def assert_filtered(self):
         """Assert that Magnum runs with the filter, and after its removal."""
-        check, remove = pages.blocks(self.text)[0]
+        _, check, remove = pages.blocks(self.text)[0]
         for command in check, remove:
             self.assertEqual(
                 (0, '\n'.join(command.shown) + '\n'),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The commands of "You still have Heat clusters", typed as written.
+"""The commands of the page "Move from another driver", section "From Heat".
 
 On the last Magnum with the Heat driver, which is then upgraded to the first
 one without. Heat itself is not needed: the commands are about templates. For
@@ -24,8 +24,8 @@ _OLD = ('coe cluster template create old-template --coe kubernetes '
         '--master-flavor m1.small --network-driver flannel '
         '--labels kube_tag=v1.28.9-rancher1,boot_volume_size=20')
 
-#: The page's section that is for the upgraded Magnum.
-_UPGRADED = 'After the upgrade\n-----------------\n'
+#: The part that is for the upgraded Magnum.
+_UPGRADED = 'After the upgrade\n~~~~~~~~~~~~~~~~~\n'
 
 
 @boxes.LONG
@@ -61,7 +61,7 @@ class HeatPageTest(boxes.TestCase):
 
         before, after = (
             sum(pages.blocks(text), []) for text in
-            (pages.SOURCE / 'heat.rst').read_text().split(_UPGRADED))
+            pages.section('migrate', 'From Heat').split(_UPGRADED))
 
         def type_(commands):
             seen = shell.type(commands, cwd=folder, replace=(

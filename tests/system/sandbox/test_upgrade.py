@@ -139,7 +139,8 @@ class UpgradeTest(boxes.TestCase):
             self.user.ask('DELETE', f'clustertemplates/{template}')
 
         # Magnum's last migration drops the columns that name the trusts and
-        # trustees of earlier clusters, so nothing deletes them (releases.rst).
+        # trustees of earlier clusters, so nothing deletes them: see
+        # doc/source/deviations.rst.
         left = leaks.compare(
             before, self.sandbox.snapshot()).leaks
         self.assertEqual(

@@ -62,6 +62,19 @@ def pages():
           for path in TOP.glob(f'{folder}/**/*.rst'))})
 
 
+def section(name: str, title: str) -> str:
+    """The text of a section of a page, with its subsections.
+
+    :raises LookupError: there is no such section.
+    """
+    _, *parts = re.split(r'^(.+)\n-+\n', (SOURCE / f'{name}.rst').read_text(),
+                         flags=re.M)
+    found = dict(zip(parts[::2], parts[1::2], strict=True))
+    if title not in found:
+        raise LookupError(f'{name} has no section {title}')
+    return found[title]
+
+
 def blocks(text: str) -> list[list[Command]]:
     """The blocks of commands of a page, in their order."""
     return [_commands(body) for _, body in _BLOCK.findall(text + '\n')]

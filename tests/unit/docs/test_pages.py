@@ -3,11 +3,15 @@
 
 """What the documentation says is there, is there."""
 
+import ast
 import configparser
+import pathlib
 import re
 
 import testtools
 
+from magnum_capi_sandbox.cloud import flavors
+from magnum_capi_sandbox import layout
 from tests.unit.cli import calls
 from tests.unit.docs import pages
 
@@ -37,6 +41,8 @@ _FOLDERS = ('charts', 'constraints', 'devstack', 'doc/source', 'drivers',
             'roles', 'sandbox', 'tests', 'tools', 'upstream', 'zuul.d')
 _FILE = re.compile(rf'(?<![\w./-])((?:{"|".join(_FOLDERS)})/[\w./-]*\w)')
 _MODULE = re.compile(r'python -m ((?:tests|magnum_capi)[\w.]*\w)')
+
+_THIS = pathlib.Path(__file__).resolve()
 
 #: Folders that have the packages of Python.
 _HOMES = ('.', 'magnum-capi', 'sandbox')
@@ -90,6 +96,35 @@ class WrittenTest(testtools.TestCase):
             self.assertEqual(wrong, _missing(text))
 
 
+class NamedPagesTest(testtools.TestCase):
+    """Pages are named by their paths in notes and in code, too."""
+
+    def missing(self, text, name):
+        """The pages that a text names and that do not exist."""
+        found = set(re.findall(r'doc/source/([\w./-]*\w\.(?:rst|csv))', text))
+        if 'releasenotes' in name:
+            found |= set(re.findall(r'``([\w/-]+\.rst)``', text))
+        return sorted(page for page in found if not any(
+            (folder / page).exists() for folder in (pages.SOURCE, pages.TOP)))
+
+    def test_they_exist(self):
+        suffixes = {'.py', '.toml', '.yaml', '.sh', '.rst', '.go'}
+        paths = [path for folder in _FOLDERS
+                 for path in (pages.TOP / folder).rglob('*')
+                 if path.suffix in suffixes and path != _THIS]
+        self.assertNotEqual([], paths)
+
+        self.assertEqual({}, {
+            str(path): wrong for path in paths
+            for wrong in [self.missing(path.read_text(), str(path))] if wrong})
+
+    def test_one_that_is_missing_is_found(self):
+        self.assertEqual(['gone.rst'], self.missing(
+            'See doc/source/gone.rst, ``README.rst``', 'x.py'))
+        self.assertEqual(['old.rst'], self.missing(
+            'See ``old.rst``, ``README.rst``', 'releasenotes/notes/x.yaml'))
+
+
 class EntriesTest(testtools.TestCase):
 
     def test_each_begins_with_commands(self):
@@ -99,33 +134,53 @@ class EntriesTest(testtools.TestCase):
 
 
 class ArchitectureTest(testtools.TestCase):
+    """Its page shows the first paragraphs of the rooms' docstrings."""
 
-    #: Packages, the sections of the page about them, and whether their single
-    #: modules are rooms as well.
-    PACKAGES = (
-        ('magnum-capi/magnum_capi', 'The library', True),
-        ('magnum-capi/magnum_capi/driver', 'Rooms in the driver', False),
-        ('magnum_capi_tempest', 'The harness', True),
-        ('magnum_capi_tempest/conformance', 'The harness', False))
+    FOLDERS = re.findall(r'^\.\. room-list:: (.+)$', (
+        pages.SOURCE / 'architecture.rst').read_text(), re.M)
 
-    def rooms(self, package, modules):
-        folder = pages.TOP / package
-        found = {path.parent.name for path in folder.glob('*/__init__.py')}
-        if modules:
-            found |= {path.stem for path in folder.glob('[!_]*.py')}
-        return found
+    def rooms(self, folder):
+        return [*folder.glob('*/__init__.py'), *folder.glob('[!_]*.py')]
 
-    def test_every_room_has_a_question(self):
-        text = (pages.SOURCE / 'architecture.rst').read_text()
-        _, *parts = re.split(r'^(.+)\n-+\n', text, flags=re.M)
-        sections = dict(zip(parts[::2], parts[1::2], strict=True))
-        for package, section, modules in self.PACKAGES:
-            rooms = self.rooms(package, modules)
+    def test_every_distribution_is_shown(self):
+        self.assertEqual(
+            {'magnum-capi/magnum_capi', 'magnum-capi/magnum_capi/driver',
+             'magnum_capi_tempest', 'sandbox/magnum_capi_sandbox'},
+            set(self.FOLDERS))
 
-            self.assertNotEqual(set(), rooms, package)
-            self.assertEqual(set(), {
-                room for room in rooms
-                if f'``{room}``' not in sections[section]}, package)
+    def test_every_room_says_what_it_is_for(self):
+        for name in self.FOLDERS:
+            rooms = self.rooms(pages.TOP / name)
+
+            self.assertNotEqual([], rooms, name)
+            for path in rooms:
+                text = ast.get_docstring(ast.parse(path.read_text())) or ''
+                self.assertRegex(
+                    text.partition('\n\n')[0], r'[.?:]$', str(path))
+
+
+class SandboxTest(testtools.TestCase):
+    """Its page has the tables that users look up."""
+
+    TEXT = (pages.SOURCE / 'sandbox.rst').read_text()
+
+    def test_flavors(self):
+        table = self.TEXT.split('\nflavor ')[1].split('\n\n')[0]
+        shown = re.findall(r'^``([\w.-]+)``', table, re.M)
+
+        self.assertEqual(
+            {flavor.name for flavor in flavors.FLAVORS
+             if flavor.behaviour or flavor.name == 'm1.tiny'},
+            set(shown))
+
+    def test_ports(self):
+        shown = {name.lower(): int(port) for name, port in re.findall(
+            r'^(\w+) +(\d{3})\b', self.TEXT, re.M)}
+        # Those of RabbitMQ's helpers are in a remark.
+        wanted = {name: port for name, port in layout.PORTS.items()
+                  if name not in ('rabbitmq-distribution', 'epmd')}
+
+        self.assertEqual(wanted, {name: shown.get(name) for name in wanted})
 
 
 class PagesTest(testtools.TestCase):

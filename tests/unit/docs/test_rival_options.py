@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The page of the driver says what replaces each option of another driver."""
+"""A table says what replaces each option of another driver."""
 
-import docutils.core
+import csv
+import re
+
 import testtools
 
 from magnum_capi.driver import config
@@ -45,16 +47,10 @@ class RivalOptionsTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        page = (pages.SOURCE / 'driver.rst').read_text()
-        section = page.split('\nOptions\n-------\n')[1].split('\nCharts\n')[0]
-        table = section[section.index('.. list-table::'):].split(
-            '\n\nThe options')[0]
-        tree = docutils.core.publish_doctree(table)
-        self.rows = [
-            [[word.astext() for word in cell.findall()
-              if word.tagname == 'literal']
-             for cell in row.findall() if cell.tagname == 'entry']
-            for row in tree.findall() if row.tagname == 'row'][1:]
+        table = pages.SOURCE / 'reference' / 'rival-options.csv'
+        with table.open() as file:
+            self.rows = [[re.findall('``(.+?)``', cell) for cell in row]
+                         for row in list(csv.reader(file))[1:]]
 
     def test_every_option_of_theirs_and_no_other(self):
         theirs = {f'[{group}]{name}' for group, names in (
