@@ -144,13 +144,6 @@ class WholeTest(testtools.TestCase):
         self.assertEqual((1, 1, ()), (
             len(found.machines), len(found.leftovers), found.templates))
 
-    def test_what_the_cache_has(self):
-        found = observer.cached(self.kube, 'n', 'c1')
-        self.assertEqual((True, True, 3, 1, ()), (
-            bool(found.cluster), bool(found.control_plane),
-            len(found.machine_deployments), len(found.machines),
-            found.addons))
-
     def test_control_plane_of_the_kind_that_the_cluster_names(self):
         discovery = api_server.without('kubeadmcontrolplanes')
         group, = (one for one in discovery['items'] if one['metadata'][

@@ -527,16 +527,6 @@ class TestVolumes(testtools.TestCase):
             self.assertEqual('Delete', found['reclaimPolicy'])
             self.assertEqual(list(topologies), found['allowedTopologies'])
 
-    def test_classes_of_two_types_have_two_names(self):
-        types = ('A_b', 'a-b', 'a b', '__DEFAULT__')
-        classes = self.classes(types=types)
-
-        self.assertEqual(list(types), [c['volumeType'] for c in classes])
-        self.assertEqual(4, len({c['name'] for c in classes}))
-        for c in classes:
-            self.assertTrue(names.is_label_value(c['name']))
-            self.assertEqual(c['name'].lower(), c['name'])
-
     def test_class_of_a_name_that_kubernetes_does_not_take(self):
         # printf 'A_b' | sha256sum
         for name, expected in (
