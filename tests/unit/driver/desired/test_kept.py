@@ -97,6 +97,16 @@ class StrategyTest(testtools.TestCase):
         return resized(own, found=found, specs=[group], batch=batch)[
             'nodeGroups'][0].get('rolloutStrategy')
 
+    def test_batch_is_of_new_nodes_where_an_overlay_says_so(self):
+        # The number is the user's, whether nodes go or come first is not.
+        group = dataclasses.replace(GROUP, given=None)
+        found = {**FOUND, 'nodeGroupDefaults': {'rolloutStrategy': {
+            'rollingUpdate': {'maxUnavailable': 0, 'maxSurge': 1}}}}
+        made, = resized({'name': group.kube_name}, found=found,
+                        specs=[group], batch=4)['nodeGroups']
+        self.assertEqual({'rollingUpdate': {'maxSurge': 4}},
+                         made['rolloutStrategy'])
+
     def test_group_of_another_driver_keeps_its_own(self):
         theirs = {'rollingUpdate': {'maxSurge': 2}}
         self.assertEqual(theirs, self.strategy(GROUP, before=theirs))
@@ -161,6 +171,11 @@ class KeptTest(testtools.TestCase):
                 {'name': 'g', 'machineCount': count, **more}]}).digest
         self.assertNotEqual(digest(1), digest(2))
         self.assertEqual(digest(1, autoscale=True), digest(2, autoscale=True))
+
+    def test_ids_of_server_groups(self):
+        self.assertEqual({'a', 'b'}, kept.server_groups({
+            'controlPlane': {'serverGroupId': 'a'}, 'nodeGroups': [
+                {'name': 'g', 'serverGroupId': 'b'}, {'name': 'h'}]}))
 
     def test_ids_of_networks_but_no_names(self):
         self.assertEqual(spec.Networks('e', 'n', None), kept.networks({
