@@ -12,19 +12,17 @@ from magnum_capi.kube import rest
 class ToldTest(testtools.TestCase):
 
     def test_places_of_the_operator_are_left_out(self):
-        told = failures.owner_message(rest.Unreachable(
-            'The management cluster did not answer',
-            where='GET https://10.0.0.1/x', last_seen='refused'))
-        self.assertEqual('The management cluster did not answer', told)
-
-    def test_addresses_of_services_that_do_not_answer_are_left_out(self):
-        told = failures.owner_message(services.CloudUnreachable(
-            'No answer about images', last_seen='HTTPConnectionPool'
-            '(host=10.0.0.1): refused', hint='Try again'))
-        self.assertEqual('No answer about images. Try again', told)
-
-    def test_status_of_a_service_is_told(self):
-        told = failures.owner_message(services.CloudUnreachable(
-            'No answer about images', status=503,
-            last_seen='Server Error for url: http://10.0.0.1/'))
-        self.assertEqual('No answer about images: 503', told)
+        what = 'No answer about images'
+        for error, told in (
+                (rest.Unreachable(
+                    'The management cluster did not answer',
+                    where='GET https://10.0.0.1/x', last_seen='refused'),
+                 'The management cluster did not answer'),
+                (services.CloudUnreachable(
+                    what, last_seen='HTTPConnectionPool(host=10.0.0.1): '
+                    'refused', hint='Try again'), f'{what}. Try again'),
+                # The status of a service is told.
+                (services.CloudUnreachable(
+                    what, status=503, last_seen='Server Error for url: '
+                    'http://10.0.0.1/'), f'{what}: 503')):
+            self.assertEqual(told, failures.owner_message(error))

@@ -23,9 +23,12 @@ class Base(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
+        self.options = {'chart_name': '/charts/sandbox-cluster'}
+        self.setUpWorld()
+
+    def setUpWorld(self):
         self.cloud = small_world.Cloud()
         self.store = small_world.Store(self.cloud)
-        self.options = {'chart_name': '/charts/sandbox-cluster'}
 
     def labels(self, **labels):
         """Labels of the template, which Magnum copies into the cluster."""
@@ -50,11 +53,6 @@ class PlanTest(Base):
         path = pathlib.Path(self.useFixture(fixtures.TempDir()).path) / 'o'
         path.write_text(text)
         self.options['value_overlays'] = {'small': str(path)}
-
-    def test_masters_are_no_node_group(self):
-        values = self.plan().values
-        self.assertEqual(1, len(values['nodeGroups']))
-        self.assertEqual(1, values['controlPlane']['machineCount'])
 
     def test_networks_of_the_management_cluster(self):
         self.options['management_cidrs'] = ['198.51.100.0/24']
@@ -95,75 +93,11 @@ class PlanTest(Base):
         self.assertEqual('The value overlay "small" of the operator cannot '
                          'be read', str(e))
 
-    def test_version_of_a_chart_that_is_a_folder(self):
-        self.labels(capi_helm_chart_version='0.27.0')
-        self.assertIn('is a folder', str(
-            self.assertRaises(spec.InvalidSpec, self.plan)))
-
-    def test_version_of_the_template(self):
-        self.options = {'allowed_chart_versions': ['0.25.1', '0.26.0']}
-        self.labels(capi_helm_chart_version='0.26.0')
-        chart = self.plan().chart
-        self.assertEqual(('openstack-cluster', '0.26.0'),
-                         (chart.name, chart.version))
-        self.labels()
-        self.assertEqual('0.27.0', self.plan().chart.version)
-
-    def test_version_that_the_operator_does_not_allow(self):
-        # The public repository has builds of pull requests.
-        self.options = {}
-        for version in ('0.26.0', '0.28.0', '0.27.0-dev.0.main.1',
-                        '0.27.0+1'):
-            with self.subTest(version):
-                self.labels(capi_helm_chart_version=version)
-                e = self.assertRaises(errors.UsageError, self.plan)
-                self.assertIn(f'version {version} ', str(e))
-                self.assertIn('Allowed: 0.27.0', str(e))
-
-    def test_version_that_the_operator_pinned_for_another_chart(self):
-        self.options = {'extra_charts': {
-            'old': config.Chart('openstack-cluster', version='0.26.1')}}
-        self.labels(capi_helm_chart_name='old',
-                    capi_helm_chart_version='0.27.0')
-        self.assertIn('Allowed: 0.26.1', str(
-            self.assertRaises(errors.UsageError, self.plan)))
-
-    def test_version_that_is_the_operators_own(self):
-        self.options = {'extra_charts': {
-            'old': config.Chart('openstack-cluster', version='0.26.1')}}
-        self.labels(capi_helm_chart_version='0.27.0')
-        self.assertEqual('0.27.0', self.plan().chart.version)
-        self.labels(capi_helm_chart_name='old',
-                    capi_helm_chart_version='0.26.1')
-        self.assertEqual('0.26.1', self.plan().chart.version)
-
-    def test_version_that_does_not_fit_the_image(self):
-        self.options = {'chart_version': '0.14.1'}
-        e = self.assertRaises(spec.InvalidSpec, self.plan)
-        self.assertIn('Kubernetes 1.34', str(e))
-
     def test_chart_of_a_running_cluster_is_not_judged(self):
         made = self.plan().kept
         self.options = {'chart_version': '0.14.1'}
         self.plan(kept=dataclasses.replace(made, chart=kept.ChartPin(
             'openstack-cluster', 'https://example.org', '0.14.1')))
-
-    def test_label_kube_tag_that_differs_from_the_image(self):
-        # E6
-        self.labels(kube_tag='v1.33.0')
-        e = self.assertRaises(spec.InvalidSpec, self.plan)
-        self.assertIn('v1.33.0', str(e))
-        self.assertIn('v1.34.2', str(e))
-
-    def test_image_that_is_gone(self):
-        # B.4.16
-        self.cloud.images.clear()
-        self.assertRaises(services.NotThere, self.plan)
-
-    def test_node_without_a_flavor_is_told(self):
-        self.store.node_groups[small_world.WORKERS]['flavor_id'] = None
-        e = self.assertRaises(services.NotUsable, self.plan)
-        self.assertEqual('There is no flavor for the nodes', str(e))
 
     def test_flavor_of_masters_is_that_of_their_group_else_the_clusters(self):
         self.store.clusters[small_world.CLUSTER]['master_flavor_id'] = 'm2'
@@ -190,31 +124,73 @@ class PlanTest(Base):
         self.plan()
         self.assertEqual(['m1'], asked)
 
-    def test_floating_ip_of_the_cluster(self):
-        # B.4.11
-        self.assertTrue(self.plan().values['apiServer'][
-            'associateFloatingIP'])
-        self.store.clusters[small_world.CLUSTER].update(
-            floating_ip_enabled=False)
-        self.assertFalse(self.plan().values['apiServer'][
-            'associateFloatingIP'])
-
-    def test_image_of_a_node_group(self):
+    def test_what_rows_and_options_say_is_in_the_values(self):
+        tables = {'cluster': self.store.clusters[small_world.CLUSTER],
+                  'workers': self.store.node_groups[small_world.WORKERS]}
         self.cloud.images['special'] = ('v1.34.1', 'ubuntu')
-        self.store.node_groups[small_world.WORKERS]['image_id'] = 'special'
-        group = self.plan().values['nodeGroups'][0]
-        self.assertEqual('special', group['machineImageId'])
+        for where, field, value, path, expected in (
+                (None, None, None, 'controlPlane.machineCount', 1),
+                # B.4.18
+                (None, None, None, 'addons.openstack.csiCinder',
+                 {'enabled': False}),
+                # B.4.11
+                (None, None, None, 'apiServer.associateFloatingIP', True),
+                ('cluster', 'floating_ip_enabled', False,
+                 'apiServer.associateFloatingIP', False),
+                ('options', 'default_labels', {'monitoring_enabled': 'true'},
+                 'addons.monitoring.enabled', True),
+                ('workers', 'image_id', 'special', 'group.machineImageId',
+                 'special'),
+                ('workers', 'status', 'DELETE_IN_PROGRESS', 'group', {})):
+            with self.subTest(path, value=value):
+                if where:
+                    {**tables, 'options': self.options}[where][field] = value
+                values = self.plan().values
+                # Masters are no node group.
+                group, = values['nodeGroups'] or [{}]
+                self.assertEqual(expected, kept.get(
+                    {**values, 'group': group}, path))
 
-    def test_group_that_goes_is_left_out(self):
-        self.store.node_groups[small_world.WORKERS]['status'] = (
-            'DELETE_IN_PROGRESS')
-        self.assertEqual([], self.plan().values['nodeGroups'])
+    def test_version_of_the_template(self):
+        old = {'extra_charts': {
+            'old': config.Chart('openstack-cluster', version='0.26.1')}}
+        for options, labels, version in (
+                ({'allowed_chart_versions': ['0.25.1', '0.26.0']},
+                 {'version': '0.26.0'}, '0.26.0'),
+                ({}, {}, '0.27.0'), (old, {'version': '0.27.0'}, '0.27.0'),
+                (old, {'name': 'old', 'version': '0.26.1'}, '0.26.1')):
+            with self.subTest(labels):
+                self.options = options
+                self.labels(**{f'capi_helm_chart_{key}': text
+                               for key, text in labels.items()})
+                chart = self.plan().chart
+                self.assertEqual(('openstack-cluster', version),
+                                 (chart.name, chart.version))
 
-    def test_no_block_storage(self):
-        # B.4.18
-        self.assertEqual({'enabled': False}, self.plan().values['addons'][
-            'openstack']['csiCinder'])
+    def test_version_that_cannot_be_used(self):
+        old = {'extra_charts': {
+            'old': config.Chart('openstack-cluster', version='0.26.1')}}
+        for options, labels, text in (
+                # The public repository has builds of pull requests.
+                *(({}, {'version': version}, 'Allowed: 0.27.0')
+                  for version in ('0.26.0', '0.28.0', '0.27.0-dev.0.main.1',
+                                  '0.27.0+1')),
+                (old, {'name': 'old', 'version': '0.27.0'},
+                 'Allowed: 0.26.1'),
+                # One that does not fit the image.
+                ({'chart_version': '0.14.1'}, {}, 'Kubernetes 1.34'),
+                (self.options, {'version': '0.27.0'}, 'is a folder')):
+            with self.subTest(labels):
+                self.options = options
+                self.labels(**{f'capi_helm_chart_{key}': text
+                               for key, text in labels.items()})
+                self.assertIn(text, str(self.assertRaises(
+                    errors.UsageError, self.plan)))
 
-    def test_defaults_of_the_operator(self):
-        self.options['default_labels'] = {'monitoring_enabled': 'true'}
-        self.assertTrue(self.plan().values['addons']['monitoring']['enabled'])
+    def test_what_the_cloud_does_not_have(self):
+        self.store.node_groups[small_world.WORKERS]['flavor_id'] = None
+        e = self.assertRaises(services.NotUsable, self.plan)
+        self.assertIn('no flavor', str(e))
+        # B.4.16
+        self.cloud.images.clear()
+        self.assertRaises(services.NotThere, self.plan)

@@ -133,10 +133,6 @@ class CostTest(base.TestCase):
         read = self.templates_read()
         self.look(5)
         self.assertEqual([], read)
-
-    def test_template_of_an_upgrade_is_read(self):
-        self.look(2)
-        read = self.templates_read()
         self.w.store.clusters[small_world.CLUSTER][
             'cluster_template_id'] = small_world.NEWER
         self.look(2)
@@ -167,16 +163,6 @@ class GroupsTest(base.TestCase):
         self.resize(2)
 
         self.assertEqual(2, len(self.w.helm.upgrades[-1]['nodeGroups']))
-
-    def test_default_groups_are_no_ones_that_were_added(self):
-        self.created()
-        self.w.store.add_group()
-        group = self.w.store.row(small_world.OTHERS)
-        self.operations().change(group, group=group)
-        reconciler = reconcile.Reconciler(
-            self.w.runtime, self.w.store, self.w.store.row())
-        self.assertEqual({small_world.OTHERS},
-                         set(reconciler.vault.state().applied))
 
     def test_deletion_that_is_tried_again_says_so_of_each_group(self):
         self.created()
@@ -233,11 +219,6 @@ class MemoryTest(base.TestCase):
         row.uuid = '99999999-3c2d-4899-b017-d2b06c0ccd9f'
         loop.Loop(reconcile.Reconciler(
             self.w.runtime, self.w.store, row)).poll()
-
-    def test_operation_that_goes_on_is_remembered(self):
-        self.clock.sleep(60)
-        self.look_at_another()
-        self.assertEqual(small_world.TEMPLATE, self.kept().uuid)
 
     def test_cluster_that_is_not_looked_at_any_more_is_forgotten(self):
         self.clock.sleep(3600)

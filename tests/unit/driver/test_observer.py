@@ -108,10 +108,10 @@ class WholeTest(testtools.TestCase):
         self.api.put(f'{SERVERS}/c2-g1-a', {'metadata': {
             'labels': {'cluster.x-k8s.io/cluster-name': 'c2'}}})
         self.assertEqual({'c1-g1-a'}, set(self.look().servers))
-
-    def test_servers_of_nodes_are_not_asked_for(self):
+        # Those of nodes are not asked for.
         self.api.put(f'{CAPI}/machines/c1-g1-a', {
             'metadata': OF_C1, 'status': {'nodeRef': {'name': 'a'}}})
+        self.api.seen.clear()
         self.assertEqual({}, self.look().servers)
         self.assertNotIn('openstackservers', str(self.api.calls()))
 
@@ -123,7 +123,7 @@ class WholeTest(testtools.TestCase):
         found = observer.whole(api.kube(), 'n', 'c1', False)
         self.assertEqual((1, {}), (len(found.machines), found.servers))
 
-    def test_user_who_may_not_list_servers(self):
+        # Nor can a user see them who may not list them.
         def denied(kind, namespace, labels):
             if kind == 'OpenStackServer':
                 raise rest.Forbidden('denied')
@@ -134,24 +134,15 @@ class WholeTest(testtools.TestCase):
         self.assertEqual((1, {}), (len(found.machines), found.servers))
 
     def test_cluster_that_is_gone(self):
-        del self.api.objects[f'{CAPI}/clusters/c1']
         self.api.put(f'{CAPO}/openstackclusters/c1', {'metadata': OF_C1})
+        # Nothing is left over while the cluster is there.
+        self.assertEqual((), self.look(deleting=True).leftovers)
+        self.assertNotIn('/openstackclusters/', str(self.api.calls()))
+        del self.api.objects[f'{CAPI}/clusters/c1']
         found = self.look(deleting=True)
         self.assertIsNone(found.cluster)
         self.assertEqual((1, 1, ()), (
             len(found.machines), len(found.leftovers), found.templates))
-
-    def test_nothing_is_left_over_while_the_cluster_is_there(self):
-        self.api.put(f'{CAPO}/openstackclusters/c1', {'metadata': OF_C1})
-        self.assertEqual((), self.look(deleting=True).leftovers)
-        self.assertNotIn('/openstackclusters/', str(self.api.calls()))
-
-    def test_what_the_cache_has(self):
-        found = observer.cached(self.kube, 'n', 'c1')
-        self.assertEqual((True, True, 3, 1, ()), (
-            bool(found.cluster), bool(found.control_plane),
-            len(found.machine_deployments), len(found.machines),
-            found.addons))
 
     def test_control_plane_of_the_kind_that_the_cluster_names(self):
         discovery = api_server.without('kubeadmcontrolplanes')
@@ -185,46 +176,32 @@ class WholeTest(testtools.TestCase):
 
 class BusyTest(testtools.TestCase):
 
-    def test_finished(self):
-        self.assertFalse(observer.is_busy(cluster()))
-
-    def test_each_number_counts(self):
-        for key in ('replicas', 'readyReplicas', 'availableReplicas',
-                    'upToDateReplicas'):
-            with self.subTest(key):
-                self.assertTrue(observer.is_busy(
-                    cluster(workers=counts(**{key: 1}))))
+    def test_what_is_busy(self):
+        unseen, older = cluster(), {
+            'metadata': {'generation': 1}, 'status': {
+                'observedGeneration': 1, 'controlPlaneReady': True,
+                'v1beta2': {'workers': counts(readyReplicas=0)}}}
+        del unseen['status']['observedGeneration']
+        for busy, obj in (
+                (False, cluster()),
                 # Too many: old machines are still there.
-                self.assertTrue(observer.is_busy(
-                    cluster(workers=counts(**{key: 3}))))
-
-    def test_cluster_that_no_controller_has_seen(self):
-        found = cluster()
-        del found['status']['observedGeneration']
-        self.assertTrue(observer.is_busy(found))
-        # Without a count of changes there is nothing to see.
-        del found['metadata']['generation']
-        self.assertFalse(observer.is_busy(found))
-
-    def test_change_that_is_not_yet_seen(self):
-        obj = cluster()
-        obj['metadata']['generation'] = 2
-        self.assertTrue(observer.is_busy(obj))
-
-    def test_deletion(self):
-        obj = cluster()
-        obj['metadata']['deletionTimestamp'] = '2026-01-01T00:00:00Z'
-        self.assertTrue(observer.is_busy(obj))
-
-    def test_v1beta1_has_the_numbers_elsewhere(self):
-        obj = cluster(workers=counts())
-        old = {'metadata': obj['metadata'], 'status': {
-            'observedGeneration': 1, 'controlPlaneReady': True,
-            'v1beta2': {'workers': counts(readyReplicas=0)}}}
-        self.assertTrue(observer.is_busy(old))
-
-    def test_cluster_api_without_numbers_says_nothing(self):
-        self.assertFalse(observer.is_busy({
-            'metadata': {'generation': 1},
-            'status': {'observedGeneration': 1, 'phase': 'Provisioning'}}))
-        self.assertFalse(observer.is_busy(None))
+                *((True, cluster(workers=counts(**{key: number})))
+                  for number in (1, 3) for key in (
+                      'replicas', 'readyReplicas', 'availableReplicas',
+                      'upToDateReplicas')),
+                # v1beta1 has the numbers elsewhere.
+                (True, older),
+                # A change, or a Cluster, that no controller has seen.
+                (True, {**cluster(), 'metadata': {'generation': 2}}),
+                (True, unseen),
+                # Without a count of changes there is nothing to see.
+                (False, {**unseen, 'metadata': {}}),
+                (True, {**cluster(), 'metadata': {
+                    'generation': 1,
+                    'deletionTimestamp': '2026-01-01T00:00:00Z'}}),
+                # A Cluster API without numbers says nothing.
+                (False, {'metadata': {'generation': 1}, 'status': {
+                    'observedGeneration': 1, 'phase': 'Provisioning'}}),
+                (False, None)):
+            with self.subTest(obj):
+                self.assertEqual(busy, observer.is_busy(obj))

@@ -37,8 +37,6 @@ class UserTest(StoreTestCase):
     def test_who_asks(self):
         self.assertEqual(('u', ('member', 'reader')), (
             self.store.user.id, self.store.user.roles))
-
-    def test_without_roles(self):
         self.context.roles = None
         self.assertEqual(('u', ()), (
             self.store.user.id, self.store.user.roles))
@@ -126,8 +124,7 @@ class CertificatesTest(StoreTestCase):
                                 ('etcd', 'etcd_ca_cert_ref'),
                                 ('proxy', 'front_proxy_ca_cert_ref'))},
             self.store.authorities(self.cluster))
-
-    def test_barbican_has_bytes(self):
+        # Barbican has bytes.
         self.magnum.certificates['c ca_cert_ref'] = magnum_double.Certificate(
             b'bytes', 'k', 'w')
         self.assertEqual(('bytes', 'k, w'),
@@ -167,6 +164,12 @@ class CertificatesTest(StoreTestCase):
                             for _, context in self.magnum.asked))
         self.assertEqual(2, len(self.magnum.asked))
 
+        # A cluster without any asks for none.
+        self.cluster.etcd_ca_cert_ref = None
+        self.cluster['front_proxy_ca_cert_ref'] = None
+        self.store.drop_certificates(self.cluster)
+        self.assertEqual(2, len(self.magnum.asked))
+
     def test_one_that_cannot_be_dropped_does_not_stop_the_others(self):
         del self.magnum.certificates['c etcd_ca_cert_ref']
 
@@ -176,12 +179,6 @@ class CertificatesTest(StoreTestCase):
                          self.magnum.certificates)
         self.assertIn('Cluster c: cannot delete its certificate '
                       'etcd_ca_cert_ref', self.log.output)
-
-    def test_a_cluster_without_any(self):
-        self.cluster.etcd_ca_cert_ref = self.cluster[
-            'front_proxy_ca_cert_ref'] = None
-        self.store.drop_certificates(self.cluster)
-        self.assertEqual([], self.magnum.asked)
 
 
 class CloudTest(StoreTestCase):
@@ -198,12 +195,18 @@ class CloudTest(StoreTestCase):
         (factory, project_id), options = made.call_args
         return factory, {'project_id': project_id, **options}
 
-    def test_it_is_the_users(self):
+    def test_it_is_the_users_or_the_administrators(self):
         self.assertIs(self.store.cloud, self.store.cloud)
-        factory, _ = self.made_with(lambda: self.made(self.context).cloud)
+        factory, made = self.made_with(lambda: self.made(self.context).cloud)
         # Nobody is authenticated before it is needed.
         self.assertEqual([], self.magnum.sessions)
         self.assertIs(self.context, factory().context)
+        # Names are those that its own user sees.
+        self.assertIsNone(made['project_id'])
+
+        factory, _ = self.made_with(self.store.admin_cloud)
+        context = factory().context
+        self.assertTrue(context.is_admin and context.all_tenants)
 
     def test_other_requests_are_for_the_project_of_the_cluster(self):
         for context in (magnum_double.make_admin_context(all_tenants=True),
@@ -211,15 +214,6 @@ class CloudTest(StoreTestCase):
             store = self.made(context, 'p1')
             _, made = self.made_with(lambda: store.cloud)
             self.assertEqual('p1', made['project_id'])
-
-    def test_names_are_those_that_its_own_user_sees(self):
-        _, made = self.made_with(lambda: self.made(self.context).cloud)
-        self.assertIsNone(made['project_id'])
-
-    def test_the_administrators(self):
-        factory, _ = self.made_with(self.store.admin_cloud)
-        context = factory().context
-        self.assertTrue(context.is_admin and context.all_tenants)
 
     def test_who_holds_a_credential(self):
         auth = mock.Mock()
@@ -269,11 +263,7 @@ class CloudTest(StoreTestCase):
             (found.auth_url, found.cacert, found.region, found.interface,
              found.verify))
         self.assertEqual(str(path), self.store.cacert_file())
-
-    def test_access_with_an_authority_of_ones_own(self):
-        path = pathlib.Path(self.useFixture(fixtures.TempDir()).path) / 'ca'
-        path.write_text('pem')
-        self.set('drivers', openstack_ca_file=str(path))
+        self.set('drivers', verify_ca=True)
         self.assertEqual('pem', self.access().cacert)
 
     def test_access_without_an_authority_of_ones_own(self):

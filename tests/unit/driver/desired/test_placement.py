@@ -27,25 +27,21 @@ def wanted(given=None, group=None, chart=test_values.CHART, values=None):
 
 class WantedTest(testtools.TestCase):
 
-    def test_control_plane_alone_by_default(self):
-        self.assertEqual({PLANE: placement.Wanted(
-            f'{RELEASE}-control-plane', 'soft-anti-affinity', False)},
-            wanted())
-
-    def test_all_parts_as_the_cluster_asks(self):
-        found = wanted({'server_group_policies': 'anti-affinity'})
-        self.assertEqual({PLANE, WORKER}, set(found))
-        self.assertEqual({('anti-affinity', True)}, {
-            (group.policy, group.asked) for group in found.values()})
-        self.assertEqual(2, len({group.name for group in found.values()}))
-
-    def test_node_group_asks_by_itself(self):
-        found = wanted({'server_group_policies': 'none'},
-                       {'server_group_policies': 'affinity'})
-        self.assertEqual([WORKER], list(found))
-
-    def test_none_and_charts_without_any(self):
-        self.assertEqual({}, wanted({'server_group_policies': 'none'}))
+    def test_as_the_cluster_and_its_node_groups_ask(self):
+        soft = (f'{RELEASE}-control-plane', 'soft-anti-affinity', False)
+        for given, group, expected in (
+                ({}, {}, {PLANE: soft}),
+                ({'server_group_policies': 'none'}, None, {}),
+                ({'server_group_policies': 'anti-affinity'}, None, {
+                    PLANE: (f'{RELEASE}-control-plane', 'anti-affinity',
+                            True),
+                    WORKER: (f'{RELEASE}-{WORKER}', 'anti-affinity', True)}),
+                ({'server_group_policies': 'none'},
+                 {'server_group_policies': 'affinity'},
+                 {WORKER: (f'{RELEASE}-{WORKER}', 'affinity', True)})):
+            self.assertEqual(
+                {key: placement.Wanted(*one)
+                 for key, one in expected.items()}, wanted(given, group))
         self.assertEqual({}, wanted(chart=dataclasses.replace(
             test_values.CHART, server_groups=False)))
 
@@ -63,15 +59,3 @@ class WantedTest(testtools.TestCase):
                 text for text in charts.refusals(labels.parse({
                     'server_group_policies': given}), chart)
                 if 'server_group_policies' in text]))
-
-
-class PlacedTest(testtools.TestCase):
-
-    def test_ids_are_in_the_values(self):
-        values = {'controlPlane': {}, 'nodeGroups': [
-            {'name': WORKER}, {'name': 'other'}]}
-        self.assertEqual(
-            {'controlPlane': {'serverGroupId': 'a'}, 'nodeGroups': [
-                {'name': WORKER, 'serverGroupId': 'b'}, {'name': 'other'}]},
-            placement.placed(values, {PLANE: 'a', WORKER: 'b'}))
-        self.assertEqual({}, values['controlPlane'])

@@ -92,6 +92,7 @@ imports = ["/etc/containerd/conf.d/*.toml"]
         found = read({'docker.io': TOLD['docker.io']})
         self.assertIsNone(found.registries.secret)
         self.assertEqual({}, found.data)
+        self.assertEqual({}, registries.kubeadm(found.registries, 'ubuntu'))
         self.assertEqual(spec.Registries(), read({}).registries)
 
     def test_what_is_wrong_is_told_without_what_is_secret(self):
@@ -142,10 +143,6 @@ class KubeadmTest(testtools.TestCase):
                 self.assertEqual(found.registries.secret, reference['name'])
                 self.assertIn(reference['key'], found.data)
             self.assertEqual('0600', told['files'][-1]['permissions'])
-
-    def test_nothing_is_said_without_a_secret(self):
-        self.assertEqual({}, registries.kubeadm(
-            read({'docker.io': TOLD['docker.io']}).registries, 'ubuntu'))
 
     def test_log_ins_alone(self):
         told = registries.kubeadm(read({'r': {

@@ -6,6 +6,13 @@ from magnum_capi.driver.desired import rollout
 from magnum_capi.driver.desired import spec
 from tests.unit.driver import objects
 
+#: A new node comes before the only one goes. Charts take a 0 of a group for
+#: nothing said.
+SURGE = {'rollingUpdate': {'maxSurge': 1, 'maxUnavailable': '0%'}}
+GO = {'rollingUpdate': {'maxUnavailable': 3}}
+COME = {'rollingUpdate': {'maxSurge': 3}}
+ONE, HELD = {'count': 1}, {'held': True}
+
 
 class BatchTest(testtools.TestCase):
 
@@ -21,65 +28,38 @@ class BatchTest(testtools.TestCase):
 
 class StrategyTest(testtools.TestCase):
 
-    def rolling(self, size, group=None, **strategy):
-        return rollout.strategy(
-            # As from a file of the operator.
-            objects.as_read({'rolloutStrategy': strategy})
-            if strategy else {}, size,
-            spec.NodeGroupSpec(uuid='u', name='n', flavor='f',
-                               **{'count': 2, **(group or {})}))
+    #: Size, fields of the group, what the operator says of all groups, and
+    #: what the group says.
+    TABLE = (
+        (3, {}, {}, GO), (None, {}, {}, None),
+        (None, {'count': 0}, {}, None),
+        # New nodes come first where the operator says so.
+        *((3, {}, {'rollingUpdate': {'maxUnavailable': none, 'maxSurge': 1}},
+           COME) for none in (0, '0', '0%')),
+        *((size, ONE, {}, SURGE) for size in (None, 1, 3)),
+        (None, ONE, {'rollingUpdate': {'deletePolicy': 'Oldest'}}, SURGE),
+        # An operator without room for one more may say so.
+        *((None, ONE, {'rollingUpdate': told}, None) for told in (
+            {'maxSurge': 0, 'maxUnavailable': 1}, {'maxSurge': 0},
+            {'maxUnavailable': 1})),
+        # Nobody is replaced before the turn of the group.
+        *((size, {**HELD, 'count': count}, {}, {'type': 'OnDelete'})
+          for size in (None, 2) for count in (1, 2)),
+        # The usual type changes nothing.
+        *((3, group, {'type': 'RollingUpdate'}, expected)
+          for group, expected in (({}, GO), (ONE, SURGE),
+                                  (HELD, {'type': 'OnDelete'}))),
+        # Nodes are replaced by hand.
+        *((3, group, {'type': kind}, None) for group in ({}, ONE, HELD)
+          for kind in ('OnDelete', 'Surge')))
 
-    def test_so_many_nodes_go_at_once(self):
-        self.assertEqual(
-            {'rolloutStrategy': {'rollingUpdate': {'maxUnavailable': 3}}},
-            self.rolling(3))
-
-    def test_so_many_come_where_new_nodes_come_first(self):
-        for nothing in (0, '0', '0%'):
-            self.assertEqual(
-                {'rolloutStrategy': {'rollingUpdate': {'maxSurge': 3}}},
-                self.rolling(3, rollingUpdate={
-                    'maxUnavailable': nothing, 'maxSurge': 1}))
-
-    def test_nothing_is_said_when_nobody_asked(self):
-        self.assertEqual({}, self.rolling(None))
-
-    def test_type_that_is_the_usual_one_changes_nothing(self):
-        for group in ({}, {'count': 1}, {'held': True}):
-            self.assertEqual(
-                self.rolling(3, group),
-                self.rolling(3, group, type='RollingUpdate'))
-            self.assertNotEqual({}, self.rolling(3, group))
-
-    def test_nothing_is_said_where_nodes_are_replaced_by_hand(self):
-        for group in ({}, {'count': 1}, {'held': True}):
-            for kind in ('OnDelete', 'Surge'):
-                self.assertEqual({}, self.rolling(3, group, type=kind))
-
-    SURGE = {'rolloutStrategy': {'rollingUpdate': {
-        'maxSurge': 1, 'maxUnavailable': '0%'}}}
-
-    def test_new_node_comes_before_the_only_one_goes(self):
-        for size in (None, 1, 3):
-            self.assertEqual(self.SURGE, self.rolling(size, {'count': 1}))
-        for count in (0, 2):
-            self.assertEqual({}, self.rolling(None, {'count': count}))
-        # Charts take a 0 of a group for nothing said.
-        self.assertTrue(self.SURGE['rolloutStrategy']['rollingUpdate'][
-            'maxUnavailable'])
-
-    def test_operator_without_room_for_one_more_may_say_so(self):
-        self.assertEqual({}, self.rolling(None, {'count': 1}, rollingUpdate={
-            'maxSurge': 0, 'maxUnavailable': 1}))
-        for told in ({'maxSurge': 0}, {'maxUnavailable': 1}):
-            self.assertEqual({}, self.rolling(
-                None, {'count': 1}, rollingUpdate=told))
-        self.assertEqual(self.SURGE, self.rolling(
-            None, {'count': 1}, rollingUpdate={'deletePolicy': 'Oldest'}))
-
-    def test_nobody_is_replaced_before_the_turn_of_the_group(self):
-        for group in ({'held': True}, {'held': True, 'count': 1}):
-            for size in (None, 2):
-                self.assertEqual(
-                    {'rolloutStrategy': {'type': 'OnDelete'}},
-                    self.rolling(size, group))
+    def test_what_a_group_says(self):
+        for size, group, told, expected in self.TABLE:
+            with self.subTest(group, size=size, told=told):
+                found = rollout.strategy(
+                    # As from a file of the operator.
+                    objects.as_read({'rolloutStrategy': told} if told
+                                    else {}), size,
+                    spec.NodeGroupSpec(uuid='u', name='n', flavor='f',
+                                       **{'count': 2, **group}))
+                self.assertEqual(expected, found.get('rolloutStrategy'))
