@@ -61,13 +61,6 @@ class ResizeTest(Base):
         self.resize(2)
         self.assertEqual(OLD, self.applied()[0])
 
-    def test_overlay_stays(self):
-        path = self.overlay('etcd: {blockDevice: {size: 7}}')
-        self.created()
-        path.write_text('etcd: {blockDevice: {size: 8}}')
-        self.resize(2)
-        self.assertEqual(7, self.applied()[1]['etcd']['blockDevice']['size'])
-
     def test_overlay_may_be_removed(self):
         path = self.overlay('etcd: {blockDevice: {size: 7}}')
         self.created()
@@ -118,14 +111,6 @@ class ResizeTest(Base):
         self.w.cloud.images['ubuntu-34'] = ('v1.34.9', 'ubuntu')
         self.resize(2)
         self.assertEqual('1.34.2', self.applied()[1]['kubernetesVersion'])
-
-    def test_group_with_another_flavor(self):
-        self.created()
-        self.w.store.add_group(flavor_id='m2')
-        self.resize(1, small_world.OTHERS)
-        self.assertEqual({'m1', 'm2'}, {
-            group['machineFlavor']
-            for group in self.applied()[1]['nodeGroups']})
 
     def test_folder_that_has_another_chart_now_is_not_applied(self):
         folder = pathlib.Path(self.useFixture(

@@ -119,11 +119,3 @@ class PatienceTest(test_progress.Base):
         self.assert_status('UPDATE_IN_PROGRESS')
         self.minutes(3)
         self.assert_status('UPDATE_FAILED')
-
-    def test_failure_at_the_beginning_has_its_time(self):
-        self.upgrade()
-        self.failing('x1')
-        self.minutes(4)
-        self.assert_status('UPDATE_IN_PROGRESS')
-        self.minutes(3)
-        self.assert_status('UPDATE_FAILED')

@@ -212,17 +212,6 @@ class WatchTest(base.TestCase):
         self.assertEqual('The chart wants a zone',
                          self.w.cluster.status_reason)
 
-    def test_create_timeout_ends_what_cannot_go_on(self):
-        # B.4.5
-        self.create()
-        path = next(p for p in self.api.objects if '/clusters/' in p)
-        self.api.objects[path]['status']['observedGeneration'] = 0
-        self.w.later(minutes=61)
-        self.look(3)
-        self.assertEqual('CREATE_FAILED', self.w.cluster.status)
-        self.assertIn('Not finished within 60 minutes',
-                      self.w.cluster.status_reason)
-
     def test_time_of_an_update_counts_from_its_request(self):
         self.created()
         self.w.later(hours=5)

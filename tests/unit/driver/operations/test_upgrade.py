@@ -105,24 +105,18 @@ class UpgradeTest(base.TestCase):
         e = self.assertRaises(failures.NotViable, self.upgrade)
         self.assertIn('upgrade to 1.34 first', str(e))
 
-    def upgrade_between(self, old, new):
-        """Upgrade from a template that names one driver to another's."""
-        self.created()
-        self.w.store.templates[small_world.TEMPLATE]['driver'] = old
-        self.w.store.templates[small_world.NEWER]['driver'] = new
-        self.upgrade()
-        self.assertEqual(small_world.NEWER,
-                         self.w.cluster.cluster_template_id)
-
-    def test_template_that_is_older_than_drivers_names(self):
-        # Magnum has them since 23; what is used cannot be patched.
-        self.upgrade_between(None, 'k8s_capi_v1')
-
     def test_template_that_names_no_driver(self):
-        self.upgrade_between('k8s_capi_v1', None)
-
-    def test_neither_template_names_a_driver(self):
-        self.upgrade_between(None, None)
+        # Magnum has them since 23; what is used cannot be patched.
+        self.created()
+        for old, new in ((None, 'k8s_capi_v1'), ('k8s_capi_v1', None),
+                         (None, None)):
+            self.w.store.clusters[small_world.CLUSTER][
+                'cluster_template_id'] = small_world.TEMPLATE
+            self.w.store.templates[small_world.TEMPLATE]['driver'] = old
+            self.w.store.templates[small_world.NEWER]['driver'] = new
+            self.upgrade()
+            self.assertEqual(small_world.NEWER,
+                             self.w.cluster.cluster_template_id)
 
     def test_template_for_which_another_driver_is_taken_is_refused(self):
         self.created()
@@ -414,14 +408,6 @@ class UpgradeTest(base.TestCase):
         self.assertEqual(['ubuntu-34', 'other-34'], [
             self.w.group(uuid).image_id
             for uuid in (small_world.WORKERS, small_world.OTHERS)])
-
-    def test_group_with_an_image_of_its_own_keeps_it(self):
-        self.created()
-        self.w.cloud.images['special'] = ('v1.34.2', 'ubuntu')
-        self.w.store.add_group(image_id='special', status='CREATE_COMPLETE')
-        self.upgrade()
-        self.assertEqual('special',
-                         self.w.group(small_world.OTHERS).image_id)
 
 
 class ChartVersionTest(base.TestCase):
