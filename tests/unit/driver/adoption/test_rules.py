@@ -75,9 +75,9 @@ class RefusalsTest(testtools.TestCase):
                     'cluster': self.of_cluster(status=status)})
                   for status in ('UPDATE_IN_PROGRESS', 'UPDATE_FAILED',
                                  'DELETE_IN_PROGRESS', None)),
-                ('node group default-worker is', {'groups': (
-                    group('w', 'default-worker',
-                          status='UPDATE_IN_PROGRESS'),)})):
+                *(('node group default-worker is', {'groups': (
+                    group('w', 'default-worker', status=status),)})
+                  for status in ('UPDATE_IN_PROGRESS', None))):
             self.assert_refused(text, **fields)
         # An adoption that was interrupted before the switch.
         self.assertEqual([], rules.refusals(found(state=adopted)))

@@ -234,15 +234,6 @@ class StepTest(testtools.TestCase):
                 NOW - datetime.timedelta(seconds=seconds))),
             adopted=adopted))
 
-    def test_one_that_is_known_at_keystone_without_an_id_is_deleted(self):
-        planned = self.entry(credentials.PLANNED, id=None)
-
-        step = credentials.next_step(
-            self.state(planned, found={'alice': {planned.name: 'orphan'}}))
-
-        self.assertEqual((credentials.DELETE, 'orphan'),
-                         (step.kind, step.id))
-
     def test_what_one_user_has_says_nothing_of_another(self):
         retired = self.entry(credentials.RETIRED, id=None, user_id='bob')
 

@@ -26,23 +26,10 @@ class NotedTest(testtools.TestCase):
     def noted(self, left, known=None, limit=HOUR):
         return progress.noted(known or going(), left, NOW, limit)
 
-    def test_less_left_of_one_part_is_progress(self):
-        found = self.noted({'a': ('goal', 4), 'b': ('goal', 3)})
-        self.assertEqual(NOW, found.at)
-        self.assertEqual({'a': ('goal', 4), 'b': ('goal', 2)}, found.left)
-
-    def test_what_was_better_before_is_none(self):
-        for number in (5, 6):
-            self.assertEqual(going(), self.noted(objects.as_read(
-                {'a': ('goal', number)})))
-
     def test_another_goal_is_a_new_beginning(self):
         for target in ('other', 'another'):
             found = self.noted({'a': (target, 30)})
             self.assertEqual((NOW, (target, 30)), (found.at, found.left['a']))
-
-    def test_part_that_was_not_seen_before_is_progress(self):
-        self.assertEqual(NOW, self.noted({'c': ('', 1)}).at)
 
     def test_looks_are_noted_now_and_then(self):
         known = going(looked=objects.ago(minutes=14))

@@ -9,8 +9,6 @@ import fixtures
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
-from magnum_capi.driver import reconcile
-from magnum_capi.driver import upgrading
 from tests.unit.driver import base
 from tests.unit.driver import small_world
 
@@ -55,8 +53,7 @@ class ChangeTest(base.TestCase):
 
     def test_busy_lock_leaves_it_to_the_status(self):
         self.created()
-        reconciler = reconcile.Reconciler(
-            self.w.runtime, self.w.store, self.w.store.row())
+        reconciler = self.reconciler()
         with reconciler.held(0):
             self.resize(3)
         self.assertEqual(1, len(self.w.helm.upgrades))
@@ -81,9 +78,7 @@ class ChangeTest(base.TestCase):
 
     def test_removed_group_goes_from_the_chart_and_then_from_magnum(self):
         self.created()
-        self.w.store.add_group()
-        group = self.w.store.row(small_world.OTHERS)
-        self.operations().change(group, group=group)
+        self.add_group()
         self.look()
         self.assertEqual('CREATE_COMPLETE',
                          self.w.group(small_world.OTHERS).status)
@@ -123,10 +118,7 @@ class GroupBehindTest(base.TestCase):
         self.w.cloud.images['special'] = ('v1.34.2', 'ubuntu')
         self.w.store.add_group(image_id='special', node_count=3)
         self.created()
-        upgrading.Upgrade(
-            self.w.runtime, self.w.store, self.w.store.row(),
-            self.w.store.template(small_world.NEWER),
-            self.w.store.row(small_world.WORKERS)).run()
+        self.request_upgrade()
         self.look(4)
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
 

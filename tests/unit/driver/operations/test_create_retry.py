@@ -177,9 +177,7 @@ class LostLockTest(Base):
 
     def waited(self):
         """Where it is noted how long a patient creation waits for its lock."""
-        self.w.runtime = dataclasses.replace(
-            self.w.runtime, options=dataclasses.replace(
-                self.w.runtime.options, lock_timeout=100, lost_after=60))
+        self.configure(lock_timeout=100, lost_after=60)
         self.creation = self.operations(self.row)
         waited, hold = [], lease.Lock.hold
 
@@ -199,6 +197,20 @@ class LostLockTest(Base):
         self.look(2)
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
         self.assertEqual([], self.w.left())
+
+    def test_what_became_of_it_meanwhile_stays(self):
+        defaults = self.w.store.defaults
+
+        def end():
+            self.lose_lock()
+            self.w.store.clusters[small_world.CLUSTER].update(
+                status='CREATE_FAILED', status_reason='so')
+            return defaults()
+        self.w.store.defaults = end
+        self.creation.create(60)
+        self.assertEqual(('CREATE_FAILED', 'so'), (
+            self.w.cluster.status, self.w.cluster.status_reason))
+        self.assertEqual([], self.w.helm.upgrades)
 
     def test_create_timeout_is_the_end(self):
         self.losing(1000)

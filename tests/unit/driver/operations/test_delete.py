@@ -2,8 +2,6 @@
 
 """What goes with a cluster, in which order."""
 
-import dataclasses
-
 import fixtures
 from openstack import exceptions as sdk_exceptions
 
@@ -127,14 +125,6 @@ class DeleteTest(base.TestCase):
         for row in (self.w.cluster, self.w.group(small_world.MASTERS),
                     self.w.group()):
             self.assertNotIn('of before', row.status_reason or '')
-
-    def test_lost_request_is_asked_for_again(self):
-        self.created()
-        self.w.store.clusters[small_world.CLUSTER]['status'] = (
-            'DELETE_IN_PROGRESS')
-        self.look(2)
-        self.assertEqual(1, self.w.helm.uninstalls)
-        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
 
     def test_helm_that_does_not_say_why_it_failed_is_asked_again(self):
         # helm 3.20, when the API server ends while it deletes.
@@ -330,9 +320,7 @@ class VolumesTest(base.TestCase):
         self.w.cloud.claimed = {'a': 'available'}
 
     def deleted(self, policy=None, **options):
-        self.w.runtime = dataclasses.replace(
-            self.w.runtime, options=dataclasses.replace(
-                self.w.runtime.options, **options))
+        self.configure(**options)
         if policy:
             self.w.store.clusters[small_world.CLUSTER]['labels'] = {
                 'csi_cinder_reclaim_policy': policy}
@@ -354,14 +342,10 @@ class VolumesTest(base.TestCase):
             self.deleted('Delete', delete_volumes=False))
 
     def test_default_of_the_operator_counts_as_it_was(self):
-        self.w.runtime = dataclasses.replace(
-            self.w.runtime, options=dataclasses.replace(
-                self.w.runtime.options, default_labels={
-                    'csi_cinder_reclaim_policy': 'Delete'}))
+        self.configure(default_labels={
+            'csi_cinder_reclaim_policy': 'Delete'})
         self.created()
-        self.w.runtime = dataclasses.replace(
-            self.w.runtime, options=dataclasses.replace(
-                self.w.runtime.options, default_labels={}))
+        self.configure(default_labels={})
         self.operations().delete()
         self.look(3)
         self.assertEqual({}, self.w.cloud.claimed)
@@ -435,8 +419,6 @@ class LoadBalancersTest(base.TestCase):
                       self.logger.output)
 
     def test_they_stay_when_the_operator_says_so(self):
-        self.w.runtime = dataclasses.replace(
-            self.w.runtime, options=dataclasses.replace(
-                self.w.runtime.options, delete_load_balancers=False))
+        self.configure(delete_load_balancers=False)
         self.assertEqual('DELETE_COMPLETE', self.deleted())
         self.assertEqual({'web': 'ACTIVE'}, self.w.cloud.balancers)

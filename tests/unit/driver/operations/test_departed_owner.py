@@ -11,8 +11,6 @@ from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.keys import rotation
 from magnum_capi.driver.keys import vault
-from magnum_capi.driver import reconcile
-from magnum_capi.driver import upgrading
 from tests.unit.driver import base
 from tests.unit.driver import small_world
 
@@ -116,15 +114,11 @@ class DepartedOwnerTest(base.TestCase):
         def refuse():
             raise helm_errors.ChartRefused('no', reason='too many')
         self.w.helm.before = refuse
-        upgrading.Upgrade(
-            self.w.runtime, self.w.store, self.w.store.row(),
-            self.w.store.template(small_world.NEWER),
-            self.w.store.row(small_world.WORKERS)).run()
+        self.request_upgrade()
         self.look()
         self.assertEqual('UPDATE_FAILED', self.w.cluster.status)
         self.assert_works_for('u2')
-        state = reconcile.Reconciler(
-            self.w.runtime, self.w.store, self.w.store.row()).vault.state()
+        state = self.reconciler().vault.state()
         used = credentials.in_use(state.record)
         self.assertEqual((self.in_use(), True),
                          (used.id, used.name in state.secrets))

@@ -16,7 +16,6 @@ from magnum_capi.driver import config
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
-from magnum_capi.driver import upgrading
 from tests.unit.driver import base
 from tests.unit.driver import small_world
 
@@ -40,13 +39,6 @@ class Base(base.TestCase):
         self.configure(value_overlays={'all': str(path)},
                        default_value_overlays=('all',))
         return path
-
-    def upgrade(self):
-        upgrading.Upgrade(
-            self.w.runtime, self.w.store, self.w.store.row(),
-            self.w.store.template(small_world.NEWER),
-            self.w.store.row(small_world.WORKERS)).run()
-        self.look()
 
     def applied(self):
         """Chart and values of the last revision."""
@@ -96,10 +88,7 @@ class ResizeTest(Base):
         self.configure(default_labels={})
         self.w.helm.machines(
             small_world.RELEASE, names.node_group(small_world.WORKERS), 3)
-        self.w.store.add_group()
-        group = self.w.store.row(small_world.OTHERS)
-
-        self.operations().change(group, group=group)
+        self.add_group()
         self.look(2)
 
         self.assertEqual(('UPDATE_COMPLETE', 3), (
@@ -222,10 +211,7 @@ class UpgradeTest(Base):
             'auto_healing_enabled': 'false'})
         path.write_text('etcd: {blockDevice: {size: 8}}')
 
-        upgrading.Upgrade(
-            self.w.runtime, self.w.store, self.w.store.row(),
-            self.w.store.template(small_world.TEMPLATE),
-            self.w.store.row(small_world.OTHERS)).run()
+        self.request_upgrade(small_world.TEMPLATE, small_world.OTHERS)
         self.look(4)
 
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status,
