@@ -17,6 +17,7 @@ from magnum_capi.driver import loop
 from magnum_capi.driver import memory
 from magnum_capi.driver import operations
 from magnum_capi.driver import reconcile
+from magnum_capi.driver import upgrading
 from magnum_capi.kube import cache
 from tests.unit.driver import api_server
 from tests.unit.driver import small_world
@@ -71,6 +72,10 @@ class TestCase(testtools.TestCase):
         return operations.Operations(
             self.w.runtime, self.w.store, cluster or self.w.store.row())
 
+    def reconciler(self):
+        return reconcile.Reconciler(
+            self.w.runtime, self.w.store, self.w.store.row())
+
     def create(self, **cluster):
         """As the conductor does, with what it does after that."""
         self.w.store.clusters[small_world.CLUSTER].update(cluster)
@@ -91,8 +96,7 @@ class TestCase(testtools.TestCase):
 
     def looking(self):
         """The loop, for one poll."""
-        return loop.Loop(reconcile.Reconciler(
-            self.w.runtime, self.w.store, self.w.store.row()))
+        return loop.Loop(self.reconciler())
 
     def created(self):
         self.create()
@@ -107,3 +111,29 @@ class TestCase(testtools.TestCase):
         group.status = 'UPDATE_IN_PROGRESS'
         self.w.store.save(group)
         self.operations().change(group=group, resize=True, **kwargs)
+
+    def request_upgrade(self, template=small_world.NEWER,
+                        group=small_world.WORKERS, **kwargs):
+        """As the conductor does; the status applies it."""
+        upgrading.Upgrade(
+            self.w.runtime, self.w.store, self.w.store.row(),
+            self.w.store.template(template),
+            self.w.store.row(group), **kwargs).run()
+
+    def upgrade(self, **kwargs):
+        """Request an upgrade, and have the status apply it."""
+        self.request_upgrade(**kwargs)
+        self.look()
+
+    def add_group(self, **fields):
+        """Add a node group, as the conductor does; returns its row."""
+        self.w.store.add_group(**fields)
+        group = self.w.store.row(small_world.OTHERS)
+        self.operations().change(group, group=group)
+        return group
+
+    def busy(self):
+        """Have the Cluster be one whose change is not seen yet."""
+        path = next(p for p in self.api.objects if '/clusters/' in p)
+        self.api.objects[path]['status']['observedGeneration'] = 0
+        return path

@@ -207,16 +207,15 @@ class ProxyTest(_Base):
                      '[2001:db8::1]'):
             self.assertEqual('http://p.example:3128',
                              access.proxy_of(f'https://{host}:6443'))
-        self.assertIsNone(access.proxy_of('http://k.example:6443'))
-
-    def test_of_the_kubeconfig_wins(self):
+        # Helm reads no other variable, nor one for this machine.
+        self.set(ALL_PROXY='http://all.example')
+        for url in ('http://k.example:6443', 'https://127.0.0.1:6443',
+                    'https://127.0.0.2', 'https://[::1]:6443',
+                    'https://localhost'):
+            self.assertIsNone(access.proxy_of(url))
+        # That of the kubeconfig wins.
         found = self.load({**HTTPS, 'proxy-url': 'http://q.example'})
         self.assertEqual('http://q.example', found.proxy)
-
-    def test_not_for_this_machine(self):
-        for host in ('127.0.0.1:6443', '127.0.0.2', '[::1]:6443',
-                     'localhost'):
-            self.assertIsNone(access.proxy_of(f'https://{host}'))
 
     def test_not_for_what_no_proxy_names(self):
         self.set(no_proxy='.example,192.0.2.0/24,2001:db8::1,198.51.100.7/24')
@@ -228,10 +227,6 @@ class ProxyTest(_Base):
             with self.subTest(host):
                 self.assertEqual(through, bool(
                     access.proxy_of(f'https://{host}:6443')))
-
-    def test_variable_that_helm_does_not_read_is_not_read(self):
-        self.set(ALL_PROXY='http://all.example')
-        self.assertIsNone(access.proxy_of('http://k.example'))
 
 
 class FindTest(_Base):

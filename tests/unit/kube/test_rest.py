@@ -107,15 +107,6 @@ class RetryTest(_Base):
                 self.refused(rest.KubeError, (status, {}, {}))
                 self.assertEqual(1, len(self.api.seen))
 
-    def test_conflict_is_tried_again_on_request(self):
-        self.assertEqual([0.2], self.answered((409, {}, {}), again=(409,)))
-
-    def test_every_answer_below_400_is_one(self):
-        for status in (200, 201, 202, 399):
-            self.api.faults = [(status, {}, {'a': status})]
-            self.assertEqual({'a': status},
-                             self.api.rest().request('GET', PATH))
-
     def test_answer_that_never_is_json_is_an_error(self):
         # A redirect is not followed: a token must not go to another server.
         for answer in ((200, {}, b'<html>'),
@@ -300,12 +291,6 @@ class PoolTest(testtools.TestCase):
                      found['ssl_context'].check_hostname))
                 # REQUESTS_CA_BUNDLE and certifi would add authorities.
                 self.assertNotIn('ca_certs', found)
-
-    def test_server_without_tls(self):
-        options = self.pool(server='http://k.example', tls=None,
-                            server_name='api.internal').connection_pool_kw
-        self.assertFalse({'ssl_context', 'cert_reqs', 'server_hostname',
-                          'assert_hostname'} & set(options))
 
     def test_user_and_password_reach_the_proxy_and_are_not_in_its_url(self):
         for given, sent in (('u:secret@', b'u:secret'), ('u@', b'u:'),

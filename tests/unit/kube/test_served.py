@@ -61,17 +61,6 @@ class DiscoveredTest(testtools.TestCase):
         self.assertFalse(kinds.is_dispensable(
             'KubeadmControlPlane', ('Cluster', 'Machine')))
 
-    def test_paths(self):
-        cluster = kinds.Kind('Cluster', f'{CAPI}/v1', 'clusters')
-        secret, namespace = (kinds.BUILT_IN[name]
-                             for name in ('Secret', 'Namespace'))
-        for path, expected in (
-                (cluster.path('n', 'c'), f'{CAPI}/v1/namespaces/n/clusters/c'),
-                (cluster.path(everywhere=True), f'{CAPI}/v1/clusters')):
-            self.assertEqual(f'/apis/{expected}', path)
-        self.assertEqual('/api/v1/namespaces/n/secrets', secret.path('n'))
-        self.assertEqual('/api/v1/namespaces/n', namespace.path(None, 'n'))
-
 
 class _Base(testtools.TestCase):
 
@@ -95,11 +84,6 @@ class ServedTest(_Base):
                 # The preferred version of its group lacks it.
                 ('OpenStackCluster', f'infrastructure.{CAPI}/v1beta1')):
             self.assertEqual(version, self.kube.kind(kind).api_version)
-
-    def test_only_v1beta1(self):
-        self.api.discovery = answer((CAPI, {'v1beta1': {'clusters': ''}}))
-        self.assertEqual(f'{CAPI}/v1beta1',
-                         self.kube.kind('Cluster').api_version)
 
     def test_server_that_is_too_old_says_nothing_about_objects(self):
         self.api.discovery = {'kind': 'APIGroupList', 'groups': []}
@@ -125,10 +109,6 @@ class ServedTest(_Base):
         self.assertIsNone(self.kube.kind('HelmRelease'))
         self.api.clock.now += 1
         self.assertIsNotNone(self.kube.kind('HelmRelease'))
-
-    def test_builtin_kinds_need_no_discovery(self):
-        self.assertEqual('secrets', self.kube.kind('Secret').plural)
-        self.assertEqual(0, self.kube.requests)
 
 
 class MissingTest(_Base):
@@ -212,9 +192,3 @@ class UnknownPathTest(_Base):
             self.assertRaises(rest.NotServed, self.kube.get, 'Cluster', 'n',
                               'c')
             self.assertEqual(asked, self.asked())
-
-    def test_provider_that_was_removed_is_missed(self):
-        self.kube.list('Manifests', 'n')
-        self.hide(*ADDONS)
-        self.api.clock.now += 3
-        self.assertRaises(rest.NotServed, self.kube.list, 'Manifests', 'n')

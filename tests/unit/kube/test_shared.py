@@ -47,8 +47,6 @@ class SharedTest(testtools.TestCase):
         # Both know the same kinds, by the same connections.
         self.assertIs(found.kube.rest, found.cached.rest)
         self.assertIs(found.kube.served, found.cached.served)
-
-    def test_relative_path_is_one_too(self):
         path = os.path.relpath(self.path)
         self.assertIs(self.clients(path), self.clients(path))
 

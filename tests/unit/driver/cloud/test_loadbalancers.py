@@ -44,14 +44,31 @@ class LoadBalancersTest(testtools.TestCase):
                    for _, path in self.fake.calls('DELETE')]
         return left, deleted
 
-    def test_of_the_cluster(self):
+    def test_those_of_the_cluster_in_its_project(self):
         self.serve([balancer('a'), balancer('b', cluster='c12')])
-        left, deleted = self.delete()
-        self.assertEqual(('kube_service_c1_default_a',), left)
-        self.assertEqual(['a'], deleted)
-        cascade = [query for method, _, query, _ in self.fake.seen
-                   if method == 'DELETE']
-        self.assertEqual('True', cascade[0]['cascade'])
+        self.assertEqual((('kube_service_c1_default_a',), ['a']),
+                         self.delete())
+        cascade, = [query['cascade'] for method, _, query, _
+                    in self.fake.seen if method == 'DELETE']
+        self.assertEqual('True', cascade)
+        queries = [query for method, path, query, _ in self.fake.seen
+                   if method == 'GET' and path in (LBS, IPS)]
+        self.assertEqual([{'project_id': 'p1'}] * 2, queries)
+
+    def test_what_is_not_the_clusters_stays(self):
+        for more in (
+                # A name or a description alone is not enough.
+                {'description': 'mine'}, {'name': 'mine'},
+                {'description': 'Kubernetes external service default/a from '
+                                'cluster c12'},
+                # The API server is left to its provider.
+                {'name': 'k8s-clusterapi-cluster-magnum-1-c1-kubeapi',
+                 'description': 'Created by cluster-api-provider-openstack'},
+                # Another cluster shares it.
+                {'tags': ['kube_service_c1_default_a',
+                          'kube_service_c2_default_b']}):
+            self.serve([balancer('a', **more)])
+            self.assertEqual(((), []), self.delete(), more)
 
     def test_none_keeps_another_from_its_turn(self):
         self.serve([
@@ -64,52 +81,6 @@ class LoadBalancersTest(testtools.TestCase):
         self.assertEqual(['later', 'late', 'a'], [
             name.rpartition('_')[2] for name in left])
         self.assertEqual(['late', 'a'], deleted)
-
-    def test_only_the_projects_are_asked_for(self):
-        self.delete()
-        queries = [query for _, path, query, _ in self.fake.seen
-                   if path.endswith(('loadbalancers', 'floatingips'))]
-        self.assertEqual([{'project_id': 'p1'}] * 2, queries)
-
-    def test_name_alone_is_not_enough(self):
-        self.serve([balancer('a', description='mine')])
-        self.assertEqual(((), []), self.delete())
-
-    def test_description_of_another_cluster(self):
-        self.serve([balancer(
-            'a', description='Kubernetes external service default/a from '
-                             'cluster c12')])
-        self.assertEqual(((), []), self.delete())
-
-    def test_description_alone_is_not_enough(self):
-        self.serve([balancer('a', name='mine')])
-        self.assertEqual(((), []), self.delete())
-
-    def test_api_server_is_left_to_its_provider(self):
-        self.serve([balancer(
-            'a', name='k8s-clusterapi-cluster-magnum-1-c1-kubeapi',
-            description='Created by cluster-api-provider-openstack')])
-        self.assertEqual(((), []), self.delete())
-
-    def test_one_that_another_cluster_shares_is_kept(self):
-        self.serve([balancer('a', tags=['kube_service_c1_default_a',
-                                        'kube_service_c2_default_b'])])
-        self.assertEqual(((), []), self.delete())
-
-    def test_one_that_is_being_changed_is_asked_for_later(self):
-        self.serve([balancer('a', provisioning_status='PENDING_DELETE')])
-        left, deleted = self.delete()
-        self.assertEqual((1, []), (len(left), deleted))
-
-    def test_one_that_became_immutable(self):
-        self.serve([balancer('a')])
-        self.fake.answers['DELETE', f'{LBS}/a'] = (409, {})
-        left, _ = self.delete()
-        self.assertEqual(1, len(left))
-
-    def test_deleted_ones_are_gone(self):
-        self.serve([balancer('a', provisioning_status='DELETED')])
-        self.assertEqual(((), []), self.delete())
 
     def test_addresses_that_were_made_for_services(self):
         text = ('Floating IP for Kubernetes external service default/a from '

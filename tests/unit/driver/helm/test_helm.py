@@ -36,18 +36,13 @@ class ArgvTest(testtools.TestCase):
             helm.upgrade_argv('c1', CHART, 'n', history=10, timeout=120,
                               digest='abc', adopted=True))
 
-    def test_oci_chart(self):
-        argv = self.argv(config.Chart('oci://r.example/c', None, '1.2.3'))
-        self.assertEqual(
-            ['upgrade', 'c1', 'oci://r.example/c', '--version', '1.2.3'],
-            argv[:5])
-        self.assertNotIn('--repo', argv)
-
-    def test_path(self):
-        # Helm ignores --version for a folder.
-        argv = self.argv(config.Chart('/charts/c'))
-        self.assertNotIn('--version', argv)
-        self.assertNotIn('--repo', argv)
+    def test_chart_of_a_registry_and_of_a_folder(self):
+        for chart, given in (
+                (config.Chart('oci://r.example/c', None, '1.2.3'),
+                 ['oci://r.example/c', '--version', '1.2.3', '--install']),
+                # Helm ignores --version for a folder.
+                (config.Chart('/charts/c'), ['/charts/c', '--install'])):
+            self.assertEqual(given, self.argv(chart)[2:2 + len(given)])
 
     def argv(self, chart):
         return helm.upgrade_argv('c1', chart, 'n', history=10, timeout=120)
@@ -123,10 +118,6 @@ class VersionTest(_Base):
 
 class RunTest(_Base):
 
-    def test_upgrade(self):
-        self.script(f"echo '{DONE}'")
-        self.assertEqual(4, self.upgrade())
-
     def test_preview_is_what_an_upgrade_would_apply(self):
         said = json.dumps({'manifest': 'kind: A',
                            'hooks': [{'manifest': 'kind: B'}]})
@@ -141,12 +132,6 @@ class RunTest(_Base):
         self.assertTrue(argv.startswith('upgrade c1 '), argv)
         self.assertEqual({'a': 'geheim'}, json.loads(self.kept('in')))
 
-    def test_upgrade_is_no_preview(self):
-        self.script(f'echo "$@" > {self.folder}/argv; '
-                    f"echo '{DONE}'")
-        self.upgrade()
-        self.assertNotIn('dry-run', self.kept('argv'))
-
     def test_values_come_through_standard_input_only(self):
         self.script(f'echo "$@" > {self.folder}/argv; env > '
                     f"{self.folder}/env; cat > {self.folder}/in; "
@@ -154,6 +139,10 @@ class RunTest(_Base):
         self.upgrade({'a': 'geheim'})
         self.assertEqual({'a': 'geheim'}, json.loads(self.kept('in')))
         self.assertNotIn('geheim', self.kept('argv') + self.kept('env'))
+        self.assertNotIn('dry-run', self.kept('argv'))
+        # In a pod there is no kubeconfig.
+        self.upgrade(kubeconfig=None)
+        self.assertNotIn('KUBECONFIG', self.kept('env'))
 
     def test_environment_is_helms_own(self):
         self.script(f"env > {self.folder}/env; pwd > {self.folder}/pwd; "
@@ -174,11 +163,6 @@ class RunTest(_Base):
         self.says('Error: x')
         self.assertRaises(helm_errors.HelmFailed, self.upgrade)
         self.assertEqual([], os.listdir(self.temporary))
-
-    def test_in_a_pod_there_is_no_kubeconfig(self):
-        self.script(f"env > {self.folder}/env; echo '{DONE}'")
-        self.upgrade(kubeconfig=None)
-        self.assertNotIn('KUBECONFIG', self.kept('env'))
 
     def test_missing_helm(self):
         e = self.assertRaises(errors.EnvironmentProblem, self.upgrade,
@@ -217,10 +201,8 @@ class RunTest(_Base):
 
 class UninstallTest(_Base):
 
-    def test_uninstall(self):
-        self.assertTrue(self.helm().uninstall('c1', 'n'))
-
     def test_release_that_is_gone(self):
+        self.assertTrue(self.helm().uninstall('c1', 'n'))
         self.says('Error: uninstall: Release not loaded: c1: release: not '
                   'found\n')
         self.assertFalse(self.helm().uninstall('c1', 'n'))
@@ -315,162 +297,118 @@ class CacheTest(_Base):
             'c1', dataclasses.replace(CHART, version='1.2.4'), {}, 'n')
         self.assertEqual(2, len(list(self.cache.iterdir())))
 
-    def test_path_is_used_as_it_is(self):
-        self.helm(chart_cache=str(self.cache)).upgrade(
-            'c1', config.Chart('/charts/c'), {}, 'n')
-        self.assertEqual('/charts/c\n', self.kept('chart'))
 
-
-class ErrorsTest(_Base):
+class ErrorsTest(testtools.TestCase):
     """Texts are those of helm 3.20.2, measured."""
 
-    def fails(self, kind, stderr):
-        self.says(stderr)
-        e = self.assertRaises(kind, self.upgrade)
-        self.assertIs(kind, type(e))
+    GET = 'Get "https://10.0.0.1:6443/api/v1/namespaces/n/secrets": '
+
+    def failure(self, text, code=1):
+        return helm_errors.failure(
+            'upgrade', errors.CommandFailed(['helm'], code, text))
+
+    def fails(self, kind, text):
+        e = self.failure(text)
+        self.assertIs(kind, type(e), text)
         self.assertNotIn('\n', str(e))
         self.assertNotIn('/etc/magnum', str(e))
+        for address in ('10.0.0.1', 'charts.example'):
+            self.assertNotIn(address, e.reason)
         return e
 
-    def test_words_of_the_chart_reach_the_user(self):
+    def test_words_that_reach_the_user(self):
         # B.4.5: status_reason was empty, or the whole command line.
-        e = self.fails(
-            helm_errors.ChartRefused,
-            'WARNING: Kubernetes configuration file is group-readable. This '
-            'is insecure. Location: /etc/magnum/kube.conf\n'
-            'Error: UPGRADE FAILED: execution error at (sandbox-cluster/'
-            'templates/node-groups.yaml:3:14): node group name "x" is not '
-            'allowed: it needs\nat least three characters\n')
-        self.assertEqual(
-            'node group name "x" is not allowed: it needs at least three '
-            'characters', e.reason)
+        for kind, text, reason in (
+                (helm_errors.ChartRefused,
+                 'WARNING: Kubernetes configuration file is group-readable. '
+                 'This is insecure. Location: /etc/magnum/kube.conf\n'
+                 'Error: UPGRADE FAILED: execution error at (sandbox-cluster/'
+                 'templates/node-groups.yaml:3:14): node group name "x" is '
+                 'not allowed: it needs\nat least three characters\n',
+                 'node group name "x" is not allowed: it needs at least three '
+                 'characters'),
+                (helm_errors.HelmFailed,
+                 'W1121 18:24:26.732310   31543 warnings.go:107] "Warning: '
+                 'Cluster is deprecated"\nError: UPGRADE FAILED: oops\n'
+                 'I1121 18:24:27.1 1 x.go:1] bye\n', 'oops'),
+                (helm_errors.HelmFailed,
+                 'Error: UPGRADE FAILED: cannot read /etc/magnum/kube.conf: '
+                 'oops\n', 'cannot read kube.conf: oops'),
+                (helm_errors.HelmFailed, '', ''),
+                (helm_errors.HelmFailed, 'Error: ' + 'x' * 600, 'x' * 600),
+                (helm_errors.HelmFailed, 'Error: ' + 'x' * 601,
+                 'x' * 597 + '...')):
+            self.assertEqual(reason, self.fails(kind, text).reason)
 
-    def test_schema(self):
-        e = self.fails(
-            helm_errors.ChartRefused,
-            'Error: values don\'t meet the specifications of the schema(s) '
-            'in the following chart(s):\nsandbox-cluster:\n- at '
-            '\'/controlPlane/machineCount\': got string, want integer\n')
-        self.assertIn('/controlPlane/machineCount', e.reason)
+    def test_refusals_of_the_chart_and_of_webhooks(self):
+        for text, told in (
+                ('values don\'t meet the specifications of the schema(s) '
+                 'in the following chart(s):\nsandbox-cluster:\n- at '
+                 '\'/controlPlane/machineCount\': got string, want integer',
+                 '/controlPlane/machineCount'),
+                ('UPGRADE FAILED: failed to create resource: admission '
+                 'webhook "v.c.x-k8s.io" denied the request: spec.version is '
+                 'wrong', 'spec.version is wrong')):
+            e = self.fails(helm_errors.ChartRefused, f'Error: {text}\n')
+            self.assertIn(told, e.reason)
 
-    def test_webhook(self):
-        e = self.fails(
-            helm_errors.ChartRefused,
-            'Error: UPGRADE FAILED: failed to create resource: admission '
-            'webhook "v.c.x-k8s.io" denied the request: spec.version is '
-            'wrong\n')
-        self.assertIn('spec.version is wrong', e.reason)
-
-    def test_operation_in_progress(self):
-        for text in ('UPGRADE FAILED: another operation '
-                     '(install/upgrade/rollback) is in progress',
-                     'UPGRADE FAILED: release: already exists',
-                     'INSTALLATION FAILED: cannot re-use a name that is '
-                     'still in use'):
-            with self.subTest(text):
-                self.fails(helm_errors.HelmBusy, f'Error: {text}\n')
-
-    def test_management_cluster_is_away(self):
-        e = self.fails(
-            helm_errors.HelmUnreachable,
-            'Error: Kubernetes cluster unreachable: Get "https://'
-            '10.0.0.1:6443/version": dial tcp 10.0.0.1:6443: connect: '
-            'connection refused\n')
-        self.assertNotIn('10.0.0.1', e.reason)
-
-    def test_management_cluster_goes_while_helm_works(self):
-        # Words of Go's net, net/http and x/net/http2.
-        for text in (
-                'read tcp 10.0.0.2:40000->10.0.0.1:6443: read: connection '
-                'reset by peer',
-                'write tcp 10.0.0.2:40000->10.0.0.1:6443: write: broken pipe',
-                'http2: client connection lost',
-                'http2: server sent GOAWAY and closed the connection; '
-                'LastStreamID=1, ErrCode=NO_ERROR, debug=""',
-                'unexpected EOF - error from a previous attempt: EOF'):
-            with self.subTest(text):
-                e = self.fails(
-                    helm_errors.HelmUnreachable,
-                    'Error: UPGRADE FAILED: Get "https://10.0.0.1:6443/api/'
-                    f'v1/namespaces/n/secrets": {text}\n')
-                self.assertNotIn('10.0.0.1', e.reason)
-
-    def test_warnings_are_no_reason(self):
-        e = self.fails(
-            helm_errors.HelmFailed,
-            'W1121 18:24:26.732310   31543 warnings.go:107] "Warning: Cluster '
-            'is deprecated"\nError: UPGRADE FAILED: oops\nI1121 18:24:27.1 '
-            '1 x.go:1] bye\n')
-        self.assertEqual('oops', e.reason)
-
-    def test_management_cluster_has_a_passing_fault(self):
-        for text in (
-                'INSTALLATION FAILED: Operation cannot be fulfilled on '
-                'clusters.cluster.x-k8s.io "c1": the object has been '
-                'modified; please apply your changes to the latest version '
-                'and try again',
-                'UPGRADE FAILED: create: failed to create: Too many '
-                'requests, please try again later.',
-                'query: failed to query with labels: Internal error '
-                'occurred: etcdserver: leader changed',
-                'UPGRADE FAILED: etcdserver: request timed out',
-                'UPGRADE FAILED: cannot patch "c1" with kind '
-                'MachineDeployment: rpc error: code = Unavailable desc = '
-                'etcdserver: leader changed',
-                'UPGRADE FAILED: raft proposal dropped',
-                'UPGRADE FAILED: an error on the server ("") has prevented '
-                'the request from succeeding (get secrets)',
-                'UPGRADE FAILED: the server is currently unable to handle '
-                'the request'):
-            with self.subTest(text):
-                self.fails(helm_errors.HelmDisturbed, f'Error: {text}\n')
-
-    def test_repository_is_away(self):
-        e = self.fails(
-            helm_errors.ChartUnreachable,
-            'Error: looks like "https://charts.example" is not a valid '
-            'chart repository or cannot be reached: Get "https://charts.'
-            'example/index.yaml": dial tcp: lookup charts.example\n')
-        self.assertNotIn('charts.example', e.reason)
-
-    def test_repository_that_may_be_back_soon(self):
+    def test_what_may_pass(self):
+        # Words of helm; of Go's net, net/http and x/net/http2; of etcd.
         fetched = 'failed to fetch https://charts.example/index.yaml : '
-        for text, kind in (
-                ('looks like "https://charts.example" is not a valid chart '
-                 f'repository or cannot be reached: {fetched}'
-                 '503 Service Unavailable', helm_errors.ChartUnreachable),
-                (f'{fetched}429 Too Many Requests',
-                 helm_errors.ChartUnreachable),
-                ('failed to perform "FetchReference" on source: Get "https://'
-                 'charts.example/v2/c/manifests/1.2.3": net/http: TLS '
-                 'handshake timeout', helm_errors.ChartUnreachable),
-                (f'{fetched}404 Not Found', helm_errors.ChartUnavailable),
-                ('chart "c" version "9.9.9" not found in https://charts.'
-                 'example repository', helm_errors.ChartUnavailable)):
-            with self.subTest(text):
-                e = self.fails(kind, f'Error: {text}\n')
-                self.assertIs(kind, type(e))
-                self.assertNotIn('charts.example', e.reason)
-
-    def test_missing_path(self):
-        self.fails(helm_errors.ChartUnavailable,
-                   'Error: path "/charts/none" not found\n')
-
-    def test_anything_else(self):
-        e = self.fails(
-            helm_errors.HelmFailed,
-            'Error: UPGRADE FAILED: cannot read /etc/magnum/kube.conf: oops\n')
-        self.assertEqual('cannot read kube.conf: oops', e.reason)
-
-    def test_long_reasons_are_cut(self):
-        e = self.fails(helm_errors.HelmFailed, 'Error: ' + 'x' * 5000)
-        self.assertEqual(600, len(e.reason))
-        e = self.fails(helm_errors.HelmFailed, 'Error: ' + 'x' * 600)
-        self.assertEqual('x' * 600, e.reason)
-
-    def failure(self, code, text):
-        return helm_errors.failure('upgrade', errors.CommandFailed(
-            ['helm'], code, f'Error: {text}\n'))
+        not_there = ('looks like "https://charts.example" is not a valid '
+                     'chart repository or cannot be reached: ')
+        for kind, texts in (
+                (helm_errors.HelmBusy, (
+                    'UPGRADE FAILED: another operation '
+                    '(install/upgrade/rollback) is in progress',
+                    'UPGRADE FAILED: release: already exists',
+                    'INSTALLATION FAILED: cannot re-use a name that is '
+                    'still in use')),
+                (helm_errors.HelmUnreachable, (
+                    'Kubernetes cluster unreachable: Get "https://'
+                    '10.0.0.1:6443/version": dial tcp 10.0.0.1:6443: '
+                    'connect: connection refused',
+                    f'UPGRADE FAILED: {self.GET}read tcp 10.0.0.2:40000->'
+                    '10.0.0.1:6443: read: connection reset by peer',
+                    f'UPGRADE FAILED: {self.GET}write tcp 10.0.0.2:40000->'
+                    '10.0.0.1:6443: write: broken pipe',
+                    f'UPGRADE FAILED: {self.GET}http2: client connection '
+                    'lost',
+                    f'UPGRADE FAILED: {self.GET}http2: server sent GOAWAY '
+                    'and closed the connection; LastStreamID=1',
+                    f'UPGRADE FAILED: {self.GET}unexpected EOF - error from '
+                    'a previous attempt: EOF')),
+                (helm_errors.HelmDisturbed, (
+                    'INSTALLATION FAILED: Operation cannot be fulfilled on '
+                    'clusters.cluster.x-k8s.io "c1": the object has been '
+                    'modified; please apply your changes to the latest '
+                    'version and try again',
+                    'UPGRADE FAILED: create: failed to create: Too many '
+                    'requests, please try again later.',
+                    'query: failed to query with labels: Internal error '
+                    'occurred: etcdserver: leader changed',
+                    'UPGRADE FAILED: etcdserver: request timed out',
+                    'UPGRADE FAILED: raft proposal dropped',
+                    'UPGRADE FAILED: an error on the server ("") has '
+                    'prevented the request from succeeding (get secrets)',
+                    'UPGRADE FAILED: the server is currently unable to '
+                    'handle the request')),
+                (helm_errors.ChartUnreachable, (
+                    f'{not_there}Get "https://charts.example/index.yaml": '
+                    'dial tcp: lookup charts.example',
+                    f'{not_there}{fetched}503 Service Unavailable',
+                    f'{fetched}429 Too Many Requests',
+                    'failed to perform "FetchReference" on source: Get '
+                    '"https://charts.example/v2/c/manifests/1.2.3": '
+                    'net/http: TLS handshake timeout')),
+                # These do not pass.
+                (helm_errors.ChartUnavailable, (
+                    f'{fetched}404 Not Found',
+                    'chart "c" version "9.9.9" not found in https://charts.'
+                    'example repository',
+                    'path "/charts/none" not found'))):
+            for text in texts:
+                self.fails(kind, f'Error: {text}\n')
 
     def test_exit_code_tells_who_ended_helm(self):
         # 124 and 137 are those of the timeout around it.
@@ -481,20 +419,16 @@ class ErrorsTest(_Base):
                 (-1, helm_errors.HelmKilled), (-9, helm_errors.HelmKilled),
                 (1, helm_errors.HelmFailed), (136, helm_errors.HelmFailed),
                 (138, helm_errors.HelmFailed)):
-            self.assertIs(kind, type(self.failure(code, 'oops')))
+            self.assertIs(kind, type(self.failure('Error: oops\n', code)))
 
     def test_what_the_owner_is_not_told_is_in_the_log(self):
-        for text in ('Kubernetes cluster unreachable: 10.0.0.1',
-                     'write tcp 10.0.0.1:6443: broken pipe'):
-            e = self.failure(1, text)
-            self.assertEqual(
-                ('helm got no answer of the management cluster', text),
-                (e.reason, e.where))
-        e = self.failure(1, 'oops')
-        self.assertEqual(('oops', None), (e.reason, e.where))
-
-    def test_no_words_at_all(self):
-        self.fails(helm_errors.HelmFailed, '')
+        for text, reason, where in (
+                ('Kubernetes cluster unreachable: 10.0.0.1',
+                 'helm got no answer of the management cluster',
+                 'Kubernetes cluster unreachable: 10.0.0.1'),
+                ('oops', 'oops', None)):
+            e = self.failure(f'Error: {text}\n')
+            self.assertEqual((reason, where), (e.reason, e.where))
 
 
 class BoundTest(_Base):

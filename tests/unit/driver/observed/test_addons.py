@@ -45,56 +45,19 @@ def handled(addon, **changes):
 
 
 class StateTest(testtools.TestCase):
+    """What makes one wait is in test_status."""
 
     def test_what_the_provider_has_handled_is_deployed(self):
-        self.assertEqual((addons.State.DEPLOYED, ''),
-                         addons.state(handled(objects.addon())))
-
-    def test_a_change_that_it_has_not_handled_is_not(self):
+        addon = handled(objects.addon())
+        self.assertEqual((addons.State.DEPLOYED, ''), addons.state(addon))
         found, why = addons.state(handled(objects.addon(), spec={'x': 1}))
-
         self.assertEqual(addons.State.WAITING, found)
         self.assertIn('not yet seen by its provider', why)
-
-    def test_a_note_that_is_no_json_says_nothing(self):
-        addon = handled(objects.addon())
+        # A note that is no JSON says nothing.
         for note in ('', '{', '[]', None):
             addon['metadata']['annotations'] = {
                 'addons.stackhpc.com/last-handled-configuration': note}
             self.assertEqual(addons.State.DEPLOYED, addons.state(addon)[0])
-
-    def test_each_phase(self):
-        for phase, state in (
-                ('Deployed', addons.State.DEPLOYED),
-                ('Failed', addons.State.FAILED),
-                *((phase, addons.State.WAITING) for phase in (
-                    'Deleting', 'Installing', 'Pending', 'Unknown'))):
-            self.assertEqual(state, addons.state(objects.as_read(
-                objects.addon(phase=phase)))[0])
-        self.assertEqual(
-            (addons.State.WAITING, 'phase Unknown'),
-            addons.state(objects.addon(phase=None)))
-
-    def test_a_proxy_says_the_first_of_its_problems(self):
-        def proxy(*conditions, generation=1):
-            return {'apiVersion': 'addons.cluster.x-k8s.io/v1beta1',
-                    'kind': 'HelmChartProxy',
-                    'metadata': {'name': 'p', 'generation': generation},
-                    'status': {'observedGeneration': 1, 'conditions': [
-                        {'type': kind, 'status': status}
-                        for kind, status in conditions]}}
-
-        for found, told in (
-                (proxy(('Ready', 'True')), ''),
-                (proxy(('Ready', 'False'), ('HelmReleaseReady', 'False'),
-                       ('ClusterAvailable', 'False')),
-                 'HelmReleaseReady is False'),
-                (proxy(), 'it has no status yet'),
-                (proxy(('Ready', 'True'), generation=2),
-                 'its change is not yet seen by its controller')):
-            self.assertEqual(
-                (addons.State.WAITING if told else addons.State.DEPLOYED,
-                 told), addons.state(found))
 
     def test_one_that_goes_is_not_deployed(self):
         addon = objects.addon()
@@ -118,40 +81,24 @@ class TookUpTest(testtools.TestCase):
         return addons.uses_current_secret(
             [objects.addon('cni', 'Failed'), *users], SECRET, DATA)
 
-    def test_a_user_that_runs_with_it_took_it_up(self):
-        user = self.user(checksum=addons.checksum(DATA))
-
-        self.assertEqual((True, ''), self.uses_current_secret(user))
-
-    def test_a_user_that_knows_another_did_not(self):
-        for checksum in ('0', 'f' * 64,
-                         addons.checksum({'clouds.yaml': 'b2xk'})):
-            taken, why = self.uses_current_secret(self.user(checksum=checksum))
-
-            self.assertFalse(taken)
-            self.assertIn('c0-ccm was not notified', why)
-
-    def test_a_user_that_is_being_upgraded_did_not(self):
-        taken, why = self.uses_current_secret(self.user(
-            'Upgrading', checksum=addons.checksum(DATA)))
-
-        self.assertFalse(taken)
-        self.assertIn('Upgrading', why)
-
-    def test_a_user_that_was_told_and_did_not_act_did_not(self):
-        user = self.user(checksum=addons.checksum(DATA))
-
-        taken, why = self.uses_current_secret(handled(user, metadata={}))
-
-        self.assertFalse(taken)
-        self.assertIn('has not applied', why)
-        self.assertEqual((True, ''), self.uses_current_secret(handled(user)))
-
-    def test_without_users_nothing_can_tell(self):
-        self.assertIsNone(self.uses_current_secret())
-
     def test_the_checksum_is_that_of_the_provider(self):
         # printf 'a=MQ==;b=Mg==' | sha256sum
         self.assertEqual(
             '1b0921e82426be6a16c0c3ee3861748c4630c20f556632bef810e57955c28f40',
             addons.checksum({'b': 'Mg==', 'a': 'MQ=='}))
+
+    def test_only_a_user_that_runs_with_it_took_it_up(self):
+        new = addons.checksum(DATA)
+        old = addons.checksum({'clouds.yaml': 'b2xk'})
+        for user, why in (
+                (self.user(checksum=new), ''),
+                (handled(self.user(checksum=new)), ''),
+                (self.user(checksum='0'), 'c0-ccm was not notified'),
+                (self.user(checksum=old), 'c0-ccm was not notified'),
+                (self.user('Upgrading', checksum=new), 'Upgrading'),
+                (handled(self.user(checksum=new), metadata={}),
+                 'has not applied')):
+            taken, said = self.uses_current_secret(user)
+            self.assertEqual(not why, taken, why)
+            self.assertIn(why, said)
+        self.assertIsNone(self.uses_current_secret())

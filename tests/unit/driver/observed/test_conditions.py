@@ -2,8 +2,6 @@
 
 """Objects of Cluster API read in both shapes."""
 
-import itertools
-
 import testtools
 
 from magnum_capi.driver.observed import conditions
@@ -13,20 +11,6 @@ VERSIONS = (objects.V1BETA1, objects.V1BETA2)
 
 
 class ShapeTest(testtools.TestCase):
-
-    def test_vocabularies_are_found_in_both_shapes(self):
-        # B.4.13
-        for version in VERSIONS:
-            cluster = objects.recorded('created', version).cluster
-
-            self.assertIn('ControlPlaneAvailable', conditions.newer(cluster))
-
-    def test_the_old_vocabulary_is_found_where_it_is(self):
-        for version in VERSIONS:
-            cluster = objects.cluster(version)
-
-            self.assertIn('ControlPlaneReady', conditions.older(cluster))
-            self.assertNotIn('ControlPlaneReady', conditions.newer(cluster))
 
     def test_an_object_without_a_version_shows_its_shape(self):
         # Items of some lists carry none.
@@ -42,25 +26,6 @@ class ShapeTest(testtools.TestCase):
         cluster['status']['v1beta2'] = {}
         cluster['status']['deprecated'] = {}
         self.assertEqual({}, conditions.newer(cluster))
-
-    def test_counts_are_the_same_in_both_shapes(self):
-        for moment in ('created', 'upgrade-begun', 'nodes-not-ready'):
-            old, new = (objects.recorded(moment, version)
-                        for version in VERSIONS)
-
-            self.assertEqual(conditions.replicas(old.control_plane),
-                             conditions.replicas(new.control_plane))
-            for key, deployment in new.machine_deployments.items():
-                self.assertEqual(
-                    conditions.replicas(old.machine_deployments[key]),
-                    conditions.replicas(deployment))
-
-    def test_counts_that_are_not_there_yet_are_none_ready(self):
-        found = conditions.replicas(
-            {'apiVersion': 'x/v1beta2', 'spec': {'replicas': 2}})
-
-        self.assertEqual(conditions.Replicas(2, 0, 0, 0, 0), found)
-        self.assertFalse(found.settled)
 
     def test_an_old_control_plane_counts_the_unavailable(self):
         found = conditions.replicas({
@@ -85,13 +50,6 @@ class ShapeTest(testtools.TestCase):
                     'apiVersion': 'x/v1beta1', 'spec': {'replicas': 2},
                     'status': status}))
 
-    def test_settled_is_all_of_them(self):
-        self.assertTrue(conditions.Replicas(
-            *(int('300') for _ in range(5))).settled)
-        for counts in itertools.product((2, 3), repeat=5):
-            self.assertEqual(len(set(counts)) == 1,
-                             conditions.Replicas(*counts).settled)
-
     def test_nothing_observed_is_not_observed(self):
         for generation, seen, expected in (
                 (1, None, False), (1, 0, False), (1, 1, True), (2, 1, False),
@@ -110,14 +68,6 @@ class ShapeTest(testtools.TestCase):
             'phase Failed, InfrastructureReady is False (So)',
             conditions.failure(cluster))
 
-    def test_failures_are_found_in_both_shapes(self):
-        failure = {'failureReason': 'CreateError', 'failureMessage': 'No\n x'}
-        for version, status in (
-                ('v1beta1', failure),
-                ('v1beta2', {'deprecated': {'v1beta1': failure}})):
-            self.assertEqual('CreateError: No x', conditions.failure(
-                {'apiVersion': f'x/{version}', 'status': status}))
-
 
 class ProblemTest(testtools.TestCase):
 
@@ -132,20 +82,6 @@ class ProblemTest(testtools.TestCase):
         self.assertEqual([True, False, False], [
             conditions.Condition('Ready', status).well
             for status in ('True', 'False', 'Unknown')])
-
-    def test_summaries_come_after_what_they_sum_up(self):
-        cluster = objects.cluster()
-        for kind in ('Available', 'InfrastructureReady'):
-            objects.condition(cluster, kind, status='False')
-
-        self.assertEqual(
-            ['InfrastructureReady', 'Available'],
-            [found.type for found in conditions.problems(cluster)])
-
-    def test_a_condition_that_is_not_there_is_missing(self):
-        self.assertEqual(['New'], conditions.missing(
-            objects.cluster(), ('Available', 'New'), ()))
-        self.assertEqual(['New'], conditions.missing({}, (), ('New',)))
 
     def test_messages_are_one_line_without_bullets(self):
         self.assertEqual(

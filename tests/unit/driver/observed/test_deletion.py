@@ -39,12 +39,6 @@ def template(*owners):
 
 class DeletionTest(testtools.TestCase):
 
-    def test_nothing_left_is_complete(self):
-        verdict = judge(snapshot.Snapshot(**NOTHING))
-
-        self.assertEqual('DELETE_COMPLETE', verdict.status)
-        self.assertTrue(all(g.gone for g in verdict.groups.values()))
-
     def test_machines_are_told_first_and_the_cluster_last(self):
         def named(kind):
             return {'kind': objects.as_read(kind),
@@ -59,15 +53,6 @@ class DeletionTest(testtools.TestCase):
             self.assertEqual(
                 f'Waiting for: Machine x; {kind} x; Cluster x',
                 verdict.reason)
-
-    def test_release_that_helm_keeps_for_its_history_is_gone(self):
-        for state, status_ in (('uninstalled', 'DELETE_COMPLETE'),
-                               ('uninstalling', DELETE), ('deployed', DELETE),
-                               ('unknown', DELETE)):
-            verdict = judge(snapshot.Snapshot(**{
-                **NOTHING,
-                'release': snapshot.Release(objects.as_read(state))}))
-            self.assertEqual(status_, verdict.status)
 
     def test_whose_a_template_is(self):
         for owners, expected in (((), True), (('c0',), True),
@@ -84,18 +69,6 @@ class DeletionTest(testtools.TestCase):
         self.assertEqual({'a': DELETE, 'b': 'UPDATE_COMPLETE'}, {
             key: found.status for key, found in verdict.groups.items()})
 
-    def test_each_thing_left_holds_it(self):
-        release = snapshot.Release('deployed')
-        for left in ({'cluster': going(objects.cluster())},
-                     {'control_plane': going(objects.control_plane())},
-                     {'machine_deployments': {'x': objects.deployment()}},
-                     {'machines': (objects.machine(),)},
-                     {'leftovers': (objects.cluster(),)},
-                     {'templates': (template(),)},
-                     {'release': release}):
-            verdict = judge(snapshot.Snapshot(**{**NOTHING, **left}))
-            self.assertEqual(DELETE, verdict.status, left)
-
     def test_a_deletion_that_never_arrived_is_asked_for_again(self):
         # A delete right behind a create found no release and did nothing.
         verdict = judge(objects.complete(
@@ -104,57 +77,6 @@ class DeletionTest(testtools.TestCase):
         self.assertEqual((DELETE, verdicts.DELETE),
                          (verdict.status, verdict.action))
         self.assertIn('Cluster c0 is not being deleted yet', verdict.reason)
-
-    def test_what_lost_its_cluster_is_asked_to_go(self):
-        verdict = judge(snapshot.Snapshot(
-            **{**NOTHING, 'control_plane': objects.control_plane()}))
-
-        self.assertEqual((DELETE, verdicts.DELETE),
-                         (verdict.status, verdict.action))
-
-    def test_a_template_that_nobody_owns_is_asked_to_go(self):
-        verdict = judge(snapshot.Snapshot(
-            **{**NOTHING, 'templates': (template(),)}))
-
-        self.assertEqual((DELETE, verdicts.DELETE),
-                         (verdict.status, verdict.action))
-        self.assertIn('OpenStackMachineTemplate t is not being deleted yet',
-                      verdict.reason)
-
-    def test_a_template_with_an_owner_is_waited_for(self):
-        for left in (template('c0'), going(template())):
-            verdict = judge(snapshot.Snapshot(
-                **{**NOTHING, 'templates': (left,)}))
-
-            self.assertEqual((DELETE, status.NOTHING),
-                             (verdict.status, verdict.action))
-            self.assertIn('Waiting for: OpenStackMachineTemplate t',
-                          verdict.reason)
-
-    def test_a_template_of_another_cluster_is_left_alone(self):
-        self.assertTrue(deletion.belongs(template(), 'c0'))
-        self.assertTrue(deletion.belongs(template('other', 'c0'), 'c0'))
-        self.assertFalse(deletion.belongs(template('other'), 'c0'))
-
-    def test_a_release_that_is_left_is_to_be_removed(self):
-        for state in ('deployed', 'uninstalling', 'pending-install'):
-            verdict = judge(snapshot.Snapshot(
-                **{**NOTHING, 'release': snapshot.Release(state)}))
-            self.assertEqual(verdicts.DELETE, verdict.action)
-
-    def test_a_release_kept_as_history_is_gone(self):
-        verdict = judge(snapshot.Snapshot(
-            **{**NOTHING, 'release': snapshot.Release('uninstalled')}))
-
-        self.assertEqual('DELETE_COMPLETE', verdict.status)
-
-    def test_what_holds_it_is_told_machines_first(self):
-        verdict = judge(objects.complete(
-            cluster=going(objects.cluster(), 'waits for its parts'),
-            machines=(going(objects.machine(), 'drain: pod/x evicted'),)))
-
-        self.assertIn('Waiting for: Machine default-worker-x1: drain: pod/x '
-                      'evicted; ', verdict.reason)
 
     def test_a_recorded_deletion_tells_of_its_machines(self):
         verdict = judge(objects.recorded(
@@ -182,9 +104,43 @@ class DeletionTest(testtools.TestCase):
         self.assertEqual('Waiting for: Cluster c0: waits for LBs',
                          verdict.reason)
 
-    def test_one_that_ends_after_its_failure_is_complete(self):
-        verdict = status.judge(
-            snapshot.Snapshot(**NOTHING),
-            objects.wanted(status='DELETE_FAILED'), objects.NOW)
+    def test_each_thing_left_holds_it(self):
+        release = snapshot.Release
+        for left, action, said in (
+                ({'cluster': going(objects.cluster(), 'waits')},
+                 status.NOTHING, 'Cluster c0: waits'),
+                ({'machine_deployments': {'x': going(
+                    objects.deployment())}}, status.NOTHING, ''),
+                ({'machines': (going(objects.machine(), 'drain: pod/x'),)},
+                 status.NOTHING, 'Machine default-worker-x1: drain: pod/x'),
+                ({'leftovers': (going(objects.cluster()),)},
+                 status.NOTHING, ''),
+                # What lost its Cluster is asked to go.
+                ({'control_plane': objects.control_plane()},
+                 verdicts.DELETE, ''),
+                # A template is waited for if it has an owner.
+                ({'templates': (template('c0'),)}, status.NOTHING,
+                 'OpenStackMachineTemplate t'),
+                ({'templates': (going(template()),)}, status.NOTHING, ''),
+                ({'templates': (template(),)}, verdicts.DELETE,
+                 'OpenStackMachineTemplate t is not being deleted yet'),
+                *(({'release': release(objects.as_read(state))},
+                   verdicts.DELETE, state) for state in (
+                       'deployed', 'uninstalling', 'pending-install',
+                       'unknown'))):
+            verdict = judge(snapshot.Snapshot(**{**NOTHING, **left}))
+            self.assertEqual((DELETE, action),
+                             (verdict.status, verdict.action), left)
+            self.assertIn(said, verdict.reason)
 
-        self.assertEqual('DELETE_COMPLETE', verdict.status)
+    def test_nothing_left_is_complete(self):
+        # Helm may keep a release for its history.
+        kept = snapshot.Release(objects.as_read('uninstalled'))
+        for wanted in (DELETE, 'DELETE_FAILED'):
+            for release in (None, kept):
+                verdict = status.judge(
+                    snapshot.Snapshot(**{**NOTHING, 'release': release}),
+                    objects.wanted(status=wanted), objects.NOW)
+                self.assertEqual('DELETE_COMPLETE', verdict.status)
+                self.assertTrue(all(
+                    group.gone for group in verdict.groups.values()))

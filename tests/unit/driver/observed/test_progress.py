@@ -26,28 +26,10 @@ class NotedTest(testtools.TestCase):
     def noted(self, left, known=None, limit=HOUR):
         return progress.noted(known or going(), left, NOW, limit)
 
-    def test_first_close_look_is_the_beginning(self):
-        left = {'a': ('goal', 5)}
-        self.assertEqual(goal.Progress(NOW, NOW, left),
-                         progress.noted(None, left, NOW, HOUR))
-
-    def test_less_left_of_one_part_is_progress(self):
-        found = self.noted({'a': ('goal', 4), 'b': ('goal', 3)})
-        self.assertEqual(NOW, found.at)
-        self.assertEqual({'a': ('goal', 4), 'b': ('goal', 2)}, found.left)
-
-    def test_what_was_better_before_is_none(self):
-        for number in (5, 6):
-            self.assertEqual(going(), self.noted(objects.as_read(
-                {'a': ('goal', number)})))
-
     def test_another_goal_is_a_new_beginning(self):
         for target in ('other', 'another'):
             found = self.noted({'a': (target, 30)})
             self.assertEqual((NOW, (target, 30)), (found.at, found.left['a']))
-
-    def test_part_that_was_not_seen_before_is_progress(self):
-        self.assertEqual(NOW, self.noted({'c': ('', 1)}).at)
 
     def test_looks_are_noted_now_and_then(self):
         known = going(looked=objects.ago(minutes=14))
@@ -56,40 +38,10 @@ class NotedTest(testtools.TestCase):
         self.assertEqual((known.at, NOW), (
             self.noted({}, known).at, self.noted({}, known).looked))
 
-    def test_time_in_which_nobody_looked_does_not_count(self):
-        known = going(at=objects.ago(minutes=100),
-                      looked=objects.ago(minutes=90))
-        self.assertEqual(objects.ago(minutes=10), self.noted({}, known).at)
-
-    def test_half_of_the_limit_may_go_by_between_two_looks(self):
-        for minutes, lost in ((30, 0), (31, 31)):
-            known = going(at=objects.ago(minutes=50),
-                          looked=objects.ago(minutes=minutes))
-            self.assertEqual(objects.ago(minutes=50 - lost),
-                             self.noted({}, known).at)
-
-    def test_without_a_limit_looks_are_not_noted(self):
-        known = going(looked=objects.ago(days=9))
-        self.assertIs(known, self.noted({}, known, limit=0))
-
     def test_clock_that_goes_back_is_no_time(self):
         later = NOW + datetime.timedelta(hours=2)
         known = going(at=later, looked=later)
         self.assertIs(known, self.noted({}, known))
-
-
-class OverTest(testtools.TestCase):
-
-    def test_limit_is_in_minutes(self):
-        self.assertTrue(progress.is_over(going(), NOW, 59))
-        self.assertTrue(progress.is_over(going(), NOW, 60))
-        self.assertFalse(progress.is_over(going(), NOW, 61))
-
-    def test_what_has_no_limit_is_never_over(self):
-        self.assertFalse(progress.is_over(going(), NOW, 0))
-
-    def test_what_nobody_looked_at_is_not_over(self):
-        self.assertFalse(progress.is_over(None, NOW, 60))
 
 
 class LeftTest(testtools.TestCase):
@@ -119,15 +71,6 @@ class LeftTest(testtools.TestCase):
         self.assertEqual(2, self.left(self.rolling(0, 1, there=3)))
         # With one of the old template.
         self.assertEqual(3, self.left(self.rolling(1, 5, there=5)))
-
-    def test_machines_that_are_not_ready_are_left(self):
-        plane = objects.control_plane()
-        plane['spec']['replicas'] = 3
-        for ready in (0, 1, 2, 3):
-            plane['status'].update(objects.counts(3), readyReplicas=ready)
-            self.assertEqual(3 - ready, self.left(
-                objects.complete(control_plane=plane),
-                f'groups/{objects.master().key}'))
 
     def test_group_of_another_role_is_of_workers(self):
         seen = self.rolling(0, 1)
@@ -193,10 +136,6 @@ class LeftTest(testtools.TestCase):
                 (snapshot.Release('deployed', digest='new'), 0)):
             self.assertEqual(expected, self.left(
                 objects.complete(release=release), 'release', digest='new'))
-
-    def test_cluster_that_is_not_there(self):
-        self.assertEqual({'cluster': ('', 1)}, progress.left(
-            snapshot.Snapshot(None), objects.wanted()))
 
     def test_objects_of_a_deletion(self):
         wanted = objects.wanted(status='DELETE_IN_PROGRESS')

@@ -33,12 +33,6 @@ class TextTest(testtools.TestCase):
             'Waiting for: machine Pool A-x1: ERROR. Latest warnings: '
             'OpenStackMachine Pool A-x1 FailedCreate: No valid host', text)
 
-    def test_a_name_that_only_begins_alike_stays(self):
-        wanted = objects.wanted(objects.group(key='m', name='master'))
-
-        self.assertEqual('metrics master-1', reasons.readable(
-            'c0-metrics c0-m-1', wanted))
-
     def test_it_is_bounded_whatever_is_said(self):
         wanted = objects.wanted()
 
@@ -60,10 +54,6 @@ class TextTest(testtools.TestCase):
         self.assertEqual('Waiting for: 0; 1; 2; and 6 more', text)
         self.assertEqual('W: 0; 1; 2', reasons.text(
             'W', ['0', '1', '2'], objects.wanted()))
-
-    def test_the_same_blocker_is_told_once(self):
-        self.assertEqual('W: a', reasons.text(
-            'W', ['a', 'a'], objects.wanted()))
 
     def test_last_progress_is_told_while_it_goes_on(self):
         going = goal.Progress(objects.ago(minutes=3), objects.NOW, {})
@@ -122,3 +112,27 @@ class WarningsTest(testtools.TestCase):
             self.assertEqual(['y', 'x'], self.texts(
                 event('x', 1, lastTimestamp=time), event('y', 1),
                 since=objects.ago(minutes=5)))
+
+
+class ReadableTest(testtools.TestCase):
+    """Names of objects as those that Magnum's user knows."""
+
+    #: A name that leaves little of 63 characters.
+    LONG = 'g' * 60
+
+    def test_names(self):
+        cut = f'c0-{self.LONG}'[:58]
+        for text, key, name, expected in (
+                (f'{cut}x7k2p is gone', self.LONG, 'pool',
+                 'pool-x7k2p is gone'),
+                # One that goes on is no machine of it.
+                (f'{cut}x7k2pq', self.LONG, 'pool',
+                 f'{cut}x7k2pq'.removeprefix('c0-')),
+                ('c0-gxyz-x7k2p, c0-gxyz and c0-control-plane-abcde', 'gxyz',
+                 'pool', 'pool-x7k2p, pool and control-plane-abcde'),
+                # One that only begins alike.
+                ('c0-metrics c0-m-1', 'm', 'master', 'metrics master-1'),
+                # Signs of regular expressions.
+                ('c0-gxyz-x7k2p', 'gxyz', r'a\1.b', r'a\1.b-x7k2p')):
+            self.assertEqual(expected, reasons.readable(
+                text, objects.wanted(objects.group(key=key, name=name))))

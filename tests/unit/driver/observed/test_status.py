@@ -10,6 +10,7 @@ from magnum_capi.driver.observed import status
 from tests.unit.driver import objects
 
 VERSIONS = (objects.V1BETA1, objects.V1BETA2)
+CREATE = 'CREATE_IN_PROGRESS'
 UPDATE = 'UPDATE_IN_PROGRESS'
 COUNTS = ('replicas', 'upToDateReplicas', 'readyReplicas',
           'availableReplicas')
@@ -19,8 +20,8 @@ def judge(seen, wanted=None):
     return status.judge(seen, wanted or objects.wanted(), objects.NOW)
 
 
-def upgrade(**kwargs):
-    return objects.wanted(status=UPDATE, digest='new', **kwargs)
+def upgrade(*groups):
+    return objects.wanted(*groups, status=UPDATE, digest='new')
 
 
 def recorded(moment, version):
@@ -29,130 +30,159 @@ def recorded(moment, version):
         'deployed', digest='new'))
 
 
-class RecordedTest(testtools.TestCase):
-    """What a real Cluster API had, in both shapes of its API."""
+def deleting(obj):
+    obj['metadata']['deletionTimestamp'] = 'now'
+    return obj
 
-    def assert_verdict(self, expected, moment, wanted, versions=VERSIONS):
-        for version in versions:
-            verdict = judge(recorded(moment, version), wanted)
-            self.assertEqual(expected, verdict.status, verdict.reason)
+
+def failed_machine():
+    return objects.complete(machines=(objects.failed_machine(),))
+
+
+class JudgedTestCase(testtools.TestCase):
+
+    def assert_judged(self, expected, seen, wanted=None, said='', what=''):
+        verdict = judge(seen, wanted)
+        self.assertEqual(expected, verdict.status, (what, verdict.reason))
+        self.assertIn(said, verdict.reason, what)
         return verdict
 
-    def test_created(self):
-        verdict = self.assert_verdict(
-            'CREATE_COMPLETE', 'created', objects.wanted())
 
-        self.assertEqual('https://127.77.1.1:6443', verdict.api_address)
-        self.assertEqual('v1.34.2', verdict.coe_version)
-        self.assertEqual('', verdict.reason)
+class RecordedTest(JudgedTestCase):
+    """What a real Cluster API had, in both shapes of its API."""
 
-    def test_machines_that_run_and_are_not_ready_are_no_success(self):
-        # B.4.3: the phase of the MachineDeployment is "Running".
-        seen = objects.recorded('nodes-not-ready', objects.V1BETA2)
-        self.assertEqual('Running', seen.machine_deployments[
-            'default-worker']['status']['phase'])
+    def test_each_moment(self):
+        one_failed = upgrade(
+            objects.master(status=UPDATE), objects.group(status=UPDATE),
+            objects.group(key='bad-group', count=1, name='bad-group'))
+        for moment, wanted, groups, said in (
+                ('created', objects.wanted(),
+                 ('CREATE_COMPLETE', 'CREATE_COMPLETE'), ''),
+                # B.4.3: the phase of the MachineDeployment is "Running".
+                ('nodes-not-ready', objects.wanted(),
+                 ('CREATE_COMPLETE', CREATE), 'cni plugin not initialized'),
+                ('one-of-two-ready', objects.wanted(),
+                 ('CREATE_COMPLETE', CREATE), '1 of 2 machines ready'),
+                ('upgrade-workers-left', upgrade(
+                    objects.master(status=UPDATE),
+                    objects.group(status=UPDATE)),
+                 ('UPDATE_COMPLETE', UPDATE), ''),
+                # B.4.4
+                ('machine-failed', one_failed,
+                 ('UPDATE_COMPLETE', 'UPDATE_COMPLETE', 'CREATE_FAILED'),
+                 'No valid host was found')):
+            for version in VERSIONS:
+                verdict = judge(recorded(moment, version), wanted)
+                self.assertEqual(groups, tuple(
+                    one.status for one in verdict.groups.values()), moment)
+                self.assertIn(said, verdict.reason)
 
-        verdict = self.assert_verdict(
-            'CREATE_IN_PROGRESS', 'nodes-not-ready', objects.wanted())
-
-        self.assertEqual('CREATE_COMPLETE',
-                         verdict.groups['default-master'].status)
-        self.assertEqual('CREATE_IN_PROGRESS',
-                         verdict.groups['default-worker'].status)
-        self.assertIn('cni plugin not initialized', verdict.reason)
-
-    def test_one_of_two_ready_is_no_success(self):
-        verdict = self.assert_verdict(
-            'CREATE_IN_PROGRESS', 'one-of-two-ready', objects.wanted())
-
-        self.assertIn('1 of 2 machines ready', verdict.reason)
-
-    def test_an_upgrade_that_just_began_is_no_success(self):
-        # B.4.3: all machines are there and ready, of the old version.
-        verdict = self.assert_verdict(UPDATE, 'upgrade-begun', upgrade())
-
-        self.assertEqual('v1.34.2', verdict.coe_version)
-
-    def test_an_upgrade_waits_for_the_last_worker(self):
-        verdict = self.assert_verdict(
-            UPDATE, 'upgrade-workers-left', upgrade())
-
-        self.assertEqual('UPDATE_COMPLETE',
-                         verdict.groups['default-master'].status)
-        self.assertEqual(UPDATE, verdict.groups['default-worker'].status)
+    def test_status_and_version(self):
+        for moment, wanted, expected, version in (
+                ('created', objects.wanted(), 'CREATE_COMPLETE', 'v1.34.2'),
+                ('nodes-not-ready', objects.wanted(), CREATE, 'v1.34.2'),
+                ('one-of-two-ready', objects.wanted(), CREATE, 'v1.34.2'),
+                # B.4.3: all machines are there and ready, of the old version.
+                ('upgrade-begun', upgrade(), UPDATE, 'v1.34.2'),
+                ('upgrade-workers-left', upgrade(), UPDATE, 'v1.34.2'),
+                ('upgraded', upgrade(), 'UPDATE_COMPLETE', 'v1.35.0')):
+            for shape in VERSIONS:
+                verdict = self.assert_judged(
+                    expected, recorded(moment, shape), wanted, what=moment)
+                self.assertEqual(version, verdict.coe_version, moment)
+                self.assertEqual('https://127.77.1.1:6443',
+                                 verdict.api_address)
 
     def test_the_version_is_that_of_the_oldest_machine(self):
         workers = objects.workers()
         for machine, version in zip(workers, ('v1.35.0', 'v1.34.10')):
             machine['spec']['version'] = version
         plane = objects.control_plane(kube='v1.35.0')
-        for seen, version in (
-                (objects.complete(control_plane=plane, machines=workers),
-                 'v1.34.10'),
-                (objects.complete(control_plane=plane, machines=workers[:1]),
-                 'v1.35.0')):
-            self.assertEqual(version, judge(seen, upgrade()).coe_version)
-
-    def test_upgraded(self):
-        verdict = self.assert_verdict('UPDATE_COMPLETE', 'upgraded',
-                                      upgrade())
-
-        self.assertEqual('v1.35.0', verdict.coe_version)
-
-    def test_a_failed_machine_fails_group_and_cluster(self):
-        # B.4.4
-        verdict = self.assert_verdict('UPDATE_FAILED', 'machine-failed',
-                                      upgrade(groups=(
-                                          objects.master(status=UPDATE),
-                                          objects.group(status=UPDATE),
-                                          objects.group(
-                                              key='bad-group', count=1,
-                                              name='bad-group'))))
-
-        self.assertEqual(
-            ['UPDATE_COMPLETE', 'UPDATE_COMPLETE', 'CREATE_FAILED'],
-            [found.status for found in verdict.groups.values()])
-        self.assertIn('No valid host was found', verdict.reason)
-        self.assertIn('No valid host was found',
-                      verdict.groups['bad-group'].reason)
+        for machines, version in ((workers, 'v1.34.10'),
+                                  (workers[:1], 'v1.35.0')):
+            self.assertEqual(version, judge(objects.complete(
+                control_plane=plane, machines=machines),
+                upgrade()).coe_version)
 
     def test_failed_addons_fail_the_cluster_with_their_names(self):
-        verdict = self.assert_verdict(
-            'CREATE_FAILED', 'addons-failed', objects.wanted(
-                objects.master(), objects.group(count=1)),
-            [objects.V1BETA1])
-
-        self.assertIn('addon ccm-openstack: phase Failed', verdict.reason)
+        self.assert_judged(
+            'CREATE_FAILED', recorded('addons-failed', objects.V1BETA1),
+            objects.wanted(objects.master(), objects.group(count=1)),
+            'addon ccm-openstack: phase Failed')
 
 
-class CompleteTest(testtools.TestCase):
+class CompleteTest(JudgedTestCase):
 
-    def test_complete_in_both_shapes(self):
-        # B.4.13
-        for version in VERSIONS:
-            verdict = judge(objects.complete(version))
-
-            self.assertEqual('CREATE_COMPLETE', verdict.status, version)
-            self.assertEqual(status.NOTHING, verdict.action)
-
-    def test_complete_with_the_old_vocabulary_only(self):
+    @staticmethod
+    def seen_without_new_vocabulary():
         seen = objects.complete(objects.V1BETA1)
         for obj in (seen.cluster, seen.control_plane, *seen.machine_sets,
                     *seen.machine_deployments.values()):
             counts = obj['status'].pop('v1beta2')
             obj['status']['readyReplicas'] = counts.get('readyReplicas')
             obj['status']['updatedReplicas'] = counts.get('upToDateReplicas')
+        return seen
 
-        self.assertEqual('CREATE_COMPLETE', judge(seen).status)
-
-    def test_conditions_that_are_well_when_false_do_not_block(self):
-        # B.4.13
+    @staticmethod
+    def seen_with_work_that_is_not_done():
         seen = objects.complete()
         for obj in (seen.cluster, seen.control_plane):
             obj['status']['conditions'] += objects.conditions(
                 ('Paused', 'Deleting', 'RollingOut', 'Remediating'), 'False')
+        return seen
 
-        self.assertEqual('CREATE_COMPLETE', judge(seen).status)
+    @staticmethod
+    def seen_with_a_node_whose_instance_is_in_trouble():
+        seen = objects.complete()
+        seen.machines[-1]['status']['conditions'].append({
+            'type': 'InfrastructureReady', 'status': 'False',
+            'reason': 'InstanceStateError'})
+        return seen
+
+    @staticmethod
+    def seen_after_a_failure_that_passed(version):
+        seen = objects.complete(version)
+        seen.cluster['status'] |= {
+            'phase': 'Failed', 'failureMessage': 'no Neutron',
+            'deprecated': {'v1beta1': {'failureMessage': 'no Neutron'}}}
+        return seen
+
+    def test_what_looks_worse_than_it_is(self):
+        deployment, sets = objects.deployment, objects.machine_set
+        old = objects.machine_set(name='old', machine='t0', count=0)
+        for what, seen, wanted in (
+                # B.4.13
+                ('old vocabulary', self.seen_without_new_vocabulary(), None),
+                ('well when False', self.seen_with_work_that_is_not_done(),
+                 None),
+                ('empty set of an older template', objects.complete(
+                    machine_sets=(old, sets())), None),
+                ('no machines', objects.complete(
+                    machine_deployments={
+                        'default-worker': deployment(count=0)},
+                    machine_sets=(sets(count=0),)),
+                 objects.wanted(objects.master(), objects.group(count=0))),
+                ('a group of another version', objects.complete(
+                    machine_deployments={
+                        'default-worker': deployment(kube='v1.33.0')},
+                    machine_sets=(sets(kube='v1.33.0'),)), None),
+                ('no addons are wanted', objects.complete(addons=()),
+                 objects.wanted(addons=False)),
+                ('a machine that is replaced', objects.complete(machines=(
+                    *objects.complete().machines,
+                    deleting(objects.failed_machine()))), None),
+                ('trouble of a node', (
+                    self.seen_with_a_node_whose_instance_is_in_trouble()),
+                 None),
+                *(('a failure that passed',
+                   self.seen_after_a_failure_that_passed(version), None)
+                  for version in VERSIONS),
+                ('late', objects.complete(),
+                 objects.wanted(since=objects.ago(days=9)))):
+            verdict = self.assert_judged(
+                'CREATE_COMPLETE', seen, wanted, what=what)
+            self.assertEqual((status.NOTHING, ''),
+                             (verdict.action, verdict.reason))
 
     def test_each_thing_that_is_not_well_blocks(self):
         # B.4.3: whatever is not true, it is not COMPLETE.
@@ -184,6 +214,14 @@ class CompleteTest(testtools.TestCase):
                             found = found['v1beta2']
                         found[key] += change
                         self.assert_blocked(seen, (version, name, key))
+                # B.4.3: a status that is older than the spec.
+                seen = objects.complete(version)
+                part(seen)['metadata']['generation'] = 2
+                self.assert_blocked(seen, name)
+
+    def assert_blocked(self, seen, what):
+        self.assertEqual(CREATE, judge(seen).status, what)
+        self.assertNotEqual('', judge(seen).reason, what)
 
     def test_a_new_cluster_says_which_conditions_it_lacks(self):
         seen = objects.complete()
@@ -191,40 +229,14 @@ class CompleteTest(testtools.TestCase):
         status['conditions'] = status['deprecated']['v1beta1'][
             'conditions'] = []
 
-        verdict = judge(seen)
-
-        self.assertEqual('CREATE_IN_PROGRESS', verdict.status)
-        self.assertIn('Cluster: InfrastructureReady is not known',
-                      verdict.reason)
-
-    def test_a_part_that_blocks_says_no_more_of_a_cluster_that_is_well(self):
-        seen = objects.complete()
-        seen.control_plane['status']['readyReplicas'] = 0
-        self.assertNotIn('is not known', judge(seen).reason)
-        self.assertEqual('', judge(objects.complete()).reason)
-
-    def test_a_rollout_tells_how_many_machines_are_replaced(self):
-        for count, old, text in ((5, 2, '3 of 5'), (3, 3, '0 of 3'),
-                                 (1, 2, '0 of 1'), (6, 5, '1 of 6')):
-            deployment = objects.deployment(count=count, machine='t2')
-            deployment['status']['readyReplicas'] = count - 1
-            seen = objects.complete(
-                machine_deployments={'default-worker': deployment},
-                machine_sets=(
-                    objects.machine_set(name='old', count=old),
-                    objects.machine_set(
-                        name='new', machine='t2', count=count)))
-            wanted = objects.wanted(
-                objects.master(), objects.group(count=count))
-            self.assertIn(f'{text} machines replaced',
-                          judge(seen, wanted).reason)
+        self.assert_judged(CREATE, seen,
+                           said='Cluster: InfrastructureReady is not known')
 
     def test_what_is_waited_for_is_told_of_who_is_in_progress_only(self):
         seen = objects.complete()
         seen.machine_deployments['default-worker']['status'][
             'readyReplicas'] = 1
-        for said, told in (('CREATE_IN_PROGRESS', True),
-                           ('UPDATE_FAILED', True),
+        for said, told in ((CREATE, True), ('UPDATE_FAILED', True),
                            ('UPDATE_COMPLETE', False)):
             verdict = judge(seen, objects.wanted(
                 objects.master(), objects.group(status=said)))
@@ -232,34 +244,14 @@ class CompleteTest(testtools.TestCase):
             self.assertEqual((said, told),
                              (found.status, bool(found.reason)))
 
-    def assert_blocked(self, seen, what):
-        self.assertEqual('CREATE_IN_PROGRESS', judge(seen).status, what)
-        self.assertNotEqual('', judge(seen).reason, what)
-
     def test_work_that_goes_on_blocks(self):
         seen = objects.complete()
         seen.control_plane['status']['conditions'] += objects.conditions(
             ('RollingOut',))
-
-        verdict = judge(seen)
-
-        self.assertEqual('CREATE_IN_PROGRESS', verdict.status)
-        self.assertIn('RollingOut is True', verdict.reason)
-
-    def test_a_status_older_than_the_spec_counts_for_nothing(self):
-        # B.4.3
-        for version in VERSIONS:
-            for part in (lambda s: s.cluster, lambda s: s.control_plane,
-                         lambda s: s.machine_deployments['default-worker'],
-                         lambda s: s.machine_sets[0]):
-                seen = objects.complete(version)
-                part(seen)['metadata']['generation'] = 2
-
-                verdict = judge(seen)
-
-                self.assertEqual('CREATE_IN_PROGRESS', verdict.status)
-                self.assertIn('not yet seen by its controller',
-                              verdict.reason)
+        self.assert_judged(CREATE, seen, said='RollingOut is True')
+        self.assert_judged(
+            CREATE, objects.complete(cluster=objects.cluster(paused=True)),
+            said='paused')
 
     def test_machines_of_an_older_template_block(self):
         # Counts of a MachineDeployment lag behind its own observedGeneration.
@@ -267,129 +259,81 @@ class CompleteTest(testtools.TestCase):
         for version_of in ({'machine': 't0'}, {'bootstrap': 'b0'},
                            {'kube': 'v1.34.1'}, {'zone': 'az2'}):
             old = objects.machine_set(name='old', **version_of)
-            verdict = judge(objects.complete(machine_sets=(old, new)))
-
-            self.assertEqual('CREATE_IN_PROGRESS', verdict.status)
-            self.assertIn('2 machines of an older template', verdict.reason)
+            self.assert_judged(
+                CREATE, objects.complete(machine_sets=(old, new)),
+                said='2 machines of an older template')
 
     def test_a_control_plane_that_still_runs_the_old_version_blocks(self):
         seen = objects.complete()
         seen.control_plane['status']['version'] = 'v1.33.9'
 
-        verdict = judge(seen)
+        verdict = self.assert_judged(CREATE, seen,
+                                     said='runs version v1.33.9')
 
-        self.assertEqual('CREATE_IN_PROGRESS', verdict.status)
-        self.assertIn('runs version v1.33.9', verdict.reason)
         self.assertEqual('v1.33.9', verdict.coe_version)
-
-    def test_an_empty_set_of_an_older_template_does_not_block(self):
-        old = objects.machine_set(name='old', machine='t0', count=0)
-        seen = objects.complete(machine_sets=(old, objects.machine_set()))
-
-        self.assertEqual('CREATE_COMPLETE', judge(seen).status)
-
-    def test_a_group_of_no_machines_is_complete(self):
-        seen = objects.complete(
-            machine_deployments={
-                'default-worker': objects.deployment(count=0)},
-            machine_sets=(objects.machine_set(count=0),))
-
-        verdict = judge(seen, objects.wanted(
-            objects.master(), objects.group(count=0)))
-
-        self.assertEqual('CREATE_COMPLETE', verdict.status)
 
     def test_a_part_that_is_not_there_is_not_well(self):
         for part, nothing in (
                 ('control_plane', None), ('machine_deployments', {}),
-                ('machine_sets', ()), ('machines', ()), ('addons', ()),
-                ('release', None)):
-            verdict = judge(objects.complete(**{part: nothing}))
+                ('machine_sets', ()), ('machines', ()), ('release', None),
+                # B.4.12: a provider that is down labels none.
+                ('addons', ())):
+            self.assert_judged(
+                CREATE, objects.complete(**{part: nothing}), what=part)
 
-            self.assertEqual('CREATE_IN_PROGRESS', verdict.status, part)
-
-    def test_a_paused_cluster_is_told(self):
-        verdict = judge(objects.complete(
-            cluster=objects.cluster(paused=True)))
-
-        self.assertEqual('CREATE_IN_PROGRESS', verdict.status)
-        self.assertIn('paused', verdict.reason)
-
-    def test_the_address_is_known_before_the_cluster_is_ready(self):
-        seen = snapshot.Snapshot(objects.condition(
+    def test_address(self):
+        not_ready = snapshot.Snapshot(objects.condition(
             objects.cluster(), 'Available', status='False'))
-
-        self.assertEqual('https://192.0.2.7:6443', judge(seen).api_address)
-
-    def test_an_address_that_is_not_known_is_none(self):
-        for endpoint in ({}, None, {'host': '', 'port': 0}):
+        self.assertEqual('https://192.0.2.7:6443',
+                         judge(not_ready).api_address)
+        for endpoint, expected in (
+                ({}, None), (None, None), ({'host': '', 'port': 0}, None),
+                ({'host': '2001:db8::1', 'port': 6443},
+                 'https://[2001:db8::1]:6443')):
             seen = objects.complete(cluster=objects.cluster(
                 controlPlaneEndpoint=endpoint))
-            self.assertIsNone(judge(seen).api_address)
-
-    def test_an_ipv6_address_is_a_url(self):
-        seen = objects.complete(cluster=objects.cluster(
-            controlPlaneEndpoint={'host': '2001:db8::1', 'port': 6443}))
-
-        self.assertEqual('https://[2001:db8::1]:6443',
-                         judge(seen).api_address)
+            self.assertEqual(expected, judge(seen).api_address)
 
 
-class AddonsTest(testtools.TestCase):
-
-    def verdict(self, *addons, **kwargs):
-        return judge(objects.complete(addons=addons),
-                     objects.wanted(**kwargs))
-
-    def test_no_addons_seen_is_not_complete(self):
-        # B.4.12: a provider that is down labels nothing.
-        verdict = self.verdict()
-
-        self.assertEqual('CREATE_IN_PROGRESS', verdict.status)
-        self.assertIn('addons: none', verdict.reason)
-
-    def test_no_addons_wanted_is_complete(self):
-        self.assertEqual('CREATE_COMPLETE',
-                         self.verdict(addons=False).status)
+class AddonsTest(JudgedTestCase):
 
     def test_every_addon_has_to_be_deployed(self):
-        for phase in ('Pending', 'Installing', 'Upgrading', 'Unknown', None):
-            verdict = self.verdict(objects.addon(),
-                                   objects.addon('ccm', phase))
+        for phase in ('Pending', 'Installing', 'Upgrading', 'Unknown',
+                      'Deleting', None):
+            self.assert_judged(
+                CREATE, objects.complete(addons=(
+                    objects.addon(), objects.addon('ccm', phase))),
+                said='addon ccm: phase')
 
-            self.assertEqual('CREATE_IN_PROGRESS', verdict.status)
-            self.assertIn('addon ccm: phase', verdict.reason)
+    def test_a_proxy_has_conditions_and_no_phase(self):
+        # B.4.12
+        def proxy(*conditions, generation=1):
+            return {'apiVersion': 'addons.cluster.x-k8s.io/v1alpha1',
+                    'kind': 'HelmChartProxy',
+                    'metadata': {'name': 'p', 'generation': generation},
+                    'status': {'observedGeneration': 1, 'conditions': [
+                        {'type': kind, 'status': status}
+                        for kind, status in conditions]}}
 
-    def test_a_failed_addon_fails_with_its_message(self):
-        verdict = self.verdict(
-            objects.addon('ccm', 'Failed', failureMessage='no chart'))
-
-        self.assertEqual('CREATE_FAILED', verdict.status)
-        self.assertIn('addon ccm: phase Failed: no chart', verdict.reason)
-
-    def test_a_proxy_without_a_phase_is_complete_when_ready(self):
-        # B.4.12: HelmChartProxy has conditions and no phase.
-        proxy = {
-            'apiVersion': 'addons.cluster.x-k8s.io/v1alpha1',
-            'kind': 'HelmChartProxy',
-            'metadata': {'name': 'cni', 'generation': 1},
-            'status': {'observedGeneration': 1,
-                       'conditions': objects.conditions(('Ready',))}}
-        self.assertEqual('CREATE_COMPLETE', self.verdict(proxy).status)
-
-        proxy['metadata']['generation'] = 2
-        self.assertEqual('CREATE_IN_PROGRESS', self.verdict(proxy).status)
+        for addon, expected, said in (
+                (proxy(('Ready', 'True')), 'CREATE_COMPLETE', ''),
+                (proxy(('Ready', 'False'), ('HelmReleaseReady', 'False'),
+                       ('ClusterAvailable', 'False')), CREATE,
+                 'HelmReleaseReady is False'),
+                (proxy(), CREATE, 'no status yet'),
+                (proxy(('Ready', 'True'), generation=2), CREATE,
+                 'not yet seen by its controller')):
+            self.assert_judged(
+                expected, objects.complete(addons=(addon,)), said=said)
 
 
-class FailureTest(testtools.TestCase):
+class FailureTest(JudgedTestCase):
 
     #: What a failed machine is remembered by.
     MACHINE = f'machines/{objects.NAME}-default-worker-x1'
 
     def failing(self, **kwargs):
-        return judge(
-            objects.complete(machines=(objects.failed_machine(),)),
-            objects.wanted(**kwargs))
+        return judge(failed_machine(), objects.wanted(**kwargs))
 
     def test_a_failed_group_fails_the_cluster(self):
         # B.4.4
@@ -402,73 +346,43 @@ class FailureTest(testtools.TestCase):
                       'failed: CreateError: No valid host was found.',
                       verdict.reason)
 
-    def test_self_healing_gets_its_time(self):
-        verdict = self.failing(patience=61)
-
-        self.assertEqual('CREATE_IN_PROGRESS', verdict.status)
-        self.assertIn('No valid host', verdict.reason)
-
-    def test_patience_ends(self):
-        for seconds, status_ in ((60, 'CREATE_FAILED'),
-                                 (59, 'CREATE_IN_PROGRESS')):
+    def test_self_healing_gets_its_time_since_it_was_first_seen(self):
+        for seconds, expected in ((None, CREATE), (59, CREATE),
+                                  (60, 'CREATE_FAILED')):
+            known = {} if seconds is None else {
+                self.MACHINE: objects.ago(seconds=seconds)}
             verdict = self.failing(
-                patience=60, since=objects.ago(minutes=30), failing={
-                    self.MACHINE: objects.ago(seconds=seconds)})
-            self.assertEqual(status_, verdict.status)
+                patience=60, since=objects.ago(minutes=30), failing=known)
+            self.assertEqual(expected, verdict.status)
+            self.assertIn('No valid host', verdict.reason)
+            self.assertEqual(known or {self.MACHINE: objects.NOW},
+                             verdict.failing)
 
-    def test_failure_counts_from_when_it_was_first_seen(self):
-        verdict = self.failing(patience=60, since=objects.ago(minutes=30))
-
-        self.assertEqual('CREATE_IN_PROGRESS', verdict.status)
-        self.assertEqual({self.MACHINE: objects.NOW}, verdict.failing)
-
-    def test_first_sight_stays_until_the_machine_is_well(self):
-        known = {self.MACHINE: objects.ago(seconds=50)}
-
-        again = self.failing(patience=60, failing=known)
-        well = judge(
-            objects.complete(machines=(objects.machine('x1'),)),
-            objects.wanted(failing=known))
-
-        self.assertEqual((known, {}), (again.failing, well.failing))
-
-    def replaced(self, number, minutes=10, **wanted):
-        """A machine fails now that so many others failed before."""
-        return self.failing(patience=300, failing={
-            f'machines/y{n}': objects.ago(minutes=minutes)
-            for n in range(number)}, **wanted)
-
-    def test_three_that_were_replaced_in_vain_are_enough(self):
-        self.assertEqual(
-            ['CREATE_IN_PROGRESS', 'CREATE_FAILED', 'CREATE_FAILED'],
-            [self.replaced(number).status for number in (2, 3, 4)])
-
-    def test_in_vain_is_not_before_the_patience_is_over(self):
-        self.assertEqual('CREATE_IN_PROGRESS',
-                         self.replaced(3, minutes=4).status)
-
-    def test_progress_since_they_failed_is_not_in_vain(self):
-        for minutes, status_ in ((9, 'CREATE_IN_PROGRESS'),
-                                 (10, 'CREATE_FAILED'),
-                                 (11, 'CREATE_FAILED')):
-            verdict = self.replaced(3, progress=goal.Progress(
-                objects.ago(minutes=minutes), objects.NOW, {}))
-            self.assertEqual(status_, verdict.status)
-
-    def test_machine_that_recovered_was_not_replaced(self):
+    def test_a_machine_that_recovered_is_forgotten(self):
         verdict = judge(
             objects.complete(machines=(objects.machine('x1'),)),
             objects.wanted(failing={self.MACHINE: objects.ago(minutes=9)}))
 
         self.assertEqual({}, verdict.failing)
 
-    def test_each_failed_machine_is_told(self):
-        verdict = judge(objects.complete(machines=tuple(
-            objects.failed_machine(name) for name in ('x1', 'x2'))))
-
-        for name in ('x1', 'x2'):
-            self.assertIn(f'machine default-worker-{name} failed',
-                          verdict.reason)
+    def test_machines_that_were_replaced_in_vain(self):
+        # One fails now that so many others failed before.
+        for number, minutes, progress, expected in (
+                (2, 10, None, CREATE), (3, 10, None, 'CREATE_FAILED'),
+                (4, 10, None, 'CREATE_FAILED'),
+                # Before the patience is over.
+                (3, 4, None, CREATE),
+                # Progress since they failed.
+                (3, 10, 9, CREATE), (3, 10, 10, 'CREATE_FAILED'),
+                (3, 10, 11, 'CREATE_FAILED')):
+            verdict = self.failing(
+                patience=300, failing={
+                    f'machines/y{n}': objects.ago(minutes=minutes)
+                    for n in range(number)},
+                progress=progress and goal.Progress(
+                    objects.ago(minutes=progress), objects.NOW, {}))
+            self.assertEqual(expected, verdict.status,
+                             (number, minutes, progress))
 
     def test_addon_that_is_tried_again_has_not_recovered(self):
         # Between two tries its provider says Installing.
@@ -479,43 +393,32 @@ class FailureTest(testtools.TestCase):
             verdict = judge(objects.complete(
                 addons=(objects.addon('ccm', phase),)), wanted)
             self.assertEqual(kept, verdict.failing)
-        verdict = judge(objects.complete(
+        self.assert_judged('CREATE_FAILED', objects.complete(
             addons=(objects.addon('ccm', 'Failed'),)), wanted)
-        self.assertEqual('CREATE_FAILED', verdict.status)
 
     def test_failures_before_the_latest_request_are_forgotten(self):
         verdict = judge(
-            objects.complete(machines=(objects.failed_machine(),)),
-            objects.wanted(
+            failed_machine(), objects.wanted(
                 objects.master(status=UPDATE),
                 objects.group(status=UPDATE, count=3), status=UPDATE,
                 failing={self.MACHINE: objects.ago(days=1)}))
 
-        self.assertEqual({}, verdict.failing)
-
-    def test_a_machine_that_is_replaced_fails_nothing(self):
-        machine = objects.failed_machine()
-        machine['metadata']['deletionTimestamp'] = 'now'
-
-        verdict = judge(objects.complete(
-            machines=(*objects.complete().machines, machine)))
-
-        self.assertEqual('CREATE_COMPLETE', verdict.status)
+        self.assertEqual((UPDATE, status.APPLY, {}), (
+            verdict.status, verdict.action, verdict.failing))
 
     def test_a_failure_is_seen_without_the_fields_of_v1beta1(self):
         seen = recorded('machine-failed', objects.V1BETA2)
         for machine in seen.machines:
             machine['status'].pop('deprecated', None)
 
-        verdict = judge(seen, upgrade(groups=(
-            objects.master(), objects.group(), objects.group(
-                key='bad-group', name='bad-group', count=1))))
+        self.assert_judged(
+            'UPDATE_FAILED', seen, upgrade(
+                objects.master(), objects.group(), objects.group(
+                    key='bad-group', name='bad-group', count=1)),
+            'InstanceStateError: No valid host')
 
-        self.assertEqual('UPDATE_FAILED', verdict.status)
-        self.assertIn('InstanceStateError: No valid host', verdict.reason)
-
-    def refused(self, message, **status):
-        """A cluster whose only worker Nova has refused."""
+    def refused(self, state='ERROR', **status):
+        """A cluster with a worker whose server is in a state."""
         machine = objects.machine()
         name = machine['metadata']['name']
         machine['spec']['infrastructureRef'] = {'name': name}
@@ -526,88 +429,47 @@ class FailureTest(testtools.TestCase):
         server = {
             'apiVersion': 'infrastructure.cluster.x-k8s.io/v1alpha1',
             'metadata': {'name': name}, 'status': {
-                'instanceState': 'ERROR', 'conditions': [{
+                'instanceState': state, 'conditions': [{
                     'type': 'InstanceReady', 'status': 'False',
                     'severity': 'Error', 'reason': 'InstanceCreateFailed',
-                    'message': message}]}}
+                    'message': 'Quota exceeded for cores'}]}}
         return objects.complete(machines=(
             *objects.complete().machines[:-1], machine),
             servers={name: server})
 
     def test_a_server_that_nova_refuses_fails(self):
-        verdict = judge(self.refused('Quota exceeded for cores'))
+        self.assert_judged(
+            'CREATE_FAILED', self.refused(),
+            said='InstanceCreateFailed: Quota exceeded for cores')
+        self.assert_judged(CREATE, self.refused('BUILD'))
+        # Under a node it is left to be replaced.
+        self.assertEqual(
+            {}, judge(self.refused(nodeRef={'name': 'x'})).failing)
 
-        self.assertEqual('CREATE_FAILED', verdict.status)
-        self.assertIn('InstanceCreateFailed: Quota exceeded for cores',
-                      verdict.reason)
-
-    def test_a_server_that_fails_under_a_node_is_left_to_be_replaced(self):
-        seen = self.refused('gone', nodeRef={'name': 'x'})
-
-        self.assertEqual({}, judge(seen).failing)
-
-    def test_a_server_that_is_being_built_is_waited_for(self):
-        seen = self.refused('')
-        for server in seen.servers.values():
-            server['status']['instanceState'] = 'BUILD'
-
-        self.assertNotIn('FAILED', judge(seen).status)
-
-    def test_a_node_whose_instance_is_in_trouble_is_not_given_up(self):
-        seen = objects.complete()
-        seen.machines[-1]['status']['conditions'].append({
-            'type': 'InfrastructureReady', 'status': 'False',
-            'reason': 'InstanceStateError'})
-
-        verdict = judge(seen)
-
-        self.assertEqual('CREATE_COMPLETE', verdict.status)
-
-    def test_a_phase_failed_fails(self):
-        seen = objects.complete()
-        seen.machine_deployments['default-worker']['status'][
-            'phase'] = 'Failed'
-
-        self.assertEqual('CREATE_FAILED', judge(seen).status)
-
-    def test_a_failed_cluster_fails(self):
-        seen = objects.complete(cluster=objects.condition(
-            objects.cluster(), 'InfrastructureReady', status='False'))
-        seen.cluster['status']['phase'] = 'Failed'
-
-        verdict = judge(seen)
-
-        self.assertEqual('CREATE_FAILED', verdict.status)
-        self.assertIn('Cluster: phase Failed', verdict.reason)
-
-    def test_a_failure_that_passed_does_not_fail_a_cluster(self):
-        for version in (objects.V1BETA1, objects.V1BETA2):
-            seen = objects.complete(version)
-            seen.cluster['status'] |= {
-                'phase': 'Failed', 'failureMessage': 'no Neutron',
-                'deprecated': {'v1beta1': {'failureMessage': 'no Neutron'}}}
-
-            self.assertEqual('CREATE_COMPLETE', judge(seen).status)
-
-    def test_a_failed_control_plane_fails(self):
+    def test_each_part_that_was_given_up(self):
         # B.4.5
-        seen = objects.complete(objects.V1BETA1)
-        seen.control_plane['status']['failureMessage'] = 'no quorum'
-
-        verdict = judge(seen)
-
-        self.assertEqual('CREATE_FAILED', verdict.status)
-        self.assertIn('control plane: no quorum', verdict.reason)
+        group, plane = objects.deployment(), objects.control_plane(
+            objects.V1BETA1)
+        group['status']['phase'] = 'Failed'
+        plane['status']['failureMessage'] = 'no quorum'
+        cluster = objects.condition(
+            objects.cluster(), 'InfrastructureReady', status='False')
+        cluster['status']['phase'] = 'Failed'
+        for parts, said in (
+                ({'machine_deployments': {'default-worker': group}},
+                 'phase Failed'),
+                ({'control_plane': plane}, 'control plane: no quorum'),
+                ({'cluster': cluster}, 'Cluster: phase Failed')):
+            self.assert_judged(
+                'CREATE_FAILED', objects.complete(**parts), said=said)
 
     def test_the_end_leaves_no_group_in_progress(self):
         # Magnum asks no more once the cluster is not in progress.
-        seen = objects.complete(
+        verdict = judge(objects.complete(
             objects.V1BETA1,
             control_plane=objects.condition(
                 objects.control_plane(), 'Available', status='False'),
-            machines=(objects.failed_machine(),))
-
-        verdict = judge(seen)
+            machines=(objects.failed_machine(),)))
 
         self.assertEqual({'CREATE_FAILED'}, {
             found.status for found in verdict.groups.values()})
@@ -629,157 +491,88 @@ class FailureTest(testtools.TestCase):
             (verdict.status, verdict.groups['default-worker'].status,
              verdict.groups['b'].status))
 
-    def test_what_failed_before_the_latest_request_does_not_fail_it(self):
-        seen = objects.complete(machines=(objects.failed_machine(),))
 
-        verdict = judge(seen, objects.wanted(
-            objects.master(status=UPDATE),
-            objects.group(status=UPDATE, count=3), status=UPDATE))
-
-        self.assertEqual((UPDATE, status.APPLY),
-                         (verdict.status, verdict.action))
-
-
-class TimeoutTest(testtools.TestCase):
-
-    def verdict(self, **kwargs):
-        return judge(
-            objects.recorded('nodes-not-ready', objects.V1BETA2),
-            objects.wanted(**kwargs))
+class TimeoutTest(JudgedTestCase):
 
     def test_create_timeout_ends_a_create_with_the_reason(self):
         # B.4.5
-        verdict = self.verdict(since=objects.ago(minutes=60))
+        waiting = objects.recorded('nodes-not-ready', objects.V1BETA2)
+        for seen, wanted, expected in (
+                (waiting, {'since': objects.ago(minutes=60)},
+                 'CREATE_FAILED'),
+                (waiting, {'since': objects.ago(minutes=59)}, CREATE),
+                (waiting, {'since': objects.ago(days=9), 'timeout': 0},
+                 CREATE),
+                (waiting, {'since': objects.ago(days=9), 'timeout': None},
+                 CREATE),
+                # A request that never arrived.
+                (snapshot.Snapshot(None), {'since': objects.ago(minutes=61)},
+                 'CREATE_FAILED')):
+            self.assert_judged(expected, seen, objects.wanted(**wanted),
+                               what=wanted)
 
-        self.assertEqual('CREATE_FAILED', verdict.status)
-        self.assertStartsWith(
-            verdict.reason, 'Not finished within 60 minutes, waiting for: '
-            'node group default-worker: 0 of 2 machines ready')
+        verdict = judge(waiting, objects.wanted(since=objects.ago(
+            minutes=60)))
+        self.assertThat(verdict.reason, testtools.matchers.StartsWith(
+            'Not finished within 60 minutes, waiting for: '
+            'node group default-worker: 0 of 2 machines ready'))
         self.assertEqual(
             ['CREATE_COMPLETE', 'CREATE_FAILED'],
             [found.status for found in verdict.groups.values()])
 
-    def test_it_is_not_before_its_time(self):
-        verdict = self.verdict(since=objects.ago(minutes=59))
 
-        self.assertEqual('CREATE_IN_PROGRESS', verdict.status)
+class LostRequestTest(JudgedTestCase):
 
-    def test_no_timeout_is_none(self):
-        for timeout in (0, None):
-            verdict = self.verdict(since=objects.ago(days=9), timeout=timeout)
-            self.assertEqual('CREATE_IN_PROGRESS', verdict.status)
+    def test_what_is_to_be_applied(self):
+        def release(state='deployed', **kwargs):
+            return objects.complete(release=snapshot.Release(state, **kwargs))
 
-    def test_what_is_complete_at_last_is_complete(self):
-        verdict = judge(objects.complete(),
-                        objects.wanted(since=objects.ago(days=9)))
-
-        self.assertEqual('CREATE_COMPLETE', verdict.status)
-
-    def test_a_request_that_never_arrived_ends_too(self):
-        verdict = judge(snapshot.Snapshot(None),
-                        objects.wanted(since=objects.ago(minutes=61)))
-
-        self.assertEqual('CREATE_FAILED', verdict.status)
-
-    def assertStartsWith(self, text, start):
-        self.assertEqual(start, text[:len(start)])
-
-
-class LostRequestTest(testtools.TestCase):
-
-    def test_a_create_that_never_arrived_is_to_be_applied(self):
-        verdict = judge(snapshot.Snapshot(None))
-
-        self.assertEqual(('CREATE_IN_PROGRESS', status.APPLY), (
-            verdict.status, verdict.action))
-
-    def test_a_release_in_a_pending_state_is_to_be_repaired(self):
-        # B.4.7
-        for state in ('pending-install', 'pending-upgrade',
-                      'pending-rollback', 'uninstalling'):
-            verdict = judge(objects.complete(
-                release=snapshot.Release(state)))
-
-            self.assertEqual('CREATE_IN_PROGRESS', verdict.status)
-            self.assertEqual(status.APPLY, verdict.action)
-            self.assertIn(state, verdict.reason)
-
-    def test_a_failed_release_is_to_be_applied_and_tells_why(self):
-        verdict = judge(objects.complete(release=snapshot.Release(
-            'failed', description='conflict\n with x')))
-
-        self.assertEqual(status.APPLY, verdict.action)
-        self.assertIn('failed: conflict with x', verdict.reason)
-
-    def test_a_failed_release_without_a_reason(self):
-        verdict = judge(objects.complete(release=snapshot.Release('failed')))
-
-        self.assertEqual('Waiting for: Helm release: failed', verdict.reason)
-
-    def test_a_resize_that_never_arrived_is_to_be_applied(self):
-        # The last of quick resizes must win; what is there is content.
-        verdict = judge(objects.complete(), objects.wanted(
-            objects.master(status=UPDATE),
-            objects.group(status=UPDATE, count=3), status=UPDATE))
-
-        self.assertEqual((UPDATE, status.APPLY),
-                         (verdict.status, verdict.action))
-        self.assertIn('requests 2 machines instead of 3', verdict.reason)
-
-    def test_a_resize_of_masters_that_never_arrived_too(self):
-        verdict = judge(objects.complete(), objects.wanted(
-            objects.master(count=3), objects.group()))
-
-        self.assertEqual(status.APPLY, verdict.action)
-
-    def test_an_upgrade_that_never_arrived_is_to_be_applied(self):
-        verdict = judge(objects.complete(release=snapshot.Release(
-            'deployed', digest='old')), upgrade())
-
-        self.assertEqual((UPDATE, status.APPLY),
-                         (verdict.status, verdict.action))
-
-    def test_another_digest_is_to_be_applied(self):
-        # Another image of the same version shows nowhere else.
-        for release in (snapshot.Release('deployed', digest='mine'),
-                        snapshot.Release('deployed', digest='old'), None):
-            verdict = judge(objects.complete(release=release),
-                            objects.wanted(digest='new'))
-
-            self.assertEqual(status.APPLY, verdict.action)
+        for seen, wanted, said in (
+                (snapshot.Snapshot(None), None, ''),
+                # B.4.7
+                *((release(state), None, state) for state in (
+                    'pending-install', 'pending-upgrade', 'pending-rollback',
+                    'uninstalling')),
+                (release('failed', description='conflict\n with x'), None,
+                 'failed: conflict with x'),
+                (release('failed'), None, 'Helm release: failed'),
+                # The last of quick resizes must win.
+                (objects.complete(), objects.wanted(
+                    objects.master(), objects.group(count=3)),
+                 'requests 2 machines instead of 3'),
+                (objects.complete(), objects.wanted(
+                    objects.master(count=3), objects.group()), ''),
+                # Another image of the same version shows nowhere else.
+                (release(digest='mine'), objects.wanted(digest='new'), ''),
+                (release(digest='old'), objects.wanted(digest='new'), ''),
+                (objects.complete(release=None),
+                 objects.wanted(digest='new'), ''),
+                (objects.complete(machine_deployments={}), None, '')):
+            verdict = self.assert_judged(CREATE, seen, wanted, said)
+            self.assertEqual(status.APPLY, verdict.action, verdict.reason)
 
     def test_a_release_that_is_as_wanted_is_not_applied(self):
         for state, wanted in (('deployed', 'new'), ('deployed', None),
                               ('superseded', 'new')):
-            verdict = judge(
-                objects.complete(release=snapshot.Release(
-                    state, digest='new')),
+            verdict = self.assert_judged('CREATE_COMPLETE', objects.complete(
+                release=snapshot.Release(state, digest='new')),
                 objects.wanted(digest=wanted))
-
-            self.assertEqual(('CREATE_COMPLETE', status.NOTHING),
-                             (verdict.status, verdict.action))
-
-    def test_a_group_that_is_missing_is_to_be_applied(self):
-        verdict = judge(objects.complete(machine_deployments={}))
-
-        self.assertEqual(status.APPLY, verdict.action)
+            self.assertEqual(status.NOTHING, verdict.action)
 
     def test_a_group_that_nobody_wants_is_named_and_left_alone(self):
         seen = objects.complete()
         for key in ('stranger', 'another'):
             seen.machine_deployments[key] = objects.deployment(key=key)
-        seen.machine_deployments['another']['metadata'][
-            'deletionTimestamp'] = '2026-01-01T00:00:00Z'
+        deleting(seen.machine_deployments['another'])
 
-        verdict = judge(seen)
+        verdict = self.assert_judged('CREATE_COMPLETE', seen,
+                                     said='-stranger')
 
-        self.assertEqual(('CREATE_COMPLETE', status.NOTHING),
-                         (verdict.status, verdict.action))
-        self.assertIn('-stranger', verdict.reason)
+        self.assertEqual(status.NOTHING, verdict.action)
         self.assertNotIn('another', verdict.reason)
 
 
-class GroupTest(testtools.TestCase):
+class GroupTest(JudgedTestCase):
 
     def going(self, **kwargs):
         return judge(objects.complete(**kwargs), objects.wanted(
@@ -788,50 +581,32 @@ class GroupTest(testtools.TestCase):
             objects.group(key='pool', name='Pool',
                           status='DELETE_IN_PROGRESS'), status=UPDATE))
 
-    def deployments(self, **metadata):
-        going = objects.deployment(key='pool')
-        going['metadata'].update(metadata)
-        return {'default-worker': objects.deployment(), 'pool': going}
-
     def test_a_removed_group_stays_while_it_has_machines(self):
-        verdict = self.going(machines=(objects.machine(key='pool'),))
+        for left, expected, gone in (
+                ((objects.machine(key='pool'),), UPDATE, False),
+                ((), 'UPDATE_COMPLETE', True)):
+            verdict = self.going(machines=(
+                *objects.complete().machines, *left))
+            self.assertEqual((expected, gone), (
+                verdict.status, verdict.groups['pool'].gone))
+        self.assertIn('1 machines left', self.going(
+            machines=(objects.machine(key='pool'),)).reason)
 
-        self.assertEqual(UPDATE, verdict.status)
-        self.assertFalse(verdict.groups['pool'].gone)
-        self.assertIn('1 machines left', verdict.reason)
-
-    def test_a_removed_group_without_machines_is_gone(self):
-        verdict = self.going()
-
-        self.assertEqual('UPDATE_COMPLETE', verdict.status)
-        self.assertTrue(verdict.groups['pool'].gone)
-
-    def test_a_removal_that_never_arrived_is_to_be_applied(self):
-        verdict = self.going(machine_deployments=self.deployments())
-
-        self.assertEqual(status.APPLY, verdict.action)
-
-    def test_a_removal_tells_what_it_waits_for(self):
+    def test_a_removal_is_asked_for_once(self):
+        pool = objects.deployment(key='pool')
+        found = {'default-worker': objects.deployment(), 'pool': pool}
+        self.assertEqual(
+            status.APPLY, self.going(machine_deployments=found).action)
+        deleting(pool)
         for said, told in (('True', True), ('False', False),
                            ('Unknown', False)):
-            deployment = objects.deployment()
-            deployment['metadata']['deletionTimestamp'] = '2026-11-21'
-            deployment['status']['conditions'].append({
-                'type': 'Deleting', 'status': said, 'message': 'drains'})
-            verdict = judge(
-                objects.complete(
-                    machine_deployments={'default-worker': deployment}),
-                objects.wanted(objects.master(), objects.group(
-                    status='DELETE_IN_PROGRESS'), status=UPDATE))
+            pool['status']['conditions'] = [
+                {'type': 'Deleting', 'status': said, 'message': 'drains'}]
+            verdict = self.going(machine_deployments=found)
+            self.assertEqual((UPDATE, status.NOTHING),
+                             (verdict.status, verdict.action))
             self.assertIn('is being deleted', verdict.reason)
             self.assertEqual(told, 'drains' in verdict.reason)
-
-    def test_a_removal_under_way_is_not_asked_for_again(self):
-        verdict = self.going(machine_deployments=self.deployments(
-            deletionTimestamp='now'))
-
-        self.assertEqual((UPDATE, status.NOTHING),
-                         (verdict.status, verdict.action))
 
     def test_the_count_of_an_autoscaled_group_follows_what_is_there(self):
         seen = objects.complete(
@@ -839,61 +614,42 @@ class GroupTest(testtools.TestCase):
                 'default-worker': objects.deployment(count=4)},
             machine_sets=(objects.machine_set(count=4),))
 
-        verdict = judge(seen, objects.wanted(
+        verdict = self.assert_judged('CREATE_COMPLETE', seen, objects.wanted(
             objects.master(), objects.group(autoscaled=True, count=2)))
 
-        self.assertEqual('CREATE_COMPLETE', verdict.status)
         self.assertEqual(4, verdict.groups['default-worker'].count)
 
-    def test_a_group_of_another_version_is_complete_with_that(self):
-        seen = objects.complete(
-            machine_deployments={
-                'default-worker': objects.deployment(kube='v1.33.0')},
-            machine_sets=(objects.machine_set(kube='v1.33.0'),))
 
-        self.assertEqual('CREATE_COMPLETE', judge(seen).status)
-
-
-class LaterTest(testtools.TestCase):
+class LaterTest(JudgedTestCase):
     """Asked again when no operation is in progress."""
 
     def test_what_repaired_itself_is_complete(self):
-        for failed in ('CREATE_FAILED', 'UPDATE_FAILED'):
-            verdict = judge(objects.complete(),
-                            objects.wanted(status=failed))
-
-            operation = failed.partition('_')[0]
-            self.assertEqual(f'{operation}_COMPLETE', verdict.status)
+        for operation in ('CREATE', 'UPDATE'):
+            verdict = self.assert_judged(
+                f'{operation}_COMPLETE', objects.complete(),
+                objects.wanted(status=f'{operation}_FAILED'))
             self.assertEqual({verdict.status}, {
                 found.status for found in verdict.groups.values()})
 
     def test_what_is_not_repaired_stays_failed(self):
-        verdict = judge(
-            objects.recorded('nodes-not-ready', objects.V1BETA2),
-            objects.wanted(status='CREATE_FAILED'))
-
-        self.assertEqual('CREATE_FAILED', verdict.status)
-        self.assertIn('Waiting for', verdict.reason)
-        self.assertIn('0 of 2 machines ready', verdict.reason)
-        verdict = judge(
-            objects.complete(machines=(objects.failed_machine(),)),
-            objects.wanted(status='CREATE_FAILED'))
-        self.assertEqual('CREATE_FAILED', verdict.status)
-        self.assertIn('Failed: ', verdict.reason)
+        wanted = objects.wanted(status='CREATE_FAILED')
+        self.assert_judged(
+            'CREATE_FAILED',
+            objects.recorded('nodes-not-ready', objects.V1BETA2), wanted,
+            'Waiting for: node group default-worker: 0 of 2 machines ready')
+        self.assert_judged('CREATE_FAILED', failed_machine(), wanted,
+                           'Failed: ')
 
     def test_nothing_is_done_unasked(self):
         for wanted in ('CREATE_FAILED', 'UPDATE_COMPLETE', 'DELETE_FAILED'):
-            verdict = judge(objects.complete(machine_deployments={}),
-                            objects.wanted(status=wanted))
-
-            self.assertEqual((wanted, status.NOTHING),
-                             (verdict.status, verdict.action))
+            verdict = self.assert_judged(
+                wanted, objects.complete(machine_deployments={}),
+                objects.wanted(status=wanted))
+            self.assertEqual(status.NOTHING, verdict.action)
 
     def test_what_breaks_later_is_a_matter_of_health(self):
-        verdict = judge(
-            objects.complete(machines=(objects.failed_machine(),)),
+        verdict = self.assert_judged(
+            'CREATE_COMPLETE', failed_machine(),
             objects.wanted(status='CREATE_COMPLETE'))
-
-        self.assertEqual('CREATE_COMPLETE', verdict.status)
         self.assertEqual({'CREATE_COMPLETE'}, {
             found.status for found in verdict.groups.values()})

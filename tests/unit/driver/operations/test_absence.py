@@ -223,15 +223,6 @@ class UnknownServerTest(_UnknownPath, Base):
 class VersionGoneTest(Base):
     """The version that is known is no longer served; another one is."""
 
-    def test_creation_goes_on(self):
-        self.create()
-        self.look_at_a_busy_cluster()
-        self.api.withdraw('v1beta2')
-        self.later_than_a_moment()
-        self.look(3)
-        self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
-        self.assertEqual(1, len(self.w.helm.upgrades))
-
     def test_resize_goes_on(self):
         self.created()
         self.resize(3)
@@ -258,13 +249,6 @@ class VersionGoneTest(Base):
         self.api.withdraw('v1beta2')
         self.later_than_a_moment()
         self.assertEqual(health.HEALTHY, self.health())
-
-    def look_at_a_busy_cluster(self):
-        path = next(p for p in self.api.objects if '/clusters/' in p)
-        status = self.api.objects[path]['status']
-        seen, status['observedGeneration'] = status['observedGeneration'], 0
-        self.look()
-        status['observedGeneration'] = seen
 
     def later_than_a_moment(self):
         self.api.clock.now += 5

@@ -3,14 +3,11 @@
 
 """Is the resize of an autoscaled node group what its user asked for?"""
 
-import dataclasses
-
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import node_groups
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
-from magnum_capi.driver import reconcile
 from tests.unit.driver import base
 from tests.unit.driver import small_world
 
@@ -49,9 +46,7 @@ class ResizeTest(base.TestCase):
 
     def test_size_of_another_group_is_its_own(self):
         self.machines(3)
-        self.w.store.add_group(labels={'auto_scaling_enabled': 'false'})
-        group = self.w.store.row(small_world.OTHERS)
-        self.operations().change(group, group=group)
+        self.add_group(labels={'auto_scaling_enabled': 'false'})
 
         self.resize(2, small_world.OTHERS)
 
@@ -60,10 +55,6 @@ class ResizeTest(base.TestCase):
             small_world.RELEASE, other)))
         # Nothing is left to be set later.
         self.assertEqual({}, dict(self.reconciler().vault.state().sizes))
-
-    def reconciler(self):
-        return reconcile.Reconciler(
-            self.w.runtime, self.w.store, self.w.store.row())
 
     def test_the_autoscaler_goes_on_from_there(self):
         self.resize(4)
@@ -74,9 +65,7 @@ class ResizeTest(base.TestCase):
             self.w.cluster.status, self.w.group().node_count, self.asked()))
         self.machines(2)
 
-        self.w.store.add_group()
-        group = self.w.store.row(small_world.OTHERS)
-        self.operations().change(group, group=group)
+        self.add_group()
 
         self.assertEqual(2, self.asked())
 
@@ -112,11 +101,9 @@ class ResizeTest(base.TestCase):
                 self.asked(), self.w.group().node_count))
 
     def test_other_autoscaled_groups_keep_their_sizes(self):
-        self.w.store.add_group(
+        self.add_group(
             min_node_count=1, max_node_count=5,
             labels={'auto_scaling_enabled': 'true'})
-        group = self.w.store.row(small_world.OTHERS)
-        self.operations().change(group, group=group)
         groups = self.w.store.groups
         # In whatever order Magnum reads them.
         for order, sizes in ((1, (2, 3)), (-1, (4, 5))):
@@ -140,10 +127,7 @@ class ResizeTest(base.TestCase):
     def test_size_that_was_refused_does_not_come_later(self):
         with self.w.helm.refusing():
             self.assertRaises(failures.Failed, self.resize, 4)
-        self.w.store.add_group()
-        group = self.w.store.row(small_world.OTHERS)
-
-        self.operations().change(group, group=group)
+        self.add_group()
 
         self.assertEqual(1, self.asked())
 
@@ -207,9 +191,7 @@ class FromZeroTest(base.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.w.runtime = dataclasses.replace(
-            self.w.runtime, options=dataclasses.replace(
-                self.w.runtime.options, scale_from_zero=True))
+        self.configure(scale_from_zero=True)
         self.w.store.node_groups[small_world.WORKERS].update(
             node_count=0, max_node_count=5,
             labels={'auto_scaling_enabled': 'true'})
@@ -274,9 +256,7 @@ class FromZeroTest(base.TestCase):
                 raise services.NotThere('There is no flavor m1')
             return usable(reference, **kwargs)
         self.w.cloud.usable_flavor = gone
-        self.w.store.add_group(
+        self.add_group(
             flavor_id='m2', max_node_count=5,
             labels={'auto_scaling_enabled': 'true'})
-        group = self.w.store.row(small_world.OTHERS)
-        self.operations().change(group, group=group)
         self.assertEqual('2', self.told(small_world.OTHERS)['cpu'])

@@ -24,10 +24,6 @@ class OneClockTest(base.TestCase):
             self.w.runtime.options, kube, self.w.helm, kube.now,
             clock=self.api.clock)
 
-    def busy(self):
-        path = next(p for p in self.api.objects if '/clusters/' in p)
-        self.api.objects[path]['status']['observedGeneration'] = 0
-
     def wrong(self, **ahead):
         """Have rows been written by somebody whose clock is wrong."""
         moment = (datetime.datetime.fromtimestamp(

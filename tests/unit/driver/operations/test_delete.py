@@ -2,8 +2,6 @@
 
 """What goes with a cluster, in which order."""
 
-import dataclasses
-
 import fixtures
 from openstack import exceptions as sdk_exceptions
 
@@ -102,36 +100,21 @@ class DeleteTest(base.TestCase):
         self.look(3)
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
 
-    def test_templates_are_not_asked_for_by_other_operations(self):
-        self.created()
-        self.resize(3)
-        self.look(3)
-        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
-        self.assertEqual([], [path for _method, path in self.api.calls()
-                              if 'templates' in path])
-
     def test_record_of_the_credential_outlives_keystones_fault(self):
         # B.4.14: the id was gone before the credential.
         self.created()
         self.operations().delete()
         self.w.cloud.fault = services.CloudUnreachable('No answer')
         self.look()
-        self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
-        self.assertIn('magnum', self.w.secrets())
-        self.w.cloud.fault = None
-        self.look()
-        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
-        self.assertEqual({}, self.w.cloud.credentials)
-
-    def test_credential_that_cannot_be_removed_is_waited_for(self):
-        self.created()
-        self.operations().delete()
-        self.w.cloud.fault = services.CloudUnreachable('No answer')
         self.w.later(days=61)
         self.look()
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
         self.assertIn('application credential', self.w.cluster.status_reason)
         self.assertIn('magnum', self.w.secrets())
+        self.w.cloud.fault = None
+        self.look()
+        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
+        self.assertEqual({}, self.w.cloud.credentials)
 
     def test_reasons_of_before_are_gone(self):
         self.created()
@@ -142,14 +125,6 @@ class DeleteTest(base.TestCase):
         for row in (self.w.cluster, self.w.group(small_world.MASTERS),
                     self.w.group()):
             self.assertNotIn('of before', row.status_reason or '')
-
-    def test_lost_request_is_asked_for_again(self):
-        self.created()
-        self.w.store.clusters[small_world.CLUSTER]['status'] = (
-            'DELETE_IN_PROGRESS')
-        self.look(2)
-        self.assertEqual(1, self.w.helm.uninstalls)
-        self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
 
     def test_helm_that_does_not_say_why_it_failed_is_asked_again(self):
         # helm 3.20, when the API server ends while it deletes.
@@ -276,14 +251,6 @@ class DeleteTest(base.TestCase):
             self.look(2 * memory.CHANGING)
         self.assertEqual([], asked)
 
-    def test_load_balancers_stay_when_the_operator_says_so(self):
-        asked = self.deleting()
-        self.w.runtime = dataclasses.replace(
-            self.w.runtime, options=dataclasses.replace(
-                self.w.runtime.options, delete_load_balancers=False))
-        self.look(memory.CHANGING)
-        self.assertEqual([], asked)
-
     def test_load_balancers_wait_for_the_machines(self):
         asked = self.deleting()
         machine = objects.machine()
@@ -353,9 +320,7 @@ class VolumesTest(base.TestCase):
         self.w.cloud.claimed = {'a': 'available'}
 
     def deleted(self, policy=None, **options):
-        self.w.runtime = dataclasses.replace(
-            self.w.runtime, options=dataclasses.replace(
-                self.w.runtime.options, **options))
+        self.configure(**options)
         if policy:
             self.w.store.clusters[small_world.CLUSTER]['labels'] = {
                 'csi_cinder_reclaim_policy': policy}
@@ -377,14 +342,10 @@ class VolumesTest(base.TestCase):
             self.deleted('Delete', delete_volumes=False))
 
     def test_default_of_the_operator_counts_as_it_was(self):
-        self.w.runtime = dataclasses.replace(
-            self.w.runtime, options=dataclasses.replace(
-                self.w.runtime.options, default_labels={
-                    'csi_cinder_reclaim_policy': 'Delete'}))
+        self.configure(default_labels={
+            'csi_cinder_reclaim_policy': 'Delete'})
         self.created()
-        self.w.runtime = dataclasses.replace(
-            self.w.runtime, options=dataclasses.replace(
-                self.w.runtime.options, default_labels={}))
+        self.configure(default_labels={})
         self.operations().delete()
         self.look(3)
         self.assertEqual({}, self.w.cloud.claimed)
@@ -458,8 +419,6 @@ class LoadBalancersTest(base.TestCase):
                       self.logger.output)
 
     def test_they_stay_when_the_operator_says_so(self):
-        self.w.runtime = dataclasses.replace(
-            self.w.runtime, options=dataclasses.replace(
-                self.w.runtime.options, delete_load_balancers=False))
+        self.configure(delete_load_balancers=False)
         self.assertEqual('DELETE_COMPLETE', self.deleted())
         self.assertEqual({'web': 'ACTIVE'}, self.w.cloud.balancers)

@@ -16,7 +16,6 @@ from magnum_capi.driver import config
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
-from magnum_capi.driver import upgrading
 from tests.unit.driver import base
 from tests.unit.driver import small_world
 
@@ -41,13 +40,6 @@ class Base(base.TestCase):
                        default_value_overlays=('all',))
         return path
 
-    def upgrade(self):
-        upgrading.Upgrade(
-            self.w.runtime, self.w.store, self.w.store.row(),
-            self.w.store.template(small_world.NEWER),
-            self.w.store.row(small_world.WORKERS)).run()
-        self.look()
-
     def applied(self):
         """Chart and values of the last revision."""
         return self.w.helm.charts[-1], self.w.helm.upgrades[-1]
@@ -60,13 +52,6 @@ class ResizeTest(Base):
         self.configure(chart=NEW)
         self.resize(2)
         self.assertEqual(OLD, self.applied()[0])
-
-    def test_overlay_stays(self):
-        path = self.overlay('etcd: {blockDevice: {size: 7}}')
-        self.created()
-        path.write_text('etcd: {blockDevice: {size: 8}}')
-        self.resize(2)
-        self.assertEqual(7, self.applied()[1]['etcd']['blockDevice']['size'])
 
     def test_overlay_may_be_removed(self):
         path = self.overlay('etcd: {blockDevice: {size: 7}}')
@@ -103,10 +88,7 @@ class ResizeTest(Base):
         self.configure(default_labels={})
         self.w.helm.machines(
             small_world.RELEASE, names.node_group(small_world.WORKERS), 3)
-        self.w.store.add_group()
-        group = self.w.store.row(small_world.OTHERS)
-
-        self.operations().change(group, group=group)
+        self.add_group()
         self.look(2)
 
         self.assertEqual(('UPDATE_COMPLETE', 3), (
@@ -118,14 +100,6 @@ class ResizeTest(Base):
         self.w.cloud.images['ubuntu-34'] = ('v1.34.9', 'ubuntu')
         self.resize(2)
         self.assertEqual('1.34.2', self.applied()[1]['kubernetesVersion'])
-
-    def test_group_with_another_flavor(self):
-        self.created()
-        self.w.store.add_group(flavor_id='m2')
-        self.resize(1, small_world.OTHERS)
-        self.assertEqual({'m1', 'm2'}, {
-            group['machineFlavor']
-            for group in self.applied()[1]['nodeGroups']})
 
     def test_folder_that_has_another_chart_now_is_not_applied(self):
         folder = pathlib.Path(self.useFixture(
@@ -237,10 +211,7 @@ class UpgradeTest(Base):
             'auto_healing_enabled': 'false'})
         path.write_text('etcd: {blockDevice: {size: 8}}')
 
-        upgrading.Upgrade(
-            self.w.runtime, self.w.store, self.w.store.row(),
-            self.w.store.template(small_world.TEMPLATE),
-            self.w.store.row(small_world.OTHERS)).run()
+        self.request_upgrade(small_world.TEMPLATE, small_world.OTHERS)
         self.look(4)
 
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status,

@@ -7,7 +7,6 @@ from magnum_capi.driver.cloud import services
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
-from magnum_capi.driver import reconcile
 from tests.unit.driver import base
 from tests.unit.driver import small_world
 
@@ -97,8 +96,7 @@ class NamedNodesTest(base.TestCase):
 
     def test_nodes_that_nobody_could_write_down_are_not_forgotten(self):
         # The status would go on with the size, and take any nodes.
-        with reconcile.Reconciler(self.w.runtime, self.w.store,
-                                  self.w.store.row()).held(0):
+        with self.reconciler().held(0):
             e = self.assertRaises(failures.Failed, self.resize, 2,
                                   remove=('node-m2',))
 

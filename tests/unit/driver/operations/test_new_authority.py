@@ -4,7 +4,6 @@
 
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.keys import vault
-from magnum_capi.driver import upgrading
 from tests.unit.driver import base
 from tests.unit.driver import small_world
 
@@ -31,10 +30,7 @@ class NewAuthorityTest(base.TestCase):
         self.assert_trusted()
 
     def test_upgrade(self):
-        upgrading.Upgrade(
-            self.w.runtime, self.w.store, self.w.store.row(),
-            self.w.store.template(small_world.NEWER),
-            self.w.store.row(small_world.WORKERS)).run()
+        self.request_upgrade()
         self.assert_trusted()
 
     def test_deletion(self):

@@ -70,12 +70,6 @@ class NewClusterTest(Base):
         self.assertIn('contentFrom', before[0])
         self.assertEqual(before, self.files())
 
-    def test_nothing_is_left_of_it(self):
-        self.created()
-        self.operations().delete()
-        self.look(3)
-        self.assertEqual([], self.w.left())
-
     def test_proxy_without_a_password_needs_none(self):
         self.proxy('http://proxy.example.org:3128')
         self.created()

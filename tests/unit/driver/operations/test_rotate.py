@@ -3,7 +3,6 @@
 """Rotation of credentials."""
 
 import contextlib
-import dataclasses
 
 from openstack import exceptions as sdk_exceptions
 
@@ -92,13 +91,9 @@ class RotateTest(base.TestCase):
             raise lease.LockBusy('busy', holder='somebody')
             yield
         self.patch(reconcile.Reconciler, 'held', held)
-        self.w.runtime = dataclasses.replace(
-            self.w.runtime, options=dataclasses.replace(
-                self.w.runtime.options, lock_timeout=60, answer_timeout=49))
+        self.configure(lock_timeout=60, answer_timeout=49)
         self.assertRaises(failures.Failed, self.operations().rotate, 'u1')
-        self.w.runtime = dataclasses.replace(
-            self.w.runtime, options=dataclasses.replace(
-                self.w.runtime.options, lock_timeout=24))
+        self.configure(lock_timeout=24)
         self.assertRaises(failures.Failed, self.operations().rotate, 'u1')
         self.assertEqual([24.5, 24], waited)
         # Nobody else can bring in a credential of this user.
@@ -142,8 +137,7 @@ class RotateTest(base.TestCase):
         # B.4.15: it became UPDATE_COMPLETE.
         self.created()
         self.resize(3)
-        path = next(p for p in self.api.objects if '/clusters/' in p)
-        self.api.objects[path]['status']['observedGeneration'] = 0
+        self.busy()
         self.operations().rotate('u1')
         self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
         self.w.later(seconds=61)

@@ -114,11 +114,6 @@ class ServerGroupsTest(ServerGroupsBase):
         self.assertIn('too many server groups', str(e))
         self.assertEqual([], self.w.helm.upgrades)
 
-    def test_try_that_was_cut_off_finds_its_own(self):
-        self.w.cloud.server_groups['earlier'] = (PLANE, 'soft-anti-affinity')
-        self.created()
-        self.assertEqual('earlier', self.groups_of_nodes()[0])
-
     def test_node_group_has_its_own_and_takes_it_along(self):
         self.created()
         self.w.store.add_group()
@@ -235,14 +230,6 @@ class OtherProjectTest(ServerGroupsBase):
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status,
                          self.w.cluster.status_reason)
         self.assert_here(2)
-
-    def test_upgrade_by_an_operator(self):
-        self.w.cloud.catalog.discard('compute')
-        self.created()
-        self.w.cloud.catalog.add('compute')
-        self.leave()
-        self.upgrade()
-        self.assert_here(1)
 
     def test_removed_node_group_takes_its_own_along(self):
         self.created()

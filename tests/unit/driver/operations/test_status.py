@@ -3,7 +3,6 @@
 """What the periodic status makes of a running operation."""
 
 import contextlib
-import dataclasses
 import re
 
 import fixtures
@@ -47,8 +46,7 @@ class WatchTest(base.TestCase):
 
     def test_a_busy_cluster_costs_one_request_and_no_lock(self):
         self.create()
-        path = next(p for p in self.api.objects if '/clusters/' in p)
-        self.api.objects[path]['status']['observedGeneration'] = 0
+        path = self.busy()
         self.look(2)
         self.api.seen.clear()
         self.look()
@@ -64,9 +62,7 @@ class WatchTest(base.TestCase):
         self.assertEqual('CREATE_FAILED', self.w.group().status)
 
     def test_row_that_was_never_seen_before_may_be_new(self):
-        self.w.runtime = dataclasses.replace(
-            self.w.runtime, options=dataclasses.replace(
-                self.w.runtime.options, lost_after=1))
+        self.configure(lost_after=1)
         for status in ('CREATE_IN_PROGRESS', 'CREATE_FAILED'):
             self.look()
             self.assertEqual(status, self.w.cluster.status)
@@ -74,8 +70,7 @@ class WatchTest(base.TestCase):
 
     def test_creation_that_holds_the_lock_is_not_disturbed(self):
         self.w.later(seconds=61)
-        reconciler = reconcile.Reconciler(
-            self.w.runtime, self.w.store, self.w.store.row())
+        reconciler = self.reconciler()
         with reconciler.held(0):
             self.look()
         self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
@@ -186,8 +181,7 @@ class WatchTest(base.TestCase):
     def test_lock_that_a_dead_conductor_left_is_taken_over(self):
         # Each look asks once and does not wait.
         self.create()
-        reconciler = reconcile.Reconciler(
-            self.w.runtime, self.w.store, self.w.store.row())
+        reconciler = self.reconciler()
         dead = lease.Lock(self.w.runtime.kube, reconciler.namespace,
                           reconciler.release, duration=30, background=False)
         dead.acquire(0)
@@ -212,23 +206,11 @@ class WatchTest(base.TestCase):
         self.assertEqual('The chart wants a zone',
                          self.w.cluster.status_reason)
 
-    def test_create_timeout_ends_what_cannot_go_on(self):
-        # B.4.5
-        self.create()
-        path = next(p for p in self.api.objects if '/clusters/' in p)
-        self.api.objects[path]['status']['observedGeneration'] = 0
-        self.w.later(minutes=61)
-        self.look(3)
-        self.assertEqual('CREATE_FAILED', self.w.cluster.status)
-        self.assertIn('Not finished within 60 minutes',
-                      self.w.cluster.status_reason)
-
     def test_time_of_an_update_counts_from_its_request(self):
         self.created()
         self.w.later(hours=5)
         self.resize(2)
-        path = next(p for p in self.api.objects if '/clusters/' in p)
-        self.api.objects[path]['status']['observedGeneration'] = 0
+        self.busy()
         self.look(3)
         self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
 

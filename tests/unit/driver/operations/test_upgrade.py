@@ -11,7 +11,6 @@ from magnum_capi.driver.cloud import services
 from magnum_capi.driver import config
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
-from magnum_capi.driver import reconcile
 from magnum_capi.driver import upgrading
 from magnum_capi.kube import lease
 from tests.unit.driver import base
@@ -20,25 +19,16 @@ from tests.unit.driver import small_world
 
 class UpgradeTest(base.TestCase):
 
-    def record(self, template=small_world.NEWER, **kwargs):
-        """Request an upgrade, which the status applies."""
-        upgrading.Upgrade(
-            self.w.runtime, self.w.store, self.w.store.row(),
-            self.w.store.template(template),
-            self.w.store.row(small_world.WORKERS), **kwargs).run()
-
-    def upgrade(self, **kwargs):
-        """Request an upgrade, and have the status apply it."""
-        self.record(**kwargs)
-        self.look()
-
     def test_version_and_images_change(self):
         self.created()
-        self.upgrade()
+        self.request_upgrade()
+        # It is answered before helm is run.
+        self.assertEqual(('UPDATE_IN_PROGRESS', small_world.NEWER, 1), (
+            self.w.cluster.status, self.w.cluster.cluster_template_id,
+            len(self.w.helm.upgrades)))
+        self.look()
         self.assertEqual('1.35.0',
                          self.w.helm.upgrades[-1]['kubernetesVersion'])
-        self.assertEqual(small_world.NEWER,
-                         self.w.cluster.cluster_template_id)
         self.assertEqual('ubuntu-35', self.w.group().image_id)
         self.look(2)
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
@@ -105,24 +95,18 @@ class UpgradeTest(base.TestCase):
         e = self.assertRaises(failures.NotViable, self.upgrade)
         self.assertIn('upgrade to 1.34 first', str(e))
 
-    def upgrade_between(self, old, new):
-        """Upgrade from a template that names one driver to another's."""
-        self.created()
-        self.w.store.templates[small_world.TEMPLATE]['driver'] = old
-        self.w.store.templates[small_world.NEWER]['driver'] = new
-        self.upgrade()
-        self.assertEqual(small_world.NEWER,
-                         self.w.cluster.cluster_template_id)
-
-    def test_template_that_is_older_than_drivers_names(self):
-        # Magnum has them since 23; what is used cannot be patched.
-        self.upgrade_between(None, 'k8s_capi_v1')
-
     def test_template_that_names_no_driver(self):
-        self.upgrade_between('k8s_capi_v1', None)
-
-    def test_neither_template_names_a_driver(self):
-        self.upgrade_between(None, None)
+        # Magnum has them since 23; what is used cannot be patched.
+        self.created()
+        for old, new in ((None, 'k8s_capi_v1'), ('k8s_capi_v1', None),
+                         (None, None)):
+            self.w.store.clusters[small_world.CLUSTER][
+                'cluster_template_id'] = small_world.TEMPLATE
+            self.w.store.templates[small_world.TEMPLATE]['driver'] = old
+            self.w.store.templates[small_world.NEWER]['driver'] = new
+            self.upgrade()
+            self.assertEqual(small_world.NEWER,
+                             self.w.cluster.cluster_template_id)
 
     def test_template_for_which_another_driver_is_taken_is_refused(self):
         self.created()
@@ -162,7 +146,7 @@ class UpgradeTest(base.TestCase):
         def refuse():
             raise helm_errors.ChartRefused('no', reason='too many')
         self.w.helm.before = refuse
-        self.record()
+        self.request_upgrade()
         self.look()
 
     def test_failure_restores_template_and_groups(self):
@@ -203,7 +187,7 @@ class UpgradeTest(base.TestCase):
             # Another request, in the meantime.
             self.w.store.clusters[small_world.CLUSTER]['labels'] = {'a': 'b'}
             raise helm_errors.ChartRefused('no', reason='too many')
-        self.record()
+        self.request_upgrade()
         self.w.helm.before = refuse
         self.look()
         self.assertEqual({'a': 'b'}, self.w.cluster.labels)
@@ -227,7 +211,7 @@ class UpgradeTest(base.TestCase):
         def fail(row):
             raise RuntimeError('no database')
         self.w.store.save = fail
-        self.assertRaises(RuntimeError, self.record)
+        self.assertRaises(RuntimeError, self.request_upgrade)
         self.w.store.save = save
         self.resize(5)
         self.look(4)
@@ -288,17 +272,6 @@ class UpgradeTest(base.TestCase):
         self.assertIn('max_batch_size is 0', str(e))
         self.assertEqual(before, self.w.store.clusters[small_world.CLUSTER])
 
-    def test_request_is_answered_before_helm_is_run(self):
-        self.created()
-        self.record()
-        self.assertEqual(('UPDATE_IN_PROGRESS', small_world.NEWER, 1), (
-            self.w.cluster.status, self.w.cluster.cluster_template_id,
-            len(self.w.helm.upgrades)))
-        self.look(3)
-        self.assertEqual(('UPDATE_COMPLETE', 'v1.35.0', 3), (
-            self.w.cluster.status, self.w.cluster.coe_version,
-            len(self.w.helm.upgrades)))
-
     def test_transient_error_is_shown_and_retried(self):
         self.created()
 
@@ -316,7 +289,7 @@ class UpgradeTest(base.TestCase):
 
     def test_deletion_that_follows_wins(self):
         self.created()
-        self.record()
+        self.request_upgrade()
         self.operations().delete()
         self.look(3)
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
@@ -325,8 +298,7 @@ class UpgradeTest(base.TestCase):
     def test_lock_that_is_busy_is_a_refusal_that_changes_nothing(self):
         self.created()
         before = dict(self.w.store.clusters[small_world.CLUSTER])
-        other = reconcile.Reconciler(
-            self.w.runtime, self.w.store, self.w.store.row())
+        other = self.reconciler()
         with other.held(0):
             e = self.assertRaises(failures.NotViable, self.upgrade)
         self.assertIn('it cannot be checked now: ', str(e))
@@ -341,9 +313,7 @@ class UpgradeTest(base.TestCase):
             raise lease.LockBusy('busy', holder='somebody')
         self.patch(lease.Lock, 'hold', busy)
         for seconds in (60, 10):
-            self.w.runtime = dataclasses.replace(
-                self.w.runtime, options=dataclasses.replace(
-                    self.w.runtime.options, lock_timeout=seconds))
+            self.configure(lock_timeout=seconds)
             self.assertRaises(failures.NotViable, self.upgrade)
         self.assertEqual([15, 10], waited)
 
@@ -352,7 +322,7 @@ class UpgradeTest(base.TestCase):
         for table in (self.w.store.clusters, self.w.store.node_groups):
             for row in table.values():
                 row['status_reason'] = 'of before'
-        self.record()
+        self.request_upgrade()
         self.assertEqual(
             [('UPDATE_IN_PROGRESS', None)] * 3,
             [(row.status, row.status_reason) for row in (
@@ -369,7 +339,7 @@ class UpgradeTest(base.TestCase):
             clock.sleep(30)
             return image(reference)
         self.w.cloud.image = slow_image
-        e = self.assertRaises(failures.NotViable, self.record)
+        e = self.assertRaises(failures.NotViable, self.request_upgrade)
         self.assertIn('nothing was changed', str(e))
         self.assertEqual(before, self.w.store.clusters[small_world.CLUSTER])
         self.look()
@@ -407,21 +377,10 @@ class UpgradeTest(base.TestCase):
         self.w.cloud.images['other-34'] = ('v1.34.2', 'ubuntu')
         self.w.store.templates[small_world.NEWER]['image_id'] = 'other-34'
         self.w.store.add_group(status='CREATE_COMPLETE')
-        upgrading.Upgrade(
-            self.w.runtime, self.w.store, self.w.store.row(),
-            self.w.store.template(small_world.NEWER),
-            self.w.store.row(small_world.OTHERS)).run()
+        self.request_upgrade(group=small_world.OTHERS)
         self.assertEqual(['ubuntu-34', 'other-34'], [
             self.w.group(uuid).image_id
             for uuid in (small_world.WORKERS, small_world.OTHERS)])
-
-    def test_group_with_an_image_of_its_own_keeps_it(self):
-        self.created()
-        self.w.cloud.images['special'] = ('v1.34.2', 'ubuntu')
-        self.w.store.add_group(image_id='special', status='CREATE_COMPLETE')
-        self.upgrade()
-        self.assertEqual('special',
-                         self.w.group(small_world.OTHERS).image_id)
 
 
 class ChartVersionTest(base.TestCase):
@@ -448,11 +407,7 @@ class ChartVersionTest(base.TestCase):
         self.created()
         self.labels(small_world.NEWER)
         before = dict(self.w.store.clusters[small_world.CLUSTER])
-        e = self.assertRaises(
-            failures.NotViable, upgrading.Upgrade(
-                self.w.runtime, self.w.store, self.w.store.row(),
-                self.w.store.template(small_world.NEWER),
-                self.w.store.row(small_world.WORKERS)).run)
+        e = self.assertRaises(failures.NotViable, self.request_upgrade)
         self.assertIn('Allowed: 1.2.3', str(e))
         self.assertEqual(before, self.w.store.clusters[small_world.CLUSTER])
         self.assertEqual(1, len(self.w.helm.upgrades))
