@@ -17,12 +17,6 @@ NAME = '[sig-apps] Job should (not) a.b*c? {1|2} ^$ +x \\d [Conformance]'
 
 class WantedTest(testtools.TestCase):
 
-    def test_failures_of_a_real_run(self):
-        names = rerun.wanted(by_hand.real(by_hand.PARALLEL))
-
-        self.assertEqual(4, len(names))
-        self.assertTrue(all(n.startswith('[sig-node] ') for n in names))
-
     def test_failed_and_unfinished_but_no_suite_node(self):
         result = by_hand.result(
             by_hand.failed('a'), by_hand.unfinished('b'),
@@ -75,16 +69,6 @@ class ExpressionsTest(testtools.TestCase):
         for name in ('[sig-a]  a   test', '[sig-a] a test'):
             self.assertTrue(re.search(plan.focus_expression, name))
 
-    def test_finds_exactly_the_failures_among_all_specs(self):
-        result = by_hand.real(by_hand.PARALLEL)
-        names = rerun.wanted(result)
-
-        expression, = rerun.expressions(names)
-
-        self.assertEqual(
-            sorted(names), sorted(s.name for s in result.specs
-                                  if self.matches(expression, s.name)))
-
     def test_many_names_are_divided(self):
         names = [f'[sig-x] ünique {i} ' + 'x' * 500 for i in range(600)]
 
@@ -103,13 +87,6 @@ class ExpressionsTest(testtools.TestCase):
                  if s.conformance]
 
         self.assertEqual(1, len(rerun.expressions(names)))
-
-    def test_plan_takes_them(self):
-        expression, = rerun.expressions([NAME])
-
-        plan = runner.Plan(mode=model.FOCUSED, expression=expression)
-
-        self.assertEqual(expression, plan.focus_expression)
 
     def test_empty_set_is_refused(self):
         self.assertRaises(errors.UsageError, rerun.expressions, [])
@@ -137,12 +114,6 @@ class DeviationsTest(testtools.TestCase):
                 ('a', [[passed('a'), passed('a')]], ())):
             self.assertEqual(deviations, rerun.deviations(
                 list(names), [by_hand.result(*specs) for specs in runs]))
-
-    def test_real_rerun(self):
-        names = rerun.wanted(by_hand.real(by_hand.PARALLEL))
-
-        self.assertEqual((), rerun.deviations(
-            names, [by_hand.real(by_hand.RERUN)]))
 
     def test_log_without_a_plan(self):
         found = rerun.deviations(['a'], [by_hand.result(
@@ -193,16 +164,3 @@ class ConcludeTest(testtools.TestCase):
 
         self.assertEqual(('e2e: gone',), ended.broken)
         self.assertEqual(3, ended.exit_code)
-
-    def test_first_result_stays(self):
-        first = by_hand.real(by_hand.PARALLEL)
-        before = verdict.judge(first)
-
-        ended = rerun.conclude(first, rerun.wanted(first), [
-            [(by_hand.real(by_hand.RERUN),
-              verdict.judge(by_hand.real(by_hand.RERUN)))]])
-
-        self.assertEqual(0, ended.exit_code)
-        self.assertEqual({rerun.FLAKY}, {a.outcome for a in ended.again})
-        self.assertEqual(before, verdict.judge(first))
-        self.assertEqual('failed', before.outcome)
