@@ -142,14 +142,6 @@ class LoadedTest(InstalledTestCase):
         self.assertNotIn('mct_off', sys.modules)
         self.assertEqual([], self.warnings('mct_off'))
 
-    def test_the_time_of_each_is_told_to_who_looks_for_it(self):
-        self.installed.module('mct_good')
-        self.installed.add('good', mct_good='mct_good:Driver')
-        self.offers()
-
-        self.assertRegex(self.log.output,
-                         r"DEBUG Driver 'mct_good': \d+\.\d+ s to load")
-
 
 class BrokenTest(InstalledTestCase):
 

@@ -17,15 +17,6 @@ def image(*offers, **properties):
 
 class ImageTest(testtools.TestCase):
 
-    def test_a_driver(self):
-        self.assertEqual(
-            explain.Explanation(
-                'image x', UBUNTU, 'a_drv',
-                ("The magnum_distro of the image is 'ubuntu'.",
-                 'Neither the template nor the image names a driver.',
-                 '(vm, ubuntu, kubernetes) is provided by a_drv only.')),
-            image(A, magnum_distro='ubuntu', os_distro='ubuntu'))
-
     def test_none(self):
         found = image(A, B, os_distro='ubuntu')
         self.assertEqual(

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-import dataclasses
 import operator
 
 import testtools
@@ -90,18 +89,6 @@ class CatalogTest(testtools.TestCase):
         self.assertEqual(('beta',), catalog.beta_providers(UBUNTU))
         self.assertEqual((), catalog.beta_providers(ROCKY))
 
-    def test_what_is_on_offer_is_usable_and_sorted(self):
-        offers = (
-            model.Offer('b', (UBUNTU,)), model.Offer('a', (ROCKY,)),
-            model.Offer('c', (model.ClusterType('bm', 'x', 'y'),), beta=True))
-        catalog = model.Catalog(offers)
-        self.assertEqual('(vm, rocky, kubernetes), (vm, ubuntu, kubernetes)',
-                         catalog.offered)
-        self.assertEqual(offers, catalog.offers)
-        self.assertEqual('nothing', model.Catalog(()).offered)
-        self.assertEqual((), catalog.providers(
-            UBUNTU._replace(os='Ubuntu')))
-
     def test_two_offers_of_one_name_are_a_mistake(self):
         self.assertRaises(ValueError, model.Catalog,
                           [model.Offer('a'), model.Offer('a')])
@@ -137,17 +124,3 @@ class DecisionTest(testtools.TestCase):
 
     def test_a_refusal_as_text(self):
         self.assertEqual('Not there. Look.', str(self.refusal))
-
-
-class ImmutableTest(testtools.TestCase):
-    """What threads of Magnum's API share: nobody can change it."""
-
-    def test_it(self):
-        catalog = model.Catalog([model.Offer('a')])
-        request = model.Request(model.ImageProperties())
-        decision = model.Decision(UBUNTU, 'a', None, ())
-        for value in (catalog.offers[0], catalog.policy, request,
-                      request.image, decision):
-            for field in dataclasses.fields(value):
-                self.assertRaises(dataclasses.FrozenInstanceError, setattr,
-                                  value, field.name, None)
