@@ -77,11 +77,6 @@ class CommandsTest(testtools.TestCase):
             self.patch('attach', side_effect=error)
             self.assertEqual(code, self.call(cli.Attach)[0], error)
 
-    def test_interrupted(self):
-        self.patch('attach', side_effect=KeyboardInterrupt)
-
-        self.assertEqual(130, self.call(cli.Attach)[0])
-
     def test_failed_tests_keep_their_code(self):
         self.patch('attach', return_value=ended(
             (model.Spec('a', model.FAILED),)))

@@ -134,17 +134,6 @@ class NodesTest(StartTest):
 
         self.assert_started(True, '--skip-preflight')
 
-    def test_a_namespace_is_not_taken_without_a_preflight(self):
-        """Nor is it removed, as it may be anybody's."""
-        space = {'metadata': {'name': scripted.NAMESPACE}}
-        self.cluster.objects[scripted.SPACE] = space
-
-        code, said = self.run_tests('--skip-preflight')
-
-        self.assertEqual(3, code, said)
-        self.assertIn('--namespace', said)
-        self.assertEqual({scripted.SPACE: space}, self.cluster.objects)
-
 
 class PodsTest(StartTest):
     """Nodes that run no pods, as those of simulators, say they are ready."""

@@ -46,13 +46,6 @@ class NewTest(testtools.TestCase):
             driver_info.GROUP: {'k8s_mine_v1': 'magnum_mine'},
         }, project['entry-points'])
 
-    def test_the_command_works_as_typed(self):
-        self.folder = self.folder.parent / 'a b'
-
-        _, out, _ = self.new()
-
-        self.assertIn(f"driver test '{self.folder}' --core", out)
-
     def test_no_file_speaks_of_the_skeleton(self):
         self.new()
 

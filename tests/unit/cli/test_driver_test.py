@@ -134,14 +134,6 @@ class DriverTestTest(DriverTestCase):
         self.assertIn('pip install . ./sandbox', said)
         run.assert_not_called()
 
-    def test_the_first_line_of_the_result_names_driver_and_version(self):
-        self.run_of(CORE)
-
-        _, out, _ = test_tempest.call(
-            driver_test.Test, '--folder', self.folder, 'magnum-x', '--core')
-
-        self.assertIn('k8s_x (magnum-x 1.0)', out.strip().splitlines()[0])
-
     def test_what_is_left_behind_is_told(self):
         self.run_of(CORE)
         self.exists.side_effect = [
@@ -164,13 +156,6 @@ class DriverTestTest(DriverTestCase):
         self.assertEqual(('docker', 'openstack'),
                          (spec.nodes, spec.infrastructure))
         self.assertEqual(2, self.call('--directory', 'box', *where)[0])
-
-    def test_one_that_failed(self):
-        self.run_of(CORE, 'fail')
-
-        code, found = self.call('magnum_x')
-
-        self.assertEqual((1, 'failed'), (code, found['verdict']))
 
     def test_the_sandbox_goes_also_when_it_does_not_work(self):
         self.patch(in_sandbox.tempest_run, 'run',
@@ -246,14 +231,6 @@ class DriverTestTest(DriverTestCase):
              found['promises'][killed.promise]['state']))
         self.assertIn('1 test did not end', found['problems'][0])
 
-    def test_what_is_ended_before_its_first_test_is_not(self):
-        self.patch(in_sandbox.tempest_run, 'run',
-                   side_effect=KeyboardInterrupt)
-
-        self.assertEqual((130, 'magnum-capi: interrupted\n'),
-                         self.call('magnum-x'))
-        self.box.down.assert_called_once_with(mock.ANY)
-
     def test_an_earlier_run_is_not_taken_for_this_one(self):
         self.run_of(CORE)
         _, earlier = self.call('magnum-x')
@@ -273,17 +250,6 @@ class DriverTestTest(DriverTestCase):
         self.assertEqual(['down', 'up', 'down'], [
             name for name, _, _ in self.box.method_calls
             if name in ('up', 'down')])
-
-    def test_the_command_for_a_kept_sandbox_works_as_typed(self):
-        self.box.directory = self.folder / 'a b'
-        self.run_of(CORE)
-        _, _, err = test_tempest.call(
-            driver_test.Test, '--folder', self.folder, 'magnum-x', '--keep')
-        _, _, again = test_tempest.call(
-            driver_test.Test, '--folder', self.folder, 'magnum-x')
-        for said in (err, again):
-            self.assertIn(f"sandbox down --directory '{self.box.directory}'",
-                          said)
 
     def test_the_sandbox_that_was_kept_stays(self):
         self.run_of(CORE)

@@ -8,7 +8,6 @@ from unittest import mock
 import fixtures
 import testtools
 
-from magnum_capi.cli import app as application
 from magnum_capi.cli import discovery_filter
 from magnum_capi.discovery import paste
 from magnum_capi import outfile
@@ -83,28 +82,6 @@ class CommandsTest(testtools.TestCase):
             ['a', 'b'], self.folder / 'logs', outfile.PUBLIC)
         objects.assert_called_once_with(
             pathlib.Path('k'), self.folder / 'management', outfile.PUBLIC)
-
-    def test_collect_what_is_not_there(self):
-        self.assertEqual(1, self.call(
-            evidence.Collect, '--folder', self.folder / 'out',
-            '--kubeconfig', self.folder / 'none',
-            '--logs', self.folder / 'none')[0])
-
-    def test_collect_nothing(self):
-        self.useFixture(fixtures.EnvironmentVariable('KUBECONFIG'))
-        self.assertEqual(2, self.call(
-            evidence.Collect, '--folder', self.folder)[0])
-
-    def test_collect_by_the_whole_program(self):
-        """cliff would take --log for its own --log-file."""
-        app = application.MagnumCapi()
-        words = ['evidence', 'collect', '--folder', 'f', '--logs', 'x',
-                 '--kubeconfig', 'k', '--public']
-
-        parsed, rest = app.parser.parse_known_args(words)
-
-        self.assertIsNone(parsed.log_file)
-        self.assertEqual(words, rest)
 
     def test_run_without_a_workspace(self):
         self.assertEqual(2, self.call(tempest_run.Run, self.folder)[0])

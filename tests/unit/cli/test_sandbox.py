@@ -72,11 +72,6 @@ class CommandsTest(testtools.TestCase):
             sandbox.Spec('full', pathlib.Path('/c'), 26000),
             up.call_args.args[0])
 
-    def test_up_without_options(self):
-        up = self.patch('up', return_value=self.pretend())
-        self.call(cli.Up)
-        self.assertEqual(sandbox.Spec(), up.call_args.args[0])
-
     def test_up_with_drivers(self):
         up = self.patch('up', return_value=self.pretend())
         self.call(cli.Up, '--install', 'a', '--install', 'b',
@@ -233,13 +228,6 @@ class CommandsTest(testtools.TestCase):
         path.write_text('# mine\n')
         self.assertEqual(0, self.env()[0])
         self.assertEqual('# mine\n', path.read_text())
-
-    def test_env_says_what_it_creates(self):
-        self.env()
-        self.env()
-        self.err.seek(0)
-        self.assertEqual(1, self.err.read().count(
-            f'Made a workspace for Tempest: {self.folder}/tempest'))
 
     def test_env_follows_the_sandbox(self):
         self.env()

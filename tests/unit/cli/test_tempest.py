@@ -11,7 +11,6 @@ from unittest import mock
 import fixtures
 import testtools
 
-from magnum_capi import errors
 from magnum_capi_tempest.cli import tempest
 from magnum_capi_tempest.cli import tempest_plan
 from magnum_capi_tempest.cli import tempest_run
@@ -121,14 +120,6 @@ class InitTest(testtools.TestCase):
         self.assertIn('nocloud', said)
         self.assertEqual(set(), {*re.findall('--[a-z-]+', said)} - {
             *re.findall('--[a-z-]+', parser.format_help())})
-
-    def test_an_error_has_no_traceback(self):
-        self.useFixture(fixtures.MockPatchObject(
-            init, 'init', side_effect=errors.UsageError('Which flavor?')))
-
-        code, _, err = call(tempest.Init, '--cloud', 'c', '--image', 'i', 'd')
-
-        self.assertEqual((2, 'magnum-capi: Which flavor?\n'), (code, err))
 
 
 class FailedTest(testtools.TestCase):

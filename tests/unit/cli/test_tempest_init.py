@@ -124,10 +124,6 @@ class StrangersCloudTest(testtools.TestCase):
 
 class OptionTest(testtools.TestCase):
 
-    def test_name_and_value(self):
-        self.assertEqual(('many_clusters', '20'),
-                         tempest.option('many_clusters=20'))
-
     def test_value_with_equals_signs(self):
         self.assertEqual(('value_overlay', 'a=b'),
                          tempest.option('value_overlay=a=b'))
