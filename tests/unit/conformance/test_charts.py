@@ -24,16 +24,6 @@ def failed(at, **kwargs):
 
 class SigsTest(testtools.TestCase):
 
-    def test_most_time_first(self):
-        found = charts.sigs(by_hand.result(
-            by_hand.passed('[sig-a] 1', 2), by_hand.passed('[sig-b] 1', 9),
-            by_hand.failed('[sig-a] 2', seconds=5), by_hand.passed('x', 1),
-            by_hand.passed('[sig-c] 1', None), by_hand.skipped('[sig-d] 1')))
-
-        self.assertEqual((
-            charts.Sig('b', 1, 0, 9, 0, 9), charts.Sig('a', 2, 1, 7, 5, 5),
-            charts.Sig('none', 1, 0, 1, 0, 1)), found)
-
     def test_many_are_summed_up(self):
         found = charts.sigs(by_hand.result(*(
             by_hand.passed(f'[sig-{i}] x', i + 1) for i in range(1000))))
@@ -49,12 +39,6 @@ class TimelineTest(testtools.TestCase):
     def timeline(self, *specs, **kwargs):
         return charts.timeline(by_hand.result(
             *specs, **{'started': BEGAN, 'seconds': 1000.0} | kwargs))
-
-    def test_ends_where_it_failed(self):
-        (worker, (mark,)), = self.timeline(
-            failed('09:05:00', seconds=100.0)).workers
-
-        self.assertEqual(('25', 20, 10), (worker, mark.begin, mark.width))
 
     def test_what_has_no_time_within_the_run_is_left_out(self):
         found = self.timeline(

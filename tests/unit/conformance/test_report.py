@@ -4,7 +4,6 @@
 import io
 import json
 import pathlib
-import types
 from xml.etree import ElementTree
 
 import fixtures
@@ -81,15 +80,6 @@ class RunTest(testtools.TestCase):
 
             self.assertEqual(titles, [s.title for s in run.sections])
 
-    def test_a_flake_does_not_change_the_verdict(self):
-        result = by_hand.result(by_hand.failed('a'))
-        again = by_hand.result(by_hand.passed('a'))
-
-        without, with_ = run_of(result), run_of(result, [again])
-
-        self.assertEqual((without.mark, without.verdict, without.counts),
-                         (with_.mark, with_.verdict, with_.counts))
-
     def test_the_terminal_shows_no_secret(self):
         """In a CI job, it is the published log."""
         token = 'token: eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcdefghijkl'
@@ -155,17 +145,6 @@ class RunTest(testtools.TestCase):
             self.assertEqual(seen[0], run.facts['wrong with the cluster'])
         self.assertIn(f'seen in the cluster: {seen[0]}', run.problems)
         self.assertEqual(list(seen), document(passed)['cluster_warnings'])
-
-    def test_facts_of_the_cluster_win_over_others(self):
-        found = run_of(by_hand.result(
-            cluster=model.Cluster('v1.34.9', (), 'c1', 'k8s_capi_v1',
-                                  'calico', 'ubuntu'),
-            facts=types.MappingProxyType({'CNI': 'x', 'kernel': '6'}))).facts
-
-        self.assertEqual(
-            ['v1.34.9', 'c1', 'k8s_capi_v1', 'calico', 'ubuntu'],
-            list(found.values())[:5])
-        self.assertEqual('6', found['kernel'])
 
 
 class FormsTest(testtools.TestCase):

@@ -125,42 +125,33 @@ class DeviationsTest(testtools.TestCase):
 
 class ConcludeTest(testtools.TestCase):
 
-    def conclude(self, *rounds, first=None):
-        first = first or by_hand.result(by_hand.failed('a'),
-                                        by_hand.passed('b'))
+    def conclude(self, *rounds):
+        first = by_hand.result(by_hand.failed('a'), by_hand.passed('b'))
         return rerun.conclude(first, ('a',), [
             [(result, verdict.judge(result))] for result in rounds])
 
-    def test_flake(self):
-        ended = self.conclude(by_hand.result(by_hand.passed('a')))
+    def test_what_a_rerun_shows(self):
+        passed, failed = (by_hand.result(kind('a')) for kind in (
+            by_hand.passed, by_hand.failed))
+        for rounds, outcome, statuses, code in (
+                ([passed], rerun.FLAKY, ('passed',), 0),
+                ([passed, failed], rerun.FAILED_AGAIN, ('passed', 'failed'),
+                 1),
+                ([by_hand.result(by_hand.skipped('a'))], rerun.NOT_RERUN, (),
+                 3),
+                # More ran than was asked for.
+                ([by_hand.result(by_hand.passed('a'), by_hand.passed('z'))],
+                 rerun.FLAKY, ('passed',), 3)):
+            ended = self.conclude(*rounds)
 
-        self.assertEqual([rerun.FLAKY], [a.outcome for a in ended.again])
-        self.assertEqual(0, ended.exit_code)
-
-    def test_passed_once_of_twice_is_no_flake(self):
-        ended = self.conclude(by_hand.result(by_hand.passed('a')),
-                              by_hand.result(by_hand.failed('a')))
-
-        again, = ended.again
-        self.assertEqual((rerun.FAILED_AGAIN, ('passed', 'failed')),
-                         (again.outcome, again.statuses))
-        self.assertEqual(1, ended.exit_code)
-
-    def test_not_run(self):
-        ended = self.conclude(by_hand.result(by_hand.skipped('a')))
-
-        self.assertEqual([rerun.NOT_RERUN], [a.outcome for a in ended.again])
-        self.assertEqual(3, ended.exit_code)
-
-    def test_more_ran_than_asked(self):
-        ended = self.conclude(by_hand.result(by_hand.passed('a'),
-                                             by_hand.passed('z')))
-
-        self.assertEqual(3, ended.exit_code)
+            again, = ended.again
+            self.assertEqual(
+                (outcome, statuses, code),
+                (again.outcome, again.statuses, ended.exit_code))
 
     def test_harness_failed(self):
         ended = self.conclude(by_hand.result(
             infra_errors=(model.InfraError('evicted', 'e2e', 'gone'),)))
 
-        self.assertEqual(('e2e: gone',), ended.broken)
-        self.assertEqual(3, ended.exit_code)
+        self.assertEqual((('e2e: gone',), 3),
+                         (ended.broken, ended.exit_code))

@@ -195,16 +195,6 @@ class TestBeginning(run_box.TestCase):
         self.assertEqual([], self.box.called)
         self.assertFalse(self.box.folder.exists())
 
-    def test_only_the_preflight(self):
-        lifecycle.check(self.box.request(), self.box.runtime)
-        self.box.lists['nodes'] = []
-        self.assertRaises(errors.EnvironmentProblem, lifecycle.check,
-                          self.box.request(), self.box.runtime)
-
-        self.assertEqual(([], []), (self.box.called,
-                                    self.box.lists['namespaces']))
-        self.assertFalse(self.box.folder.exists())
-
     def test_a_namespace_that_exists_is_not_taken(self):
         """Without a preflight neither."""
         for begin, words in (
