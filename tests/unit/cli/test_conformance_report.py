@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands: what they print, write and end with."""
 
-import contextlib
 import dataclasses
-import io
 import json
 import pathlib
 import shutil
@@ -22,6 +20,7 @@ from magnum_capi_tempest.conformance.run import outcome
 from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance import verdict
+from tests.unit.cli import terminal
 from tests.unit.conformance import by_hand
 from tests.unit.conformance import magnum_cloud
 
@@ -41,12 +40,7 @@ class TestCase(testtools.TestCase):
 
     def call(self, command, *argv):
         """Exit code, standard output and standard error of a command."""
-        instance = command(mock.Mock(options=mock.Mock(debug=False)), None)
-        args = instance.get_parser('x').parse_args(list(map(str, argv)))
-        out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            code = instance.run(args)
-        return code, out.getvalue(), err.getvalue()
+        return terminal.command(command, *argv)
 
 
 class ReportTest(TestCase):

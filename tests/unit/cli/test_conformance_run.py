@@ -21,6 +21,7 @@ from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance.run import watch
 from magnum_capi_tempest.conformance import verdict
+from tests.unit.cli import terminal
 from tests.unit.conformance import magnum_cloud
 
 RUN = runs.Run(pathlib.Path('/r1'), runs.Target('c1'), runner.Plan())
@@ -38,17 +39,11 @@ class CommandsTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.err = self.useFixture(fixtures.StringStream('err')).stream
-        self.useFixture(fixtures.MonkeyPatch('sys.stderr', self.err))
         self.useFixture(fixtures.EnvironmentVariable('OS_CLOUD', 'mine'))
 
     def call(self, command, *argv):
         """Exit code and standard output."""
-        app = mock.Mock(stdout=io.StringIO(), options=mock.Mock(debug=False))
-        made = command(app, None)
-        with mock.patch('sys.stdout', app.stdout):
-            code = made.run(made.get_parser('x').parse_args(argv))
-        return code, app.stdout.getvalue()
+        return terminal.command(command, *argv)[:2]
 
     def patch(self, name, **kwargs):
         return self.useFixture(fixtures.MockPatchObject(

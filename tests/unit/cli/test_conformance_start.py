@@ -2,15 +2,13 @@
 
 """Which clusters "conformance run" starts tests in, from the command line."""
 
-import contextlib
-import io
 import pathlib
 
 import fixtures
 import testtools
 
-from magnum_capi.cli import main
 from tests.functional.conformance import scripted_cluster as scripted
+from tests.unit.cli import terminal
 from tests.unit.conformance import magnum_cloud
 from tests.unit import own_folders
 
@@ -41,13 +39,8 @@ class StartTest(testtools.TestCase):
 
     def call(self, *argv):
         """Exit code and what was printed."""
-        out = io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
-            try:
-                code = main.main(['conformance', *argv])
-            except SystemExit as e:
-                code = e.code
-        return code, out.getvalue()
+        code, out, err = terminal.call('conformance', *argv)
+        return code, out + err
 
     def run_tests(self, *argv):
         return self.call(

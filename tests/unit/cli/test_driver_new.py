@@ -15,7 +15,7 @@ from magnum_capi import driver_info
 from magnum_capi_sandbox import drivers
 from magnum_capi_sandbox import usable_drivers
 from magnum_capi_tempest.cli import driver_new
-from tests.unit.cli import test_tempest
+from tests.unit.cli import terminal
 from tests.unit.driver import magnum_double
 
 
@@ -27,7 +27,7 @@ class NewTest(testtools.TestCase):
             self.useFixture(fixtures.TempDir()).path) / 'magnum-mine'
 
     def new(self, name='mine'):
-        return test_tempest.call(
+        return terminal.command(
             driver_new.New, name, '--folder', self.folder)
 
     def test_it_is_a_distribution_of_that_name(self):

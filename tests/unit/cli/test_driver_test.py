@@ -29,7 +29,7 @@ from magnum_capi_tempest import paths
 from magnum_capi_tempest import promises
 from magnum_capi_tempest.scorecard import suite
 from magnum_capi_tempest.toolchain import lock
-from tests.unit.cli import test_tempest
+from tests.unit.cli import terminal
 from tests.unit import own_folders
 from tests.unit.report import streams
 from tests.unit.sandbox import samples
@@ -103,7 +103,7 @@ class DriverTestCase(testtools.TestCase):
         return path
 
     def call(self, *words):
-        code, _, err = test_tempest.call(
+        code, _, err = terminal.command(
             driver_test.Test, '--folder', self.folder, *words)
         path = self.folder / 'driver-report.json'
         return code, json.loads(path.read_text()) if path.exists() else err
@@ -140,7 +140,7 @@ class DriverTestTest(DriverTestCase):
             model.Snapshot(),
             model.Snapshot(frozenset((model.Thing(model.PORT, 'p'),)))]
 
-        code, out, _ = test_tempest.call(
+        code, out, _ = terminal.command(
             driver_test.Test, '--folder', self.folder, 'magnum-x', '--core')
 
         self.assertEqual(1, code)
@@ -375,19 +375,19 @@ class DriverTestTest(DriverTestCase):
         self.call('magnum-x')
         path = self.folder / 'driver-report.json'
 
-        code, out, _ = test_tempest.call(report.Validate, path)
+        code, out, _ = terminal.command(report.Validate, path)
         self.assertEqual((0, f'{path}: valid\n'), (code, out))
-        code, out, _ = test_tempest.call(
+        code, out, _ = terminal.command(
             report.Matrix, '-f', 'markdown', path, path)
         self.assertEqual(0, code)
         self.assertIn('lifecycle.resize.workers', out)
 
         path.write_text(path.read_text().replace(
             '"verdict": "passed"', '"verdict": "failed"'))
-        code, out, _ = test_tempest.call(report.Validate, path)
+        code, out, _ = terminal.command(report.Validate, path)
         self.assertEqual(1, code)
         self.assertIn('$.verdict', out)
-        self.assertEqual(2, test_tempest.call(report.Matrix, path)[0])
+        self.assertEqual(2, terminal.command(report.Matrix, path)[0])
 
 
 class SuiteVersionTest(testtools.TestCase):

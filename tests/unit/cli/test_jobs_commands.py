@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import importlib.metadata
-import io
 import pathlib
 from unittest import mock
 
@@ -16,6 +15,7 @@ from magnum_capi_tempest.cli import tempest_run
 from magnum_capi_tempest.evidence import collect
 from magnum_capi_tempest import report
 from magnum_capi_tempest.workspace import runs
+from tests.unit.cli import terminal
 
 
 class CommandsTest(testtools.TestCase):
@@ -24,15 +24,11 @@ class CommandsTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-        self.err = self.useFixture(fixtures.StringStream('err')).stream
-        self.useFixture(fixtures.MonkeyPatch('sys.stderr', self.err))
 
     def call(self, command, *argv):
         """Exit code and standard output."""
-        app = mock.Mock(stdout=io.StringIO(), options=mock.Mock(debug=False))
-        made = command(app, None)
-        arguments = made.get_parser('x').parse_args(list(map(str, argv)))
-        return made.run(arguments), app.stdout.getvalue()
+        code, out, self.err = terminal.command(command, *argv)
+        return code, out
 
     def patch(self, where, name, **kwargs):
         return self.useFixture(
@@ -59,8 +55,7 @@ class CommandsTest(testtools.TestCase):
         self.patch(importlib.metadata, 'version', return_value='19.0.0')
 
         self.assertEqual((2, ''), self.call(discovery_filter.Filter, 'f'))
-        self.err.seek(0)
-        self.assertIn('19.0.0 is installed here', self.err.read())
+        self.assertIn('19.0.0 is installed here', self.err)
         put.assert_not_called()
         self.assertEqual((0, 'changed\n'), self.call(
             discovery_filter.Filter, 'f', '--remove'))
@@ -113,8 +108,7 @@ class CommandsTest(testtools.TestCase):
         self.call(tempest_run.Run, self.folder)
 
         self.assertEqual(['--concurrency', 1], run.call_args.args[1][-2:])
-        self.err.seek(0)
-        self.assertIn('1 parallel worker instead of 2', self.err.read())
+        self.assertIn('1 parallel worker instead of 2', self.err)
 
     def test_run_that_tempest_did_not_end(self):
         self.make_workspace()
@@ -129,5 +123,4 @@ class CommandsTest(testtools.TestCase):
             {'tests': 'magnum_capi'}, outcome='interrupted',
             again=f'magnum-capi tempest run {self.folder} --failed '
                   f'{self.folder / "r"}')
-        self.err.seek(0)
-        self.assertIn('Tempest ended', self.err.read())
+        self.assertIn('Tempest ended', self.err)
