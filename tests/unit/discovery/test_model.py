@@ -53,28 +53,14 @@ class TextsTest(testtools.TestCase):
 
 class CatalogTest(testtools.TestCase):
 
-    def test_state_of_each_driver(self):
-        catalog = model.Catalog([
-            model.Offer('usable', (UBUNTU,)),
-            model.Offer('disabled', (UBUNTU,)),
-            model.Offer('broken', error='import: ImportError'),
-            model.Offer('beta', (UBUNTU,), beta=True),
-            model.Offer('enabled_beta', (UBUNTU,), beta=True),
-            model.Offer('broken_beta', beta=True, error='x'),
-            model.Offer('disabled_all', beta=True, error='x'),
-        ], model.Policy(
-            disabled_drivers=frozenset({'disabled', 'disabled_all'}),
-            enabled_beta_drivers=frozenset({'enabled_beta'})))
+    def test_disabled_counts_before_broken_and_broken_before_beta(self):
+        catalog = model.Catalog(
+            [model.Offer(name, beta=True, error='x') for name in 'ab'],
+            model.Policy(disabled_drivers=frozenset('b')))
 
-        self.assertEqual({
-            'usable': model.State.USABLE,
-            'disabled': model.State.DISABLED,
-            'broken': model.State.BROKEN,
-            'beta': model.State.BETA,
-            'enabled_beta': model.State.USABLE,
-            'broken_beta': model.State.BROKEN,
-            'disabled_all': model.State.DISABLED,
-        }, dict(catalog.states))
+        self.assertEqual(
+            {'a': model.State.BROKEN, 'b': model.State.DISABLED},
+            dict(catalog.states))
 
     def test_providers_are_usable_and_sorted_and_once(self):
         catalog = model.Catalog([
