@@ -72,12 +72,6 @@ class CommandsTest(testtools.TestCase):
             self.patch('attach', side_effect=error)
             self.assertEqual(code, self.call(cli.Attach)[0], error)
 
-    def test_failed_tests_keep_their_code(self):
-        self.patch('attach', return_value=ended(
-            (model.Spec('a', model.FAILED),)))
-
-        self.assertEqual(1, self.call(cli.Attach, 'r1')[0])
-
     def wished(self, *argv):
         made = cli.Run(mock.Mock(), None)
         return cli.request_of(made.get_parser('x').parse_args(argv))

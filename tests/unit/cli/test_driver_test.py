@@ -123,17 +123,6 @@ class DriverTestTest(DriverTestCase):
         self.assertEqual([mock.call(mock.ANY)],
                          self.box.down.call_args_list)
 
-    def test_a_distribution_without_the_sandbox(self):
-        self.patch(driver_test.importlib.metadata, 'entry_points',
-                   return_value=())
-        run = self.run_of(CORE)
-
-        code, said = self.call('magnum-x')
-
-        self.assertEqual(3, code)
-        self.assertIn('pip install . ./sandbox', said)
-        run.assert_not_called()
-
     def test_what_is_left_behind_is_told(self):
         self.run_of(CORE)
         self.exists.side_effect = [
@@ -263,11 +252,6 @@ class DriverTestTest(DriverTestCase):
         self.assertIn(f'sandbox down --directory {self.box.directory}', err)
         self.assertEqual([], self.box.method_calls)
 
-    def test_no_sandbox_is_left_to_keep(self):
-        self.box.up.side_effect = driver_test.errors.MagnumCapiError('no')
-
-        self.assertEqual(3, self.call('magnum-x', '--keep')[0])
-
     def test_it_stays_when_it_is_told_to_or_not_ours(self):
         self.run_of(CORE)
         for words in (('magnum-x', '--keep'),
@@ -318,12 +302,6 @@ class DriverTestTest(DriverTestCase):
         self.assertEqual(2, code)
         self.assertIn('no such file or folder (/nope)', err)
         self.box.up.assert_not_called()
-
-    def test_a_distribution_without_a_driver(self):
-        code, err = self.call('other')
-
-        self.assertEqual(2, code)
-        self.assertIn('not clear which driver', err)
 
     def test_a_driver_that_cannot_be_used(self):
         run = self.run_of(CORE)

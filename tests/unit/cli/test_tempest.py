@@ -50,14 +50,6 @@ class InitTest(testtools.TestCase):
         self.assertIn("  cd 'my dir'\n", out)
         self.assertIn('--concurrency 1\n', out)
 
-    def test_any_number_of_workers_for_an_administrator(self):
-        out, _ = self.init('--cloud', 'c', '--image', 'ubuntu', 'd',
-                           '--driver', 'k8s_x',
-                           accounts=(test_selection.ADMIN,))
-
-        self.assertNotIn('--concurrency', out)
-        self.assertIn('Driver k8s_x', out)
-
     def test_what_else_is_told(self):
         folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         (folder / 'k').write_text('x')
