@@ -40,6 +40,12 @@ class TimelineTest(testtools.TestCase):
         return charts.timeline(by_hand.result(
             *specs, **{'started': BEGAN, 'seconds': 1000.0} | kwargs))
 
+    def test_ends_where_it_failed(self):
+        (worker, (mark,)), = self.timeline(
+            failed('09:05:00', seconds=100.0)).workers
+
+        self.assertEqual(('25', 20, 10), (worker, mark.begin, mark.width))
+
     def test_what_has_no_time_within_the_run_is_left_out(self):
         found = self.timeline(
             failed('09:05:00'), failed('08:05:00'), failed('09:59:00'),

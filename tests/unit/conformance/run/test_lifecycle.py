@@ -399,6 +399,20 @@ class TestElsewhere(run_box.TestCase):
                    state.seen.status.state, state.outcome))
         self.assertFalse(record.folder.exists())
 
+    def test_watched_and_fetched_it_stays(self):
+        self.box.plain_run()
+        self.box.said = [RUNNING, COMPLETE]
+
+        for _ in range(2):
+            ended = self.attach()
+            self.assertEqual(verdict.FAILED, ended.verdict.outcome)
+        self.assertEqual(['status', 'status', 'retrieve'], self.box.called)
+        self.assertEqual((runs.FETCHED, 'uid-sonobuoy'), (
+            self.box.stage, runs.load(self.box.folder).uid))
+        # By its folder, it can be removed.
+        lifecycle.abort(self.box.folder, self.box.runtime)
+        self.assertEqual([], self.box.lists['namespaces'])
+
     def test_it_is_removed_if_that_is_wanted(self):
         self.box.plain_run('mine')
         self.box.said = [COMPLETE]

@@ -243,6 +243,28 @@ class TestTold(TestCase):
             state.counts.passed, state.warnings, len(state.seen.pods)))
         self.assertIn('no answer', messages.line(state, 2))
 
+    def test_details(self):
+        def told(*plugins):
+            found = sonobuoy.parse_status(json.dumps(
+                {'status': 'running', 'plugins': [
+                    {'plugin': name, 'node': node, 'status': word, **more}
+                    for name, node, word, more in plugins]}))
+            return list(messages.details(self.play(seen(1, status=found))))
+
+        self.assertEqual([], told(('e2e', 'global', 'running', {})))
+        self.assertEqual(['failed: [sig-x] a b'], told(
+            ('e2e', 'global', 'running', {'progress': {
+                'failures': ['[It] [sig-x] a  b\x1b[31m']}})))
+        passed = {'result-status': 'passed'}
+        self.assertEqual(
+            ['plugin e2e: running',
+             'plugin systemd-logs: complete (passed) on 2 of 3 nodes, '
+             'failed on 1 of 3 nodes'],
+            told(('e2e', 'global', 'running', {}),
+                 ('systemd-logs', 'n1', 'complete', passed),
+                 ('systemd-logs', 'n2', 'failed', {}),
+                 ('systemd-logs', 'n3', 'complete', passed)))
+
     def test_a_document(self):
         state = self.play(seen(
             1, status=status(total=4, passed=1, failed=1), warnings=('w',)))
