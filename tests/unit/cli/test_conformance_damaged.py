@@ -2,15 +2,13 @@
 
 """Inputs that are no records: what they are, and one exit code for each."""
 
-import contextlib
 import gzip
-import io
 import json
 import pathlib
 
 import testtools
 
-from magnum_capi.cli import main
+from tests.unit.cli import terminal
 from tests.unit.conformance import archives
 from tests.unit.conformance import submissions
 from tests.unit import own_folders
@@ -24,10 +22,7 @@ class DamagedTest(testtools.TestCase):
 
     def call(self, *argv):
         """Exit code, standard output and standard error."""
-        out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            code = main.main(['conformance', *map(str, argv)])
-        return code, out.getvalue(), err.getvalue()
+        return terminal.call('conformance', *argv)
 
     def assert_refused(self, given, code, *words):
         """Each command says the same, in a line."""

@@ -2,7 +2,6 @@
 
 """The e2e tests of an archive, whatever their plugin is called."""
 
-import contextlib
 import io
 import json
 import pathlib
@@ -11,7 +10,7 @@ import tarfile
 import fixtures
 import testtools
 
-from magnum_capi.cli import main
+from tests.unit.cli import terminal
 from tests.unit.conformance import archives
 from tests.unit.conformance import by_hand
 
@@ -30,11 +29,9 @@ class PluginTest(testtools.TestCase):
 
     def results(self, path):
         """Exit code and the document on conformance, None without one."""
-        out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            code = main.main(['conformance', 'report', '-f', 'json',
-                              str(path)])
-        found = json.loads(out.getvalue() or '{}')
+        code, out, _ = terminal.call(
+            'conformance', 'report', '-f', 'json', path)
+        found = json.loads(out or '{}')
         return code, found.get('conformance')
 
     def renamed(self, source, name):

@@ -21,6 +21,7 @@ from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance.run import watch
 from magnum_capi_tempest.conformance import verdict
+from tests.unit.cli import terminal
 from tests.unit.conformance import magnum_cloud
 
 RUN = runs.Run(pathlib.Path('/r1'), runs.Target('c1'), runner.Plan())
@@ -38,17 +39,11 @@ class CommandsTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.err = self.useFixture(fixtures.StringStream('err')).stream
-        self.useFixture(fixtures.MonkeyPatch('sys.stderr', self.err))
         self.useFixture(fixtures.EnvironmentVariable('OS_CLOUD', 'mine'))
 
     def call(self, command, *argv):
         """Exit code and standard output."""
-        app = mock.Mock(stdout=io.StringIO(), options=mock.Mock(debug=False))
-        made = command(app, None)
-        with mock.patch('sys.stdout', app.stdout):
-            code = made.run(made.get_parser('x').parse_args(argv))
-        return code, app.stdout.getvalue()
+        return terminal.command(command, *argv)[:2]
 
     def patch(self, name, **kwargs):
         return self.useFixture(fixtures.MockPatchObject(
@@ -76,17 +71,6 @@ class CommandsTest(testtools.TestCase):
                 (errors.UsageError('x'), 2)):
             self.patch('attach', side_effect=error)
             self.assertEqual(code, self.call(cli.Attach)[0], error)
-
-    def test_interrupted(self):
-        self.patch('attach', side_effect=KeyboardInterrupt)
-
-        self.assertEqual(130, self.call(cli.Attach)[0])
-
-    def test_failed_tests_keep_their_code(self):
-        self.patch('attach', return_value=ended(
-            (model.Spec('a', model.FAILED),)))
-
-        self.assertEqual(1, self.call(cli.Attach, 'r1')[0])
 
     def wished(self, *argv):
         made = cli.Run(mock.Mock(), None)

@@ -2,28 +2,23 @@
 
 """What a report says about the cluster of a record, and whose record it is."""
 
-import contextlib
 import hashlib
-import io
 import json
 
 import fixtures
 import testtools
 
-from magnum_capi.cli import main
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import runs
+from tests.unit.cli import terminal
 from tests.unit.conformance import archives
 from tests.unit import own_folders
 
 
 def call(*argv):
     """Exit code and standard output."""
-    with contextlib.redirect_stdout(io.StringIO()) as out, \
-            contextlib.redirect_stderr(io.StringIO()):
-        code = main.main(['conformance', *map(str, argv)])
-    return code, out.getvalue()
+    return terminal.call('conformance', *argv)[:2]
 
 
 class OwnerTest(testtools.TestCase):

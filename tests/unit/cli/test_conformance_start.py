@@ -2,15 +2,13 @@
 
 """Which clusters "conformance run" starts tests in, from the command line."""
 
-import contextlib
-import io
 import pathlib
 
 import fixtures
 import testtools
 
-from magnum_capi.cli import main
 from tests.functional.conformance import scripted_cluster as scripted
+from tests.unit.cli import terminal
 from tests.unit.conformance import magnum_cloud
 from tests.unit import own_folders
 
@@ -41,13 +39,8 @@ class StartTest(testtools.TestCase):
 
     def call(self, *argv):
         """Exit code and what was printed."""
-        out = io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
-            try:
-                code = main.main(['conformance', *argv])
-            except SystemExit as e:
-                code = e.code
-        return code, out.getvalue()
+        code, out, err = terminal.call('conformance', *argv)
+        return code, out + err
 
     def run_tests(self, *argv):
         return self.call(
@@ -133,17 +126,6 @@ class NodesTest(StartTest):
         self.add_nodes(ready='False')
 
         self.assert_started(True, '--skip-preflight')
-
-    def test_a_namespace_is_not_taken_without_a_preflight(self):
-        """Nor is it removed, as it may be anybody's."""
-        space = {'metadata': {'name': scripted.NAMESPACE}}
-        self.cluster.objects[scripted.SPACE] = space
-
-        code, said = self.run_tests('--skip-preflight')
-
-        self.assertEqual(3, code, said)
-        self.assertIn('--namespace', said)
-        self.assertEqual({scripted.SPACE: space}, self.cluster.objects)
 
 
 class PodsTest(StartTest):

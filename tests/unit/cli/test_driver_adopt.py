@@ -2,13 +2,12 @@
 
 """``magnum-capi driver adopt``: what it prints, and how it ends."""
 
-import io
 import json
-from unittest import mock
 
 import fixtures
 
 from magnum_capi.cli import driver_adopt
+from tests.unit.cli import terminal
 from tests.unit.driver.adoption import test_adopt
 from tests.unit.driver import small_world
 
@@ -17,17 +16,12 @@ class AdoptTest(test_adopt.Base):
 
     def setUp(self):
         super().setUp()
-        self.err = self.useFixture(fixtures.StringStream('err')).stream
-        self.useFixture(fixtures.MonkeyPatch('sys.stderr', self.err))
         self.useFixture(fixtures.MockPatchObject(
             driver_adopt, '_adoption', lambda args: self.adoption()))
 
     def call(self, *argv):
         """Exit code and standard output."""
-        app = mock.Mock(stdout=io.StringIO(), options=mock.Mock(debug=False))
-        made = driver_adopt.Adopt(app, None)
-        arguments = made.get_parser('x').parse_args([*argv])
-        return made.run(arguments), app.stdout.getvalue()
+        return terminal.command(driver_adopt.Adopt, *argv)[:2]
 
     def test_dry_run(self):
         before = self.world()

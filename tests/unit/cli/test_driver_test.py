@@ -29,7 +29,7 @@ from magnum_capi_tempest import paths
 from magnum_capi_tempest import promises
 from magnum_capi_tempest.scorecard import suite
 from magnum_capi_tempest.toolchain import lock
-from tests.unit.cli import test_tempest
+from tests.unit.cli import terminal
 from tests.unit import own_folders
 from tests.unit.report import streams
 from tests.unit.sandbox import samples
@@ -103,7 +103,7 @@ class DriverTestCase(testtools.TestCase):
         return path
 
     def call(self, *words):
-        code, _, err = test_tempest.call(
+        code, _, err = terminal.command(
             driver_test.Test, '--folder', self.folder, *words)
         path = self.folder / 'driver-report.json'
         return code, json.loads(path.read_text()) if path.exists() else err
@@ -123,32 +123,13 @@ class DriverTestTest(DriverTestCase):
         self.assertEqual([mock.call(mock.ANY)],
                          self.box.down.call_args_list)
 
-    def test_a_distribution_without_the_sandbox(self):
-        self.patch(driver_test.importlib.metadata, 'entry_points',
-                   return_value=())
-        run = self.run_of(CORE)
-
-        code, said = self.call('magnum-x')
-
-        self.assertEqual(3, code)
-        self.assertIn('pip install . ./sandbox', said)
-        run.assert_not_called()
-
-    def test_the_first_line_of_the_result_names_driver_and_version(self):
-        self.run_of(CORE)
-
-        _, out, _ = test_tempest.call(
-            driver_test.Test, '--folder', self.folder, 'magnum-x', '--core')
-
-        self.assertIn('k8s_x (magnum-x 1.0)', out.strip().splitlines()[0])
-
     def test_what_is_left_behind_is_told(self):
         self.run_of(CORE)
         self.exists.side_effect = [
             model.Snapshot(),
             model.Snapshot(frozenset((model.Thing(model.PORT, 'p'),)))]
 
-        code, out, _ = test_tempest.call(
+        code, out, _ = terminal.command(
             driver_test.Test, '--folder', self.folder, 'magnum-x', '--core')
 
         self.assertEqual(1, code)
@@ -164,13 +145,6 @@ class DriverTestTest(DriverTestCase):
         self.assertEqual(('docker', 'openstack'),
                          (spec.nodes, spec.infrastructure))
         self.assertEqual(2, self.call('--directory', 'box', *where)[0])
-
-    def test_one_that_failed(self):
-        self.run_of(CORE, 'fail')
-
-        code, found = self.call('magnum_x')
-
-        self.assertEqual((1, 'failed'), (code, found['verdict']))
 
     def test_the_sandbox_goes_also_when_it_does_not_work(self):
         self.patch(in_sandbox.tempest_run, 'run',
@@ -246,14 +220,6 @@ class DriverTestTest(DriverTestCase):
              found['promises'][killed.promise]['state']))
         self.assertIn('1 test did not end', found['problems'][0])
 
-    def test_what_is_ended_before_its_first_test_is_not(self):
-        self.patch(in_sandbox.tempest_run, 'run',
-                   side_effect=KeyboardInterrupt)
-
-        self.assertEqual((130, 'magnum-capi: interrupted\n'),
-                         self.call('magnum-x'))
-        self.box.down.assert_called_once_with(mock.ANY)
-
     def test_an_earlier_run_is_not_taken_for_this_one(self):
         self.run_of(CORE)
         _, earlier = self.call('magnum-x')
@@ -274,17 +240,6 @@ class DriverTestTest(DriverTestCase):
             name for name, _, _ in self.box.method_calls
             if name in ('up', 'down')])
 
-    def test_the_command_for_a_kept_sandbox_works_as_typed(self):
-        self.box.directory = self.folder / 'a b'
-        self.run_of(CORE)
-        _, _, err = test_tempest.call(
-            driver_test.Test, '--folder', self.folder, 'magnum-x', '--keep')
-        _, _, again = test_tempest.call(
-            driver_test.Test, '--folder', self.folder, 'magnum-x')
-        for said in (err, again):
-            self.assertIn(f"sandbox down --directory '{self.box.directory}'",
-                          said)
-
     def test_the_sandbox_that_was_kept_stays(self):
         self.run_of(CORE)
         self.call('magnum-x', '--keep')
@@ -296,11 +251,6 @@ class DriverTestTest(DriverTestCase):
         self.assertEqual(2, code)
         self.assertIn(f'sandbox down --directory {self.box.directory}', err)
         self.assertEqual([], self.box.method_calls)
-
-    def test_no_sandbox_is_left_to_keep(self):
-        self.box.up.side_effect = driver_test.errors.MagnumCapiError('no')
-
-        self.assertEqual(3, self.call('magnum-x', '--keep')[0])
 
     def test_it_stays_when_it_is_told_to_or_not_ours(self):
         self.run_of(CORE)
@@ -353,12 +303,6 @@ class DriverTestTest(DriverTestCase):
         self.assertIn('no such file or folder (/nope)', err)
         self.box.up.assert_not_called()
 
-    def test_a_distribution_without_a_driver(self):
-        code, err = self.call('other')
-
-        self.assertEqual(2, code)
-        self.assertIn('not clear which driver', err)
-
     def test_a_driver_that_cannot_be_used(self):
         run = self.run_of(CORE)
         for words in (('magnum-x', '--driver', 'k8s_y'), ('other',)):
@@ -409,19 +353,19 @@ class DriverTestTest(DriverTestCase):
         self.call('magnum-x')
         path = self.folder / 'driver-report.json'
 
-        code, out, _ = test_tempest.call(report.Validate, path)
+        code, out, _ = terminal.command(report.Validate, path)
         self.assertEqual((0, f'{path}: valid\n'), (code, out))
-        code, out, _ = test_tempest.call(
+        code, out, _ = terminal.command(
             report.Matrix, '-f', 'markdown', path, path)
         self.assertEqual(0, code)
         self.assertIn('lifecycle.resize.workers', out)
 
         path.write_text(path.read_text().replace(
             '"verdict": "passed"', '"verdict": "failed"'))
-        code, out, _ = test_tempest.call(report.Validate, path)
+        code, out, _ = terminal.command(report.Validate, path)
         self.assertEqual(1, code)
         self.assertIn('$.verdict', out)
-        self.assertEqual(2, test_tempest.call(report.Matrix, path)[0])
+        self.assertEqual(2, terminal.command(report.Matrix, path)[0])
 
 
 class SuiteVersionTest(testtools.TestCase):

@@ -2,16 +2,14 @@
 
 """Which cluster "evidence collect" reads, from the command line."""
 
-import contextlib
-import io
 import os
 import pathlib
 
 import fixtures
 import testtools
 
-from magnum_capi.cli import main
 from tests.functional.conformance import scripted_cluster as scripted
+from tests.unit.cli import terminal
 
 
 class CollectTest(testtools.TestCase):
@@ -27,11 +25,9 @@ class CollectTest(testtools.TestCase):
         for name in ('KUBECONFIG', *environ):
             self.useFixture(fixtures.EnvironmentVariable(
                 name, environ.get(name)))
-        out = io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
-            code = main.main(['evidence', 'collect', '--folder',
-                              str(self.folder), *argv])
-        return code, out.getvalue()
+        code, out, err = terminal.call(
+            'evidence', 'collect', '--folder', self.folder, *argv)
+        return code, out + err
 
     def assert_collected(self, *argv, **environ):
         code, said = self.collect(*argv, **environ)

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import importlib.metadata
-import io
 import pathlib
 from unittest import mock
 
 import fixtures
 import testtools
 
-from magnum_capi.cli import app as application
 from magnum_capi.cli import discovery_filter
 from magnum_capi.discovery import paste
 from magnum_capi import outfile
@@ -17,6 +15,7 @@ from magnum_capi_tempest.cli import tempest_run
 from magnum_capi_tempest.evidence import collect
 from magnum_capi_tempest import report
 from magnum_capi_tempest.workspace import runs
+from tests.unit.cli import terminal
 
 
 class CommandsTest(testtools.TestCase):
@@ -25,15 +24,11 @@ class CommandsTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-        self.err = self.useFixture(fixtures.StringStream('err')).stream
-        self.useFixture(fixtures.MonkeyPatch('sys.stderr', self.err))
 
     def call(self, command, *argv):
         """Exit code and standard output."""
-        app = mock.Mock(stdout=io.StringIO(), options=mock.Mock(debug=False))
-        made = command(app, None)
-        arguments = made.get_parser('x').parse_args(list(map(str, argv)))
-        return made.run(arguments), app.stdout.getvalue()
+        code, out, self.err = terminal.command(command, *argv)
+        return code, out
 
     def patch(self, where, name, **kwargs):
         return self.useFixture(
@@ -60,8 +55,7 @@ class CommandsTest(testtools.TestCase):
         self.patch(importlib.metadata, 'version', return_value='19.0.0')
 
         self.assertEqual((2, ''), self.call(discovery_filter.Filter, 'f'))
-        self.err.seek(0)
-        self.assertIn('19.0.0 is installed here', self.err.read())
+        self.assertIn('19.0.0 is installed here', self.err)
         put.assert_not_called()
         self.assertEqual((0, 'changed\n'), self.call(
             discovery_filter.Filter, 'f', '--remove'))
@@ -83,28 +77,6 @@ class CommandsTest(testtools.TestCase):
             ['a', 'b'], self.folder / 'logs', outfile.PUBLIC)
         objects.assert_called_once_with(
             pathlib.Path('k'), self.folder / 'management', outfile.PUBLIC)
-
-    def test_collect_what_is_not_there(self):
-        self.assertEqual(1, self.call(
-            evidence.Collect, '--folder', self.folder / 'out',
-            '--kubeconfig', self.folder / 'none',
-            '--logs', self.folder / 'none')[0])
-
-    def test_collect_nothing(self):
-        self.useFixture(fixtures.EnvironmentVariable('KUBECONFIG'))
-        self.assertEqual(2, self.call(
-            evidence.Collect, '--folder', self.folder)[0])
-
-    def test_collect_by_the_whole_program(self):
-        """cliff would take --log for its own --log-file."""
-        app = application.MagnumCapi()
-        words = ['evidence', 'collect', '--folder', 'f', '--logs', 'x',
-                 '--kubeconfig', 'k', '--public']
-
-        parsed, rest = app.parser.parse_known_args(words)
-
-        self.assertIsNone(parsed.log_file)
-        self.assertEqual(words, rest)
 
     def test_run_without_a_workspace(self):
         self.assertEqual(2, self.call(tempest_run.Run, self.folder)[0])
@@ -136,8 +108,7 @@ class CommandsTest(testtools.TestCase):
         self.call(tempest_run.Run, self.folder)
 
         self.assertEqual(['--concurrency', 1], run.call_args.args[1][-2:])
-        self.err.seek(0)
-        self.assertIn('1 parallel worker instead of 2', self.err.read())
+        self.assertIn('1 parallel worker instead of 2', self.err)
 
     def test_run_that_tempest_did_not_end(self):
         self.make_workspace()
@@ -152,5 +123,4 @@ class CommandsTest(testtools.TestCase):
             {'tests': 'magnum_capi'}, outcome='interrupted',
             again=f'magnum-capi tempest run {self.folder} --failed '
                   f'{self.folder / "r"}')
-        self.err.seek(0)
-        self.assertIn('Tempest ended', self.err.read())
+        self.assertIn('Tempest ended', self.err)

@@ -11,7 +11,7 @@ import testtools
 from magnum_capi_tempest.cli import leaks
 from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest.leaks import record
-from tests.unit.cli import test_tempest
+from tests.unit.cli import terminal
 from tests.unit.workspace import cloud_over_http
 
 MINE = {'uuid': 'mine', 'name': 'name', 'user_id': 'id-alice',
@@ -47,7 +47,7 @@ class LeaksTest(testtools.TestCase):
                 model.CLUSTER, ident, 'name', 'm.T.test_a'))
 
     def leaks(self, *words):
-        return test_tempest.call(leaks.Leaks, self.folder, *words)
+        return terminal.command(leaks.Leaks, self.folder, *words)
 
     def test_nothing_is_left_but_what_others_have(self):
         self.record('mine')

@@ -1,33 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 
-import io
 import pathlib
-from unittest import mock
 
 import fixtures
 import testtools
 
 from magnum_capi_tempest.cli import management as cli
+from tests.unit.cli import terminal
 
 
 class CheckTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.err = self.useFixture(fixtures.StringStream('err')).stream
-        self.useFixture(fixtures.MonkeyPatch('sys.stderr', self.err))
         self.path = pathlib.Path(
             self.useFixture(fixtures.TempDir()).path) / 'kubeconfig'
 
     def call(self, text):
         """Exit code, and what is said on either stream."""
         self.path.write_text(text)
-        app = mock.Mock(stdout=io.StringIO(), options=mock.Mock(debug=False))
-        made = cli.Check(app, None)
-        code = made.run(made.get_parser('x').parse_args(
-            ['--kubeconfig', str(self.path)]))
-        self.err.seek(0)
-        return code, app.stdout.getvalue() + self.err.read()
+        code, out, err = terminal.command(
+            cli.Check, '--kubeconfig', self.path)
+        return code, out + err
 
     def test_a_file_that_does_not_parse_is_not_quoted(self):
         code, said = self.call(

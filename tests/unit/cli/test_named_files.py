@@ -2,13 +2,11 @@
 
 """Files that a user names: who may read them, and where they may be."""
 
-import contextlib
-import io
 import os
 
 import testtools
 
-from magnum_capi.cli import main
+from tests.unit.cli import terminal
 from tests.unit.conformance import archives
 from tests.unit import own_folders
 from tests.unit.report import streams
@@ -35,11 +33,8 @@ class NamedFilesTest(testtools.TestCase):
 
     def call(self, *argv):
         """Exit code and standard error."""
-        err = io.StringIO()
-        with contextlib.redirect_stdout(io.StringIO()), \
-                contextlib.redirect_stderr(err):
-            code = main.main([*map(str, argv)])
-        return code, err.getvalue()
+        code, _, err = terminal.call(*argv)
+        return code, err
 
     @property
     def commands(self):

@@ -25,8 +25,8 @@ from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest import report
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest import supervision
-from magnum_capi_tempest.workspace import runs
 from tests.proofs.discovery import suite
+from tests.unit.cli import terminal
 from tests.unit import own_folders
 from tests.unit.sandbox import samples
 
@@ -42,16 +42,12 @@ class CommandsTest(testtools.TestCase):
         for name, said in (('drivers', []), ('label', 'k8s_x (x 1.0)')):
             self.useFixture(fixtures.MockPatchObject(
                 tempest_run.usable_drivers, name, return_value=said))
-        self.err = self.useFixture(fixtures.StringStream('err')).stream
-        self.useFixture(fixtures.MonkeyPatch('sys.stderr', self.err))
 
     def call(self, command, *argv):
         """Exit code and standard output."""
-        app = mock.Mock(stdout=io.StringIO(), options=mock.Mock(debug=False))
-        made = command(app, None)
-        arguments = made.get_parser('x').parse_args(
-            ['--directory', str(self.folder), *argv])
-        return made.run(arguments), app.stdout.getvalue()
+        code, out, self.err = terminal.command(
+            command, '--directory', self.folder, *argv)
+        return code, out
 
     def pretend(self, **values):
         """A sandbox that is up, as far as files tell."""
@@ -73,11 +69,6 @@ class CommandsTest(testtools.TestCase):
             sandbox.Spec('full', pathlib.Path('/c'), 26000),
             up.call_args.args[0])
 
-    def test_up_without_options(self):
-        up = self.patch('up', return_value=self.pretend())
-        self.call(cli.Up)
-        self.assertEqual(sandbox.Spec(), up.call_args.args[0])
-
     def test_up_with_drivers(self):
         up = self.patch('up', return_value=self.pretend())
         self.call(cli.Up, '--install', 'a', '--install', 'b',
@@ -88,8 +79,7 @@ class CommandsTest(testtools.TestCase):
 
     def words_of_the_hint(self, pattern):
         """The words of a command line that standard error has."""
-        self.err.seek(0)
-        return shlex.split(re.search(pattern, self.err.read())[1])
+        return shlex.split(re.search(pattern, self.err)[1])
 
     def test_up_prints_a_command_that_works_as_typed(self):
         self.folder /= 'a b'
@@ -158,10 +148,6 @@ class CommandsTest(testtools.TestCase):
         self.assertEqual(1, code)
         self.assertIn('EXITED', out)
 
-    def test_status_without_supervisord(self):
-        code, _ = self.status()
-        self.assertEqual(1, code)
-
     def test_status_shows_what_it_is(self):
         self.pretend()
         self.patch('status', return_value=[
@@ -181,20 +167,17 @@ class CommandsTest(testtools.TestCase):
         (damaged / 'sandbox.json').write_text('{')
         self.useFixture(fixtures.MockPatchObject(
             sandbox, 'running', lambda: [self.folder, damaged]))
-        app = mock.Mock(stdout=io.StringIO(), options=mock.Mock(debug=False))
-        command = cli.List(app, None)
-        self.assertEqual(0, command.run(
-            command.get_parser('x').parse_args(['-f', 'json'])))
+        code, out, _ = terminal.command(cli.List, '-f', 'json')
+        self.assertEqual(0, code)
         self.assertEqual([
             {'Folder': str(self.folder), 'State': 'up', 'Profile': 'embedded',
              'Keystone': 'http://127.77.0.1:25000/v3', 'Magnum': '2026.2'},
             {'Folder': str(damaged), 'State': 'unreadable', 'Keystone': '',
-             'Profile': '', 'Magnum': ''}], json.loads(app.stdout.getvalue()))
+             'Profile': '', 'Magnum': ''}], json.loads(out))
 
     def test_down_without_a_sandbox(self):
         self.assertEqual((0, ''), self.call(cli.Down))
-        self.err.seek(0)
-        said = self.err.read()
+        said = self.err
         self.assertIn('There is no sandbox', said)
         self.assertIn(str(self.folder), said)
 
@@ -220,8 +203,7 @@ class CommandsTest(testtools.TestCase):
             path.write_text(path.read_text() + '# mine\n')
         code, out = self.env()
         self.assertEqual(0, code)
-        self.err.seek(0)
-        said = self.err.read()
+        said = self.err
         for path in files:
             self.assertIn('# mine', path.read_text())
             self.assertIn(str(path), said)
@@ -234,13 +216,6 @@ class CommandsTest(testtools.TestCase):
         path.write_text('# mine\n')
         self.assertEqual(0, self.env()[0])
         self.assertEqual('# mine\n', path.read_text())
-
-    def test_env_says_what_it_creates(self):
-        self.env()
-        self.env()
-        self.err.seek(0)
-        self.assertEqual(1, self.err.read().count(
-            f'Made a workspace for Tempest: {self.folder}/tempest'))
 
     def test_env_follows_the_sandbox(self):
         self.env()
@@ -292,22 +267,6 @@ class CommandsTest(testtools.TestCase):
         parser = cli.Tempest(mock.Mock(), None).get_parser('x')
         self.assertEqual(tempest_run.QUICK,
                          parser.parse_args(['--quick']).regex)
-
-    def test_tempest_that_ended_early(self):
-        stream = self.folder / 'run.subunit'
-        self.useFixture(fixtures.MockPatchObject(
-            tempest_run, 'run', side_effect=runs.RunCutOff(
-                'Tempest ended', stream=stream)))
-        summarise = self.useFixture(fixtures.MockPatchObject(
-            report, 'summarise')).mock
-        self.pretend()
-        self.useFixture(fixtures.MockPatchObject(
-            leaks, 'take', return_value=model.Snapshot()))
-
-        self.assertEqual(1, self.call(cli.Tempest)[0])
-        summarise.assert_called_once_with(
-            stream, self.folder, 'tempest run of k8s_x (x 1.0)',
-            outcome='interrupted', races={})
 
     def test_one_run_at_a_time(self):
         """They share tempest.conf, and the leaks of one are the other's."""
@@ -367,11 +326,7 @@ class CommandsTest(testtools.TestCase):
         self.useFixture(fixtures.MockPatchObject(leaks, 'take', side_effect=[
             model.Snapshot(), model.Snapshot(
                 frozenset((model.Thing(model.TRUST, 't'),)))]))
-        out = self.useFixture(fixtures.StringStream('stdout')).stream
-        self.useFixture(fixtures.MonkeyPatch('sys.stdout', out))
-        code, _ = self.call(cli.Tempest, *argv)
-        out.seek(0)
-        return code, out.read()
+        return self.call(cli.Tempest, *argv)
 
     def test_a_run_that_leaves_something_has_failed(self):
         code, out = self.leaking()

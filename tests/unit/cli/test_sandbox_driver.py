@@ -18,7 +18,7 @@ from magnum_capi_tempest import leaks
 from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest import promises
 from magnum_capi_tempest.workspace import runs
-from tests.unit.cli import test_tempest
+from tests.unit.cli import terminal
 from tests.unit import own_folders
 from tests.unit.report import streams
 from tests.unit.sandbox import samples
@@ -79,7 +79,7 @@ class DriverTest(testtools.TestCase):
         samples.a_layout(self.folder)
         samples.save(self.folder, **changes)
         self.conf = None
-        return test_tempest.call(
+        return terminal.command(
             cli.Tempest, '--directory', self.folder, *words)
 
     def test_what_the_user_installs_is_tested(self):

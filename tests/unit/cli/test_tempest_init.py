@@ -12,7 +12,7 @@ import testtools
 from magnum_capi_tempest.cli import tempest
 from magnum_capi_tempest import descriptions
 from magnum_capi_tempest import promises
-from tests.unit.cli import test_tempest
+from tests.unit.cli import terminal
 from tests.unit.discovery import test_cloud
 from tests.unit.workspace import cloud_over_http
 
@@ -29,7 +29,7 @@ class StrangersCloudTest(testtools.TestCase):
 
     def init(self, *words):
         """Exit code, output, complaints."""
-        return test_tempest.call(
+        return terminal.command(
             tempest.Init, '--cloud', 'fake', '--image', 'ubuntu', *words,
             self.folder)
 
@@ -123,10 +123,6 @@ class StrangersCloudTest(testtools.TestCase):
 
 
 class OptionTest(testtools.TestCase):
-
-    def test_name_and_value(self):
-        self.assertEqual(('many_clusters', '20'),
-                         tempest.option('many_clusters=20'))
 
     def test_value_with_equals_signs(self):
         self.assertEqual(('log_command', 'a=b'),

@@ -24,16 +24,6 @@ def failed(at, **kwargs):
 
 class SigsTest(testtools.TestCase):
 
-    def test_most_time_first(self):
-        found = charts.sigs(by_hand.result(
-            by_hand.passed('[sig-a] 1', 2), by_hand.passed('[sig-b] 1', 9),
-            by_hand.failed('[sig-a] 2', seconds=5), by_hand.passed('x', 1),
-            by_hand.passed('[sig-c] 1', None), by_hand.skipped('[sig-d] 1')))
-
-        self.assertEqual((
-            charts.Sig('b', 1, 0, 9, 0, 9), charts.Sig('a', 2, 1, 7, 5, 5),
-            charts.Sig('none', 1, 0, 1, 0, 1)), found)
-
     def test_many_are_summed_up(self):
         found = charts.sigs(by_hand.result(*(
             by_hand.passed(f'[sig-{i}] x', i + 1) for i in range(1000))))
@@ -55,14 +45,6 @@ class TimelineTest(testtools.TestCase):
             failed('09:05:00', seconds=100.0)).workers
 
         self.assertEqual(('25', 20, 10), (worker, mark.begin, mark.width))
-
-    def test_a_row_for_each_worker_in_order_of_time(self):
-        found = self.timeline(
-            failed('09:05:00'), failed('09:01:00'),
-            by_hand.failed('c', output=output('09:02:00', 9)))
-
-        self.assertEqual(['9', '25'], [name for name, _ in found.workers])
-        self.assertEqual([1, 5], [m.at.minute for m in found.workers[1][1]])
 
     def test_what_has_no_time_within_the_run_is_left_out(self):
         found = self.timeline(
@@ -111,15 +93,3 @@ class PictureTest(testtools.TestCase):
             for box in picture.findall('rect'):
                 self.assertLessEqual(float(box.get('x', 0)) + float(
                     box.get('width')), 100.01)
-
-    def test_a_passed_run_has_no_failures_to_draw(self):
-        pictures, content = self.pictures(by_hand.QUICK)
-
-        self.assertEqual([], pictures)
-
-    def test_a_record_without_durations_says_so(self):
-        result = by_hand.result(by_hand.passed('a', None),
-                                by_hand.passed('b', None))
-
-        self.assertIn('does not say how long',
-                      report.to_html(by_hand.view(result)))

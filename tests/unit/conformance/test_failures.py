@@ -145,23 +145,6 @@ class CausesTest(testtools.TestCase):
             '2026-11-21 09:39:08 pod-configmaps-'), events[1])
         self.assertEqual(('n2',), cause.nodes)
 
-    def test_most_failures_come_first(self):
-        specs = [by_hand.failed('a', 'rare'), by_hand.failed('b', 'often'),
-                 by_hand.failed('c', 'often')]
-
-        self.assertEqual(
-            ['often', 'rare'],
-            [str(c) for c in failures.causes(specs)])
-
-    def test_by_sig(self):
-        result = by_hand.result(
-            by_hand.failed('[sig-apps] a'), by_hand.passed('[sig-apps] b'),
-            by_hand.failed('[sig-node] c'), by_hand.unfinished('[sig-node] d'),
-            by_hand.skipped('[sig-node] e'), by_hand.passed('[sig-auth] f'))
-
-        self.assertEqual([('node', (2, 2)), ('apps', (1, 2))],
-                         list(failures.by_sig(result).items()))
-
 
 class ExcerptTest(testtools.TestCase):
 

@@ -91,13 +91,6 @@ class LogTest(testtools.TestCase):
             with self.subTest(data):
                 self.assertIsNone(scan(data).planned)
 
-    def test_tiny_pieces_are_few_objects(self):
-        reader = logs.Reader()
-        for _ in range(50_000):
-            reader.feed(b'x')
-
-        self.assertLess(len(reader._tail), 10)
-
 
 class MomentTest(testtools.TestCase):
 

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A result in the common report: every form tells the same."""
 
-import dataclasses
 import io
 import json
 import pathlib
-import types
 from xml.etree import ElementTree
 
 import fixtures
@@ -15,7 +13,6 @@ import testtools
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance import report
 from magnum_capi_tempest.conformance import verdict
-from magnum_capi_tempest.report import markdown
 from magnum_capi_tempest.report import terminal
 from tests.unit.conformance import by_hand
 
@@ -71,29 +68,6 @@ class RunTest(testtools.TestCase):
                          (run.sections[0].title, run.sections[0].lines))
         self.assertEqual('the one spec that ran passed', run.verdict)
 
-    def test_real_run(self):
-        result = by_hand.real(by_hand.PARALLEL)
-        run = run_of(result, [by_hand.real(by_hand.RERUN)])
-
-        self.assertEqual({'failed': 4, 'passed': 384}, run.counts)
-        self.assertEqual('4 of 388 specs failed', run.verdict)
-        self.assertEqual('388 ran, 6756 not selected', run.facts['specs'])
-        self.assertEqual('v1.34.9', run.facts['Kubernetes'])
-        self.assertEqual('2: n1, n2', run.facts['nodes'])
-        sections = {s.title: s.lines for s in run.sections}
-        self.assertEqual(
-            ['STAND-IN IMAGES', 'Causes of failures', 'Failures by SIG',
-             'Failures that were rerun', 'NOT eligible for certification',
-             'Required tests that did not run or did not pass: 40'],
-            list(sections))
-        self.assertRegex(
-            sections['Causes of failures'][0],
-            r'^4 specs \(node\): expected "data-1=value-1".* on n2$')
-        self.assertEqual(('node: 4 of 88 specs failed',),
-                         sections['Failures by SIG'])
-        self.assertTrue(all(line.startswith('flaky: ') for line in
-                            sections['Failures that were rerun']))
-
     def test_run_of_few_tests_does_not_name_all_it_lacks(self):
         required = tuple(f'[sig-a] {i}' for i in range(51))
         for mode, titles in (
@@ -105,25 +79,6 @@ class RunTest(testtools.TestCase):
                          required=required)
 
             self.assertEqual(titles, [s.title for s in run.sections])
-
-    def test_run_of_which_nothing_is_known_yet_names_none(self):
-        run = run_of(by_hand.result(mode=model.CERTIFIED,
-                                    cluster=model.Cluster('v1.34.9')),
-                     required=tuple(f'[sig-a] {i}' for i in range(51)))
-
-        self.assertEqual(['NOT eligible for certification'],
-                         [s.title for s in run.sections])
-        self.assertIn('51 of the 51 tests that CNCF requires',
-                      ' '.join(run.sections[0].lines))
-
-    def test_a_flake_does_not_change_the_verdict(self):
-        result = by_hand.result(by_hand.failed('a'))
-        again = by_hand.result(by_hand.passed('a'))
-
-        without, with_ = run_of(result), run_of(result, [again])
-
-        self.assertEqual((without.mark, without.verdict, without.counts),
-                         (with_.mark, with_.verdict, with_.counts))
 
     def test_the_terminal_shows_no_secret(self):
         """In a CI job, it is the published log."""
@@ -191,17 +146,6 @@ class RunTest(testtools.TestCase):
         self.assertIn(f'seen in the cluster: {seen[0]}', run.problems)
         self.assertEqual(list(seen), document(passed)['cluster_warnings'])
 
-    def test_facts_of_the_cluster_win_over_others(self):
-        found = run_of(by_hand.result(
-            cluster=model.Cluster('v1.34.9', (), 'c1', 'k8s_capi_v1',
-                                  'calico', 'ubuntu'),
-            facts=types.MappingProxyType({'CNI': 'x', 'kernel': '6'}))).facts
-
-        self.assertEqual(
-            ['v1.34.9', 'c1', 'k8s_capi_v1', 'calico', 'ubuntu'],
-            list(found.values())[:5])
-        self.assertEqual('6', found['kernel'])
-
 
 class FormsTest(testtools.TestCase):
 
@@ -243,17 +187,3 @@ class FormsTest(testtools.TestCase):
         self.assertFalse(json.loads(written['report.json'].read_text())['ok'])
         self.assertIn(f'INCOMPLETE: {said}',
                       written['report.html'].read_text())
-
-    def test_terminal_and_markdown_name_what_is_missing(self):
-        result = by_hand.result(by_hand.passed('a'))
-        run = run_of(dataclasses.replace(
-            result, cluster=model.Cluster('v1.34.9')),
-            required=('a', 'b', 'c'))
-        out = io.StringIO()
-
-        terminal.show(run, console=rich.console.Console(file=out))
-
-        for said in (out.getvalue(), markdown.render(run)):
-            self.assertIn(
-                'Required tests that did not run or did not pass: 2', said)
-            self.assertRegex(said, '(?m)^[- ] ?b$')

@@ -17,12 +17,6 @@ NAME = '[sig-apps] Job should (not) a.b*c? {1|2} ^$ +x \\d [Conformance]'
 
 class WantedTest(testtools.TestCase):
 
-    def test_failures_of_a_real_run(self):
-        names = rerun.wanted(by_hand.real(by_hand.PARALLEL))
-
-        self.assertEqual(4, len(names))
-        self.assertTrue(all(n.startswith('[sig-node] ') for n in names))
-
     def test_failed_and_unfinished_but_no_suite_node(self):
         result = by_hand.result(
             by_hand.failed('a'), by_hand.unfinished('b'),
@@ -75,16 +69,6 @@ class ExpressionsTest(testtools.TestCase):
         for name in ('[sig-a]  a   test', '[sig-a] a test'):
             self.assertTrue(re.search(plan.focus_expression, name))
 
-    def test_finds_exactly_the_failures_among_all_specs(self):
-        result = by_hand.real(by_hand.PARALLEL)
-        names = rerun.wanted(result)
-
-        expression, = rerun.expressions(names)
-
-        self.assertEqual(
-            sorted(names), sorted(s.name for s in result.specs
-                                  if self.matches(expression, s.name)))
-
     def test_many_names_are_divided(self):
         names = [f'[sig-x] ünique {i} ' + 'x' * 500 for i in range(600)]
 
@@ -103,13 +87,6 @@ class ExpressionsTest(testtools.TestCase):
                  if s.conformance]
 
         self.assertEqual(1, len(rerun.expressions(names)))
-
-    def test_plan_takes_them(self):
-        expression, = rerun.expressions([NAME])
-
-        plan = runner.Plan(mode=model.FOCUSED, expression=expression)
-
-        self.assertEqual(expression, plan.focus_expression)
 
     def test_empty_set_is_refused(self):
         self.assertRaises(errors.UsageError, rerun.expressions, [])
@@ -138,12 +115,6 @@ class DeviationsTest(testtools.TestCase):
             self.assertEqual(deviations, rerun.deviations(
                 list(names), [by_hand.result(*specs) for specs in runs]))
 
-    def test_real_rerun(self):
-        names = rerun.wanted(by_hand.real(by_hand.PARALLEL))
-
-        self.assertEqual((), rerun.deviations(
-            names, [by_hand.real(by_hand.RERUN)]))
-
     def test_log_without_a_plan(self):
         found = rerun.deviations(['a'], [by_hand.result(
             by_hand.passed('a'), planned=None)])
@@ -154,55 +125,33 @@ class DeviationsTest(testtools.TestCase):
 
 class ConcludeTest(testtools.TestCase):
 
-    def conclude(self, *rounds, first=None):
-        first = first or by_hand.result(by_hand.failed('a'),
-                                        by_hand.passed('b'))
+    def conclude(self, *rounds):
+        first = by_hand.result(by_hand.failed('a'), by_hand.passed('b'))
         return rerun.conclude(first, ('a',), [
             [(result, verdict.judge(result))] for result in rounds])
 
-    def test_flake(self):
-        ended = self.conclude(by_hand.result(by_hand.passed('a')))
+    def test_what_a_rerun_shows(self):
+        passed, failed = (by_hand.result(kind('a')) for kind in (
+            by_hand.passed, by_hand.failed))
+        for rounds, outcome, statuses, code in (
+                ([passed], rerun.FLAKY, ('passed',), 0),
+                ([passed, failed], rerun.FAILED_AGAIN, ('passed', 'failed'),
+                 1),
+                ([by_hand.result(by_hand.skipped('a'))], rerun.NOT_RERUN, (),
+                 3),
+                # More ran than was asked for.
+                ([by_hand.result(by_hand.passed('a'), by_hand.passed('z'))],
+                 rerun.FLAKY, ('passed',), 3)):
+            ended = self.conclude(*rounds)
 
-        self.assertEqual([rerun.FLAKY], [a.outcome for a in ended.again])
-        self.assertEqual(0, ended.exit_code)
-
-    def test_passed_once_of_twice_is_no_flake(self):
-        ended = self.conclude(by_hand.result(by_hand.passed('a')),
-                              by_hand.result(by_hand.failed('a')))
-
-        again, = ended.again
-        self.assertEqual((rerun.FAILED_AGAIN, ('passed', 'failed')),
-                         (again.outcome, again.statuses))
-        self.assertEqual(1, ended.exit_code)
-
-    def test_not_run(self):
-        ended = self.conclude(by_hand.result(by_hand.skipped('a')))
-
-        self.assertEqual([rerun.NOT_RERUN], [a.outcome for a in ended.again])
-        self.assertEqual(3, ended.exit_code)
-
-    def test_more_ran_than_asked(self):
-        ended = self.conclude(by_hand.result(by_hand.passed('a'),
-                                             by_hand.passed('z')))
-
-        self.assertEqual(3, ended.exit_code)
+            again, = ended.again
+            self.assertEqual(
+                (outcome, statuses, code),
+                (again.outcome, again.statuses, ended.exit_code))
 
     def test_harness_failed(self):
         ended = self.conclude(by_hand.result(
             infra_errors=(model.InfraError('evicted', 'e2e', 'gone'),)))
 
-        self.assertEqual(('e2e: gone',), ended.broken)
-        self.assertEqual(3, ended.exit_code)
-
-    def test_first_result_stays(self):
-        first = by_hand.real(by_hand.PARALLEL)
-        before = verdict.judge(first)
-
-        ended = rerun.conclude(first, rerun.wanted(first), [
-            [(by_hand.real(by_hand.RERUN),
-              verdict.judge(by_hand.real(by_hand.RERUN)))]])
-
-        self.assertEqual(0, ended.exit_code)
-        self.assertEqual({rerun.FLAKY}, {a.outcome for a in ended.again})
-        self.assertEqual(before, verdict.judge(first))
-        self.assertEqual('failed', before.outcome)
+        self.assertEqual((('e2e: gone',), 3),
+                         (ended.broken, ended.exit_code))

@@ -11,7 +11,6 @@ import fixtures
 import testtools
 
 from magnum_capi import errors
-from magnum_capi_tempest.conformance import compare
 from magnum_capi_tempest.conformance import damage
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance import report
@@ -57,11 +56,6 @@ class SourcesTest(testtools.TestCase):
         self.assertEqual('passed', found.verdict.outcome)
         self.assertEqual('', found.result.cluster.driver)
 
-    def test_folder(self):
-        found = self.load(self.files)
-
-        self.assertEqual(['[sig-a] b'], [s.name for s in found.result.specs])
-
     def test_version_where_the_record_does_not_say(self):
         for given, wanted in ((self.files, 'v1.35.0'),
                               (by_hand.QUICK, 'v1.34.9')):
@@ -89,14 +83,6 @@ class SourcesTest(testtools.TestCase):
             ('T', 'k8s_capi_v1', 'cilium', 'v1.34.9'),
             (found.result.title, found.result.cluster.driver,
              found.result.cluster.cni, found.result.cluster.kubernetes))
-
-    def test_archive_that_was_retrieved_here(self):
-        self.record()
-
-        cluster = self.load(self.files).result.cluster
-
-        self.assertEqual(('c1', 'k8s_capi_v1'), (cluster.name,
-                                                 cluster.driver))
 
     def test_what_only_the_record_of_its_run_knows(self):
         plan = runner.Plan(mode=model.QUICK, stand_in=True)
@@ -144,12 +130,6 @@ class SourcesTest(testtools.TestCase):
         self.assertEqual(
             ['1: files', '2: files'],
             [one.result.title for one in found])
-
-    def test_run_of_a_record(self):
-        run = self.record()
-
-        self.assertEqual(run, sources.loaded(str(self.files))[1].run)
-        self.assertIsNone(sources.loaded(str(by_hand.RERUN))[1].run)
 
 
 class _Tree(testtools.TestCase):
@@ -219,17 +199,6 @@ class TreeTest(_Tree):
             one.result.cluster.driver
             for one in self.load(f'{self.top / "tree"},driver=d')])
 
-    def test_a_tree_makes_the_matrix(self):
-        for driver in ('capi', 'helm'):
-            self.report(self.archive(driver, 'c1'), driver=driver)
-
-        found = compare.compare(self.load(self.top / 'tree'))
-
-        self.assertEqual(['capi', 'helm'],
-                         [driver for driver, _ in found.matrix.rows])
-        self.assertEqual(['capi/c1', 'helm/c1'],
-                         [one.result.title for one in found.runs])
-
 
 class ReportBesideTest(_Tree):
 
@@ -249,12 +218,6 @@ class ReportBesideTest(_Tree):
                 ('capi', 'calico', 'v1.34.9', True),
                 (cluster.driver, cluster.cni, cluster.kubernetes,
                  one.result.stand_in_images))
-
-    def test_the_report_of_another_archive(self):
-        self.report(self.path, 'f' * 64, driver='capi')
-
-        one, = self.load(self.path)
-        self.assertEqual('', one.result.cluster.driver)
 
     def test_a_report_that_says_nothing_or_too_much(self):
         sha256 = hashlib.sha256(self.path.read_bytes()).hexdigest()

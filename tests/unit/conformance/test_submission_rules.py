@@ -116,59 +116,46 @@ class RulesTest(testtools.TestCase):
                     **self.fields(**{field: value}))))
 
     def test_9_pages_are_web_pages(self):
-        self.breaks('9', file=submissions.PRODUCT, line=6,
-                    pages={'website_url': 'image/png'})
-        self.keeps('9', pages={'website_url': 'text/html; charset=UTF-8'})
-        self.keeps('9', pages=None)
-
-    def test_9_no_answer_is_asked_about(self):
-        self.breaks('9', file=submissions.PRODUCT, line=6,
-                    level=rules.WARNING, pages={'website_url': ''})
+        for kind, level in (('image/png', rules.ERROR), ('', rules.WARNING)):
+            self.breaks('9', submissions.PRODUCT, 6, level,
+                        pages={'website_url': kind})
+        for pages in ({'website_url': 'text/html; charset=UTF-8'}, None):
+            self.keeps('9', pages=pages)
 
     def test_11_the_title_names_release_and_product(self):
-        for title in ('Conformance results', 'Add v1.34/te',
-                      'Conformance results for te/v1.34'):
-            self.breaks('11', title=title)
+        for title, level in (
+                ('Conformance results', rules.ERROR),
+                ('Add v1.34/te', rules.ERROR),
+                ('Conformance results for te/v1.34', rules.ERROR),
+                ('Conformance results for v1.34/', rules.WARNING)):
+            self.breaks('11', level=level, title=title)
         self.keeps('11', title='conformance results for v1.34 te')
-
-    def test_11_a_title_without_a_product_is_asked_about(self):
-        self.breaks('11', level=rules.WARNING,
-                    title='Conformance results for v1.34/')
 
     def test_12_old_releases_are_over(self):
         self.keeps('12', latest='v1.36')
         self.assertIn('v1.35', self.breaks('12', latest='v1.37'))
-
-    def test_12_new_releases_are_named_by_an_option(self):
         self.assertIn('--latest v1.34', self.breaks(
             '12', level=rules.WARNING, latest='v1.33'))
 
-    def test_13_a_required_test_is_there(self):
-        text = self.breaks('13', file=submissions.JUNIT, required=(
-            'a [Conformance]', 'c [Conformance]'))
-
-        self.assertIn('c [Conformance]', text)
-
-    def test_13_a_required_test_passed(self):
+    def test_13_each_required_test_is_there_and_passed(self):
+        self.assertIn('c [Conformance]', self.breaks(
+            '13', submissions.JUNIT,
+            required=('a [Conformance]', 'c [Conformance]')))
         for kind in by_hand.skipped, by_hand.failed, by_hand.unfinished:
-            self.breaks('13', file=submissions.JUNIT, line=3,
-                        **self.with_spec(kind))
+            self.breaks('13', submissions.JUNIT, 3, **self.with_spec(kind))
+        # A release without a list.
+        self.breaks('13', submissions.JUNIT, level=rules.WARNING,
+                    required=None)
 
-    def test_13_of_two_with_one_name_one_is_enough(self):
+    def test_13_names_that_are_the_same(self):
         self.keeps('13', result=submissions.result(
             by_hand.passed('a [Conformance]'),
             by_hand.skipped('a [Conformance]'),
             by_hand.passed('b [Conformance]')))
-
-    def test_13_the_name_with_other_quotes_is_the_same(self):
         for name in ("exec with 'cat /tmp/health' [Conformance]",
                      'exec with &#34;cat /tmp/health&#34; [Conformance]'):
             self.keeps('13', result=submissions.result(by_hand.passed(name)),
                        required=('exec with "cat /tmp/health" [Conformance]',))
-
-    def test_13_a_release_without_a_list_is_warned_of(self):
-        self.breaks('13', file=submissions.JUNIT, required=None,
-                    level=rules.WARNING)
 
     def test_13_many_are_cut_short(self):
         names = tuple(f'{n} [Conformance]' for n in range(100))
@@ -179,19 +166,15 @@ class RulesTest(testtools.TestCase):
                                   if f.rule == '13'][-1].text)
 
     def test_14_no_conformance_test_failed(self):
-        self.breaks('14', file=submissions.JUNIT, line=3,
-                    **self.with_spec(by_hand.failed))
-
-    def test_14_a_test_that_is_not_required_may_not_fail_either(self):
-        self.breaks('14', file=submissions.JUNIT, line=5,
-                    **self.with_spec(by_hand.failed, 'x [Conformance]', 5),
-                    required=('b [Conformance]',))
+        """Required or not; what is missing is missed here too."""
+        failed = self.with_spec(by_hand.failed, 'x [Conformance]', 5)
+        for line, changes in (
+                (3, self.with_spec(by_hand.failed)),
+                (5, failed | {'required': ('b [Conformance]',)}),
+                (None, {'required': ('z [Conformance]',)})):
+            self.breaks('14', submissions.JUNIT, line, **changes)
         self.keeps('14', **self.with_spec(by_hand.failed, '[Slow] x', 5),
                    required=('b [Conformance]',))
-
-    def test_14_missing_tests_are_missed_here_too(self):
-        self.breaks('14', file=submissions.JUNIT,
-                    required=('z [Conformance]',))
 
     def test_13_and_14_need_files_that_can_be_read(self):
         for rule in ('13', '14'):
@@ -199,26 +182,22 @@ class RulesTest(testtools.TestCase):
                 rule, file=submissions.JUNIT, result=None,
                 broken='it is no XML'))
 
-    def test_the_log_is_of_the_release(self):
-        self.breaks(rules.LOG_VERSION, file=submissions.LOG, line=1,
-                    **self.with_log(versions=(('v1.33', 1),)))
+    def test_the_log_is_of_this_run(self):
+        ends = 'FAIL! -- 2 Passed | 0 Failed | 0 Pending | 5 Skipped', \
+            'SUCCESS! -- 2 Passed | 0 Failed | 1 Pending | 4 Skipped'
+        for rule, line, level, changes in (
+                (rules.LOG_VERSION, 1, rules.ERROR,
+                 self.with_log(versions=(('v1.33', 1),))),
+                (rules.LOG_MATCH, None, rules.ERROR, {
+                    'result': submissions.result(
+                        problems=('counts differ',))}),
+                (rules.LOG_MATCH, None, rules.WARNING, {
+                    'result': submissions.result(log=model.Log())}),
+                *((rules.LOG_SUCCESS, None, rules.WARNING,
+                   self.with_log(end=end)) for end in ends)):
+            self.breaks(rule, submissions.LOG, line, level, **changes)
         self.keeps(rules.LOG_VERSION,
                    **self.with_log(versions=(('v1.34', 1),)))
-
-    def test_log_and_junit_are_of_one_run(self):
-        self.breaks(rules.LOG_MATCH, file=submissions.LOG,
-                    result=submissions.result(problems=('counts differ',)))
-
-    def test_a_log_without_an_end_is_asked_about(self):
-        self.breaks(rules.LOG_MATCH, file=submissions.LOG,
-                    level=rules.WARNING,
-                    result=submissions.result(log=model.Log()))
-
-    def test_the_log_ends_with_success(self):
-        for end in ('FAIL! -- 2 Passed | 0 Failed | 0 Pending | 5 Skipped',
-                    'SUCCESS! -- 2 Passed | 0 Failed | 1 Pending | 4 Skipped'):
-            self.breaks(rules.LOG_SUCCESS, file=submissions.LOG,
-                        level=rules.WARNING, **self.with_log(end=end))
 
     def test_a_finding_reads_like_a_compilers(self):
         found = rules.Finding('13', 'gone', 'a/b.xml', 7)

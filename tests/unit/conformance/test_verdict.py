@@ -49,11 +49,6 @@ class VerdictTest(testtools.TestCase):
             found.eligible, found.certification_blockers, found.missing))
         self.assertEqual(0, found.exit_code)
 
-    def test_nothing_ran(self):
-        for specs in ((), (by_hand.skipped('a'),)):
-            self.judge(by_hand.result(*specs), verdict.INCOMPLETE,
-                       'no spec ran')
-
     def test_failed_weighs_more_than_the_harness(self):
         result = by_hand.result(
             by_hand.failed('a'), infra_errors=(model.InfraError(
@@ -107,18 +102,20 @@ class VerdictTest(testtools.TestCase):
             verdict.PASSED)
 
     def test_what_makes_a_run_incomplete(self):
-        for kwargs, reason in (
-                ({'finished': False}, 'did not complete'),
-                ({'planned': 3}, '1 specs were started, but 3 were planned'),
-                ({'problems': ('counts differ',)}, 'counts differ')):
+        passed = by_hand.passed('a')
+        for specs, kwargs, reason in (
+                ((), {}, 'no spec ran'),
+                ((by_hand.skipped('a'),), {}, 'no spec ran'),
+                ((passed, by_hand.unfinished('b')), {},
+                 '1 specs did not end'),
+                ((passed,), {'finished': False}, 'did not complete'),
+                ((passed,), {'planned': 3},
+                 '1 specs were started, but 3 were planned'),
+                ((passed,), {'problems': ('counts differ',)},
+                 'counts differ')):
             with self.subTest(reason):
-                self.judge(by_hand.result(by_hand.passed('a'), **kwargs),
+                self.judge(by_hand.result(*specs, **kwargs),
                            verdict.INCOMPLETE, reason)
-
-    def test_a_spec_that_did_not_end(self):
-        self.judge(by_hand.result(by_hand.passed('a'),
-                                  by_hand.unfinished('b')),
-                   verdict.INCOMPLETE, '1 specs did not end')
 
     def test_a_spec_that_called_itself_off_was_begun(self):
         result = by_hand.result(
@@ -167,13 +164,6 @@ class VerdictTest(testtools.TestCase):
         self.assertIn('no list of CNCF for Kubernetes v1.99.0',
                       found.remarks[0])
 
-    def test_a_version_that_nobody_knows_certifies_nothing(self):
-        found = self.judge(good(cluster=model.Cluster()), verdict.PASSED,
-                           names=None)
-
-        self.assertEqual(('the version of Kubernetes is not known',),
-                         found.certification_blockers)
-
     def test_a_mirrored_image_is_remarked(self):
         for image, remarks in (
                 ('registry.k8s.io/conformance:v1.34.9', 0),
@@ -183,41 +173,32 @@ class VerdictTest(testtools.TestCase):
             self.assertEqual((True, remarks), (found.eligible,
                                                len(found.remarks)))
 
-    def test_another_run_passes_without_them_and_is_not_eligible(self):
-        result = by_hand.result(
-            by_hand.passed('x'), *map(by_hand.skipped, REQUIRED),
-            mode=model.QUICK, cluster=model.Cluster('v1.34.9'))
+    def test_what_keeps_a_run_from_certification(self):
+        """A run of another mode passes or fails nevertheless."""
+        version = {'cluster': model.Cluster('v1.34.9')}
+        for result, outcome, names, blocker in (
+                (good(stand_in_images=True), verdict.PASSED, REQUIRED,
+                 'the images of the run are stand-ins'),
+                (good(cluster=model.Cluster()), verdict.PASSED, None,
+                 'the version of Kubernetes is not known'),
+                (good(mode=model.UNKNOWN), verdict.PASSED, REQUIRED,
+                 'the record does not show that it is a certified run: '
+                 '2 of 2 required tests ran'),
+                (by_hand.result(
+                    by_hand.passed('x'), *map(by_hand.skipped, REQUIRED),
+                    mode=model.QUICK, **version), verdict.PASSED, REQUIRED,
+                 'it is not a certified run; the mode is quick: 0 of 2 '
+                 'required tests ran'),
+                (by_hand.result(
+                    by_hand.failed(REQUIRED[0]), by_hand.skipped(REQUIRED[1]),
+                    mode=model.FOCUSED, **version), verdict.FAILED, REQUIRED,
+                 'it is not a certified run; the mode is focus: 1 of 2 '
+                 'required tests ran, of which 1 did not pass')):
+            with self.subTest(blocker):
+                found = self.judge(result, outcome, names=names)
 
-        found = self.judge(result, verdict.PASSED)
-
-        self.assertFalse(found.eligible)
-        self.assertEqual(
-            ('it is not a certified run; the mode is quick: 0 of 2 required '
-             'tests ran',), found.certification_blockers)
-
-    def test_another_run_that_fails_tells_which_required_tests_it_ran(self):
-        result = by_hand.result(
-            by_hand.failed(REQUIRED[0]), by_hand.skipped(REQUIRED[1]),
-            mode=model.FOCUSED, cluster=model.Cluster('v1.34.9'))
-
-        found = self.judge(result, verdict.FAILED)
-
-        self.assertIn(
-            'it is not a certified run; the mode is focus: 1 of 2 required '
-            'tests ran, of which 1 did not pass', found.certification_blockers)
-
-    def test_files_that_do_not_tell_their_mode(self):
-        found = self.judge(good(mode=model.UNKNOWN), verdict.PASSED)
-
-        self.assertEqual(
-            ('the record does not show that it is a certified run: 2 of 2 '
-             'required tests ran',), found.certification_blockers)
-
-    def test_what_keeps_a_passed_run_from_certification(self):
-        found = self.judge(good(stand_in_images=True), verdict.PASSED)
-
-        self.assertEqual(('the images of the run are stand-ins',),
-                         found.certification_blockers)
+                self.assertFalse(found.eligible)
+                self.assertIn(blocker, found.certification_blockers)
 
     def test_what_was_wrong_with_the_cluster_explains_and_decides_nothing(
             self):

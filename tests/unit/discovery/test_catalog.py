@@ -72,14 +72,6 @@ class InstalledTestCase(testtools.TestCase):
 
 class LoadedTest(InstalledTestCase):
 
-    def test_a_driver(self):
-        self.installed.module('mct_good')
-        self.installed.add('some-drivers', '1.2.3', mct_good='mct_good:Driver')
-
-        self.assertEqual(
-            model.Offer('mct_good', (UBUNTU,), origin='some-drivers 1.2.3'),
-            self.offers()['mct_good'])
-
     def test_a_beta_driver_with_two_types(self):
         offer = self.provide('''return [
             {'server_type': 'vm', 'os': 'a', 'coe': 'k', 'more': 1},
@@ -141,14 +133,6 @@ class LoadedTest(InstalledTestCase):
                          offers['mct_off'])
         self.assertNotIn('mct_off', sys.modules)
         self.assertEqual([], self.warnings('mct_off'))
-
-    def test_the_time_of_each_is_told_to_who_looks_for_it(self):
-        self.installed.module('mct_good')
-        self.installed.add('good', mct_good='mct_good:Driver')
-        self.offers()
-
-        self.assertRegex(self.log.output,
-                         r"DEBUG Driver 'mct_good': \d+\.\d+ s to load")
 
 
 class BrokenTest(InstalledTestCase):

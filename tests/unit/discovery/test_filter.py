@@ -12,7 +12,6 @@ from oslo_config import cfg
 import testtools
 
 from magnum_capi.discovery import filter as filter_
-from magnum_capi import errors
 from tests.unit.discovery import distributions
 from tests.unit.discovery import scripted_magnum
 
@@ -55,11 +54,6 @@ class ConfigurationTest(testtools.TestCase):
         self.assertEqual('mct_one', self.driver(app))
         self.assertEqual('mct_two', self.driver(
             self.start(self.file.read_text())))
-
-    def test_without_a_usable_one_magnum_does_not_start(self):
-        e = self.assertRaises(errors.UsageError, self.start,
-                              '[k8s_discovery]\nmode = lenient\n')
-        self.assertIn('lenient', str(e))
 
     def test_who_may_not_ask_learns_nothing(self):
         app = self.start('')

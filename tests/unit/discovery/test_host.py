@@ -207,12 +207,6 @@ class RowsTest(testtools.TestCase):
             [(row['Driver'], row['State'], row['Options'])
              for row in written(ALL)])
 
-    def test_the_default_is_not_installed(self):
-        self.assertEqual(
-            [('d', ['default_driver'])],
-            [(row['Driver'], row['Options']) for row in written(
-                model.Catalog((), model.Policy('d')))])
-
 
 class InventoryTest(testtools.TestCase):
 

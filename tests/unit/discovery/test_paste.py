@@ -210,18 +210,6 @@ class PutTest(testtools.TestCase):
                          paste.position(self.path.read_text()))
         self.assertFalse(paste.put(self.path))
 
-    def test_one_that_is_misplaced_is_moved(self):
-        # To the front and to the back of what sorts before or behind it.
-        for name in ('aaa', 'zzz'):
-            self.path.write_text(
-                FILE.replace('request_id', f'{name} request_id')
-                + f'\n[filter:{name}]\npaste.filter_factory = '
-                f'{paste.FACTORY}\n')
-
-            self.assertTrue(paste.put(self.path), name)
-            self.assertIn(f'= request_id authtoken {name} api_v1',
-                          self.path.read_text())
-
     def test_mode_and_link_stay(self):
         link = self.path.with_name('link')
         link.symlink_to(self.path)

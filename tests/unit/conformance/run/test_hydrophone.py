@@ -130,13 +130,6 @@ class TestCalls(testtools.TestCase):
         self.assertEqual('forbidden',
                          self.driven.failure_message(error.output))
 
-    def test_failed_tests_are_no_failure_of_hydrophone(self):
-        self.files(('e2e.log', run_box.LOG), ('junit_01.xml', run_box.JUNIT))
-
-        self.assertEqual('.', self.fetch())
-        self.assertEqual(['e2e.log', 'junit_01.xml'], self.names())
-        self.assertIn('--continue', (self.base / 'called').read_text())
-
     def test_what_broke_off_stays_until_there_is_a_whole_copy(self):
         self.files(('e2e.log', run_box.LOG),
                    ('junit_01.xml', run_box.JUNIT[:50]))

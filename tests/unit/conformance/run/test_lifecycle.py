@@ -19,7 +19,6 @@ from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance.run import watch
 from magnum_capi_tempest.conformance import verdict
 from magnum_capi_tempest.kubeclient import kube
-from tests.unit.conformance import magnum_cloud
 from tests.unit.conformance.run import run_box
 
 COMPLETE = run_box.COMPLETE
@@ -40,16 +39,6 @@ class TestRun(run_box.TestCase):
                          self.box.called)
         self.assertEqual(runs.ENDED, self.box.stage)
         self.assertEqual(ended.source, self.box.folder / 'x.tar.gz')
-
-    def test_hydrophone_gives_the_same_kind_of_result(self):
-        ended = self.box.run(backend=model.HYDROPHONE)
-
-        self.assertEqual((model.HYDROPHONE, 1, self.box.folder), (
-            ended.result.backend, len(ended.result.ran), ended.source))
-        # Its log has no end.
-        self.assertEqual(verdict.INCOMPLETE, ended.verdict.outcome)
-        self.assertEqual((['begin', '--continue'], runs.ENDED),
-                         (self.box.called, self.box.stage))
 
     def test_it_is_written_down_before_anything_is_created(self):
         for backend, verb in ((model.SONOBUOY, 'run'),
@@ -105,18 +94,6 @@ class TestRun(run_box.TestCase):
 
         self.assertEqual(verdict.FAILED, self.box.run().verdict.outcome)
         self.assertEqual(runs.FETCHED, self.box.stage)
-
-    def test_namespaces_of_tests_are_named_and_left(self):
-        self.box.said = [COMPLETE]
-        self.box.lists['namespaces'].append(
-            {'metadata': {'name': 'pods-1', 'labels': {'e2e-run': 'x'}}})
-        with mock.patch.object(self.box.runtime.progress, 'info') as info:
-            self.box.run()
-
-        self.assertEqual(['pods-1'], [
-            s['metadata']['name'] for s in self.box.lists['namespaces']])
-        self.assertIn('kubectl delete namespace pods-1',
-                      info.call_args.args[0])
 
     def test_no_verdict_is_made_of_a_part(self):
         """What the run left is saved, without secrets, for people."""
@@ -218,16 +195,6 @@ class TestBeginning(run_box.TestCase):
         self.assertEqual([], self.box.called)
         self.assertFalse(self.box.folder.exists())
 
-    def test_only_the_preflight(self):
-        lifecycle.check(self.box.request(), self.box.runtime)
-        self.box.lists['nodes'] = []
-        self.assertRaises(errors.EnvironmentProblem, lifecycle.check,
-                          self.box.request(), self.box.runtime)
-
-        self.assertEqual(([], []), (self.box.called,
-                                    self.box.lists['namespaces']))
-        self.assertFalse(self.box.folder.exists())
-
     def test_a_namespace_that_exists_is_not_taken(self):
         """Without a preflight neither."""
         for begin, words in (
@@ -271,13 +238,6 @@ class TestLater(run_box.TestCase):
         self.box.called.clear()
         self.assertEqual(verdict.FAILED, self.attach().verdict.outcome)
         self.assertEqual([], self.box.called)
-
-    def test_hydrophone_is_not_begun_again(self):
-        self.begun(backend=model.HYDROPHONE)
-
-        self.assertEqual(1, len(self.attach().result.ran))
-        self.assertEqual((['--continue'], runs.ENDED),
-                         (self.box.called, self.box.stage))
 
     def test_files_of_hydrophone_that_a_killed_command_had_fetched(self):
         """It has removed its pod, so there is no other copy."""
@@ -469,18 +429,6 @@ class TestElsewhere(run_box.TestCase):
         self.assertEqual(math.inf, finishing.limits(
             record, self.box.runtime).deadline)
 
-    def test_hydrophone_removes_what_it_has_fetched(self):
-        self.box.plain_hydrophone()
-
-        error = self.assertRaises(errors.UsageError, self.attach)
-        self.assertIn('--remove', str(error))
-        self.assertEqual([], self.box.called)
-        self.assertFalse(self.box.folder.exists())
-
-        ended = self.attach(remove=True)
-        self.assertEqual((1, model.UNKNOWN), (
-            len(ended.result.ran), ended.result.mode))
-
     def test_a_namespace_that_came_after_it_is_left_alone(self):
         self.box.plain_run()
         self.box.said = [COMPLETE]
@@ -545,11 +493,3 @@ class TestPreview(run_box.TestCase):
         self.assertEqual([argvs[0], argvs[1], argvs[3]],
                          [lines[0], lines[1], lines[3]])
         self.assertEqual(argvs[2][:6], lines[2][:6])
-
-    def test_a_cluster_of_magnums_has_no_kubeconfig_yet(self):
-        self.useFixture(magnum_cloud.Cloud('c1'))
-
-        argvs = lifecycle.preview(self.box.request(
-            target=runs.Target('c1', magnum_cloud.NAME)))
-
-        self.assertIn('KUBECONFIG-OF-c1', argvs[0])

@@ -61,23 +61,6 @@ class TestFetch(testtools.TestCase):
         self.assertEqual(0o600, path.stat().st_mode & 0o777)
         self.assertEqual([path], list(self.folder.iterdir()))
 
-    def test_bad_ones_are_tried_again_with_growing_pauses(self):
-        broken = GOOD[:-9] + bytes([GOOD[-9] ^ 1]) + GOOD[-8:]
-        path = self.fetch(errors.CommandFailed(['s'], 2, 'EOF'), GOOD[:-1],
-                          broken, [], GOOD)
-
-        self.assertEqual(GOOD, path.read_bytes())
-        self.assertEqual([2, 4, 8, 16], self.clock.naps)
-
-    def test_in_the_end_it_gives_up_and_leaves_nothing(self):
-        error = self.assertRaises(
-            errors.WaitAborted, self.fetch, GOOD[:-1], GOOD[:-2], attempts=2)
-
-        self.assertIn(f'{len(GOOD) - 2} bytes instead of {len(GOOD)}',
-                      str(error))
-        self.assertIn('try again', str(error))
-        self.assertEqual([], list(self.folder.iterdir()))
-
     def test_of_several_archives_ours_is_taken(self):
         path = self.fetch([gzip.compress(b'another'), GOOD])
 

@@ -2,7 +2,6 @@
 
 
 import pathlib
-import re
 
 import testtools
 
@@ -44,35 +43,12 @@ class TestPlan(testtools.TestCase):
         self.refused('option of its own', env=(('E2E_SKIP', ''),))
         self.refused('control', mode=model.FOCUSED, expression='a\nb')
 
-    def test_a_spec_is_matched_by_its_whole_name_alone(self):
-        name = ('[sig-node] Probing container should *not* be restarted '
-                'with a exec "cat /tmp/health" (a.b+c?) {x}^$ \\d')
-        plan = runner.Plan(mode=model.FOCUSED, focus=(name, 'other'))
-
-        # What Go's regexp takes as quoted, Python's does, too.
-        found = re.compile(plan.focus_expression)
-        self.assertTrue(found.search(f'Kubernetes e2e suite {name}'))
-        self.assertTrue(found.search('other'))
-        self.assertIsNone(found.search(name.replace('.', 'x')))
-
     def test_a_focus_that_no_variable_holds_is_refused(self):
         names = tuple(f'{n:05d} {"x" * 100}' for n in range(1300))
 
         self.refused('1300 specs', mode=model.FOCUSED, focus=names)
         self.refused('131', mode=model.FOCUSED,
                      expression='x' * (128 * 1024))
-
-    def test_a_focus_of_all_conformance_specs_fits(self):
-        plan = runner.Plan(mode=model.FOCUSED, focus=tuple(
-            f'{n:03d} {"[x] " * 30}' for n in range(446)))
-
-        self.assertLess(len(plan.focus_expression), runner.LONGEST)
-
-    def test_number_of_processes(self):
-        plan = runner.Plan(mode=model.FOCUSED, expression='x', parallel=2)
-
-        self.assertEqual('--procs=2',
-                         plan.variables['E2E_EXTRA_GINKGO_ARGS'])
 
     def test_own_arguments_do_not_switch_progress_off(self):
         plan = runner.Plan(env=(('E2E_EXTRA_ARGS', '--allowed=1'),))
