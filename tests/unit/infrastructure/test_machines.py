@@ -55,12 +55,6 @@ class ForwardTest(testtools.TestCase):
         self.assertEqual([('GET', '/machines/u/console', None)] * 2,
                          self.asked)
 
-    def test_forget_what_there_may_be(self):
-        for self.answer in ((204, b''), (404, b'{"message": "none"}')):
-            self.service.forget(machines.FLOATING_IPS, 'y')
-        self.assertEqual([('DELETE', '/floating-ips/y', None)] * 2,
-                         self.asked)
-
 
 class TimeoutTest(testtools.TestCase):
 

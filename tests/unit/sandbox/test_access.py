@@ -2,7 +2,6 @@
 
 import configparser
 import json
-import os
 import pathlib
 import shlex
 
@@ -59,49 +58,29 @@ class AccessTest(testtools.TestCase):
     def test_every_option_of_tempest_stays(self):
         self.assertEqual([], tempest_options.dead(self.tempest_conf()))
 
-    def test_seeded_ids(self):
-        conf = self.tempest_conf()
-        self.assertEqual(
-            ('image-id', 'network-id', 'image-id'),
-            (conf['magnum_capi']['image_id'],
-             conf['magnum_capi']['external_network'],
-             conf['compute']['image_ref']))
-
-    def test_driver_only_when_asked_for(self):
-        self.assertNotIn('driver', self.tempest_conf()['magnum_capi'])
-        self.assertEqual('k8s_x', self.tempest_conf(
-            driver='k8s_x')['magnum_capi']['driver'])
-
-    def test_templates_keep_their_driver_as_of_the_newest_magnum(self):
-        old, new = (self.promises('magnum.template.keeps-driver',
-                                  magnum=magnum)
-                    for magnum in ('2026.1', releases.NEWEST.name))
-
-        self.assertEqual((False, True), (old, new))
-
-    def test_the_filter_makes_templates_keep_their_driver(self):
-        self.assertTrue(self.promises(
-            'magnum.template.keeps-driver', discovery_filter=True,
-            magnum='2025.1'))
-
-    def test_it_is_a_promise_of_discovery_to_keep_it(self):
-        for promise, asked in (('kept', False), ('discovery', True)):
-            self.assertEqual(asked, self.promises(
-                'magnum.template.keeps-driver', promise=promise,
-                magnum='2025.1'))
-
-    def test_failed_clusters_are_polled_as_of_magnum_22(self):
-        self.assertEqual([False, False, True, True], [
-            self.promises('magnum.cluster.failed-polled',
-                          magnum=release.name)
-            for release in releases.RELEASES])
-
-    def test_command_that_changes_the_configuration(self):
-        command = shlex.split(
-            self.tempest_conf()['magnum_capi']['configure_command'])
-        self.assertTrue(os.access(command[0], os.X_OK))
-        self.assertEqual(['sandbox', 'set', '--directory',
-                          str(self.layout.directory)], command[-4:])
+    def test_what_is_promised(self):
+        keeps, polled, balancer, volume = (
+            'magnum.template.keeps-driver', 'magnum.cluster.failed-polled',
+            'network.service.balancer', 'network.service.volume')
+        servers = {'infrastructure': infrastructure.OPENSTACK}
+        real = nodes.Nodes(nodes.DOCKER, '/i', ())
+        for wanted, kept, not_kept in (
+                ({'magnum': '2025.1'}, (), (keeps, polled)),
+                ({'magnum': '2025.2'}, (), (keeps, polled)),
+                ({'magnum': '2026.1'}, (polled,), (keeps,)),
+                ({'magnum': releases.NEWEST.name}, (keeps, polled), ()),
+                # The filter makes templates keep their driver, and that is a
+                # promise of discovery.
+                ({'magnum': '2025.1', 'discovery_filter': True}, (keeps,), ()),
+                ({'magnum': '2025.1', 'promise': 'discovery'}, (keeps,), ()),
+                # Nodes without pods have no services.
+                ({}, (balancer, volume), ()),
+                (servers, (), (balancer, volume)),
+                ({**servers, 'machines': real}, (balancer,), (volume,))):
+            for name in (*kept, *not_kept):
+                self.assertEqual(
+                    name in kept, self.promises(name, **wanted),
+                    (name, wanted))
 
     def test_command_with_blanks_in_its_paths(self):
         """As in a home with a blank; oslo.config drops a pair of quotes."""
@@ -119,14 +98,6 @@ class AccessTest(testtools.TestCase):
         self.assertEqual('/my home/bin/python', words[0])
         self.assertIn(str(self.layout.directory), words)
 
-    def test_third_party_only_when_asked_for(self):
-        self.assertNotIn('magnum', self.tempest_conf())
-        conf = self.tempest_conf(third_party=True)
-        self.assertEqual(
-            ('true', 'ubuntu-capi'),
-            (conf['service_available']['magnum'],
-             conf['magnum']['image_id']))
-
     def real(self, *versions, **values):
         """tempest.conf for real nodes."""
         images = {f'kubernetes-{v[1:5]}': f'id-{v}' for v in versions}
@@ -136,14 +107,13 @@ class AccessTest(testtools.TestCase):
             nodes.DOCKER, '/i', versions, **values))['magnum_capi']
 
     def test_real_nodes_are_upgraded_by_one_minor(self):
-        conf = self.real('v1.33.13', 'v1.34.9')
-        self.assertEqual(('id-v1.33.13', 'kubernetes-1.34'),
-                         (conf['image_id'], conf['upgrade_image_id']))
-
-    def test_real_nodes_of_one_minor_are_not_upgraded(self):
-        conf = self.real('v1.34.9')
-        self.assertEqual('id-v1.34.9', conf['image_id'])
-        self.assertNotIn('upgrade_image_id', conf)
+        for versions, upgraded_to in (
+                (('v1.33.13', 'v1.34.9'), 'kubernetes-1.34'),
+                (('v1.33.13',), None)):
+            conf = self.real(*versions)
+            self.assertEqual(
+                ('id-v1.33.13', upgraded_to),
+                (conf['image_id'], conf.get('upgrade_image_id')))
 
     def test_real_nodes_have_no_faults_by_flavor_and_take_longer(self):
         was = self.tempest_conf()['magnum_capi']
@@ -152,24 +122,6 @@ class AccessTest(testtools.TestCase):
         self.assertNotIn('fault_flavors', conf)
         self.assertGreater(int(conf['build_timeout']),
                            int(was['build_timeout']))
-
-    def test_servers_leave_what_servers_leave(self):
-        feature = 'magnum_capi_feature_enabled'
-        self.assertNotIn('real_nodes', self.tempest_conf()[feature])
-        conf = self.tempest_conf(
-            infrastructure=infrastructure.OPENSTACK)[feature]
-        self.assertEqual('true', conf['real_nodes'])
-
-    def test_nodes_without_pods_have_no_services(self):
-        memory, servers, real = (
-            [self.promises(f'network.service.{what}', **wanted)
-             for what in ('balancer', 'volume')] for wanted in (
-                {}, {'infrastructure': infrastructure.OPENSTACK},
-                {'infrastructure': infrastructure.OPENSTACK,
-                 'machines': nodes.Nodes(nodes.DOCKER, '/i', ())}))
-        self.assertEqual([True, True], memory)
-        self.assertEqual([False, False], servers)
-        self.assertEqual([True, False], real)
 
     def test_stand_ins_are_told(self):
         self.assertEqual({'SANDBOX_DOCKER_HOST':
@@ -205,8 +157,3 @@ class AccessTest(testtools.TestCase):
                 'CAPI', 'CONF', 'CONF_DIR')])
         for secret in samples.PASSWORDS.values():
             self.assertNotIn(secret, ' '.join(found.values()))
-
-    def test_variables_name_the_workspace_of_tempest(self):
-        folder = pathlib.Path(access.variables(
-            self.layout, samples.VENV)['TEMPEST_CONFIG_DIR'])
-        self.assertTrue(folder.is_relative_to(self.layout.directory))

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-import base64
 import pathlib
 
 import fixtures
@@ -8,7 +7,6 @@ import testtools
 
 from magnum_capi_sandbox.cloud import credentials
 from magnum_capi_sandbox.cloud import snapshot
-from tests.unit.sandbox import samples
 
 
 class CredentialsTest(testtools.TestCase):
@@ -29,18 +27,6 @@ class CredentialsTest(testtools.TestCase):
         self.assertEqual({24}, set(map(len, made.values())))
         self.assertEqual(made, credentials.passwords(self.folder))
 
-    def test_keys_are_as_keystone_makes_them(self):
-        credentials.make(self.folder)
-        keys = [content for name, content in self.files().items()
-                if name.startswith('keystone/')]
-        self.assertEqual(
-            [f'keystone/{kind}-keys/{number}'
-             for kind in ('credential', 'fernet') for number in (0, 1)],
-            sorted(set(self.files()) - {'secrets.json'}))
-        self.assertEqual(4, len(set(keys)))
-        self.assertEqual(
-            {32}, {len(base64.urlsafe_b64decode(key)) for key in keys})
-
     def test_they_are_private(self):
         credentials.make(self.folder)
         self.assertEqual({0}, {
@@ -60,13 +46,3 @@ class CredentialsTest(testtools.TestCase):
         self.assertEqual(
             set(), {p.name for p in self.folder.iterdir()}
             & set(snapshot.MEMBERS))
-
-    def test_of_each_user_of_keystone(self):
-        made = credentials.make(self.folder)
-        found = credentials.of_users(made)
-        self.assertEqual(
-            {'admin', 'demo', *samples.SERVICES} - {'keystone'},
-            set(found))
-        self.assertEqual(
-            {made[who] for who in ('admin', 'demo', 'service')},
-            set(found.values()))

@@ -3,11 +3,7 @@
 import testtools
 
 from magnum_capi import errors
-from magnum_capi_sandbox import catalog
-from magnum_capi_sandbox.cloud import credentials
-from magnum_capi_sandbox.cloud import databases
 from magnum_capi_sandbox.cloud import environment
-from magnum_capi_sandbox.cloud import flavors
 from magnum_capi_sandbox import infrastructure
 from magnum_capi_sandbox import releases
 from magnum_capi_sandbox import spec
@@ -15,11 +11,6 @@ from magnum_capi_tempest import resources
 
 
 class InfrastructureTest(testtools.TestCase):
-
-    def test_the_default_is_memory(self):
-        self.assertEqual(infrastructure.MEMORY,
-                         spec.decided(
-                             spec.Spec(), None).infrastructure)
 
     def test_openstack_is_refused_with_the_profile_full(self):
         self.assertRaises(
@@ -43,30 +34,3 @@ class InfrastructureTest(testtools.TestCase):
                   if '==' in line}
                  for path in (releases.CLOUD, infrastructure.PINS)]
         self.assertEqual(set(), set.intersection(*names))
-
-    def test_every_service_has_a_user(self):
-        known = {'admin': 'a', 'demo': 'd', 'service': 's'}
-        more = set(credentials.of_users(known, infrastructure.OPENSTACK)) \
-            - set(credentials.of_users(known))
-        self.assertEqual({'placement', 'octavia'}, more)
-
-    def test_what_a_real_openstack_has_in_addition(self):
-        more = {s.name for s in catalog.services(infrastructure.OPENSTACK)} \
-            - {s.name for s in catalog.services()}
-        self.assertEqual({'placement', 'octavia'}, more)
-        self.assertEqual(
-            {'nova_cell1', *more},
-            set(databases.names(infrastructure.OPENSTACK))
-            - set(databases.names(infrastructure.MEMORY)))
-
-    def test_knobs_of_servers_are_extra_specs(self):
-        found = {f.name: flavors.extra_specs(f) for f in flavors.FLAVORS}
-        self.assertEqual({'sandbox:create_delay': '20'},
-                         found['slow.create'])
-        self.assertEqual({'sandbox:delete_delay': '70'},
-                         found['slow.minute'])
-        self.assertIn('No valid host',
-                      found['fault.failed']['sandbox:failure'])
-        self.assertEqual({}, found['slow.node'])
-        self.assertEqual({'sandbox:create_delay': '86400'},
-                         found['fault.build'])

@@ -36,10 +36,6 @@ class LogsTest(testtools.TestCase):
         self.assertEqual('magnum | a\ufffd\nnova   | 2\nnova   | 3\n',
                          self.show())
 
-    def test_one(self):
-        self.start()
-        self.assertEqual('nova | 3\n', self.show('nova', lines=1))
-
     def test_a_full_log_is_followed_to_the_next_file(self):
         self.start()
         path = self.box.supervisor.log('nova')

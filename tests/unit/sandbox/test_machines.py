@@ -108,11 +108,3 @@ class MachinesTest(testtools.TestCase):
         (self.directory / 'containers').mkdir()
         machines.down(self.directory, None)
         self.assertEqual(['down'], self.done)
-
-    def test_what_it_costs_is_said(self):
-        said = machines.needs(self.wanted.archives.values())
-        self.assertIn('1.0 GiB of images to load, which takes about 26 s',
-                      said)
-        said = machines.needs([])
-        self.assertNotIn('to load', said)
-        self.assertIn('6.0 GiB of disk', said)

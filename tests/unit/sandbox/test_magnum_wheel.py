@@ -175,19 +175,6 @@ class EnvironmentTest(_Base):
                 [], [line for line in gone[1:] if '--hash' not in line])
             self.assertEqual([], [line for line in mine if line not in plain])
 
-    def test_it_is_installed_with_them(self):
-        release = self.find(str(self.wheel('20.0.3')))
-        folder = environment.location(environment.key(release))
-        calls = []
-
-        def uv(argv, **kwargs):
-            folder.mkdir(exist_ok=True)
-            calls.append(argv)
-
-        with fixtures.MockPatchObject(processes, 'run', uv):
-            environment.ensure(progress.Silent(), release)
-        self.assertEqual(release.wheel, calls[-1][-1])
-
     def test_only_the_last_ones_stay(self):
         def uv(argv, **kwargs):
             folder.mkdir(exist_ok=True)

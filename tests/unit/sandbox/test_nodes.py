@@ -36,15 +36,6 @@ class DescribedTest(testtools.TestCase):
             'registry.k8s.io/e2e-test-images/agnhost:2.56',
             nodes.described(archives.inventory(made)).workload_image)
 
-    def test_glance_images_tell_the_version(self):
-        made_of = nodes.Nodes(nodes.DOCKER, '/i', ('v1.33.13', 'v1.34.9'))
-        self.assertEqual(
-            {'kubernetes-1.33': {'os_distro': 'ubuntu',
-                                 'kube_version': 'v1.33.13'},
-             'kubernetes-1.34': {'os_distro': 'ubuntu',
-                                 'kube_version': 'v1.34.9'}},
-            nodes.glance_images(made_of))
-
     def test_the_engine_gets_machines_and_the_load_balancer(self):
         for balancers, more in ((True, ['haproxy']), (False, [])):
             found = nodes.needed(archives.inventory(

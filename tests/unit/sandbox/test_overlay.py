@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-import importlib.metadata
 import json
 import pathlib
 
@@ -80,32 +79,6 @@ class OverlayTest(testtools.TestCase):
         self.make()
         self.assertEqual(['pointed-at'], self.look()['drivers'])
 
-    def test_the_library_is_there_with_its_commands(self):
-        self.make()
-        found = self.look()
-        ours = importlib.metadata.distribution('magnum-capi')
-        self.assertEqual(ours.version, found['version'])
-        self.assertIn('discovery_audit', found['commands'])
-        self.assertTrue(pathlib.Path(found['file']).is_relative_to(
-            self.library))
-
-    def test_nothing_that_lies_beside_the_library(self):
-        self.make()
-        self.assertEqual(
-            {'magnum_capi', 'sandbox.pth'},
-            {p.name for p in self.library.iterdir()
-             if p.suffix != '.dist-info'})
-
-    def test_the_environment_of_the_cloud_is_as_it_was(self):
-        def state():
-            return {str(p): p.lstat().st_mtime_ns
-                    for p in self.cloud.rglob('*')}
-
-        before = state()
-        self.make()
-        self.look()
-        self.assertEqual(before, state())
-
     def test_made_again_it_follows_the_cloud(self):
         self.make()
         other = samples.a_cloud(self.cloud.with_name('other'))
@@ -115,23 +88,7 @@ class OverlayTest(testtools.TestCase):
             other / 'bin' / 'python',
             (self.layout.magnum_env / 'bin' / 'python').readlink())
 
-    def test_the_command_of_a_magnum_host(self):
-        self.make()
-        command = self.layout.magnum_env / 'bin' / 'magnum-capi'
-        self.assertEqual(0o700, command.stat().st_mode & 0o777)
-        # It has no cliff here, but got as far as the library.
-        e = self.assertRaises(errors.CommandFailed, processes.run,
-                              [command, '--version'], timeout=20)
-        self.assertIn("No module named 'cliff'", e.output)
-        self.assertIn('magnum_capi/cli/main.py', e.output)
-
     def test_what_is_no_environment(self):
         e = self.assertRaises(errors.EnvironmentProblem, overlay.library,
                               self.layout.directory)
         self.assertIn(str(self.layout.directory), str(e))
-
-
-class MetadataTest(testtools.TestCase):
-
-    def test_all_of_it(self):
-        self.assertIn('Name: magnum-capi\n', overlay.metadata())

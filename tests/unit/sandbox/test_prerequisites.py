@@ -56,9 +56,6 @@ class PrerequisitesTest(testtools.TestCase):
             {('nova_client', 'api_version'): '2.15'},
             prerequisites.magnum_conf(('magnum-d', 'magnum-a')))
 
-    def test_what_does_not_say_what_it_is_of(self):
-        self.assertEqual((), prerequisites.companions(('git+https://x/y',)))
-
     def test_variables_of_what_is_installed(self):
         ours = {'KUBECONFIG': str(self.layout.kubeconfig),
                 'TMPDIR': str(self.layout.directory / 'tmp')}

@@ -4,21 +4,11 @@ import re
 
 import testtools
 
-from magnum_capi import errors
 from magnum_capi_sandbox import releases
 from magnum_capi_tempest import resources
 
 
 class ReleasesTest(testtools.TestCase):
-
-    def test_by_name_and_by_version(self):
-        self.assertEqual(releases.get('2025.1'), releases.get('20'))
-        self.assertEqual(releases.NEWEST, releases.get('23'))
-
-    def test_an_unknown_one(self):
-        e = self.assertRaises(errors.UsageError, releases.get, '19')
-        self.assertIn("'19'", str(e))
-        self.assertIn('2025.1 (20)', str(e))
 
     def test_the_pins_are_of_that_magnum(self):
         for release in releases.RELEASES:

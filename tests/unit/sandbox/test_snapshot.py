@@ -12,7 +12,6 @@ import testtools
 from magnum_capi import errors
 from magnum_capi import progress
 from magnum_capi_sandbox.cloud import backends
-from magnum_capi_sandbox.cloud import environment
 from magnum_capi_sandbox.cloud import snapshot
 from magnum_capi_sandbox import profiles
 
@@ -114,10 +113,6 @@ class SnapshotTest(testtools.TestCase):
         self.assertIn('No disk space', str(e))
         self.assertTrue(self.kept.exists())
 
-    def test_none(self):
-        self.assertFalse(self.restore())
-        self.assertEqual('', self.said.getvalue())
-
     def test_one_that_is_not_whole_is_made_again(self):
         for damage in (lambda: (self.kept / 'seeded.json').unlink(),
                        lambda: shutil.rmtree(self.kept / 'db')):
@@ -142,21 +137,6 @@ class PathTest(testtools.TestCase):
             'MAGNUM_CAPI_CACHE', str(self.cache)))
         self.useFixture(fixtures.MockPatchObject(
             backends, 'mariadb_version', lambda: '10.11.6'))
-
-    def test_in_the_cache(self):
-        found = snapshot.path(profiles.get('embedded'))
-        self.assertEqual(self.cache / 'snapshots', found.parent)
-        self.assertTrue(found.name.startswith('embedded-'))
-
-    def test_one_for_each_profile(self):
-        self.assertEqual(len(profiles.PROFILES), len({
-            snapshot.path(p) for p in profiles.PROFILES.values()}))
-
-    def test_another_environment_is_another_cloud(self):
-        before = snapshot.path(profiles.get('full'))
-        self.useFixture(fixtures.MockPatchObject(
-            environment, 'key', lambda *_, **__: 'other'))
-        self.assertNotEqual(before, snapshot.path(profiles.get('full')))
 
     def test_all_that_it_depends_on_is_in_the_key(self):
         sources = self.cache / 'sources'

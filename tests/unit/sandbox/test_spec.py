@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-import configparser
 import json
 import os
 import pathlib
@@ -11,7 +10,6 @@ import testtools
 
 from magnum_capi import errors
 from magnum_capi_sandbox import nodes
-from magnum_capi_sandbox import options
 from magnum_capi_sandbox import prerequisites
 from magnum_capi_sandbox import spec
 from magnum_capi_tempest.management import pods
@@ -162,11 +160,6 @@ class ManagementTest(testtools.TestCase):
     def decided(self, **wish):
         return spec.decided(spec.Spec(**wish), 'progress')
 
-    def test_processes_by_default(self):
-        for wish in ({}, {'management': 'processes'}):
-            self.assertEqual('processes', self.decided(**wish).management)
-        self.assertEqual([], self.asked)
-
     def test_minikube_needs_its_archives(self):
         """They are made, but not in a folder that is named."""
         for images, make in ((None, 'progress'), ('/images', None)):
@@ -190,23 +183,6 @@ class DistributionsTest(testtools.TestCase):
         with open(resources.find(f'sandbox/drivers/{name}/pyproject.toml'),
                   'rb') as f:
             return tomllib.load(f)['project']
-
-    def names(self, name):
-        return list(self.project(name)['entry-points']['magnum.drivers'])
-
-    def test_names_are_in_the_order_that_decides(self):
-        names = self.names('clash')
-        self.assertEqual(sorted(names), names)
-        self.assertEqual([f'k8s_capi_{n}_v1' for n in (
-            'alias', 'beta', 'disabled', 'lenient')], names)
-
-    def test_the_disabled_one_is_disabled(self):
-        path = options.check(
-            resources.find('sandbox/drivers/clash/magnum.conf'))
-        parser = configparser.ConfigParser()
-        parser.read(path)
-        self.assertIn(parser['drivers']['disabled_drivers'],
-                      self.names('clash'))
 
     def test_they_say_what_they_are_not_for(self):
         for name in ('clash', 'broken'):

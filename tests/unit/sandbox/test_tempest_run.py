@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import configparser
-import pathlib
 import types
 from unittest import mock
 
@@ -85,18 +84,6 @@ class PrepareTest(_Base):
                 'not_promised'].split(',')))
         self.described.assert_not_called()
 
-    def test_lock_folder_exists(self):
-        workspace = self.prepare()
-        path = self.config(workspace)['oslo_concurrency']['lock_path']
-        self.assertTrue(pathlib.Path(path).is_dir())
-
-    def test_stestr_finds_the_tests_of_tempest(self):
-        parser = configparser.RawConfigParser()
-        parser.read_string((self.prepare() / '.stestr.conf').read_text())
-        self.assertTrue(pathlib.Path(
-            parser['DEFAULT']['test_path']).is_dir())
-        self.assertRegex('a.b.C.test_d', parser['DEFAULT']['group_regex'])
-
 
 class RunTest(_Base):
 
@@ -164,16 +151,15 @@ class RunTest(_Base):
         arguments = run.call_args.args[1]
         return arguments[arguments.index('--concurrency') + 1]
 
-    def test_two_workers_for_each_processor(self):
-        self.assertEqual(['2', '4', '4'],
-                         [self.workers(n) for n in (1, 2, 16)])
-        self.assertEqual(['1', '0'], [self.workers(2, n) for n in (1, 0)])
-
-    def test_two_workers_where_machines_are_programs(self):
-        self.assertEqual('2', self.workers(
-            2, nodes=nodes.DOCKER))
-        self.assertEqual('2', self.workers(
-            2, infrastructure='openstack'))
+    def test_workers(self):
+        for processors, given, changes, workers in (
+                (1, None, {}, '2'), (2, None, {}, '4'), (16, None, {}, '4'),
+                (2, 1, {}, '1'), (2, 0, {}, '0'),
+                # Machines are programs, too.
+                (2, None, {'nodes': nodes.DOCKER}, '2'),
+                (2, None, {'infrastructure': 'openstack'}, '2')):
+            self.assertEqual(
+                workers, self.workers(processors, given, **changes))
 
     def test_what_a_killed_run_leaves_can_be_found(self):
         with mock.patch.object(tempest_run.runs, 'run') as run:
@@ -195,34 +181,12 @@ class RunTest(_Base):
         self.assertEqual('2\n', log.read_text())
         self.assertEqual('1\n', log.with_name('tempest.log.1').read_text())
 
-    def test_a_part_says_nothing_of_the_whole(self):
-        self.assertEqual([], self.durations_of(regex='smoke')[2])
-
-    def test_durations_of_other_suites_are_unknown(self):
+    def test_durations_of_others_than_the_whole_suite_are_not_kept(self):
+        for order in ({'regex': 'smoke'}, {'promise': 'all'}):
+            self.assertEqual([], self.durations_of(**order)[2])
+        self.durations.tell_typical.reset_mock()
         self.assertEqual(([], []), self.durations_of(third_party=True)[1:])
         self.durations.tell_typical.assert_not_called()
-
-    def test_a_report_says_what_was_tested(self):
-        order = tempest_run.Order(driver='k8s_x')
-        found = tempest_run._facts(
-            self.box, self.box.spec(), order)
-
-        self.assertEqual(
-            ('23.0.0', 'k8s_x (x-driver 1.0)', 'v1.12.0', 'no', 'memory'),
-            tuple(found[part] for part in (
-                'Magnum', 'driver', 'Cluster API', 'discovery filter',
-                'nodes')))
-        self.made.side_effect = errors.MagnumCapiError('broken')
-        self.assertEqual(
-            'k8s_x', tempest_run._facts(
-                self.box, self.box.spec(), order)['driver'])
-
-    def test_what_breaks_promises_is_not_kept(self):
-        self.assertEqual([], self.durations_of(promise='all')[2])
-
-    def test_drivers_that_the_user_installed_clash(self):
-        self.assertEqual('a,b', self.options(install=('/d',))[
-            'clashing_drivers'])
 
     def test_marks_of_drivers_that_clash(self):
         self.described.return_value = driver_info.Description(
@@ -238,14 +202,13 @@ class RunTest(_Base):
             ('discovery_fixture', '/mine'),
             install=('/d',))['discovery_fixture'])
 
-    def test_a_sandbox_of_one_driver_has_no_clash(self):
-        self.assertNotIn('clashing_drivers', self.options())
-
-    def test_the_users_word_counts(self):
-        self.assertEqual('x,y', self.options(
-            ('clashing_drivers', 'x,y'), install=('/d',))['clashing_drivers'])
-
-    def test_the_driver_under_test_is_the_first_that_clashes(self):
-        for driver, names in (('a', 'a,b'), ('b', 'b,a')):
-            self.assertEqual(names, self.options(
-                install=('/d',), driver=driver)['clashing_drivers'])
+    def test_drivers_that_the_user_installed_clash(self):
+        """The one under test comes first; what the user says counts."""
+        for given, changes, names in (
+                ((), {}, None), ((), {'install': ('/d',)}, 'a,b'),
+                ((), {'install': ('/d',), 'driver': 'a'}, 'a,b'),
+                ((), {'install': ('/d',), 'driver': 'b'}, 'b,a'),
+                ((('clashing_drivers', 'x,y'),), {'install': ('/d',)},
+                 'x,y')):
+            self.assertEqual(names, self.options(*given, **changes).get(
+                'clashing_drivers'))
