@@ -512,6 +512,7 @@ class TestVolumes(testtools.TestCase):
         """Storage classes, the default one first."""
         csi = made(given, volumes=spec_model.Volumes(**volumes))['addons'][
             'openstack']['csiCinder']
+        self.assertTrue(csi['enabled'])
         return [csi['defaultStorageClass'],
                 *csi.get('additionalStorageClasses', ())]
 
