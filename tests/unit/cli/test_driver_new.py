@@ -54,6 +54,14 @@ class NewTest(testtools.TestCase):
             if path.is_file():
                 self.assertNotIn('skeleton', path.read_text())
 
+    def test_its_description_is_right(self):
+        self.new()
+
+        path = self.folder / 'magnum_mine' / driver_info.FILE
+        found = driver_info.parse(path.read_text(), path)
+
+        self.assertEqual('k8s_mine_v1', found.name)
+
     def test_magnum_can_make_it_and_each_operation_says_what_is_missing(self):
         self.new()
         self.useFixture(magnum_double.Magnum())

@@ -25,6 +25,7 @@ from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest import report
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest import supervision
+from magnum_capi_tempest.workspace import runs
 from tests.proofs.discovery import suite
 from tests.unit.cli import terminal
 from tests.unit import own_folders
@@ -267,6 +268,22 @@ class CommandsTest(testtools.TestCase):
         parser = cli.Tempest(mock.Mock(), None).get_parser('x')
         self.assertEqual(tempest_run.QUICK,
                          parser.parse_args(['--quick']).regex)
+
+    def test_tempest_that_ended_early(self):
+        stream = self.folder / 'run.subunit'
+        self.useFixture(fixtures.MockPatchObject(
+            tempest_run, 'run', side_effect=runs.RunCutOff(
+                'Tempest ended', stream=stream)))
+        summarise = self.useFixture(fixtures.MockPatchObject(
+            report, 'summarise')).mock
+        self.pretend()
+        self.useFixture(fixtures.MockPatchObject(
+            leaks, 'take', return_value=model.Snapshot()))
+
+        self.assertEqual(1, self.call(cli.Tempest)[0])
+        summarise.assert_called_once_with(
+            stream, self.folder, 'tempest run of k8s_x (x 1.0)',
+            outcome='interrupted', races={})
 
     def test_one_run_at_a_time(self):
         """They share tempest.conf, and the leaks of one are the other's."""

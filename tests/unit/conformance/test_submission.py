@@ -171,6 +171,9 @@ class BuildTest(_Base):
                      'website_url is not a URL'):
             self.assertIn(part, text)
 
+    def test_a_release_that_is_over_is_refused(self):
+        self.assertIn('rule 12', self.refused(latest='v1.38'))
+
     def test_a_junit_file_of_another_name(self):
         members = submissions.certified(**{archives.JUNIT: None})
         members[archives.JUNIT.replace('01', '02')] = submissions.junit()

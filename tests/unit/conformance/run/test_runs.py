@@ -98,6 +98,19 @@ class TestFile(testtools.TestCase):
         error = self.assertRaises(errors.UsageError, runs.find, self.root)
         self.assertIn('new, other', str(error))
 
+    def test_whose_archive_it_is(self):
+        """The file of another run says nothing of an archive beside it."""
+        run = self.saved('x', archive='a.tar.gz', sha256='ab')
+        archive = run.folder / 'a.tar.gz'
+
+        self.assertEqual(run, runs.beside(archive, 'ab'))
+        self.assertIsNone(runs.beside(archive, 'cd'))
+        self.assertIsNone(runs.beside(self.root / 'a.tar.gz', 'ab'))
+        # A run that is not over has left no result files.
+        self.assertIsNone(runs.beside(self.saved('y').folder))
+        files = self.saved('z', backend=model.HYDROPHONE, archive='.')
+        self.assertEqual(files, runs.beside(files.folder))
+
     def test_the_name_of_a_folder(self):
         for target, name in (
                 (runs.Target('my cluster/1'), 'my-cluster-1'),

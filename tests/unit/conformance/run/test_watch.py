@@ -243,6 +243,19 @@ class TestTold(TestCase):
             state.counts.passed, state.warnings, len(state.seen.pods)))
         self.assertIn('no answer', messages.line(state, 2))
 
+    def test_lines(self):
+        for words, looks in (
+                ('running, [######..................] 100/400, 1 failed, '
+                 'counted 0:01:00 ago, 0:02:40',
+                 (seen(1), seen(100, status=status(
+                     total=400, passed=99, failed=1)))),
+                ('0/388, 0 failed, nothing counted yet',
+                 (seen(1, status=status(total=388)),)),
+                ('8/388, 1 failed, counted 0:02:39 ago in the log',
+                 (seen(1, status=status(total=388), counts=(388, 7, 1)),
+                  seen(2, status=status(total=388))))):
+            self.assertIn(words, messages.line(self.play(*looks), 160))
+
     def test_details(self):
         def told(*plugins):
             found = sonobuoy.parse_status(json.dumps(
