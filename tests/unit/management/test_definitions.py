@@ -65,10 +65,6 @@ class DefinitionsTest(testtools.TestCase):
             'https://127.78.0.1:2', 'bmV3')
         return definitions.restore(etcd, self.file, [aimed], self.notes)
 
-    def test_a_new_etcd_has_none(self):
-        self.assertFalse(definitions.any_in(Etcd()))
-        self.assertTrue(definitions.any_in(Etcd(STORED)))
-
     def test_nothing_of_the_first_cluster_remains(self):
         definitions.save(Etcd(STORED), self.file, self.notes)
         for text in ('old', '2026-01', '127.77', 'b2xk'):

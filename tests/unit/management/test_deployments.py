@@ -50,10 +50,6 @@ class ParseTest(testtools.TestCase):
             self.assertFalse(found.available)
             self.assertEqual('being rolled out', found.reason)
 
-    def test_reason(self):
-        found, = deployments.parse([deployment('capi', ready=0)])
-        self.assertEqual('no minimum availability', found.reason)
-
     def test_versions(self):
         for image, version in (
                 ('reg:5000/a/b:v0.14.6@sha256:00', (0, 14, 6)),
@@ -70,9 +66,6 @@ class WaitTest(testtools.TestCase):
                    {'items': list(pods)}})
         deployments.wait(api, [('capi-system', 'capi')], 0,
                          (notes if notes is not None else []).append)
-
-    def test_all_there(self):
-        self.wait([deployment('capi')])
 
     def test_time_is_up_and_says_why(self):
         pod = {'metadata': {'name': 'capi-1'}, 'status': {
@@ -117,14 +110,3 @@ class WaitTest(testtools.TestCase):
     def test_an_api_that_refuses(self):
         self.assertRaises(kube.KubeError, self.wait_for,
                           kube.KubeError('forbidden', status=403))
-
-    def test_pod_without_a_node(self):
-        pod = {'metadata': {'name': 'capi-1'}, 'status': {'conditions': [
-            {'status': 'False', 'reason': 'Unschedulable',
-             'message': 'no CPU'}]}}
-        self.assertEqual('capi-1 Unschedulable no CPU',
-                         deployments.waiting_pods([pod]))
-
-    def test_missing(self):
-        e = self.assertRaises(errors.WaitTimeout, self.wait, [])
-        self.assertIn('it does not exist', str(e))

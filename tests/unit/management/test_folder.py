@@ -34,34 +34,18 @@ class AloneTest(testtools.TestCase):
         self.taken(path)
         self.assertEqual(0o700, path.stat().st_mode & 0o777)
 
-    def test_empty_folder_of_ours(self):
-        path = self.base / 'box'
-        path.mkdir()
-        self.taken(path)
-
     @strangers.root
-    def test_folder_of_another_user(self):
-        path = strangers.give(self.base / 'box')
-        self.refused(path, str(path), str(strangers.STRANGER))
-
-    @strangers.root
-    def test_below_a_folder_of_another_user(self):
-        path = strangers.give(self.base / 'theirs')
-        self.refused(path / 'box', str(path))
-
-    @strangers.root
-    def test_ours_below_a_folder_of_another_user(self):
-        path = strangers.give(self.base / 'theirs', 0o1777)
-        (path / 'box').mkdir()
-        self.refused(path / 'box', str(path))
-
-    @strangers.root
-    def test_link_of_another_user(self):
+    def test_what_another_user_owns(self):
+        empty = strangers.give(self.base / 'empty')
+        shared = strangers.give(self.base / 'shared', 0o1777)
+        (shared / 'ours').mkdir()
         (self.base / 'ours').mkdir()
-        link = self.base / 'box'
+        link = self.base / 'link'
         link.symlink_to(self.base / 'ours')
         strangers.give(link)
-        self.refused(link, str(link))
+        for path, named in ((empty, empty), (empty / 'box', empty),
+                            (shared / 'ours', shared), (link, link)):
+            self.refused(path, str(named))
 
     def test_link_of_ours(self):
         (self.base / 'ours').mkdir()
@@ -75,14 +59,9 @@ class AloneTest(testtools.TestCase):
         path.chmod(0o1777)
         self.taken(path / 'box')
 
-    def test_in_a_folder_where_everybody_may_replace_it(self):
+    def test_what_everybody_may_write_to(self):
         path = self.base / 'open'
         path.mkdir()
         path.chmod(0o777)
-        self.refused(path / 'box', str(path))
-
-    def test_folder_of_ours_that_everybody_may_write_to(self):
-        path = self.base / 'box'
-        path.mkdir()
-        path.chmod(0o777)
-        self.refused(path, str(path))
+        for folder_of_ours in (path, path / 'box'):
+            self.refused(folder_of_ours, str(path))

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-import json
 import os
 import pathlib
 import signal
@@ -62,10 +61,6 @@ class OptionsTest(testtools.TestCase):
                        {'images': images, 'addon_provider': True}):
             self.assertRaises(errors.UsageError, self.check, **kwargs)
 
-    def test_what_can(self):
-        for infrastructure in providers.INFRASTRUCTURES:
-            self.check(infrastructure=infrastructure)
-
     def test_options_of_pods_are_refused_without_them(self):
         command = cli.Up(None, None)
         args = command.get_parser('up').parse_args(['--driver', 'docker'])
@@ -74,19 +69,6 @@ class OptionsTest(testtools.TestCase):
 
 
 class WantedTest(testtools.TestCase):
-
-    def test_deployments(self):
-        names = installation.Wanted('openstack', True).deployments
-        for name in (('capi-kubeadm-bootstrap-system',
-                      'capi-kubeadm-bootstrap-controller-manager'),
-                     ('capo-system', 'capo-controller-manager'),
-                     ('orc-system', 'orc-controller-manager'),
-                     ('cert-manager', 'cert-manager-webhook'),
-                     ('capi-addon-system', 'cluster-api-addon-provider')):
-            self.assertIn(name, names)
-        names = installation.Wanted('docker', stand_in=True).deployments
-        self.assertNotIn(('cert-manager', 'cert-manager-webhook'), names)
-        self.assertIn(('capd-system', 'capd-controller-manager'), names)
 
     def test_only_what_is_missing_is_installed(self):
         wanted = installation.Wanted('docker')
@@ -99,25 +81,6 @@ class WantedTest(testtools.TestCase):
         self.assertIn('c', argv)
         self.assertNotIn('--config', installation.init(
             'clusterctl', 'k', releases.Releases(), missing))
-
-    def test_complete(self):
-        wanted = installation.Wanted('docker', stand_in=True)
-        items = []
-        for namespace, name in wanted.deployments:
-            items.append(test_deployments.deployment(name))
-            items[-1]['metadata']['namespace'] = namespace
-        inventory = [{'type': p.type, 'providerName': p.name}
-                     for p in providers.chosen('docker')]
-
-        def complete(items, inventory):
-            return installation.complete(test_deployments.Api({
-                '/apis/apps/v1/deployments': {'items': items},
-                '/apis/clusterctl.cluster.x-k8s.io/v1alpha3/providers':
-                {'items': inventory}}), wanted)
-
-        self.assertTrue(complete(items, inventory))
-        self.assertFalse(complete(items[1:], inventory))
-        self.assertFalse(complete(items, inventory[1:]))
 
 
 class ManifestsTest(testtools.TestCase):
@@ -169,31 +132,6 @@ class SourcesTest(testtools.TestCase):
                               inventory, ['a:1', 'd:1'])
         self.assertIn('d:1', str(e))
         self.assertIn('tools/offline/images.sh', str(e))
-
-    def test_docker_gets_the_machines(self):
-        base = archive('kicbase', 'base:1', kind='base')
-        inventory = Inventory(
-            base, archive('node', 'node:1', kind='node'),
-            archive('haproxy', 'kindest/haproxy:v1'), archive('x', 'x:1'))
-        for machines, names in ((False, ['kicbase']),
-                                (True, ['kicbase', 'node', 'haproxy'])):
-            loaded = []
-            docker = types.SimpleNamespace(
-                load=lambda archives, progress: loaded.extend(archives))
-            source = sources.Archives(inventory, machines)
-            self.assertEqual('base:1', source.base)
-            source.prepare(types.SimpleNamespace(seed=lambda programs: None),
-                           docker, dict.fromkeys(source.tools),
-                           progress.Silent())
-            self.assertEqual(names, [a.name for a in loaded])
-
-    def test_mirror(self):
-        self.assertEqual({}, sources.hosts(None))
-        files = sources.hosts('mirror:5000')
-        self.assertIn('[host."https://mirror:5000"]',
-                      files['registry.k8s.io/hosts.toml'])
-        self.assertIn('server = "https://registry-1.docker.io"',
-                      files['docker.io/hosts.toml'])
 
 
 class UpTest(testtools.TestCase):
@@ -344,21 +282,6 @@ class UpTest(testtools.TestCase):
         node.start(Machine(), None, progress.Silent())
         self.assertEqual(['start', 'delete', 'start'], calls)
 
-    def test_machines_that_are_containers_use_the_same_docker(self):
-        docker = types.SimpleNamespace(
-            minikube_subnet='10.0.0.0/24', socket='/s')
-        source = sources.Registries()
-
-        def wanted(docker, **kwargs):
-            what = node.wanted(hosted.Options(**kwargs), source, docker)
-            return what.network, what.subnet, what.socket
-
-        self.assertEqual((None, '10.0.0.0/24', None), wanted(docker))
-        self.assertEqual(('kind', None, '/s'),
-                         wanted(docker, infrastructure='docker'))
-        self.assertEqual((None, None, None), wanted(
-            None, driver='none', infrastructure='docker'))
-
     def test_images_that_are_there_are_not_loaded(self):
         loaded, there = [], {'a:1'}
         archives = [archive('a', 'a:1'), archive('b', 'b:1')]
@@ -382,12 +305,6 @@ class HandoverTest(testtools.TestCase):
             errors.EnvironmentProblem, driver_kubeconfig.give, base,
             base / 'kubeconfig', base / 'file' / 'kubeconfig')
         self.assertIn('file', str(e))
-
-    def test_broken_record(self):
-        base = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-        (base / folder.RECORD).write_text(json.dumps([1]))
-        self.assertIsNone(folder.read(base))
-        driver_kubeconfig.take_back(base, base / 'kubeconfig')
 
 
 class DockersTest(testtools.TestCase):

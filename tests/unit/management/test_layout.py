@@ -10,28 +10,6 @@ from magnum_capi_tempest.management import local
 from magnum_capi_tempest.management import programs
 
 
-class LayoutTest(testtools.TestCase):
-
-    def setUp(self):
-        super().setUp()
-        self.layout = layout.Layout(
-            pathlib.Path('/run/x'), '127.80.0.1', 30000, '127.80.0.0/16')
-
-    def test_ports_are_unique(self):
-        ports = self.layout.ports.values()
-        self.assertEqual(len(ports), len(set(ports)))
-
-    def test_ports_hang_on_the_base(self):
-        self.assertEqual(30443, self.layout.port('kube-apiserver'))
-        self.assertEqual('https://127.80.0.1:30443',
-                         self.layout.url('kube-apiserver'))
-
-    def test_all_files_are_in_the_folder(self):
-        for path in (self.layout.kubeconfig, self.layout.pki,
-                     self.layout.etcd, self.layout.behaviours):
-            self.assertEqual(self.layout.directory, path.parent)
-
-
 class ProgramsTest(testtools.TestCase):
 
     def setUp(self):
@@ -47,18 +25,10 @@ class ProgramsTest(testtools.TestCase):
              for name in local.tools(openstack=True)},
             lock=pathlib.Path('/cache/127.80.lock'), **kwargs)
 
-    def test_starting_order(self):
-        self.assertEqual([*programs.NAMES, 'capo'], list(self.programs))
-
     def test_no_openstack_provider_without_a_cloud(self):
         wanted = self.processes().programs()
         self.assertEqual(list(programs.NAMES), [p.name for p in wanted])
         self.assertNotIn('--machine-socket', ' '.join(wanted[-1].argv))
-
-    def test_machines_of_a_cloud(self):
-        argv = self.programs['capi'].argv
-        self.assertIn('--machine-socket=/run/x/machines.sock', argv)
-        self.assertIn('--endpoint-network=198.18.0.0/16', argv)
 
     def test_the_openstack_provider_is_wanted_with_a_cloud(self):
         error = self.assertRaises(
@@ -75,15 +45,6 @@ class ProgramsTest(testtools.TestCase):
         for p in self.programs.values():
             for _, port in p.listens:
                 self.assertIn(str(port), ' '.join(p.argv))
-
-    def test_every_port_is_given_to_one_program(self):
-        for port in self.plane.layout.ports.values():
-            users = [name for name, p in self.programs.items()
-                     if any(f':{port}' in a and 'listen' in a
-                            or a.startswith(('--secure-port', '--webhook-p',
-                                             '--health-addr'))
-                            and a.endswith(str(port)) for a in p.argv)]
-            self.assertEqual(1, len(users), f'{port}: {users}')
 
     def test_nothing_listens_elsewhere(self):
         for p in self.programs.values():
@@ -106,21 +67,3 @@ class ProgramsTest(testtools.TestCase):
         self.assertEqual([1500, 1500, 6000], [
             programs.memory_limit(mib) for mib in (2000, 6000, 24000)])
         self.assertGreater(programs.physical_memory(), 500)
-
-    def test_gates(self):
-        gates, = (a for a in self.programs['capi'].argv
-                  if a.startswith('--feature-gates='))
-        self.assertIn('ClusterTopology=true', gates)
-        self.assertIn('ReconcilerRateLimiting=false', gates)
-
-    def test_rate_limiting(self):
-        program = programs.capi(self.plane.layout, 'capi', None, True)
-        gates, = (a for a in program.argv
-                  if a.startswith('--feature-gates='))
-        self.assertIn('ReconcilerRateLimiting=true', gates)
-        self.assertNotIn('ReconcilerRateLimiting=false', gates)
-
-    def test_all_arguments_are_text(self):
-        for p in self.programs.values():
-            for argument in p.argv:
-                self.assertIsInstance(argument, str)

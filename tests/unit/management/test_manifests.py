@@ -8,9 +8,7 @@ import fixtures
 import testtools
 
 from magnum_capi import progress
-from magnum_capi_tempest.management import addons
 from magnum_capi_tempest.management import manifests
-from magnum_capi_tempest.toolchain import pins
 
 BASE, CA = 'https://127.77.0.1:25943', 'Q0E='
 
@@ -70,35 +68,6 @@ class RewriteTest(testtools.TestCase):
             [f'{BASE}/a', f'{BASE}/b'],
             [w['clientConfig']['url'] for w in aimed['webhooks']])
 
-    def test_aim_leaves_the_original_alone(self):
-        original = hooks()
-        manifests.aim(original, BASE, CA)
-        self.assertEqual(hooks(), original)
-
-    def test_labelled(self):
-        o = {'metadata': {'name': 'x', 'labels': {'a': '1'}}}
-        self.assertEqual({'a': '1', 'b': '2'}, manifests.labelled(
-            o, {'b': '2'})['metadata']['labels'])
-
-    def test_every_policy_is_bound(self):
-        policies = manifests.immutability()
-        self.assertEqual({'ValidatingAdmissionPolicy',
-                          'ValidatingAdmissionPolicyBinding'},
-                         {o['kind'] for o in policies})
-        for one in policies:
-            self.assertEqual(2, manifests.names(policies).count(
-                one['spec'].get('policyName', one['metadata']['name'])))
-
-    def test_addons(self):
-        self.assertEqual(
-            ['helmreleases.addons.stackhpc.com',
-             'manifests.addons.stackhpc.com'], manifests.names(addons.CRDS))
-
-    def test_modules_are_pinned(self):
-        pinned = pins.load().modules
-        for path, version in (manifests.CLUSTER_API, manifests.OPENSTACK):
-            self.assertIn(f'{path}@{version}', pinned)
-
 
 class CacheTest(testtools.TestCase):
 
@@ -129,8 +98,3 @@ class CacheTest(testtools.TestCase):
             self.assertEqual(self.rendered, self.load())
         self.assertEqual(5, self.render.call_count)
         self.assertIn(str(path), self.said.getvalue())
-
-    def test_interrupted_rendering_leaves_nothing(self):
-        self.render.side_effect = KeyboardInterrupt
-        self.assertRaises(KeyboardInterrupt, self.load)
-        self.assertFalse(self.directory.exists())

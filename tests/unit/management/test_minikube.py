@@ -5,7 +5,6 @@ import fixtures
 import testtools
 
 from magnum_capi import errors
-from magnum_capi import progress
 from magnum_capi_tempest.management import minikube
 from magnum_capi_tempest.management import providers
 
@@ -27,17 +26,6 @@ class StartTest(testtools.TestCase):
                      '--base-image=b:1', '--subnet=10.1.2.0/24',
                      f'--kubernetes-version={providers.KUBERNETES}'):
             self.assertIn(flag, argv)
-
-    def test_machines_that_are_containers_share_docker_and_network(self):
-        argv = minikube.start('n', minikube.Wanted(
-            network='kind', socket=pathlib.Path('/s/docker.sock')))
-        self.assertIn('--network=kind', argv)
-        self.assertIn('--mount-string=/s/docker.sock:/var/run/docker.sock',
-                      argv)
-
-    def test_this_machine_gets_no_limits(self):
-        argv = minikube.start('n', minikube.Wanted(driver='none'))
-        self.assertEqual([], [a for a in argv if a.startswith('--memory')])
 
     def test_clusters_of_two_folders_do_not_meet(self):
         self.assertNotEqual(minikube.profile(pathlib.Path('/a')),
@@ -95,13 +83,6 @@ class RunTest(testtools.TestCase):
         self.assertEqual(
             ['tmp'], [path.name for path in self.machine.home.iterdir()])
 
-    def test_temporary_files_are_in_its_home(self):
-        self.script('touch "$TMPDIR/juju-lock"; echo "[]"')
-
-        self.machine.images()
-
-        self.assertTrue((self.machine.home / 'tmp' / 'juju-lock').exists())
-
     def test_failure_says_what_minikube_said(self):
         (self.base / 'events').write_text(EVENTS)
         self.script(f'cat {self.base}/events; exit 3')
@@ -121,19 +102,3 @@ class RunTest(testtools.TestCase):
                     ', {\\"repoTags\\": null}]"')
         machine = minikube.Minikube(self.program, self.base / 'c', Docker())
         self.assertEqual({'netns', 'unix:///own'}, machine.images())
-
-    def test_seed(self):
-        programs = {}
-        for name in ('kubeadm', 'kubectl', 'kubelet'):
-            programs[name] = self.base / name
-            programs[name].write_text(name)
-        for _ in range(2):
-            self.machine.seed(programs)
-        found = list(self.machine.home.rglob(
-            f'{providers.KUBERNETES}/kubelet'))
-        self.assertEqual('kubelet', found[0].read_text())
-
-    def test_silent_progress_is_enough(self):
-        self.script('sleep 0.01; touch "$KUBECONFIG"')
-        with progress.Silent().step('minikube') as note:
-            self.machine.start(minikube.Wanted(), note)

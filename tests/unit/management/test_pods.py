@@ -30,28 +30,6 @@ class PodsTest(testtools.TestCase):
     def patch(self, where, name, value):
         self.useFixture(fixtures.MockPatchObject(where, name, value))
 
-    def test_machine_service_leaves_cluster_api_to_the_pods(self):
-        program = self.pods.machine_service()
-        # Others look for it by this name.
-        self.assertEqual('capi', program.name)
-        for argument in ('--cluster-api=false', '--docker',
-                         '--kubeconfig=/run/x/kubeconfig',
-                         '--machine-socket=/run/x/machines.sock',
-                         '--endpoint-network=198.18.8.0/21',
-                         '--service-ports=30000,30774'):
-            self.assertIn(argument, program.argv)
-        self.assertNotIn('webhook', ' '.join(program.argv))
-        self.assertEqual((('127.80.0.1', 30440),), program.listens)
-
-    def test_machine_service_reaches_engine_and_minikube_directly(self):
-        self.assertEqual(DOCKER.environment,
-                         self.pods.machine_service().env)
-
-    def test_machine_service_holds_the_network(self):
-        argv = self.pods.machine_service().argv
-        self.assertLess(argv.index('/cache/127.80.lock'),
-                        argv.index('/bin/capi'))
-
     def test_machine_service_follows_the_kinds_that_it_reads(self):
         def up(directory, options, progress, tools, docker):
             self.assertIs(DOCKER, docker)

@@ -7,6 +7,7 @@ import json
 import pathlib
 import sys
 
+from magnum_capi_sandbox import catalog
 from magnum_capi_sandbox.cloud import configuration
 from magnum_capi_sandbox import layout
 from magnum_capi_sandbox import profiles
@@ -17,6 +18,8 @@ PASSWORDS = {'admin': 'adminsecret', 'demo': 'demosecret',
              'service': 'servicesecret', 'broker': 'brokersecret'}
 
 VENV = pathlib.Path('/cache/cloud/venv')
+
+SERVICES = frozenset(service.name for service in catalog.services())
 
 SEEDED = {'images': {'ubuntu-capi': 'image-id'},
           'networks': {'public': 'network-id'}}

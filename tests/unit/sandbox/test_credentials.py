@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+import base64
 import pathlib
 
 import fixtures
@@ -26,6 +27,18 @@ class CredentialsTest(testtools.TestCase):
         # 18 random bytes.
         self.assertEqual({24}, set(map(len, made.values())))
         self.assertEqual(made, credentials.passwords(self.folder))
+
+    def test_keys_are_as_keystone_makes_them(self):
+        credentials.make(self.folder)
+        keys = [content for name, content in self.files().items()
+                if name.startswith('keystone/')]
+        self.assertEqual(
+            [f'keystone/{kind}-keys/{number}'
+             for kind in ('credential', 'fernet') for number in (0, 1)],
+            sorted(set(self.files()) - {'secrets.json'}))
+        self.assertEqual(4, len(set(keys)))
+        self.assertEqual(
+            {32}, {len(base64.urlsafe_b64decode(key)) for key in keys})
 
     def test_they_are_private(self):
         credentials.make(self.folder)

@@ -4,6 +4,7 @@ import testtools
 
 from magnum_capi import errors
 from magnum_capi_sandbox.cloud import environment
+from magnum_capi_sandbox.cloud import flavors
 from magnum_capi_sandbox import infrastructure
 from magnum_capi_sandbox import releases
 from magnum_capi_sandbox import spec
@@ -34,3 +35,15 @@ class InfrastructureTest(testtools.TestCase):
                   if '==' in line}
                  for path in (releases.CLOUD, infrastructure.PINS)]
         self.assertEqual(set(), set.intersection(*names))
+
+    def test_knobs_of_servers_are_extra_specs(self):
+        found = {f.name: flavors.extra_specs(f) for f in flavors.FLAVORS}
+        self.assertEqual({'sandbox:create_delay': '20'},
+                         found['slow.create'])
+        self.assertEqual({'sandbox:delete_delay': '70'},
+                         found['slow.minute'])
+        self.assertIn('No valid host',
+                      found['fault.failed']['sandbox:failure'])
+        self.assertEqual({}, found['slow.node'])
+        self.assertEqual({'sandbox:create_delay': '86400'},
+                         found['fault.build'])

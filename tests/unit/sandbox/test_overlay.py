@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+import importlib.metadata
 import json
 import pathlib
 
@@ -78,6 +79,15 @@ class OverlayTest(testtools.TestCase):
         (self.layout.drivers / 'x.pth').write_text(f'{more}\n')
         self.make()
         self.assertEqual(['pointed-at'], self.look()['drivers'])
+
+    def test_the_library_is_there_with_its_commands(self):
+        self.make()
+        found = self.look()
+        ours = importlib.metadata.distribution('magnum-capi')
+        self.assertEqual(ours.version, found['version'])
+        self.assertIn('discovery_audit', found['commands'])
+        self.assertTrue(pathlib.Path(found['file']).is_relative_to(
+            self.library))
 
     def test_made_again_it_follows_the_cloud(self):
         self.make()

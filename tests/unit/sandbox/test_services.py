@@ -63,6 +63,21 @@ class ProgramsTest(testtools.TestCase):
             self.assertNotIn(secret, text)
         self.assertTrue(callable(program.ready))
 
+    def test_whose_port_it_is_is_known_before_anything_is_sent_to_it(self):
+        for profile in profiles.PROFILES:
+            found = self.programs(profile)
+            servers = set(found) - {'magnum-conductor', 'mariadb'}
+            self.assertEqual(
+                {n: ((self.layout.address, self.layout.port(n)),)
+                 for n in servers}, {n: found[n].listens for n in servers})
+            self.assertEqual(
+                {*samples.SERVICES, 'magnum-conductor'} & set(found)
+                - {'keystone'},
+                {n for n, p in found.items() if 'keystone' in p.after})
+            self.assertEqual(
+                {'magnum-conductor'} & set(found),
+                {n for n, p in found.items() if 'rabbitmq' in p.after})
+
     def test_nothing_of_the_users_environment(self):
         self.useFixture(fixtures.EnvironmentVariable('OS_PASSWORD', 'mine'))
         self.useFixture(fixtures.EnvironmentVariable('http_proxy', 'http://p'))
@@ -74,6 +89,10 @@ class ProgramsTest(testtools.TestCase):
         """Of those that fill the databases: supervisord knows none."""
         env = services.environment(self.layout, samples.VENV)
         self.assertEqual(str(self.layout.directory), env[runmarks.MARK])
+
+    def test_mariadb_has_no_port(self):
+        self.assertIn('--skip-networking',
+                      self.programs('full')['mariadb'].argv)
 
 
 class RabbitTest(testtools.TestCase):
@@ -105,6 +124,14 @@ class RabbitTest(testtools.TestCase):
         self.assertEqual(0o600, cookie.stat().st_mode & 0o777)
         self.assertRegex(first, '^[0-9a-f]{64}$')
         self.assertNotEqual(first, cookie.read_text())
+
+    def test_it_listens_on_the_address_of_the_sandbox(self):
+        self.broker.configure()
+        text = (self.layout.directory / 'rabbitmq'
+                / 'rabbitmq.conf').read_text()
+        self.assertIn('listeners.tcp.1 = 127.77.0.1:25672', text)
+        self.assertIn('127,77,0,1', self.broker.program().env[
+            'RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS'])
 
     def test_epmd_of_two_sandboxes_does_not_meet(self):
         folder = self.useFixture(fixtures.TempDir()).path

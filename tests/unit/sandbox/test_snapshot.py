@@ -138,6 +138,11 @@ class PathTest(testtools.TestCase):
         self.useFixture(fixtures.MockPatchObject(
             backends, 'mariadb_version', lambda: '10.11.6'))
 
+    def test_in_the_cache(self):
+        found = snapshot.path(profiles.get('embedded'))
+        self.assertEqual(self.cache / 'snapshots', found.parent)
+        self.assertTrue(found.name.startswith('embedded-'))
+
     def test_all_that_it_depends_on_is_in_the_key(self):
         sources = self.cache / 'sources'
         here = pathlib.Path(snapshot.__file__).parents[1]

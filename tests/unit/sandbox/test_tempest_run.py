@@ -181,6 +181,21 @@ class RunTest(_Base):
         self.assertEqual('2\n', log.read_text())
         self.assertEqual('1\n', log.with_name('tempest.log.1').read_text())
 
+    def test_a_report_says_what_was_tested(self):
+        order = tempest_run.Order(driver='k8s_x')
+        found = tempest_run._facts(
+            self.box, self.box.spec(), order)
+
+        self.assertEqual(
+            ('23.0.0', 'k8s_x (x-driver 1.0)', 'v1.12.0', 'no', 'memory'),
+            tuple(found[part] for part in (
+                'Magnum', 'driver', 'Cluster API', 'discovery filter',
+                'nodes')))
+        self.made.side_effect = errors.MagnumCapiError('broken')
+        self.assertEqual(
+            'k8s_x', tempest_run._facts(
+                self.box, self.box.spec(), order)['driver'])
+
     def test_durations_of_others_than_the_whole_suite_are_not_kept(self):
         for order in ({'regex': 'smoke'}, {'promise': 'all'}):
             self.assertEqual([], self.durations_of(**order)[2])
