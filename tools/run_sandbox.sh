@@ -15,8 +15,8 @@ Sets everything up, starts the sandbox (a cloud with Magnum and Cluster API on
 loopback), runs tempest against it and takes the sandbox down again. The driver
 under test is k8s_capi_v1, which clashes with magnum-capi-helm.
 
-  --quick       only clusters of both drivers, side by side, and the life of a
-                cluster: two minutes of tests
+  --quick       only the life of a cluster, and of clusters of both drivers
+                side by side
   --keep        leave the sandbox up
   --plain       plain Magnum with magnum-capi-helm: without the filter of the
                 discovery specification, and without drivers that clash

@@ -8,6 +8,15 @@ The user may be a person who has others, which are left alone.
 from tempest.lib.common.utils import test_utils
 
 
+def of_user(manager) -> list[dict]:
+    """Return all application credentials of a user, bodies.
+
+    :param manager: tempest client manager of the user.
+    """
+    return manager.application_credentials_client.list_application_credentials(
+        manager.credentials.user_id)['application_credentials']
+
+
 def of_cluster(manager, cluster_id: str) -> list[str]:
     """Return the sorted ids of those that a driver created for a cluster.
 
@@ -18,9 +27,7 @@ def of_cluster(manager, cluster_id: str) -> list[str]:
     :param manager: tempest client manager of the user.
     :param cluster_id: uuid.
     """
-    client = manager.application_credentials_client
-    found = client.list_application_credentials(manager.credentials.user_id)
-    return sorted(one['id'] for one in found['application_credentials']
+    return sorted(one['id'] for one in of_user(manager)
                   if cluster_id in one['name'])
 
 

@@ -7,13 +7,6 @@ the bounds in its annotations
 (https://cluster-api.sigs.k8s.io/tasks/automated-machine-management/autoscaling).
 """
 
-import dataclasses
-
-from magnum_capi_tempest.evidence import owners
-from magnum_capi_tempest.kubeclient import kube
-
-_GROUP = 'cluster.x-k8s.io'
-_PLURAL = 'machinedeployments'
 _BOUND = 'cluster.x-k8s.io/cluster-api-autoscaler-node-group-{}-size'
 
 
@@ -23,48 +16,23 @@ def bounds(metadata):
     return tuple(notes.get(_BOUND.format(side)) for side in ('min', 'max'))
 
 
-@dataclasses.dataclass(frozen=True)
-class NodeGroup:
-    """A MachineDeployment that may be autoscaled.
+def groups(api, stack_id):
+    """Return the MachineDeployments of a cluster that have bounds.
 
-    :param bounds: pair of texts, lowest and highest number of machines.
+    :param api: capi_objects.Management.
+    :returns: list of pairs, a capi_objects.Found and its bounds.
+    :raises KubeError: the management cluster did not answer.
     """
+    return [(found, bounds(found.body['metadata']))
+            for found in api.objects(stack_id, ('MachineDeployment',))
+            if all(bounds(found.body['metadata']))]
 
-    namespace: str
-    name: str
-    bounds: tuple
 
+def scale(api, group, size):
+    """Set the number of machines of one of :func:`groups`.
 
-class Autoscaler(kube.Client):
-    """Lists and scales node groups.
-
-    :param kubeconfig: path; its user may change MachineDeployments.
+    :param group: capi_objects.Found.
+    :raises KubeError: the management cluster did not answer, or refused.
     """
-
-    def groups(self, stack_id):
-        """Return the node groups of a cluster that have bounds.
-
-        :raises KubeError: the management cluster did not answer.
-        """
-        version, = {v for _, v, plural, _ in self.kinds(
-            lambda group: group == _GROUP) if plural == _PLURAL}
-        self._version = version
-        found = []
-        for obj in self.custom(_GROUP, version, _PLURAL):
-            metadata = obj['metadata']
-            if owners.belongs(metadata, stack_id) and all(bounds(metadata)):
-                found.append(NodeGroup(
-                    metadata['namespace'], metadata['name'],
-                    bounds(metadata)))
-        return found
-
-    def scale(self, group, size):
-        """Set the number of machines of a node group from :meth:`groups`.
-
-        :raises KubeError: the management cluster did not answer, or
-            refused.
-        """
-        self.replace(
-            f'/apis/{_GROUP}/{self._version}/namespaces/{group.namespace}/'
-            f'{_PLURAL}/{group.name}/scale',
-            lambda scale: scale['spec'].update(replicas=size))
+    api.replace(f'{group.path}/scale',
+                lambda body: body['spec'].update(replicas=size))

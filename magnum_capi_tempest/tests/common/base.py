@@ -428,7 +428,8 @@ class BaseMagnumCapiTest(test.BaseTestCase):
         its = after.get(ident)
         # An autoscaler may have changed the size since.
         if its and not (its.is_autoscaled or flags.not_promised(COMPLETE)):
-            self.assert_nodes_now(its.cluster, *its.sizes)
+            masters, workers = its.sizes
+            self.assert_nodes_now(its.cluster, workers, masters)
 
     def is_of_other_driver(self, cluster):
         """Do not judge what its driver does with a cluster.
@@ -449,11 +450,24 @@ class BaseMagnumCapiTest(test.BaseTestCase):
         except lib_exc.NotFound:
             return None
 
-    def assert_nodes_now(self, cluster, masters, workers, look=None):
+    @staticmethod
+    def sizes(workers=None, masters=None):
+        """Return numbers of nodes, (control plane, workers).
+
+        :param workers: None: as many as in tempest.conf, like masters.
+        """
+        options = CONF.magnum_capi
+        return (options.master_count if masters is None else masters,
+                options.node_count if workers is None else workers)
+
+    def assert_nodes_now(self, cluster, workers=None, masters=None,
+                         look=None):
         """Assert that these nodes are ready, without waiting for them.
 
+        :param workers: see :meth:`sizes`, like masters.
         :param look: of :meth:`look_at_nodes`, if it was already taken.
         """
+        masters, workers = self.sizes(workers, masters)
         if not CONF.magnum_capi_feature_enabled.workload_api:
             self.not_checked('nodes of complete clusters', 'workload_api')
             return
@@ -467,12 +481,14 @@ class BaseMagnumCapiTest(test.BaseTestCase):
         """Delete a cluster and wait until Magnum no longer knows it."""
         factories.delete_cluster(self.magnum, self.waiter, cluster['uuid'])
 
-    def assert_usable(self, cluster, masters, workers):
+    def assert_usable(self, cluster, workers=None, masters=None):
         """Assert that the workload API shows these nodes, all ready.
 
         :param cluster: body of the cluster; api_address and coe_version
             must be set.
+        :param workers: see :meth:`sizes`, like masters.
         """
+        masters, workers = self.sizes(workers, masters)
         if not CONF.magnum_capi_feature_enabled.workload_api:
             self.not_checked('nodes of usable clusters', 'workload_api')
             return

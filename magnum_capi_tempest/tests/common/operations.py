@@ -286,10 +286,8 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
 
     def application_credentials(self):
         """Return the sorted ids of all of the user's."""
-        client = self.os_primary.application_credentials_client
-        found = client.list_application_credentials(
-            self.os_primary.credentials.user_id)
-        return sorted(c['id'] for c in found['application_credentials'])
+        return sorted(
+            one['id'] for one in app_credentials.of_user(self.os_primary))
 
     def assert_no_credential_left(self, cluster_id, before):
         """Assert that a deleted cluster took its credentials with it.
@@ -338,12 +336,16 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
             functools.partial(cls.new_waiter().look, uuid), done, what,
             **limits)
 
-    def assert_unaffected(self, cluster, masters, workers):
-        """Assert that Magnum shows the cluster unchanged, and it works."""
+    def assert_unaffected(self, cluster, workers=None, masters=None):
+        """Assert that Magnum shows the cluster unchanged, and it works.
+
+        :param workers: see :meth:`sizes`, like masters.
+        """
+        masters, workers = self.sizes(workers, masters)
         look = self.waiter.until_settled(
             cluster['uuid'], WORKERS)
         self.assertRegex(look.status, '_COMPLETE$')
         self.assertEqual(
             (masters, workers),
             (look.cluster['master_count'], look.nodegroup['node_count']))
-        self.assert_usable(look.cluster, masters, workers)
+        self.assert_usable(look.cluster, workers, masters)

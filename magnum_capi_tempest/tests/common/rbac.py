@@ -13,7 +13,6 @@ from tempest.lib import exceptions as lib_exc
 from magnum_capi_tempest import services
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import factories
-from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.negative import refusals
 from magnum_capi_tempest.tests.common import personas
 
@@ -127,20 +126,12 @@ def judged(rule, ask, by):
 class BaseRbacTest(base.BaseMagnumCapiTest):
     """A test of which personas may perform an operation.
 
-    It is skipped unless Magnum promises magnum.role.enforced.
-
     :cvar by: persona -> factories.Magnum.
     """
 
+    needs = ('magnum.role.enforced',)
     credentials = ['primary', 'project_reader', 'project_admin', 'alt',
                    'admin']
-
-    @classmethod
-    def skip_checks(cls):
-        super().skip_checks()
-        reason = flags.not_promised('magnum.role.enforced')
-        if reason:
-            raise cls.skipException(reason)
 
     @classmethod
     def setup_clients(cls):

@@ -25,8 +25,7 @@ class ConformanceTest(operations.BaseOperationsTest):
     def test_conformance(self):
         cluster = self.create_cluster(self.create_template())
         # Other tests judge whether a complete cluster has all of its nodes.
-        self.assert_usable(cluster, CONF.magnum_capi.master_count,
-                           CONF.magnum_capi.node_count)
+        self.assert_usable(cluster)
 
         self.useFixture(conformance.Inside(self)).assert_conforms(cluster)
 
@@ -46,7 +45,6 @@ class ConformanceLifeTest(operations.BaseOperationsTest):
     @decorators.attr(type=['slow', 'conformance'])
     @decorators.idempotent_id('7c2f4f0a-6f0b-4b0e-9a53-3f1f0b7a9c64')
     def test_life(self):
-        masters = CONF.magnum_capi.master_count
         workers = CONF.magnum_capi.node_count
         inside = self.useFixture(conformance.Inside(self))
         # Both are created before the cluster, and so deleted after it.
@@ -55,7 +53,7 @@ class ConformanceLifeTest(operations.BaseOperationsTest):
             **factories.upgrade_changes(CONF))
         with inside.phase('create'):
             cluster = self.create_cluster(older)
-            self.assert_usable(cluster, masters, workers)
+            self.assert_usable(cluster, workers)
 
         with inside.phase('workload'):
             workload = inside.start_workload(cluster)
@@ -66,7 +64,7 @@ class ConformanceLifeTest(operations.BaseOperationsTest):
         with inside.phase('upgrade'), inside.answering(workload):
             upgraded = self.with_new_version(
                 self.upgrade_cluster(cluster, newer))
-            self.assert_usable(upgraded, masters, workers)
+            self.assert_usable(upgraded, workers)
         self.assertNotEqual(cluster['coe_version'], upgraded['coe_version'])
         inside.assert_serves(workload)
         with inside.phase('conformance after the upgrade'):
@@ -74,11 +72,11 @@ class ConformanceLifeTest(operations.BaseOperationsTest):
 
         with inside.phase('node group added'):
             group = self.create_group(upgraded, name='more', node_count=1)
-            self.assert_usable(upgraded, masters, workers + 1)
+            self.assert_usable(upgraded, workers + 1)
             inside.assert_serves(workload)
         with inside.phase('node group removed'):
             self.delete_group(upgraded, group)
-            self.assert_usable(upgraded, masters, workers)
+            self.assert_usable(upgraded, workers)
             inside.assert_serves(workload)
 
         with inside.phase('delete'):

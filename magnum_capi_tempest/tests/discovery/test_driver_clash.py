@@ -31,8 +31,7 @@ class ClashTest(operations.BaseOperationsTest):
     def resize(self, cluster, workers):
         if flags.can_resize():
             self.resize_cluster(cluster, workers, operations.WORKERS)
-            self.assert_usable(
-                cluster, CONF.magnum_capi.master_count, workers)
+            self.assert_usable(cluster, workers)
 
     def upgrade(self, driver, cluster, workers):
         """Upgrade a cluster, if there is an image for that; return it."""
@@ -41,7 +40,7 @@ class ClashTest(operations.BaseOperationsTest):
         cluster = self.with_new_version(self.upgrade_cluster(
             cluster, self.create_template(
                 driver=driver, **factories.upgrade_changes(CONF))))
-        self.assert_usable(cluster, CONF.magnum_capi.master_count, workers)
+        self.assert_usable(cluster, workers)
         return cluster
 
     @decorators.attr(type='slow')

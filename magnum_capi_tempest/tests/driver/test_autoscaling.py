@@ -2,18 +2,17 @@
 
 """Autoscaled node groups: their bounds, and sizes that Magnum must follow."""
 
-import time
-
 from tempest import config
 from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 
-from magnum_capi import waiting
 from magnum_capi_tempest.tests.common import autoscaler
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common.management import remediation
 from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
+from magnum_capi_tempest.tests.common import waiters
 
 CONF = config.CONF
 
@@ -43,29 +42,34 @@ class AutoscalingTest(operations.BaseOperationsTest):
             max_node_count=HIGH)
 
     def wait_for_count(self, group, count):
-        waiting.wait_for(
+        waiters.until(
             lambda: self.magnum.nodegroups.show_nodegroup(
                 self.cluster['uuid'], group['uuid'])['node_count'],
-            done=lambda found: found == count,
-            timeout=CONF.magnum_capi.build_timeout, describe=str,
-            what=f'node_count of {group["name"]} to be {count}')
+            lambda found: found == count,
+            f'node_count of {group["name"]} to be {count}')
+
+    def scaled(self):
+        """Return the bounds of all groups that an autoscaler may change."""
+        return autoscaler.groups(
+            remediation.management(), observations.stack_id(self.cluster))
+
+    def scale(self, count):
+        """Do what the autoscaler does with the group of these tests."""
+        group, = [found for found, bounds in self.scaled()
+                  if bounds == (str(LOW), str(HIGH))]
+        autoscaler.scale(remediation.management(), group, count)
 
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('e7c43ab3-326d-4d97-8f68-0d73a2b792e6')
     def test_node_count_follows_the_autoscaler(self):
         group = self.create_autoscaled_group()
-        scaler = autoscaler.Autoscaler(CONF.magnum_capi.management_kubeconfig)
-        stack_id = observations.stack_id(self.cluster)
-        scaled, = [found for found in scaler.groups(stack_id)
-                   if found.bounds == (str(LOW), str(HIGH))]
 
         for count in (LOW + 2, LOW):
-            scaler.scale(scaled, count)
+            self.scale(count)
 
             self.wait_for_count(group, count)
             self.assert_usable(
-                self.cluster, CONF.magnum_capi.master_count,
-                CONF.magnum_capi.node_count + count)
+                self.cluster, CONF.magnum_capi.node_count + count)
             cluster = self.magnum.clusters.show_cluster(self.cluster['uuid'])
             self.assertRegex(cluster['status'], '_COMPLETE$')
 
@@ -77,16 +81,11 @@ class AutoscalingTest(operations.BaseOperationsTest):
     @decorators.idempotent_id('63241034-cbca-4ebc-b2a7-958df828f7d6')
     def test_a_resize_counts_and_the_autoscaler_goes_on(self):
         group = self.create_autoscaled_group()
-        scaler = autoscaler.Autoscaler(CONF.magnum_capi.management_kubeconfig)
-        stack_id = observations.stack_id(self.cluster)
-        scaled, = [found for found in scaler.groups(stack_id)
-                   if found.bounds == (str(LOW), str(HIGH))]
 
         cluster = self.resize_cluster(self.cluster, LOW + 2, group['uuid'])
 
-        self.assert_usable(cluster, CONF.magnum_capi.master_count,
-                           CONF.magnum_capi.node_count + LOW + 2)
-        scaler.scale(scaled, LOW + 1)
+        self.assert_usable(cluster, CONF.magnum_capi.node_count + LOW + 2)
+        self.scale(LOW + 1)
         self.wait_for_count(group, LOW + 1)
         self.delete_group(self.cluster, group)
 
@@ -110,37 +109,23 @@ class AutoscalingTest(operations.BaseOperationsTest):
     @decorators.idempotent_id('e11b06dc-7536-4716-bee1-ebc91749b5b5')
     def test_bounds_follow_the_node_group(self):
         group = self.create_autoscaled_group()
-        scaler = autoscaler.Autoscaler(CONF.magnum_capi.management_kubeconfig)
-        stack_id = observations.stack_id(self.cluster)
-        known = {found.name for found in scaler.groups(stack_id)
-                 if found.bounds == (str(LOW), str(HIGH))}
+        known = {found.name for found, bounds in self.scaled()
+                 if bounds == (str(LOW), str(HIGH))}
 
         self.magnum.nodegroups.update_nodegroup(
             self.cluster['uuid'], group['uuid'], [
                 {'op': 'replace', 'path': '/max_node_count',
                  'value': HIGH + 1}])
 
-        followed_since = None
-
-        def poll():
-            nonlocal followed_since
-            bounds = {found.name: found.bounds
-                      for found in scaler.groups(stack_id)}
-            if not any(bounds.get(name) == (str(LOW), str(HIGH + 1))
-                       for name in known):
-                followed_since = None
-            elif followed_since is None:
-                followed_since = time.monotonic()
-            return bounds
-
         # For some time: a driver may still be busy after it reports the
         # cluster as complete, which is not judged here, and a deletion would
         # then fail.
-        waiting.wait_for(
-            poll, done=lambda _: followed_since is not None and (
-                time.monotonic() - followed_since >= operations.STAYS_AWAY),
-            timeout=CONF.magnum_capi.build_timeout,
-            what=f'{HIGH + 1} to be the most that the autoscaler may make')
+        waiters.until_steady(
+            lambda: {found.name: bounds for found, bounds in self.scaled()},
+            lambda bounds: (str(LOW), str(HIGH + 1)) in map(
+                bounds.get, known),
+            operations.STAYS_AWAY,
+            f'{HIGH + 1} to be the most that the autoscaler may make')
         self.waiter.until_settled(self.cluster['uuid'], group['uuid'])
         self.wait_for_count(group, LOW)
         self.delete_group(self.cluster, group)

@@ -112,8 +112,7 @@ class CloudQuotasTest(operations.BaseOperationsTest):
         _, reset = service
         reset(self.os_primary.credentials.project_id)
         cluster = self.until_complete(uuid)
-        self.assert_nodes_now(cluster, CONF.magnum_capi.master_count,
-                              CONF.magnum_capi.node_count)
+        self.assert_nodes_now(cluster)
 
     @decorators.attr(type=['slow', 'life'])
     @flags.promise('resilience.quota.named')

@@ -67,9 +67,7 @@ class InvalidCredentialTest(operations.BaseOperationsTest):
         wait_for_health(self, self.cluster, 'HEALTHY')
         look = self.waiter.until_settled(self.cluster['uuid'], WORKERS)
         self.assertRegex(look.status, '_COMPLETE$')
-        self.assert_usable(
-            look.cluster, CONF.magnum_capi.master_count,
-            before.nodegroup['node_count'])
+        self.assert_usable(look.cluster, before.nodegroup['node_count'])
 
     def restore(self):
         """Give back to the user what a test took away."""

@@ -32,13 +32,13 @@ class ClusterLifecycleTest(operations.BaseOperationsTest):
         self.assert_driver(template)
         self.assert_described(cluster)
         self.assert_node_groups(cluster, masters, workers)
-        self.assert_usable(cluster, masters, workers)
+        self.assert_usable(cluster, workers)
         self.assert_refuses_strangers(cluster)
 
         if flags.can_resize():
             cluster = self.resize_cluster(cluster, workers + 1, WORKERS)
             self.assert_node_groups(cluster, masters, workers + 1)
-            self.assert_usable(cluster, masters, workers + 1)
+            self.assert_usable(cluster, workers + 1)
 
         self.delete_cluster(cluster)
         self.assert_unknown_to_magnum(cluster)

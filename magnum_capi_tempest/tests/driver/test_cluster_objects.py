@@ -75,9 +75,7 @@ class ObjectsTest(operations.BaseOperationsTest):
             lambda: wrong(self.objects()), lambda found: not found,
             f'Cluster API to repair {len(before)} objects of {self.stack_id}',
             timeout=REPAIRED, describe='; '.join)
-        self.assert_unaffected(
-            self.cluster, CONF.magnum_capi.master_count,
-            CONF.magnum_capi.node_count)
+        self.assert_unaffected(self.cluster)
 
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('686c0d8e-b2bd-4289-b1ee-07331b0ea8b6')

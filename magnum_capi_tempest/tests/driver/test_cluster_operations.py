@@ -6,11 +6,10 @@ from tempest import config
 from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 
-from magnum_capi import waiting
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import microversions
-from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
+from magnum_capi_tempest.tests.common import waiters
 
 CONF = config.CONF
 
@@ -26,7 +25,7 @@ class SharedClusterTest(operations.BaseOperationsTest):
         """Resize, and check the number of nodes and machines."""
         masters = CONF.magnum_capi.master_count
         cluster = self.resize_cluster(self.cluster, workers, WORKERS)
-        self.assert_usable(cluster, masters, workers)
+        self.assert_usable(cluster, workers)
         self.assert_machines(cluster, masters + workers)
 
     @decorators.attr(type=['slow', 'life'])
@@ -60,8 +59,7 @@ class SharedClusterTest(operations.BaseOperationsTest):
             nodes_to_remove=going)
 
         self.waiter.until_updated(self.cluster['uuid'], before, workers + 1)
-        self.assert_usable(
-            self.cluster, CONF.magnum_capi.master_count, workers + 1)
+        self.assert_usable(self.cluster, workers + 1)
         self.assertEqual(names - set(going), self.worker_names())
         self.resize(workers)
 
@@ -84,8 +82,7 @@ class SharedClusterTest(operations.BaseOperationsTest):
             nodes_to_remove=[going])
 
         self.waiter.until_updated(self.cluster['uuid'], before, workers + 1)
-        self.assert_usable(
-            self.cluster, CONF.magnum_capi.master_count, workers + 1)
+        self.assert_usable(self.cluster, workers + 1)
         self.assertEqual(names - {going}, self.worker_names())
         self.resize(workers)
 
@@ -97,11 +94,9 @@ class SharedClusterTest(operations.BaseOperationsTest):
                 nodes_to_remove=nodes)
         except lib_exc.BadRequest:
             return
-        waiting.wait_for(
-            lambda: self.waiter.look(self.cluster['uuid'], WORKERS),
-            done=lambda look: look.status == 'UPDATE_FAILED',
-            timeout=CONF.magnum_capi.build_timeout, describe=str,
-            what=f'a resize that names {nodes[-1]} to be refused')
+        self.until(self.cluster['uuid'],
+                   lambda look: look.status == 'UPDATE_FAILED',
+                   f'a resize that names {nodes[-1]} to be refused')
 
     @decorators.attr(type=['slow', 'life'])
     @flags.promise('lifecycle.resize.node-count')
@@ -117,7 +112,7 @@ class SharedClusterTest(operations.BaseOperationsTest):
                     'op': 'replace', 'path': '/node_count', 'value': count}])
             cluster = self.waiter.until_updated(
                 self.cluster['uuid'], before, count)
-            self.assert_usable(cluster, masters, count)
+            self.assert_usable(cluster, count)
             self.assert_machines(cluster, masters + count)
 
     @decorators.attr(type=['slow', 'life'])
@@ -131,18 +126,15 @@ class SharedClusterTest(operations.BaseOperationsTest):
         self.magnum.clusters.rotate_credential(
             self.cluster['uuid'], microversion=microversions.CREDENTIALS)
 
-        waiting.wait_for(
+        waiters.until(
             lambda: self.application_credentials_of(self.cluster),
-            done=lambda found: (len(found) == len(old)
-                                and not set(found) & set(old)),
-            timeout=CONF.magnum_capi.build_timeout,
-            what=f'as many application credentials as before, and not {old}',
-            describe=str)
+            lambda found: (len(found) == len(old)
+                           and not set(found) & set(old)),
+            f'as many application credentials as before, and not {old}')
         look = self.waiter.until_settled(self.cluster['uuid'], WORKERS)
         self.assertRegex(look.status, '_COMPLETE$')
         workers = before.nodegroup['node_count']
-        self.assert_usable(look.cluster, CONF.magnum_capi.master_count,
-                           workers)
+        self.assert_usable(look.cluster, workers)
         if flags.can_resize():
             self.resize(workers + 1)
             self.resize(workers)
@@ -166,12 +158,11 @@ class RotateAuthorityTest(operations.BaseOperationsTest):
         # If the driver refuses it, Magnum itself sets UPDATE_FAILED
         # (magnum/conductor/handlers/ca_conductor.py, rotate_ca_certificate).
         self.waiter.until_settled(cluster['uuid'])
-        masters = CONF.magnum_capi.master_count
         workers = CONF.magnum_capi.node_count
-        self.assert_usable(cluster, masters, workers)
+        self.assert_usable(cluster, workers)
         if flags.can_resize():
             cluster = self.resize_cluster(cluster, workers + 1, WORKERS)
-            self.assert_usable(cluster, masters, workers + 1)
+            self.assert_usable(cluster, workers + 1)
 
     @decorators.attr(type=['slow', 'life'])
     @flags.needs('magnum.cluster.failed-polled')
@@ -185,11 +176,7 @@ class RotateAuthorityTest(operations.BaseOperationsTest):
             self.magnum.certificates.rotate_ca_certificate, cluster['uuid'])
 
         # Magnum itself sets UPDATE_FAILED first, see above.
-        waiting.wait_for(
-            lambda: self.waiter.look(cluster['uuid']),
-            done=lambda look: observations.is_complete(look.status),
-            timeout=CONF.magnum_capi.build_timeout, describe=str,
-            what=f'cluster {cluster["uuid"]} to be complete again')
+        self.until_complete(cluster['uuid'])
 
 
 @flags.promise('lifecycle.cluster.three-masters')
@@ -206,7 +193,7 @@ class ThreeMastersTest(operations.BaseOperationsTest):
             self.create_template(master_lb_enabled=True), master_count=3)
         self.assertEqual((3, workers),
                          (cluster['master_count'], cluster['node_count']))
-        self.assert_usable(cluster, 3, workers)
+        self.assert_usable(cluster, workers, masters=3)
         self.assert_machines(cluster, 3 + workers)
 
         self.delete_cluster(cluster)

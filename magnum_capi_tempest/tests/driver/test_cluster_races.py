@@ -53,5 +53,5 @@ class ResizesTest(operations.BaseOperationsTest):
 
         cluster = self.waiter.until_updated(
             cluster['uuid'], before, workers + 1)
-        self.assert_usable(cluster, masters, workers + 1)
+        self.assert_usable(cluster, workers + 1)
         self.assert_machines(cluster, masters + workers + 1)

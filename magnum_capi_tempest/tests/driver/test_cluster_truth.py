@@ -48,8 +48,7 @@ class CompleteTest(operations.BaseOperationsTest):
         return workers + 1
 
     def assert_ready_now(self, cluster, workers, look=None):
-        self.assert_nodes_now(
-            cluster, CONF.magnum_capi.master_count, workers, look)
+        self.assert_nodes_now(cluster, workers, look=look)
 
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('f8817ce7-dc5c-4f16-ad0d-a8d9c7e4323a')

@@ -43,9 +43,7 @@ class NamelessTest(operations.BaseOperationsTest):
 
         self.assertEqual((named['uuid'], 'UPDATE_COMPLETE'), (
             cluster['cluster_template_id'], cluster['status']))
-        self.assert_usable(
-            self.with_new_version(cluster), CONF.magnum_capi.master_count,
-            CONF.magnum_capi.node_count)
+        self.assert_usable(self.with_new_version(cluster))
 
 
 @flags.promise('lifecycle.cluster.remembers-version')
@@ -81,7 +79,7 @@ class RememberTest(operations.BaseOperationsTest):
         self.assertEqual(
             cluster['coe_version'], after['coe_version'],
             'A resize has changed the version of Kubernetes')
-        self.assert_usable(after, CONF.magnum_capi.master_count, workers)
+        self.assert_usable(after, workers)
 
 
 class UpgradeTest(operations.BaseOperationsTest):
@@ -108,8 +106,7 @@ class UpgradeTest(operations.BaseOperationsTest):
         return self.upgrade_cluster(cluster, self.new)
 
     def assert_well(self, cluster):
-        self.assert_usable(cluster, CONF.magnum_capi.master_count,
-                           CONF.magnum_capi.node_count)
+        self.assert_usable(cluster)
 
     @decorators.attr(type=['slow', 'life'])
     @flags.promise('upgrade.cluster.newer-image')

@@ -119,8 +119,7 @@ class NoExternalNetworkTest(operations.BaseOperationsTest):
         cluster = self.create_cluster(
             self.create_template(external_network_id=None))
 
-        self.assert_usable(cluster, CONF.magnum_capi.master_count,
-                           CONF.magnum_capi.node_count)
+        self.assert_usable(cluster)
 
 
 @flags.promise('lifecycle.cluster.own-labels')
@@ -146,6 +145,5 @@ class OwnLabelsTest(operations.BaseOperationsTest):
         self.assertIsNone(observations.own_labels_fault(
             look, own, of_template.keys() - own.keys()))
         if look.status == 'CREATE_COMPLETE':
-            self.assert_usable(look.cluster, CONF.magnum_capi.master_count,
-                               CONF.magnum_capi.node_count)
+            self.assert_usable(look.cluster)
         self.delete_cluster({'uuid': uuid})

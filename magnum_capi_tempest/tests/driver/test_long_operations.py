@@ -51,9 +51,7 @@ def assert_group_created(test, cluster, group):
     test.assertEqual(
         ('UPDATE_COMPLETE', 'CREATE_COMPLETE'),
         (look.status, look.group_status), look.status_reason)
-    test.assert_nodes_now(
-        look.cluster, CONF.magnum_capi.master_count,
-        CONF.magnum_capi.node_count + 1)
+    test.assert_nodes_now(look.cluster, CONF.magnum_capi.node_count + 1)
 
 
 class LateClusterTest(operations.BaseOperationsTest):
@@ -81,8 +79,7 @@ class LateClusterTest(operations.BaseOperationsTest):
         cluster = self.until_complete(self.failing)
 
         self.assertEqual('CREATE_COMPLETE', cluster['status'])
-        self.assert_nodes_now(cluster, CONF.magnum_capi.master_count,
-                              CONF.magnum_capi.node_count)
+        self.assert_nodes_now(cluster)
 
     @decorators.attr(type=['slow', 'life'])
     @flags.needs('magnum.cluster.failed-polled')

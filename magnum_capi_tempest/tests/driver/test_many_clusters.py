@@ -15,12 +15,12 @@ import time
 from tempest import config
 from tempest.lib import decorators
 
-from magnum_capi import waiting
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import details
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
+from magnum_capi_tempest.tests.common import waiters
 
 CONF = config.CONF
 
@@ -53,16 +53,13 @@ class ManyClustersTest(operations.BaseOperationsTest):
         took = self.wait_for_all(asked, began)
         self.addDetail('seconds until complete', details.text(took))
         for uuid in asked:
-            self.assert_usable(
-                self.magnum.clusters.show_cluster(uuid),
-                CONF.magnum_capi.master_count, CONF.magnum_capi.node_count)
+            self.assert_usable(self.magnum.clusters.show_cluster(uuid))
         self.assert_all_go(asked)
 
     @staticmethod
     def wait_until(when):
-        waiting.wait_for(
-            time.monotonic, done=lambda now: now >= when, what='the next one',
-            timeout=STAGGER + 1, pace=waiting.Pace(first=0.2, most=0.2))
+        waiters.until(time.monotonic, lambda now: now >= when, 'the next one',
+                      timeout=STAGGER + 1)
 
     def wait_for_all(self, asked, began):
         """Return seconds by uuid, counted from the first request."""
@@ -75,12 +72,10 @@ class ManyClustersTest(operations.BaseOperationsTest):
                     took.setdefault(uuid, round(time.monotonic() - began, 1))
             return look
 
-        waiting.wait_for(
-            poll, done=lambda look: len(took) == len(asked),
-            failed=self.failures,
-            timeout=_limit(len(asked)),
-            what=f'{len(asked)} clusters to be complete',
-            describe=self.counted)
+        waiters.until(
+            poll, lambda look: len(took) == len(asked),
+            f'{len(asked)} clusters to be complete', failed=self.failures,
+            timeout=_limit(len(asked)), describe=self.counted)
         return took
 
     def looks(self, asked):
@@ -103,10 +98,9 @@ class ManyClustersTest(operations.BaseOperationsTest):
         """Delete all at once; the cleanup checks that all are gone."""
         for uuid in asked:
             self.magnum.clusters.delete_cluster(uuid)
-        waiting.wait_for(
-            lambda: self.looks(asked), describe=self.counted,
-            failed=self.failures,
-            done=lambda look: all(one.cluster is None and not one.trouble
-                                  for one in look.values()),
-            timeout=_limit(len(asked)),
-            what=f'{len(asked)} clusters to go')
+        waiters.until(
+            lambda: self.looks(asked),
+            lambda look: all(one.cluster is None and not one.trouble
+                             for one in look.values()),
+            f'{len(asked)} clusters to go', failed=self.failures,
+            timeout=_limit(len(asked)), describe=self.counted)

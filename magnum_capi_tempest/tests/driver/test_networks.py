@@ -146,6 +146,4 @@ class NetworksTest(operations.BaseOperationsTest):
         self.assertEqual(
             (self.network['id'], self.subnet['id']),
             (self.cluster['fixed_network'], self.cluster['fixed_subnet']))
-        self.assert_usable(
-            self.cluster, CONF.magnum_capi.master_count,
-            CONF.magnum_capi.node_count)
+        self.assert_usable(self.cluster)

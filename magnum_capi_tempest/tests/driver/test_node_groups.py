@@ -26,7 +26,7 @@ class NodeGroupsTest(operations.BaseOperationsTest):
         """Assert this many nodes in addition to the default ones."""
         masters = CONF.magnum_capi.master_count
         workers = CONF.magnum_capi.node_count + count
-        self.assert_usable(self.cluster, masters, workers)
+        self.assert_usable(self.cluster, workers)
         self.assert_machines(self.cluster, masters + workers)
 
     @decorators.attr(type=['slow', 'life'])
@@ -84,8 +84,7 @@ class HardNamesTest(operations.BaseOperationsTest):
         cluster = self.create_cluster(self.create_template(), name=name)
 
         self.assertEqual(name, cluster['name'])
-        self.assert_usable(cluster, CONF.magnum_capi.master_count,
-                           CONF.magnum_capi.node_count)
+        self.assert_usable(cluster)
 
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('1d6da142-9461-47b0-bb49-4084b9e05b32')
@@ -101,5 +100,4 @@ class HardNamesTest(operations.BaseOperationsTest):
                   for name in names]
 
         self.assertEqual(names, tuple(group['name'] for group in groups))
-        self.assert_usable(cluster, CONF.magnum_capi.master_count,
-                           CONF.magnum_capi.node_count + len(names))
+        self.assert_usable(cluster, CONF.magnum_capi.node_count + len(names))

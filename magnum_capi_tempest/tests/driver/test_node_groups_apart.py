@@ -26,8 +26,7 @@ class NodeGroupsApartTest(operations.BaseOperationsTest):
 
     def wait_for_nodes(self, count):
         """Wait for this many additional nodes; return the names of all."""
-        self.assert_usable(self.cluster, CONF.magnum_capi.master_count,
-                           CONF.magnum_capi.node_count + count)
+        self.assert_usable(self.cluster, CONF.magnum_capi.node_count + count)
         return {node.name for node in self.look_at_nodes(self.cluster).nodes}
 
     @decorators.attr(type=['slow', 'life'])

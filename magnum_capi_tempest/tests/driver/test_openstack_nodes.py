@@ -10,13 +10,13 @@ not_promised.
 from tempest import config
 from tempest.lib import decorators
 
-from magnum_capi import waiting
 from magnum_capi_tempest.leaks import listing
 from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest.tests.common import cloud
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.management import capi_objects
 from magnum_capi_tempest.tests.common import operations
+from magnum_capi_tempest.tests.common import waiters
 
 CONF = config.CONF
 
@@ -69,21 +69,18 @@ class OpenStackNodesTest(operations.BaseOperationsTest):
 
         The project may be that of others, whose things come and go.
         """
-        return waiting.wait_for(
-            lambda: [thing for thing in self.things(kind)
-                     if word in thing.name],
-            done=lambda found: len(found) == count,
-            timeout=CONF.magnum_capi.build_timeout, pace=self.pace(),
-            what=f'{count} of kind {kind} named after {word}',
-            describe=lambda found: ', '.join(map(str, sorted(found)))
-            or 'none')
+        return waiters.until(
+            lambda: sorted(thing for thing in self.things(kind)
+                           if word in thing.name),
+            lambda found: len(found) == count,
+            f'{count} of kind {kind} named after {word}',
+            describe=operations.listed)
 
     @decorators.attr(type=['slow', 'life'])
     @flags.promise('network.node.ports')
     @decorators.idempotent_id('8902ec7e-a2c7-46c5-9627-f14d8814c17c')
     def test_nodes_have_ports(self):
-        self.assert_usable(self.cluster, CONF.magnum_capi.master_count,
-                           CONF.magnum_capi.node_count)
+        self.assert_usable(self.cluster)
         nodes = self.look_at_nodes(self.cluster).nodes
 
         self.assertEqual([], [node.name for node in nodes if not node.server],
@@ -103,15 +100,12 @@ class OpenStackNodesTest(operations.BaseOperationsTest):
 
         self.os_primary.servers_client.delete_server(lost.server)
 
-        waiting.wait_for(
+        waiters.until(
             lambda: self.look_at_nodes(self.cluster),
-            done=lambda look: look.nodes and lost.server not in {
+            lambda look: look.nodes and lost.server not in {
                 node.server for node in look.nodes},
-            timeout=CONF.magnum_capi.build_timeout, pace=self.pace(),
-            what=f'node {lost.name} to go with its server {lost.server}',
-            describe=str)
-        self.assert_unaffected(self.cluster, CONF.magnum_capi.master_count,
-                               CONF.magnum_capi.node_count)
+            f'node {lost.name} to go with its server {lost.server}')
+        self.assert_unaffected(self.cluster)
 
     @decorators.attr(type=['slow', 'life'])
     @flags.promise('network.service.balancer')
@@ -125,10 +119,8 @@ class OpenStackNodesTest(operations.BaseOperationsTest):
         self.inside.create_service(name)
 
         self.wait_for_named(model.BALANCER, name, 1)
-        waiting.wait_for(
-            lambda: self.inside.balancer_address(name), done=bool,
-            timeout=CONF.magnum_capi.build_timeout, pace=self.pace(),
-            what=f'service {name} to have an address')
+        waiters.until(lambda: self.inside.balancer_address(name), bool,
+                      f'service {name} to have an address')
         self.inside.delete_service(name)
         self.wait_for_named(model.BALANCER, name, 0)
 

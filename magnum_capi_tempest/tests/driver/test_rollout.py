@@ -146,7 +146,7 @@ class RolloutTest(operations.BaseOperationsTest):
         self.assertEqual(len(before), len(after))
         cluster = self.with_new_version(self.rollout.upgraded)
         self.assertEqual({cluster['coe_version']}, {m.version for m in after})
-        self.assert_usable(cluster, CONF.magnum_capi.master_count, 2 * BATCH)
+        self.assert_usable(cluster, 2 * BATCH)
 
     @decorators.attr(type=['slow', 'life'])
     @flags.promise('upgrade.rollout.control-plane-stays')
@@ -211,4 +211,4 @@ class InOrderTest(operations.BaseOperationsTest):
 
         self.assertEqual({cluster['coe_version']}, {
             machine.version for machine in self.rollout.machines.all()})
-        self.assert_usable(cluster, CONF.magnum_capi.master_count, 2)
+        self.assert_usable(cluster, 2)

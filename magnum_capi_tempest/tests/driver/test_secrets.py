@@ -42,12 +42,9 @@ class SecretsTest(operations.BaseOperationsTest):
 
     @classmethod
     def read_secrets(cls):
-        api = remediation.management()
-        known = {found.name for found in api.secrets(
-            observations.stack_id(cls.cluster))}
         return disclosure.secrets(
-            obj for obj in api.core('secrets')
-            if obj['metadata']['name'] in known)
+            body for _, body in cls.management.bodies(
+                ('Secret',), observations.stack_id(cls.cluster)))
 
     def setUp(self):
         super().setUp()
@@ -106,7 +103,7 @@ class AuthoritiesTest(operations.BaseOperationsTest):
     def test_each_is_another(self):
         stack_id = observations.stack_id(self.cluster)
         found = {}
-        for obj in remediation.management().core('secrets'):
+        for _, obj in self.management.bodies(('Secret',), stack_id):
             name, _, purpose = obj['metadata']['name'].rpartition('-')
             if name == stack_id and purpose in ('ca', 'etcd', 'proxy'):
                 pem = base64.b64decode(obj['data']['tls.crt']).decode()
@@ -140,14 +137,12 @@ class ProxyTest(operations.BaseOperationsTest):
             http_proxy=f'http://magnum:{password}@192.0.2.3:3128'))
 
         stack_id = observations.stack_id(cluster)
-        api = remediation.management()
-        told = [str(found) for found in api.objects(stack_id)
-                if password in json.dumps(found.body)]
+        told = [str(found) for found in remediation.management().objects(
+            stack_id) if password in json.dumps(found.body)]
 
         self.assertEqual([], told)
-        known = {found.name for found in api.secrets(stack_id)}
         bootstrap_data = [
-            kube.secret_text(obj['data']['value']) or ''
-            for obj in api.core('secrets')
-            if obj['metadata']['name'] in known and 'format' in obj['data']]
+            kube.secret_text(body['data']['value']) or ''
+            for _, body in self.management.bodies(('Secret',), stack_id)
+            if 'format' in (body.get('data') or {})]
         self.assertTrue(any(password in text for text in bootstrap_data))

@@ -15,6 +15,7 @@ from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import kubeconfig
 from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest.tests.common import access
+from magnum_capi_tempest.tests.common import app_credentials
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.management import capi_objects
@@ -43,7 +44,7 @@ class StrangersTest(operations.BaseOperationsTest):
     def resource_setup(cls):
         super().resource_setup()
         waiter = cls.new_waiter(cls.admin_magnum)
-        before = cls.admins_credentials()
+        before = app_credentials.of_user(cls.os_admin)
         template = factories.create_template(
             CONF, cls.admin_magnum, cls.addClassResourceCleanup,
             factories.template_body(CONF))
@@ -60,14 +61,8 @@ class StrangersTest(operations.BaseOperationsTest):
                 model.CLUSTER, uuid, body['name'], who))
         with cls.explained([uuid], (cls.os_admin, cls.admin_magnum)):
             cls.other = waiter.until_created(uuid)
-        cls.made = [one for one in cls.admins_credentials()
+        cls.made = [one for one in app_credentials.of_user(cls.os_admin)
                     if one not in before]
-
-    @classmethod
-    def admins_credentials(cls):
-        client = cls.os_admin.application_credentials_client
-        return client.list_application_credentials(
-            cls.os_admin.credentials.user_id)['application_credentials']
 
     def status_of(self, server, authority, certificate):
         """Return a cluster's answer to a certificate: 200, 401 or 403.

@@ -28,9 +28,9 @@ class ZeroNodesTest(operations.BaseOperationsTest):
         cluster = self.create_cluster(self.create_template(), node_count=0)
 
         self.assertEqual(0, cluster['node_count'])
-        self.assert_usable(cluster, masters, 0)
+        self.assert_usable(cluster, 0)
         for count in (1, 0):
             cluster = self.resize_cluster(cluster, count, WORKERS)
             self.assertEqual(count, cluster['node_count'])
-            self.assert_usable(cluster, masters, count)
+            self.assert_usable(cluster, count)
             self.assert_machines(cluster, masters + count)

@@ -132,97 +132,53 @@ class AbandonedTest(testtools.TestCase):
         self.assertEqual((False, True), self.play(*self.ALONE, (U, U, 2)))
 
 
-class UpdateFailureTest(testtools.TestCase):
+class FailureTest(testtools.TestCase):
 
-    def failure(self, *args):
-        return play(*args).failure()
+    def test_of_an_update(self):
+        failed, of_group = 'it is UPDATE_FAILED', (
+            'its node group is UPDATE_FAILED')
+        for seen, said in (
+                (((C, C, 1), (P, P, 2), (F, P, 2)), failed),
+                # Between two looks.
+                (((C, C, 1), (F, F, 1)), failed),
+                # Magnum allows to resize a cluster that is UPDATE_FAILED.
+                (((F, F, 1), (F, F, 1)), None),
+                (((F, F, 1), (F, P, 2)), None),
+                (((F, F, 1), (F, P, 2), (P, P, 2)), None),
+                (((F, F, 1), (F, P, 2), (P, P, 2), (F, F, 1)), failed),
+                # It never got as far as the cluster.
+                (((F, F, 1), (F, P, 2), (F, F, 1)), of_group),
+                # magnum-capi-helm 1.4.0 completes clusters with failed groups.
+                (((C, C, 1), (P, P, 2), (U, F, 2)), of_group),
+                # It may recover while the cluster is in progress.
+                (((C, C, 1), (P, F, 2)), None),
+                (((C, C, 1), observations.Look()), 'the cluster is gone')):
+            self.assertEqual(said, play(*seen).failure(), seen)
 
-    def test_failed(self):
-        self.assertEqual('it is UPDATE_FAILED',
-                         self.failure((C, C, 1), (P, P, 2), (F, P, 2)))
+    def test_of_a_creation(self):
+        for status, was_seen, said in (
+                ('gone', False, None),
+                ('gone', True, 'the cluster is gone'),
+                ('CREATE_IN_PROGRESS', True, None), (None, True, None),
+                *((status, True, f'it is {status}') for status in (
+                    'CREATE_FAILED', 'UPDATE_FAILED', 'DELETE_FAILED',
+                    'DELETE_IN_PROGRESS'))):
+            look = (observations.Look() if status == 'gone'
+                    else observations.Look({'status': status}))
+            self.assertEqual(said, observations.creation_failure(
+                look, was_seen), (status, was_seen))
 
-    def test_failed_between_two_looks(self):
-        self.assertEqual('it is UPDATE_FAILED',
-                         self.failure((C, C, 1), (F, F, 1)))
-
-    def test_old_failure_is_stale(self):
-        # Magnum allows to resize a cluster that is UPDATE_FAILED
-        self.assertIsNone(self.failure((F, F, 1), (F, F, 1)))
-        self.assertIsNone(self.failure((F, F, 1), (F, P, 2)))
-        self.assertIsNone(self.failure((F, F, 1), (F, P, 2), (P, P, 2)))
-
-    def test_second_failure(self):
-        self.assertEqual(
-            'it is UPDATE_FAILED',
-            self.failure((F, F, 1), (F, P, 2), (P, P, 2), (F, F, 1)))
-
-    def test_second_failure_that_never_got_as_far_as_the_cluster(self):
-        self.assertEqual(
-            'its node group is UPDATE_FAILED',
-            self.failure((F, F, 1), (F, P, 2), (F, F, 1)))
-
-    def test_failed_group_of_a_complete_cluster(self):
-        # magnum-capi-helm 1.4.0 completes clusters with failed groups
-        self.assertEqual(
-            'its node group is UPDATE_FAILED',
-            self.failure((C, C, 1), (P, P, 2), (U, F, 2)))
-
-    def test_failed_group_may_recover_while_the_cluster_is_in_progress(self):
-        self.assertIsNone(self.failure((C, C, 1), (P, F, 2)))
-
-    def test_gone(self):
-        self.assertEqual('the cluster is gone',
-                         self.failure((C, C, 1), observations.Look()))
-
-
-class CreationTest(testtools.TestCase):
-
-    def test_what_is_not_there_yet_may_come(self):
-        self.assertIsNone(
-            observations.creation_failure(observations.Look(), False))
-
-    def test_what_was_there_and_is_gone_does_not_come_back(self):
-        self.assertEqual(
-            'the cluster is gone',
-            observations.creation_failure(observations.Look(), True))
-
-    def test_end_states(self):
-        for status in ('CREATE_FAILED', 'UPDATE_FAILED', 'DELETE_FAILED',
-                       'DELETE_IN_PROGRESS'):
-            self.assertEqual(
-                f'it is {status}',
-                observations.creation_failure(
-                    observations.Look({'status': status}), True))
-
-    def test_states_on_the_way(self):
-        for status in ('CREATE_IN_PROGRESS', None):
-            self.assertIsNone(
-                observations.creation_failure(
-                    observations.Look({'status': status}), True))
-
-
-class DeletionTest(testtools.TestCase):
-
-    failed = observations.Look({'status': 'DELETE_FAILED'})
-    healthy = observations.Look({'status': C})
-
-    def test_failed(self):
-        self.assertEqual(
-            'it is DELETE_FAILED',
-            observations.deletion_failure(self.failed, self.healthy, False))
-
-    def test_old_failure_is_stale(self):
-        self.assertIsNone(
-            observations.deletion_failure(self.failed, self.failed, False))
-
-    def test_second_failure(self):
-        self.assertEqual(
-            'it is DELETE_FAILED',
-            observations.deletion_failure(self.failed, self.failed, True))
-
-    def test_stale_complete(self):
-        self.assertIsNone(
-            observations.deletion_failure(self.healthy, self.healthy, False))
+    def test_of_a_deletion(self):
+        failed, healthy = (observations.Look({'status': status})
+                           for status in ('DELETE_FAILED', C))
+        for look, before, began, said in (
+                (failed, healthy, False, 'it is DELETE_FAILED'),
+                # The old failure is stale.
+                (failed, failed, False, None),
+                (failed, failed, True, 'it is DELETE_FAILED'),
+                (healthy, healthy, False, None)):
+            self.assertEqual(said, observations.deletion_failure(
+                look, before, began), (look, before, began))
 
 
 class LookTest(testtools.TestCase):

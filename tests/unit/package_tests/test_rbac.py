@@ -18,46 +18,39 @@ RULE = personas.Rule(
     frozenset((personas.MEMBER,)), frozenset((personas.ADMIN,)))
 
 
+OTHERS = personas.ALL - {personas.MEMBER, personas.ADMIN}
+
+#: A rule of requests that are refused on purpose.
+REFUSED = personas.Rule(
+    frozenset((personas.MEMBER,)), refused=frozenset((409,)))
+
+
 class RuleTest(testtools.TestCase):
 
-    def test_who_is_allowed_is_served(self):
-        for status in (200, 201, 202, 204):
-            self.assertIsNone(RULE.judge(personas.MEMBER, status))
-
-    def test_a_refusal_does_not_show_that_somebody_is_allowed(self):
-        for status in (400, 406, 409):
-            self.assertEqual(f'member: not served, but answered with {status}',
-                             RULE.judge(personas.MEMBER, status))
-
-    def test_who_is_allowed_must_not_be_denied(self):
-        for status in (403, 404):
-            self.assertEqual(f'member: denied with {status}',
-                             RULE.judge(personas.MEMBER, status))
-
-    def test_a_request_that_is_refused_on_purpose(self):
-        rule = personas.Rule(
-            frozenset((personas.MEMBER,)), refused=frozenset((409,)))
-
-        for status in (202, 409):
-            self.assertIsNone(rule.judge(personas.MEMBER, status))
-        for status in (400, 406):
-            self.assertIn('not served', rule.judge(personas.MEMBER, status))
-        self.assertIn('not denied', rule.judge(personas.READER, 409))
-
-    def test_everyone_else_is_denied(self):
-        for persona in personas.ALL - {personas.MEMBER, personas.ADMIN}:
-            self.assertIsNone(RULE.judge(persona, 403))
-            for status in (200, 202, 400, 409):
-                self.assertIn('not denied', RULE.judge(persona, status))
-
-    def test_nothing_is_said_of_some(self):
-        for status in (200, 404):
-            self.assertIsNone(RULE.judge(personas.ADMIN, status))
-
-    def test_an_error_is_never_an_answer(self):
-        for persona in personas.ALL:
-            for status in (401, 500, 503):
-                self.assertIn('not an answer', RULE.judge(persona, status))
+    def test_judgements(self):
+        served, denied = 'not served, but', 'not denied, but'
+        for rule, persona, statuses, said in (
+                # Who is allowed is served, and a refusal is no service.
+                (RULE, personas.MEMBER, (200, 201, 202, 204), None),
+                (RULE, personas.MEMBER, (400, 406, 409), served),
+                (RULE, personas.MEMBER, (403, 404), 'denied with'),
+                (REFUSED, personas.MEMBER, (202, 409), None),
+                (REFUSED, personas.MEMBER, (400, 406), served),
+                (REFUSED, personas.READER, (409,), denied),
+                # Nothing is said of some.
+                (RULE, personas.ADMIN, (200, 404), None),
+                *((RULE, other, (403, 404), None) for other in OTHERS),
+                *((RULE, other, (200, 202, 400, 409), denied)
+                  for other in OTHERS),
+                *((RULE, anybody, (401, 500, 503), 'not an answer')
+                  for anybody in personas.ALL)):
+            for status in statuses:
+                found = rule.judge(persona, status)
+                if said is None:
+                    self.assertIsNone(found, (persona, status))
+                else:
+                    self.assertIn(said, found or '', (persona, status))
+                    self.assertIn(str(status), found)
 
 
 class TableTest(testtools.TestCase):

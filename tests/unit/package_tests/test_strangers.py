@@ -54,6 +54,9 @@ class EvidenceTest(testtools.TestCase):
         class Strangers(test_strangers.StrangersTest):
             admin_magnum = 'magnum of the admin'
             os_admin = types.SimpleNamespace(
+                application_credentials_client=types.SimpleNamespace(
+                    list_application_credentials=lambda user: {
+                        'application_credentials': []}),
                 credentials=types.SimpleNamespace(
                     user_id='id of the admin', username='admin'))
             management = None
@@ -61,7 +64,6 @@ class EvidenceTest(testtools.TestCase):
                 test='t', add=lambda *args: self.recorded.append(args))
             new_waiter = classmethod(lambda cls, magnum: (
                 types.SimpleNamespace(until_created=fail)))
-            admins_credentials = classmethod(lambda cls: [])
 
         self.assertRaises(errors.WaitAborted, Strangers.resource_setup)
 

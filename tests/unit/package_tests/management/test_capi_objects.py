@@ -137,19 +137,6 @@ class HandsTest(testtools.TestCase):
 
         self.assertEqual({'size': 2}, self.api.there['/x/status'])
 
-    def test_a_patch_says_what_it_is(self):
-        self.writer.patch('/x', {'op': 'remove', 'path': '/size'})
-
-        self.assertEqual(
-            [('PATCH', '/x', 'application/json-patch+json',
-              [{'op': 'remove', 'path': '/size'}])], self.api.changes())
-
-    def test_what_is_gone_is_deleted(self):
-        self.writer.delete('/x')
-        self.writer.delete('/x')
-
-        self.assertIsNone(self.writer.get('/x'))
-
     def test_nobody_there(self):
         self.writer.server = 'http://127.0.0.1:1'
 
@@ -206,16 +193,6 @@ class ManagementTest(testtools.TestCase):
         for self.api.reviewed in (True, False):
             self.assertIs(self.api.reviewed, self.management.may_change())
 
-    def test_pause(self):
-        self.api.there[f'{CORE}/namespaces/m/clusters/c1'] = {}
-
-        self.management.pause('c1', True)
-
-        (_, path, _, body), = self.api.changes()
-        self.assertEqual(f'{CORE}/namespaces/m/clusters/c1', path)
-        self.assertEqual(
-            [{'op': 'add', 'path': '/spec/paused', 'value': True}], body)
-
 
 class ReplacementTest(testtools.TestCase):
 
@@ -259,16 +236,6 @@ class WorkloadTest(testtools.TestCase):
         self.assertEqual(('Unknown', capi_objects.LONG_AGO),
                          (ready['status'], ready['lastTransitionTime']))
 
-    def test_a_pod_is_there_until_it_is_deleted(self):
-        self.inside.create_pod('p', 'n1', {'one': 'two'})
-
-        self.assertTrue(self.inside.has_pod('p'))
-        (_, _, _, body), = self.api.changes()
-        self.assertEqual(('n1', {'one': 'two'}), (
-            body['spec']['nodeName'], body['metadata']['labels']))
-        self.inside.delete_pod('p')
-        self.assertFalse(self.inside.has_pod('p'))
-
     def test_a_pod_that_is_evicted(self):
         self.inside.create_pod('p', 'n1', {})
         pod, = (body for path, body in self.api.there.items()
@@ -276,30 +243,6 @@ class WorkloadTest(testtools.TestCase):
         pod['metadata']['deletionTimestamp'] = 'now'
 
         self.assertFalse(self.inside.has_pod('p'))
-
-    def test_a_pod_with_a_volume_goes_where_kubernetes_wants(self):
-        uid = self.inside.create_claim('p')
-        self.inside.create_pod('p', claim='p')
-
-        claim, pod = (body for *_, body in self.api.changes())
-        self.assertEqual(claim['metadata']['uid'], uid)
-        self.assertEqual(['ReadWriteOnce'], claim['spec']['accessModes'])
-        self.assertNotIn('nodeName', pod['spec'])
-        self.assertEqual('p', pod['spec']['volumes'][0][
-            'persistentVolumeClaim']['claimName'])
-        self.inside.delete_claim('p')
-
-    def test_a_load_balancer_has_an_address_in_the_end(self):
-        self.inside.create_service('s')
-        path, service = next((path, body) for path, body
-                             in self.api.there.items())
-
-        self.assertIsNone(self.inside.balancer_address('s'))
-        service['status'] = {'loadBalancer': {'ingress': [
-            {'ip': '192.0.2.7'}]}}
-        self.assertEqual('192.0.2.7', self.inside.balancer_address('s'))
-        self.inside.delete_service('s')
-        self.assertEqual({}, self.api.there)
 
 
 class InServiceTest(testtools.TestCase):
