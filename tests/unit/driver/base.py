@@ -132,7 +132,7 @@ class TestCase(testtools.TestCase):
         self.operations().change(group, group=group)
         return group
 
-    def busy(self):
+    def make_busy(self):
         """Have the Cluster be one whose change is not seen yet."""
         path = next(p for p in self.api.objects if '/clusters/' in p)
         self.api.objects[path]['status']['observedGeneration'] = 0

@@ -137,44 +137,6 @@ class LifeTest(testtools.TestCase):
             [credentials.PLAN, credentials.LOOK, credentials.MAKE,
              credentials.APPLY, credentials.ADOPT, credentials.DONE], kinds)
 
-    def test_one_whose_answer_was_lost_is_deleted_and_made_again(self):
-        self.world.lost = 2
-
-        kinds = self.world.run()
-
-        again = [credentials.MAKE, credentials.LOOK, credentials.DELETE]
-        self.assertEqual(
-            [credentials.PLAN, credentials.LOOK, *again, *again,
-             credentials.MAKE, credentials.APPLY, credentials.ADOPT,
-             credentials.DONE], kinds)
-        self.assertEqual({'id-2'}, set(self.world.keystone))
-        self.assertEqual('id-2', self.world.applied)
-
-    def test_rotation_makes_a_new_one_before_the_old_one_goes(self):
-        # B.4.15
-        self.world.run()
-        self.world.rotate()
-
-        kinds = self.world.run('bob')
-
-        self.assertLess(kinds.index(credentials.ADOPT),
-                        kinds.index(credentials.DELETE))
-        self.assertEqual({'id-1'}, set(self.world.keystone))
-        self.assertEqual('id-1', self.world.applied)
-        self.assertEqual([('id-1', 'bob', credentials.ADOPTED)], [
-            (e.id, e.user_id, e.stage) for e in self.world.record])
-
-    def test_removal_deletes_at_keystone_before_it_forgets(self):
-        # B.4.14
-        self.world.run()
-        self.world.wish = credentials.REMOVE
-
-        kinds = self.world.run(None)
-
-        self.assertEqual([credentials.RETIRE, credentials.DELETE,
-                          credentials.FORGET, credentials.DONE], kinds)
-        self.assertEqual({}, self.world.keystone)
-
     def test_a_crash_after_any_effect_leaks_nothing(self):
         # B.4.14, B.4.15: the model checks after each effect.
         lived = 0

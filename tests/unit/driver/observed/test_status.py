@@ -550,6 +550,8 @@ class LostRequestTest(JudgedTestCase):
                 (objects.complete(machine_deployments={}), None, '')):
             verdict = self.assert_judged(CREATE, seen, wanted, said)
             self.assertEqual(status.APPLY, verdict.action, verdict.reason)
+        self.assertEqual('Waiting for: Helm release: failed',
+                         judge(release('failed')).reason)
 
     def test_a_release_that_is_as_wanted_is_not_applied(self):
         for state, wanted in (('deployed', 'new'), ('deployed', None),

@@ -34,7 +34,7 @@ class OneClockTest(base.TestCase):
 
     def test_age_is_that_of_the_management_clusters_clock(self):
         self.create()
-        self.busy()
+        self.make_busy()
         self.look(3)
         self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
         self.api.date += 61 * 60
@@ -44,7 +44,7 @@ class OneClockTest(base.TestCase):
     def test_clock_of_who_made_the_row_does_not_end_a_creation(self):
         self.wrong(hours=-2)
         self.create()
-        self.busy()
+        self.make_busy()
         self.look(3)
         self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
 

@@ -137,7 +137,7 @@ class RotateTest(base.TestCase):
         # B.4.15: it became UPDATE_COMPLETE.
         self.created()
         self.resize(3)
-        self.busy()
+        self.make_busy()
         self.operations().rotate('u1')
         self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
         self.w.later(seconds=61)

@@ -46,7 +46,7 @@ class WatchTest(base.TestCase):
 
     def test_a_busy_cluster_costs_one_request_and_no_lock(self):
         self.create()
-        path = self.busy()
+        path = self.make_busy()
         self.look(2)
         self.api.seen.clear()
         self.look()
@@ -210,7 +210,7 @@ class WatchTest(base.TestCase):
         self.created()
         self.w.later(hours=5)
         self.resize(2)
-        self.busy()
+        self.make_busy()
         self.look(3)
         self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
 
