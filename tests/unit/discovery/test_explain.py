@@ -55,6 +55,19 @@ def stored(uuid='u', driver=None, distro='ubuntu'):
 
 class StoredTest(testtools.TestCase):
 
+    def test_template_that_is_refused(self):
+        for found, reasons, refusal in (
+                (stored(), (
+                    'It names no driver, its type (vm, ubuntu, kubernetes).',
+                    '(vm, ubuntu, kubernetes) is provided by a_drv, b_drv.',
+                    '[drivers]default_driver is not set.'), 'is ambiguous'),
+                (stored(driver='heat'), (
+                    "Its field 'driver' is 'heat', its type (vm, ubuntu, "
+                    'kubernetes).',), 'is not installed')):
+            found = explain.template(found, model.Catalog([A, B]))
+            self.assertEqual((None, reasons), (found.driver, found.reasons))
+            self.assertIn(refusal, found.refusal)
+
     def test_cluster(self):
         catalog = model.Catalog(
             [A, B], model.Policy(disabled_drivers=frozenset(['a_drv'])))
@@ -76,3 +89,18 @@ class StoredTest(testtools.TestCase):
                                 model.Catalog([A]))
         self.assertIsNone(found.driver)
         self.assertIn('not even delete it', found.refusal)
+
+    def test_upgrade(self):
+        for old, new, driver, refusal in (
+                ('a_drv', 'a_drv', 'a_drv', ''), (None, None, 'b_drv', ''),
+                ('a_drv', 'b_drv', None,
+                 "served by the driver 'a_drv', the template is for 'b_drv'")):
+            found = explain.upgrade(
+                {'uuid': 'c', 'name': 'mine'}, stored('u0', old),
+                stored('u1', new), model.Catalog([A, B]))
+            self.assertEqual(
+                ('upgrade of cluster mine (c) to template n (u1)', driver),
+                (found.subject, found.driver))
+            self.assertIn(refusal, found.refusal or '')
+            self.assertEqual(['Current', 'New'], [
+                reason.split()[0] for reason in found.reasons[:2]])
