@@ -60,25 +60,6 @@ class DescriptionTest(testtools.TestCase):
         for text in ('', '[]', 'a: [', 'kind: Driver'):
             self.assertRaises(errors.UsageError, driver_info.parse, text, 'x')
 
-    def test_labels_are_options_of_the_suite(self):
-        found = driver_info.Description({
-            **ONE, 'labels': {'a': '1', 'b': '2'},
-            'upgrade_labels': {'kube_tag': 'v1.35.0'}}, 'x')
-
-        self.assertEqual(('a:1,b:2', 'kube_tag:v1.35.0'), (
-            found.tempest['labels'], found.tempest['upgrade_labels']))
-
-    def test_every_driver_has_a_mark(self):
-        for one in (driver_info.Description(ONE, 'x'), *descriptions.known()):
-            self.assertEqual([], driver_info.mark_problems(one.mark),
-                             one.name)
-            self.assertIn('stack_id', one.mark)
-
-    def test_profiles_are_those_of_the_registry(self):
-        self.assertEqual(
-            list(promises.PROFILES), driver_info.schema()['properties'][
-                'profiles']['items']['enum'])
-
     def test_those_of_others_fit_the_registry(self):
         known = {option.name for option in config.OPTS}
         others = descriptions.known()
@@ -93,9 +74,6 @@ class DescriptionTest(testtools.TestCase):
                 set(), found.tempest.keys() - known, found.where)
             self.assertEqual(set(), found.known_races.keys() - {
                 '.'.join(test.id.split('.')[-2:]) for test in suite.tests()})
-
-    def test_of_a_driver_without_a_description(self):
-        self.assertIsNone(descriptions.of_driver('k8s_z'))
 
 
 class InstalledTest(testtools.TestCase):
@@ -128,10 +106,6 @@ class InstalledTest(testtools.TestCase):
             code = one.run(one.get_parser('x').parse_args(words))
         return code, out.getvalue()
 
-    def test_it_is_found_by_its_entry_point(self):
-        self.assertEqual('k8s_x', driver_info.of('k8s_x').name)
-        self.assertIsNone(driver_info.of('k8s_y'))
-
     def test_the_command_prints_it(self):
         code, out = self.call('k8s_x')
 
@@ -151,10 +125,6 @@ class InstalledTest(testtools.TestCase):
         self.assertEqual((0, f'{OURS}: right\n'),
                          self.call('--check', str(OURS)))
         self.assertEqual(2, self.call('--check', '/nowhere/x.yaml')[0])
-
-    def test_the_description_of_another_driver(self):
-        self.write(name='k8s_other')
-        self.assertRaises(errors.UsageError, driver_info.of, 'k8s_x')
 
     def test_a_package_without_the_file(self):
         (self.package / driver_info.FILE).unlink()

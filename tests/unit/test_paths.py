@@ -10,41 +10,25 @@ from magnum_capi_tempest import paths
 
 class PathsTest(testtools.TestCase):
 
-    def setUp(self):
-        super().setUp()
+    def test_cache_and_state(self):
         for name in ('MAGNUM_CAPI_CACHE', 'MAGNUM_CAPI_STATE',
                      'XDG_CACHE_HOME', 'XDG_STATE_HOME'):
             self.useFixture(fixtures.EnvironmentVariable(name))
         self.useFixture(fixtures.EnvironmentVariable('HOME', '/home/x'))
-
-    def set(self, name, value):
-        self.useFixture(fixtures.EnvironmentVariable(name, value))
-
-    def test_defaults_are_below_home(self):
-        self.assertEqual('/home/x/.cache/magnum-capi', str(paths.cache()))
-        self.assertEqual('/home/x/.local/state/magnum-capi',
-                         str(paths.state()))
-
-    def test_xdg(self):
-        self.set('XDG_CACHE_HOME', '/c')
-        self.set('XDG_STATE_HOME', '/s')
-
-        self.assertEqual('/c/magnum-capi', str(paths.cache()))
-        self.assertEqual('/s/magnum-capi', str(paths.state()))
-
-    def test_relative_xdg_is_ignored(self):
-        self.set('XDG_CACHE_HOME', 'c')
-
-        self.assertEqual('/home/x/.cache/magnum-capi', str(paths.cache()))
-
-    def test_own_variable_wins_and_is_made_absolute(self):
-        self.set('XDG_CACHE_HOME', '/c')
-        self.set('MAGNUM_CAPI_CACHE', 'mine')
-
-        self.assertEqual(pathlib.Path.cwd() / 'mine', paths.cache())
-
-    def test_empty_variable_counts_as_unset(self):
-        self.set('MAGNUM_CAPI_STATE', '')
-
-        self.assertEqual('/home/x/.local/state/magnum-capi',
-                         str(paths.state()))
+        here = pathlib.Path.cwd()
+        for variables, cache, state in (
+                ({}, '/home/x/.cache/magnum-capi',
+                 '/home/x/.local/state/magnum-capi'),
+                ({'XDG_CACHE_HOME': '/c', 'XDG_STATE_HOME': '/s'},
+                 '/c/magnum-capi', '/s/magnum-capi'),
+                # A relative one is ignored, as is an empty one of ours.
+                ({'XDG_CACHE_HOME': 'c', 'MAGNUM_CAPI_STATE': ''},
+                 '/home/x/.cache/magnum-capi', '/s/magnum-capi'),
+                # Ours wins.
+                ({'MAGNUM_CAPI_CACHE': 'mine', 'MAGNUM_CAPI_STATE': '/m'},
+                 here / 'mine', '/m')):
+            for name, value in variables.items():
+                self.useFixture(fixtures.EnvironmentVariable(name, value))
+            self.assertEqual(
+                (pathlib.Path(cache), pathlib.Path(state)),
+                (paths.cache(), paths.state()))

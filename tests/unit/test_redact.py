@@ -187,26 +187,9 @@ class RedactTest(testtools.TestCase):
         for text, secret in SECRETS:
             self.assertNotIn(secret, redact.redact(text), text)
 
-    def test_a_mark_stays(self):
-        for text, _ in SECRETS:
-            self.assertIn('<redacted>', redact.redact(text), text)
-
     def test_the_rest_stays(self):
         for text in HARMLESS:
             self.assertEqual(text, redact.redact(text))
-
-    def test_twice_is_once(self):
-        for text, _ in SECRETS:
-            once = redact.redact(text)
-            self.assertEqual(once, redact.redact(once))
-
-    def test_what_follows_a_secret_stays(self):
-        self.assertEqual(
-            'a: 1\ndata:\n  password: <redacted>\n\n  user: x\nb: 2',
-            redact.redact('a: 1\ndata:\n  password: |\n    hunter2\n'
-                          '  user: x\nb: 2'))
-        self.assertEqual('{"password": "<redacted>", "b": 2}',
-                         redact.redact('{"password": "x", "b": 2}'))
 
     def test_json_stays_json(self):
         text = json.dumps({'password': 'a"b', 'pem': keys()[0], 'ok': 1})
@@ -220,13 +203,6 @@ class RedactTest(testtools.TestCase):
                          yaml.safe_dump({'key': pem}), pem[:-60]):
                 self.assertNotIn(middle, redact.redact(text), text[:40])
 
-    def test_private_keys_in_base64_go(self):
-        for pem in keys():
-            text = base64.b64encode(pem.encode()).decode()
-
-            self.assertEqual('value: <redacted>',
-                             redact.redact(f'value: {text}'))
-
     def test_a_kubeconfig_keeps_only_what_is_public(self):
         document = kubeconfig.document('https://x', 'CA', 'CERT', keys()[0])
         user = document['users'][0]['user']
@@ -235,15 +211,6 @@ class RedactTest(testtools.TestCase):
             shown = redact.redact(text)
             self.assertNotIn(user['client-key-data'][:40], shown)
             self.assertIn(user['client-certificate-data'], shown)
-
-    def test_a_kubeconfig_in_base64_goes(self):
-        document = kubeconfig.document('https://x', 'CA', 'CERT', keys()[0])
-        for order in (False, True):
-            text = base64.b64encode(yaml.safe_dump(
-                document, sort_keys=order).encode()).decode()
-
-            self.assertEqual('value: <redacted>',
-                             redact.redact(f'value: {text}'))
 
     def test_blocks_cut_through_no_secret(self):
         pem = keys()[0]
@@ -285,18 +252,6 @@ class RedactTest(testtools.TestCase):
         for kinds, (kind, _) in zip(found, patterns.RULES):
             self.assertEqual({kind}, kinds)
 
-    def test_kinds_are_counted(self):
-        for text, kind in KINDS:
-            self.assertEqual({kind: 1}, redact.examine(text).counts, text)
-
-    def test_counts_add_up(self):
-        text = '\n'.join(text for text, _ in KINDS)
-
-        counts = redact.examine(text).counts
-
-        self.assertEqual(len(KINDS), sum(counts.values()))
-        self.assertEqual(set(redact.KINDS), set(counts))
-
     @few
     @hypothesis.given(texts())
     def test_twice_finds_nothing_more(self, text):
@@ -318,13 +273,6 @@ class RedactTest(testtools.TestCase):
         whole = '\n'.join([*lines, text, '', *lines])
 
         self.assertNotIn(hidden, redact.redact(whole))
-
-    def test_hostile_text_keeps_its_lines(self):
-        for piece in HOSTILE:
-            text = piece * (3000 // len(piece) + 1) + '\n'
-
-            self.assertEqual(text.count('\n'),
-                             redact.redact(text).count('\n'), piece)
 
     def test_work_grows_as_text_does(self):
         """Patterns read four times as much of four times as long a text."""

@@ -23,12 +23,6 @@ class FindTest(testtools.TestCase):
             target.mkdir(parents=True)
             return target
 
-    def test_checkout(self):
-        found = resources.find('sandbox/capi/go.mod')
-
-        self.assertTrue(found.is_absolute())
-        self.assertTrue(found.is_file())
-
     def test_wheel(self):
         target = self.install(share='sandbox/chart')
 

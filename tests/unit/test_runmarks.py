@@ -130,6 +130,3 @@ class RunmarksTest(testtools.TestCase):
                 [process.pid], runmarks.sweep(self.run_folder))
         self.assertEqual({process.pid}, set(looks))
         self.assertGreater(len(looks), 3)
-
-    def test_nothing_to_sweep(self):
-        self.assertEqual([], runmarks.sweep(self.run_folder))

@@ -2,7 +2,6 @@
 
 """Programs of every Unix under a real supervisord."""
 
-import dataclasses
 import os
 import pathlib
 import signal
@@ -15,7 +14,6 @@ import xmlrpc.client
 import fixtures
 from supervisor import xmlrpc as supervisor_xmlrpc
 import testtools
-from testtools import matchers
 
 from magnum_capi import errors
 from magnum_capi import progress
@@ -111,25 +109,6 @@ class LaunchTest(_Shared):
             [('first', {'first'}), ('second', {'first', 'second'}),
              ('third', {'first', 'second', 'third'})], told)
 
-    def test_after_one_that_was_launched_before(self):
-        self.launch(self.shell('first'))
-        self.launch(self.shell('second', after=('first',)))
-        self.assertEqual('RUNNING', self.states()['second'])
-
-    def test_what_runs_is_left_alone(self):
-        self.launch(self.shell('one'))
-        before = self.pids()
-        self.launch(self.shell('one'))
-        self.assertEqual(before, self.pids())
-
-    def test_what_has_ended_is_started_again(self):
-        self.launch(self.shell('one'))
-        before = self.pids()
-        self.supervisor.stop('one')
-        self.assertEqual('STOPPED', self.states()['one'])
-        self.launch(self.shell('one'))
-        self.assertNotEqual(before['one'], self.pids()['one'])
-
     def test_ended_program_with_the_end_of_its_log(self):
         e = self.assertRaises(
             errors.WaitAborted, self.launch,
@@ -163,31 +142,11 @@ class LaunchTest(_Shared):
         self.assertIn('not ready: bad', str(e))
         self.assertIn(str(self.supervisor.directory / 'log'), str(e))
 
-    def test_refused_connection_is_not_ready_yet(self):
-        tries = []
-
-        def probe():
-            tries.append(1)
-            if len(tries) < 3:
-                raise ConnectionRefusedError
-            return True
-
-        self.launch(self.shell('one', ready=probe))
-        self.assertEqual(3, len(tries))
-
     def test_program_that_is_not_there(self):
         e = self.assertRaises(
             errors.EnvironmentProblem, self.launch,
             supervision.Program('ghost', ('/no/such/program',)))
-        self.assertIn('Cannot start ghost', str(e))
         self.assertIn('/no/such/program', str(e))
-
-    def test_one_that_may_die_is_started_again(self):
-        self.launch(self.shell(
-            'moody', 'echo x >> lives; test $(wc -l < lives) = 2 '
-            '&& touch up && exec sleep 60', restart=True,
-            ready=self.file('up')))
-        self.assertEqual('RUNNING', self.states()['moody'])
 
     def test_environment(self):
         os.environ['SECRET_OF_THE_USER'] = 'x'
@@ -257,10 +216,9 @@ class StatusTest(_Shared):
         script = (f'{sys.executable} -c "x = bytearray(60 << 20); '
                   'open(\'up\', \'w\'); import time; time.sleep(60)" & wait')
         self.launch(self.shell('parent', script, ready=self.file('up')))
-        found = {s.name: s for s in self.supervisor.status()}
-        self.assertThat(found['parent'].memory, matchers.GreaterThan(60 << 20))
-        self.assertThat(found['supervisord'].memory,
-                        matchers.LessThan(60 << 20))
+        found = {s.name: s.memory for s in self.supervisor.status()}
+        self.assertLess(60 << 20, found['parent'])
+        self.assertLess(found['supervisord'], 60 << 20)
 
     def test_an_ended_program(self):
         self.launch(self.shell('one'))
@@ -277,34 +235,6 @@ class StatusTest(_Shared):
         waiting.wait_for(lambda: self.states()[name],
                          done=lambda s: s == state, timeout=60,
                          what=f'{name} to be {state}')
-
-    def test_restart(self):
-        one = self.shell('one')
-        self.launch(one)
-        before = self.pids()['one']
-        self.supervisor.restart(one, 60, progress.Silent())
-        self.assertNotEqual(before, self.pids()['one'])
-        self.assertEqual('RUNNING', self.states()['one'])
-
-    def test_one_that_was_removed_may_become_another(self):
-        self.launch(self.shell('one', 'echo before; sleep 60'))
-        self.supervisor.remove('one', 'unknown')
-        self.assertNotIn('one', self.states())
-        self.launch(self.shell('one', 'echo after; sleep 60'))
-        waiting.wait_for(
-            lambda: self.supervisor.log('one').read_text(), timeout=30,
-            done=lambda text: text.endswith('after\n'),
-            what='the other program to run')
-
-    def test_stop_of_what_does_not_run(self):
-        self.launch(self.shell('one'))
-        self.supervisor.stop('one', 'one', 'unknown')
-        self.assertEqual('STOPPED', self.states()['one'])
-
-    def test_second_start_changes_nothing(self):
-        before = self.pids()
-        self.supervisor.start()
-        self.assertEqual(before, self.pids())
 
 
 SERVER = '''
@@ -334,12 +264,6 @@ class ListensTest(_Shared):
             listens=((self.address, self.port), *more),
             ready=lambda: self.asked.append(True) or True, **kwargs)
 
-    def test_its_own(self):
-        program = self.server('exec $serve')
-        self.launch(program)
-        self.assertEqual([True], self.asked)
-        self.assertTrue(self.supervisor.ready(program))
-
     def test_that_of_a_process_that_it_started(self):
         self.launch(self.server('$serve & wait'))
         self.assertEqual([True], self.asked)
@@ -354,11 +278,6 @@ class ListensTest(_Shared):
                        ready=(self.base / 'enough').touch))
         self.assertEqual([True], self.asked)
         self.assertIn('server has ended', str(e))
-
-    def test_one_of_two(self):
-        program = self.server('exec $serve', (self.address, 1))
-        self.assertRaises(errors.WaitTimeout, self.launch, program, timeout=1)
-        self.assertEqual([], self.asked)
 
     def test_that_of_somebody_else(self):
         with socket.create_server((self.address, self.port)):
@@ -382,24 +301,6 @@ class ListensTest(_Shared):
                       'taken by ', str(e))
         self.assertNotIn('\n', str(e))
 
-    def test_that_of_another_program(self):
-        self.launch(self.server('exec $serve'))
-        stranger = dataclasses.replace(
-            self.server('exec sleep 60'), name='stranger')
-        e = self.assertRaises(
-            errors.WaitTimeout, self.launch, stranger, timeout=0.3)
-        self.assertIn('not ready: stranger (', str(e))
-
-    def test_of_a_program_that_has_ended(self):
-        program = self.server('exec $serve')
-        self.launch(program)
-        self.supervisor.stop('server')
-        self.assertFalse(self.supervisor.ready(program))
-
-    def test_of_a_program_that_was_never_started(self):
-        self.supervisor.start()
-        self.assertFalse(self.supervisor.ready(self.server('exec $serve')))
-
 
 class ShutdownTest(_Base):
 
@@ -411,14 +312,6 @@ class ShutdownTest(_Base):
             self.assertTrue(proc.ended(pid), file)
         for name in ('supervisor.sock', 'supervisord.pid'):
             self.assertFalse((self.supervisor.directory / name).exists())
-
-    def test_grandchildren(self):
-        self.launch(self.shell(
-            'parent', 'sleep 60 & echo $! > a; '
-            'setsid sh -c "echo \\$\\$ > b; touch up; exec sleep 60" & wait',
-            ready=self.file('up')))
-        self.supervisor.shutdown()
-        self.assert_nothing_runs('a', 'b')
 
     def test_a_daemon_that_its_program_left_behind(self):
         """As epmd of RabbitMQ does."""
@@ -448,12 +341,6 @@ class ShutdownTest(_Base):
         self.supervisor.shutdown()
         self.assert_nothing_runs('pid')
 
-    def test_after_supervisord_was_killed(self):
-        self.launch_forgetful()
-        self.kill_supervisord()
-        self.supervisor.shutdown()
-        self.assert_nothing_runs('pid')
-
     def test_after_supervisord_has_stopped_answering(self):
         self.launch(self.shell('one', 'echo $$ > pid; exec sleep 60',
                                ready=self.file('pid')))
@@ -462,18 +349,6 @@ class ShutdownTest(_Base):
             self.assertFalse(self.supervisor.running())
             self.supervisor.shutdown()
         self.assert_nothing_runs('pid')
-
-    def test_sweep_after_supervisord_was_killed(self):
-        self.launch(self.shell('one'), self.shell('two'))
-        mine = self.pids()
-        self.kill_supervisord()
-        killed = runmarks.sweep(self.supervisor.directory)
-        self.assertEqual({mine['one'], mine['two']}, set(killed))
-
-    def kill_supervisord(self):
-        os.kill(self.pids()['supervisord'], signal.SIGKILL)
-        waiting.wait_for(self.supervisor.running, done=lambda r: not r,
-                         timeout=60, what='supervisord to be gone')
 
     def test_a_shell_of_the_user_in_the_folder_lives_on(self):
         self.launch(self.shell('one'))
@@ -484,23 +359,6 @@ class ShutdownTest(_Base):
             self.assertIsNone(shell.poll())
             shell.kill()
 
-    def test_running(self):
-        self.assertFalse(self.supervisor.running())
-        self.supervisor.start()
-        self.assertTrue(self.supervisor.running())
-        self.supervisor.shutdown()
-        self.assertFalse(self.supervisor.running())
-
-    def test_nothing_to_shut_down(self):
-        self.supervisor.shutdown()
-        self.assertEqual([], list(self.supervisor.directory.iterdir()))
-
-    def test_the_next_one_starts_with_nothing(self):
-        self.launch(self.shell('one'))
-        self.supervisor.shutdown()
-        self.supervisor.start()
-        self.assertEqual({'supervisord'}, set(self.states()))
-
 
 class TailTest(testtools.TestCase):
 
@@ -509,13 +367,6 @@ class TailTest(testtools.TestCase):
         self.path = pathlib.Path(
             self.useFixture(fixtures.TempDir()).path) / 'log'
 
-    def test_last_lines(self):
-        self.path.write_text('1\n2\n3\n')
-        self.assertEqual('2\n3', supervision.tail(self.path, 2))
-
     def test_large_file_with_broken_text(self):
         self.path.write_bytes(b'\xff\n' * 50000 + b'end\n')
         self.assertEqual('\ufffd\nend', supervision.tail(self.path, 2))
-
-    def test_no_file(self):
-        self.assertEqual('', supervision.tail(self.path))

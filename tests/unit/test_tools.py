@@ -256,14 +256,6 @@ class OfflineTest(testtools.TestCase):
                 'PATH': f'{self.folder}:{os.environ["PATH"]}'},
         ).stdout.splitlines()
 
-    def test_words(self):
-        for words, script in ((('images.sh', 'check'), 'images.py'),
-                              (('docker.sh', 'down'), 'engine.py')):
-            self.assertEqual(
-                ['prepare run',
-                 f'{self.scripts / script} {words[1]} --directory /x'],
-                self.called(*words, '--directory', '/x'))
-
     def test_packages_are_for_who_makes_something(self):
         for words in (('images.sh', 'build'), ('docker.sh', 'up')):
             installed = 'packages nodes' in self.called(*words)

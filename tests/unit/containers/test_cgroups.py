@@ -54,11 +54,3 @@ class CgroupsTest(testtools.TestCase):
         self.assertEqual(
             '20480', (self.top / 'cpu/mine/cpu.shares').read_text())
         self.assertEqual(['node'], os.listdir(self.top / 'memory/mine'))
-
-    def test_makes_the_group(self):
-        cgroups.make('new')
-        self.assertTrue((self.top / 'cpu/new').is_dir())
-        self.assertFalse((self.top / 'memory/new').exists())
-
-    def test_fine_when_there_is_none(self):
-        cgroups.remove('never')

@@ -2,7 +2,6 @@
 
 import fcntl
 import pathlib
-import types
 
 import fixtures
 import testtools
@@ -12,7 +11,6 @@ from magnum_capi import progress
 from magnum_capi_tempest import containers
 from magnum_capi_tempest.containers import access
 from magnum_capi_tempest.containers import engine
-from magnum_capi_tempest.containers import host
 from magnum_capi_tempest.containers import networks
 from tests.unit import strangers
 
@@ -81,12 +79,6 @@ class EngineTest(testtools.TestCase):
             self.assertIn(f'{theirs} belongs to', str(e))
         self.assertEqual([], list(theirs.iterdir()))
 
-    def test_store_is_named_by_a_variable(self):
-        self.useFixture(fixtures.EnvironmentVariable(
-            engine.STORE_VARIABLE, '/elsewhere'))
-        self.assertEqual(pathlib.Path('/elsewhere'),
-                         containers.Engine('/x').layout.store)
-
 
 class AccessTest(testtools.TestCase):
 
@@ -103,44 +95,3 @@ class AccessTest(testtools.TestCase):
         self.assertEqual('unix:///run/x/docker.sock', found['DOCKER_HOST'])
         self.assertEqual('example.org,10.213.0.0/16', found['NO_PROXY'])
         self.assertEqual(found['NO_PROXY'], found['no_proxy'])
-
-    def test_runs_in_its_network(self):
-        self.assertEqual(
-            ['nsenter', '--net=/proc/42/ns/net', '--', 'minikube', 'start'],
-            self.access.run_in(['minikube', 'start']))
-
-    def test_loads_what_is_missing(self):
-        loaded, closed = [], []
-        client = types.SimpleNamespace(close=lambda: closed.append(True))
-        self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.containers.access.Access.client',
-            lambda self, timeout=0: client))
-        self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.containers.store.missing',
-            lambda archives, client: archives[1:]))
-        self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.containers.store.load',
-            lambda archive, client, free: loaded.append(archive.name)))
-        object.__setattr__(self.access, 'data', pathlib.Path('/'))
-        archives = [types.SimpleNamespace(name='a'),
-                    types.SimpleNamespace(name='b')]
-        self.assertEqual(archives[1:], self.access.missing(archives))
-        self.access.load(archives, progress.Silent())
-        self.assertEqual(['b'], loaded)
-        self.assertEqual([True, True], closed)
-
-
-class ProblemTest(testtools.TestCase):
-
-    def test_the_trial_comes_last(self):
-        asked = []
-        self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.containers.host.look',
-            lambda: host.Facts('linux', 0, (1 << 41) - 1,
-                               dict.fromkeys(host.PROGRAMS, '/bin/x'),
-                               frozenset(host.CONTROLLERS), True)))
-        self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.containers.host._try',
-            lambda unshare, store: asked.append(store) or 'no veth'))
-        self.assertIn('no veth', containers.problem('/store'))
-        self.assertEqual(['/store'], asked)

@@ -131,13 +131,6 @@ class EnginesTest(testtools.TestCase):
         with self.cache_of(one):
             one.down()
 
-    def test_one_engine(self):
-        one = self.make('one')
-        self.up(one)
-        self.set('1')
-        self.down(one)
-        self.assertEqual('0', self.value)
-
     def test_the_last_of_two_puts_back_what_was_before_the_first(self):
         one, two = self.make('one'), self.make('two')
         self.up(one)
@@ -177,12 +170,6 @@ class EnginesTest(testtools.TestCase):
         self.up(two)
         self.down(two)
         self.assertEqual('0', self.value)
-
-    def test_nothing_of_the_record_is_left(self):
-        one = self.make('one')
-        self.up(one)
-        self.down(one)
-        self.assertEqual(['lock'], os.listdir(self.folder / 'host'))
 
     def test_an_engine_that_does_not_start(self):
         one = self.make('one')

@@ -80,13 +80,3 @@ class ControlGroupsTest(testtools.TestCase):
         self.assertTrue(host.writable(HYBRID))
         self.assertFalse(host.writable(HYBRID.replace(
             'cgroup rw,relatime,pids', 'cgroup ro,relatime,pids')))
-
-
-class HereTest(testtools.TestCase):
-
-    def test_facts_of_this_machine(self):
-        facts = host.look()
-        self.assertEqual('linux', facts.platform)
-        self.assertEqual(set(host.PROGRAMS), set(facts.programs))
-        self.assertEqual(
-            host.lacks_resource(), not facts.capabilities >> 24 & 1)

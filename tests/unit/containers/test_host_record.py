@@ -53,10 +53,6 @@ class HostRecordTest(testtools.TestCase):
             for path in self.folder.iterdir():
                 self.assertEqual(0o600, path.stat().st_mode & 0o777)
 
-    def test_never_an_engine(self):
-        host_record.leave('one')
-        self.assertFalse(self.folder.exists())
-
     def test_one_that_is_just_being_started_counts(self):
         with host_record.joined('one'):
             self.set('1')

@@ -41,10 +41,3 @@ class CommandTest(testtools.TestCase):
             (0, "export DOCKER_HOST='unix:///a b'\nexport NO_PROXY=10.1\n"),
             self.run_command('up', '--directory', '/here'))
         self.assertEqual(['/here'], self.folders)
-
-    def test_down(self):
-        ended = []
-        self.engine(down=lambda: ended.append('down'))
-        self.assertEqual((0, ''), self.run_command('down'))
-        self.assertEqual(['down'], ended)
-        self.assertTrue(self.folders[0].endswith('/containers'))

@@ -29,20 +29,3 @@ class MissingTest(testtools.TestCase):
             [there, other, absent],
             client(**{'a:1': '1', 'x/b:1': 'old'}))
         self.assertEqual([other, absent], found)
-
-    def test_every_name_counts(self):
-        twice = archive('1', 'docker.io/a/b:1', 'docker.io/a/b:2')
-        self.assertEqual(
-            [twice], store.missing([twice], client(**{'a/b:1': '1'})))
-        self.assertEqual([], store.missing(
-            [twice], client(**{'a/b:1': '1', 'a/b:2': '1'})))
-
-
-class ShortTest(testtools.TestCase):
-
-    def test_as_dockerd_lists_it(self):
-        for given, wanted in (
-                ('docker.io/library/busybox:1', 'busybox:1'),
-                ('docker.io/kindest/node:v1', 'kindest/node:v1'),
-                ('registry.k8s.io/pause:3.10', 'registry.k8s.io/pause:3.10')):
-            self.assertEqual(wanted, store.short(given))

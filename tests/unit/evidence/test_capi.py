@@ -2,14 +2,11 @@
 
 import testtools
 
-from magnum_capi import errors
 from magnum_capi_tempest.evidence import capi
 from tests.unit.evidence import fake_kube
 
 CORE, OPENSTACK = fake_kube.CLUSTER_API, fake_kube.OPENSTACK
 SECRETS = '/api/v1/secrets'
-BAD = {'conditions': [{'type': 'Ready', 'status': 'False', 'reason': 'Why',
-                       'message': ''}]}
 
 
 class ManagementClusterTest(testtools.TestCase):
@@ -72,26 +69,6 @@ class ManagementClusterTest(testtools.TestCase):
             list(map(str, self.cluster.conditions('c1'))))
         self.assertEqual(['OpenStackServer n/c1-md-0'], self.left('c1'))
 
-    def test_conditions_are_of_this_cluster_only(self):
-        for name in ('c1-0', 'other-0'):
-            self.kube.add(f'{CORE}/machines', name, status=BAD)
-
-        self.assertEqual(['Machine c1-0 Ready=False (Why)'],
-                         list(map(str, self.cluster.conditions('c1'))))
-
-    def test_bodies_of_some_kinds(self):
-        for name in ('c1', 'c2'):
-            self.kube.add(f'{CORE}/clusters', name)
-            self.kube.add(SECRETS, f'{name}-ca')
-
-        for kinds, stack_id, names in (
-                (None, '', ['c1', 'c2', 'c1-ca', 'c2-ca']),
-                ({'Secret'}, '', ['c1-ca', 'c2-ca']),
-                (('Cluster',), 'c1', ['c1'])):
-            self.assertEqual(names, [
-                obj['metadata']['name']
-                for _, obj in self.cluster.bodies(kinds, stack_id)])
-
     def test_spec_of_the_only_object_of_a_kind(self):
         self.kube.add(f'{CORE}/clusters', 'c1-x', spec={'a': 2})
         self.kube.add(f'{CORE}/clusters', 'c1', spec={'a': 3})
@@ -130,13 +107,3 @@ class ManagementClusterTest(testtools.TestCase):
         changes.check()
         self.assertEqual(['c1-a'], [
             obj['metadata']['name'] for _, obj in changes.found])
-
-    def test_whether_cluster_api_is_there(self):
-        self.assertTrue(self.cluster.serves_clusters())
-        self.kube.answers['/apis/'] = 200, {'groups': []}
-        self.assertFalse(self.cluster.serves_clusters())
-
-    def test_a_missing_file_is_told_when_it_is_needed(self):
-        cluster = capi.ManagementCluster('/nowhere')
-
-        self.assertRaises(errors.UsageError, cluster.conditions, 'c1')

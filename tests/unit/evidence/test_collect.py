@@ -8,7 +8,6 @@ import testtools
 
 from magnum_capi import outfile
 from magnum_capi_tempest.evidence import collect
-from magnum_capi_tempest.evidence import logs
 from tests.unit.evidence import fake_kube
 
 MACHINES = '/apis/cluster.x-k8s.io/v1beta2/machines'
@@ -89,12 +88,6 @@ class LogsTest(testtools.TestCase):
         self.assertEqual('GET /\ntoken=<redacted>\n', first)
         self.assertEqual('POST /\n', second)
         self.assertEqual([], self.missed)
-
-    def test_the_end_of_a_long_one(self):
-        self.useFixture(fixtures.MockPatchObject(logs, 'TAIL', 12))
-        (self.folder / 'b/api.log').write_text('one two three\nfour\nfive\n')
-
-        self.assertEqual(['four\nfive\n'], self.collect('b/*'))
 
     def test_a_pattern_without_files(self):
         self.assertEqual([], self.collect('c/*.log'))

@@ -32,10 +32,3 @@ class TogetherTest(testtools.TestCase):
         self.assertEqual('not available: no answer in 0.5 s', found['hangs'])
         self.assertEqual(1, found['good'])
         self.assertLess(time.monotonic() - begin, 30)
-
-    def test_they_run_side_by_side(self):
-        both = threading.Barrier(2, timeout=60)
-
-        found = gather.run_in_parallel({'a': both.wait, 'b': both.wait}, 60)
-
-        self.assertEqual({0, 1}, set(found.values()))

@@ -65,11 +65,6 @@ class FilesTest(testtools.TestCase):
             f'magnum-api.log:\n{ID} a\nmagnum-conductor.log:\n'
             'nothing about this test', self.found('magnum-*', '*.log'))
 
-    def test_bytes_that_are_no_text(self):
-        self.write('a', b'\xff ' + ID.encode() + b' no newline')
-
-        self.assertIn(f'{ID} no newline', self.found('a'))
-
     def test_only_the_end_of_a_long_file_is_read(self):
         self.useFixture(fixtures.MockPatchObject(logs, 'TAIL', 60))
         self.write('a', f'{ID} old\n{ID} new\n'.encode())

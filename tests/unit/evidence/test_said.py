@@ -149,10 +149,6 @@ class NodesTest(testtools.TestCase):
             found = workload.node({**WORKER, 'spec': {'providerID': provider}})
             self.assertEqual(server, found.server, provider)
 
-    def test_node_without_status_is_not_ready(self):
-        self.assertEqual(workload.Node('n', False, ''),
-                         workload.node({'metadata': {'name': 'n'}}))
-
 
 class PodsTest(testtools.TestCase):
 

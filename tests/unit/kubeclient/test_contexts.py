@@ -39,13 +39,6 @@ class TestContexts(testtools.TestCase):
                          found['contexts'][0]['name'])
         return found['clusters'][0]['cluster']['server']
 
-    def test_one_of_a_file(self):
-        file = self.file('k', 'a', 'b', current='a')
-
-        self.assertEqual('https://b', self.server(
-            contexts.narrow([file], 'b')))
-        self.assertEqual('https://a', self.server(contexts.narrow([file])))
-
     def test_a_private_file_if_there_is_a_choice(self):
         one = self.file('k1', 'a', current='a')
         two = self.file('k2', 'a', 'b', current='b')
@@ -82,12 +75,6 @@ class TestContexts(testtools.TestCase):
             'cluster']['certificate-authority'])
         self.assertEqual({'tokenFile': '/t', 'exec': {
             'command': str(folder / 'login')}}, found['users'][0]['user'])
-
-    def test_a_program_in_the_path_stays_one(self):
-        file = self.file('k', 'a', current='a', exec={'command': 'login'})
-
-        self.assertEqual('login', contexts.narrow([file])['users'][0]['user'][
-            'exec']['command'])
 
     def test_a_context_that_is_not_there(self):
         file = self.file('k', 'a', token='s3cret')

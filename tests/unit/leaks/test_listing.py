@@ -197,12 +197,6 @@ class PagesTest(testtools.TestCase):
         self.assertEqual(2345, len(idents(found, model.USER)))
         self.assertEqual(2345, len(idents(found, 'server group')))
 
-    def test_users_of_a_keystone_that_knows_no_marker(self):
-        cloud = Cloud(users=[{'id': 'u'}, {'id': 'v'}])
-
-        self.assertEqual(['u', 'v'], idents(
-            listing.of_cloud(cloud.get), model.USER))
-
 
 class OfCloudTest(testtools.TestCase):
 
@@ -219,14 +213,6 @@ class OfCloudTest(testtools.TestCase):
         for path in ('servers/detail?all_tenants=1',
                      'os-server-groups?all_projects=1'):
             self.assertIn(f'compute {path}&limit={listing.PAGE}', cloud.asked)
-
-    def test_users_by_a_part_of_the_name(self):
-        cloud = Cloud(users=[{'id': 'u', 'name': 'c1_p'}])
-
-        found = listing.users_named(cloud.get, 'c1')
-
-        self.assertEqual(['identity users?name__contains=c1'], cloud.asked)
-        self.assertEqual(['user c1_p (u)'], list(map(str, found.things)))
 
     def test_keypairs(self):
         cloud = Cloud(keypairs=[{'keypair': {'name': 'k'}}])

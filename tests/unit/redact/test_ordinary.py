@@ -6,7 +6,6 @@ kubectl, openstack and Python print; this project's documentation.
 """
 
 import io
-import json
 import pathlib
 import tarfile
 
@@ -65,12 +64,6 @@ class OrdinaryTest(testtools.TestCase):
                 '--token $token', 'token: ${{ secrets.TOKEN }}',
                 'token: {token}'):
             self.assert_stays(line + '\n')
-
-    def test_logs_in_json(self):
-        path = pathlib.Path(__file__).with_name('ordinary.txt')
-        text = path.read_text(encoding='utf-8')
-
-        self.assert_stays(json.dumps({'log': text, 'size': len(text)}))
 
     def test_documentation(self):
         for folder in ('doc/source', 'releasenotes/notes'):

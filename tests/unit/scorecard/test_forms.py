@@ -65,48 +65,12 @@ class FormsTest(testtools.TestCase):
                           shown.strip().splitlines()[0])
             self.assertNotIn('\x1b', shown)
 
-    def test_failures_and_core_come_first(self):
-        found = forms.reasons(samples.a_report({
-            'lifecycle.resize.last-wins': 'failed',
-            'lifecycle.resize.workers': ('failed', 'lost'),
-            'upgrade.version.moves': 'untested'}))
-
-        self.assertEqual(
-            ['lifecycle.resize.workers (core): failed: lost',
-             'lifecycle.resize.last-wins: failed: '],
-            list(map(str, found))[:2])
-
-    def test_a_terminal_of_80_columns(self):
-        """Only reasons may be longer: they are copied."""
-        table = self.shown().partition('promise (bold')[2]
-
-        self.assertEqual([], [
-            line for line in table.splitlines() if len(line) > 80])
-        self.assertIn('lifecycle.resize.workers', table)
-        self.assertIn('Report: /x/page.html', table)
-
-    def test_markdown_stays_a_table(self):
-        text = forms.to_markdown(self.reports)
-
-        row, = [line for line in text.splitlines()
-                if line.startswith(f'| {samples.WORKERS}')]
-        self.assertEqual(5, row.count('|'))
-        self.assertNotIn('<script', text.replace(r'\<', ''))
-
     def test_page_trusts_nothing(self):
         text = forms.to_html(self.reports)
 
         self.assertIn('Content-Security-Policy', text)
         self.assertNotIn('<script>alert', text)
         self.assertIn('&lt;script&gt;alert', text)
-
-    def test_the_page_can_be_filtered_by_what_is_worst(self):
-        text = forms.to_html(self.reports)
-
-        for ident, state in ((samples.WORKERS, 'failed'),
-                             (samples.LAST, 'environment')):
-            self.assertIn(f'id="{ident}" data-status="{state}"', text)
-        self.assertIn('>1 failed</button>', text)
 
     def test_a_promise_that_is_younger_than_a_report(self):
         one, _ = self.reports

@@ -159,15 +159,3 @@ class TotalsTest(testtools.TestCase):
             problems=('the stream was cut',))[0])
         self.assertEqual('untested', judge.totals(
             judge.judge({}, None), promises.PROFILES)['verdict'])
-
-    def test_numbers(self):
-        found = judge.totals(samples.judgements({
-            WORKERS: 'failed', samples.LAST: 'untested'}), promises.PROFILES)
-
-        lifecycle = found['profiles']['lifecycle']
-        self.assertEqual((1, 1), (lifecycle['core']['failed'],
-                                  lifecycle['extended']['untested']))
-        self.assertEqual(
-            {'passed': len(promises.known()) - 2, 'failed': 1,
-             'environment': 0, 'untested': 1, 'unsupported': 0},
-            found['statistics'])
