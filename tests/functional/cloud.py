@@ -101,23 +101,24 @@ class Cloud:
         answer.raise_for_status()
         return answer.json()['application_credentials']
 
-    def look(self, uuid, timeout=None):
-        """Look once at a cluster and its workers, an observations.Look."""
+    def observe(self, uuid, timeout=None):
+        """Observe a cluster and its workers once, as observations does."""
         try:
             answer = self.magnum('GET', f'clusters/{uuid}', timeout=timeout)
             if answer.status_code == 404:
-                return observations.Look()
+                return observations.Observation()
             group = self.magnum(
                 'GET', f'clusters/{uuid}/nodegroups/default-worker',
                 timeout=timeout)
         except requests.RequestException as e:
-            return observations.Look(trouble=f'no answer ({type(e).__name__})')
+            return observations.Observation(
+                trouble=f'no answer ({type(e).__name__})')
         # Magnum answers 400 while a cluster has no node groups yet.
         for part in (answer, group):
             if part.status_code != 200:
-                return observations.Look(
+                return observations.Observation(
                     trouble=f'{part.status_code}: {part.text[:200]}')
-        return observations.Look(answer.json(), group.json())
+        return observations.Observation(answer.json(), group.json())
 
     def create(self, name, node_count=1, **change):
         """Ask for a cluster with one control plane machine; its UUID.
@@ -135,13 +136,14 @@ class Cloud:
         seen = []
 
         def poll():
-            look = self.look(uuid)
-            seen.append(look.cluster is not None)
-            return look
+            state = self.observe(uuid)
+            seen.append(state.cluster is not None)
+            return state
 
         return waiting.wait_for(
-            poll, done=lambda look: look.status == 'CREATE_COMPLETE',
-            failed=lambda look: observations.creation_failure(look, any(seen)),
+            poll, done=lambda state: state.status == 'CREATE_COMPLETE',
+            failed=lambda state: observations.creation_failure(
+                state, any(seen)),
             timeout=timeout, what=f'cluster {uuid} to be created',
             describe=str, pace=_PACE)
 
@@ -156,7 +158,7 @@ class Cloud:
 
         :returns: function that waits until the update is complete.
         """
-        update = observations.Update(self.look(uuid), node_count)
+        update = observations.Update(self.observe(uuid), node_count)
         self.ask('POST', f'clusters/{uuid}/actions/resize',
                  {'node_count': node_count})
 
@@ -165,7 +167,7 @@ class Cloud:
 
             def poll():
                 steps.append(
-                    steps[-1].after(self.look(uuid), time.monotonic()))
+                    steps[-1].after(self.observe(uuid), time.monotonic()))
                 return steps[-1]
 
             waiting.wait_for(
@@ -184,8 +186,8 @@ class Cloud:
     def wait_gone(self, uuid, timeout=PATIENCE):
         """Wait until Magnum does not know a cluster any more (404)."""
         waiting.wait_for(
-            lambda: self.look(uuid), timeout=timeout,
-            done=lambda look: not look.trouble and look.cluster is None,
-            failed=lambda look: observations.deletion_failure(
-                look, look, True),
+            lambda: self.observe(uuid), timeout=timeout,
+            done=lambda state: not state.trouble and state.cluster is None,
+            failed=lambda state: observations.deletion_failure(
+                state, state, True),
             what=f'cluster {uuid} to be gone', describe=str, pace=_PACE)

@@ -48,7 +48,7 @@ PREPARED = frozenset({
 
 
 @dataclasses.dataclass(frozen=True)
-class NodesLook:
+class Nodes:
     """The nodes at one moment, or why they could not be listed."""
 
     nodes: tuple = ()
@@ -82,12 +82,12 @@ def _prepared(node):
     return sorted(PREPARED & {key for key, _, _ in node.taints})
 
 
-def look(path):
-    """List the nodes of a kubeconfig's cluster once: NodesLook."""
+def observe(path):
+    """List the nodes of a kubeconfig's cluster once: Nodes."""
     try:
-        return NodesLook(tuple(workload.nodes(path)))
+        return Nodes(tuple(workload.nodes(path)))
     except kube.KubeError as e:
-        return NodesLook(error=e)
+        return Nodes(error=e)
 
 
 def wait_for_nodes(path, *, masters, workers, version, timeout, interval):
@@ -103,8 +103,8 @@ def wait_for_nodes(path, *, masters, workers, version, timeout, interval):
     :raises WaitTimeout: there are other nodes; the error lists them.
     """
     waiting.wait_for(
-        lambda: look(path), what=f'{masters} control plane nodes and '
+        lambda: observe(path), what=f'{masters} control plane nodes and '
         f'{workers} workers, all ready with {version}', timeout=timeout,
         done=lambda found: found.shows(masters, workers, version),
-        failed=NodesLook.refusal, describe=str,
+        failed=Nodes.refusal, describe=str,
         pace=waiters.pace(interval))

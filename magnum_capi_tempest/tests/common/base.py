@@ -321,13 +321,13 @@ class BaseMagnumCapiTest(test.BaseTestCase):
         if (not CONF.magnum_capi_feature_enabled.workload_api
                 or flags.not_promised(COMPLETE)):
             return None
-        return versions.Watch(cls.look_at_nodes)
+        return versions.Watch(cls.read_nodes)
 
     @classmethod
-    def look_at_nodes(cls, cluster):
-        """Return the nodes that the workload API shows: access.NodesLook."""
+    def read_nodes(cls, cluster):
+        """Return the nodes that the workload API shows: access.Nodes."""
         with access.kubeconfig_of(cls.magnum.certificates, cluster) as path:
-            return access.look(path)
+            return access.observe(path)
 
     def not_checked(self, what, option):
         """Record what a test does not check for want of access.
@@ -461,21 +461,21 @@ class BaseMagnumCapiTest(test.BaseTestCase):
                 options.node_count if workers is None else workers)
 
     def assert_nodes_now(self, cluster, workers=None, masters=None,
-                         look=None):
+                         state=None):
         """Assert that these nodes are ready, without waiting for them.
 
         :param workers: see :meth:`sizes`, like masters.
-        :param look: of :meth:`look_at_nodes`, if it was already taken.
+        :param state: of :meth:`read_nodes`, if it was already taken.
         """
         masters, workers = self.sizes(workers, masters)
         if not CONF.magnum_capi_feature_enabled.workload_api:
             self.not_checked('nodes of complete clusters', 'workload_api')
             return
-        look = look or self.look_at_nodes(cluster)
+        state = state or self.read_nodes(cluster)
         self.assertTrue(
-            look.shows(masters, workers, cluster['coe_version']),
+            state.shows(masters, workers, cluster['coe_version']),
             f'It is {cluster["status"]} with {masters} control plane nodes '
-            f'and {workers} workers, but there are: {look}')
+            f'and {workers} workers, but there are: {state}')
 
     def delete_cluster(self, cluster):
         """Delete a cluster and wait until Magnum no longer knows it."""

@@ -67,7 +67,7 @@ class View:
 
 
 def view(magnum, management, cluster_id):
-    """Look at a cluster.
+    """Read a cluster.
 
     :param magnum: factories.Magnum of a user who may see it.
     :param management: capi.ManagementCluster, or None.

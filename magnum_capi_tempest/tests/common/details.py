@@ -189,7 +189,7 @@ def _releases(history):
 def _workload(magnum, cluster):
     with access.kubeconfig_of(magnum.certificates, cluster) as path:
         found = gather.run_in_parallel({
-            'nodes': lambda: str(access.look(path)),
+            'nodes': lambda: str(access.observe(path)),
             'pods': lambda: _lines(workload.pods(path), 'none'),
         }, 30)
     return f"nodes: {found['nodes']}\npods:\n{found['pods']}"

@@ -91,7 +91,7 @@ class Marks:
 
     def assert_served_by(self, driver, cluster):
         """Assert that a cluster has the mark of a driver."""
-        stack_id, objects = self._look(cluster)
+        stack_id, objects = self._observe(cluster)
         lacks = self._marks[driver].lacks(stack_id, objects)
         if lacks:
             self._test.fail(
@@ -138,11 +138,11 @@ class Marks:
                 f'{cluster["uuid"]}: {"; ".join(lacks)}')
 
     def _marked(self, cluster):
-        stack_id, objects = self._look(cluster)
+        stack_id, objects = self._observe(cluster)
         return {name for name, mark in self._marks.items()
                 if not mark.lacks(stack_id, objects)}
 
-    def _look(self, cluster):
+    def _observe(self, cluster):
         objects = None
         if self._test.management:
             objects = self._test.management.bodies({

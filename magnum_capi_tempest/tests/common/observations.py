@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a single look at a cluster shows, and what a series of looks means.
+"""What one observation of a cluster shows, and what a series of them means.
 
 Pure: no requests, no clock. Magnum's status alone does not tell whether a
 change is over, for reasons that are in its code (magnum 23.0.0):
@@ -23,8 +23,8 @@ this update must have caused:
 * strong: the cluster or its group was in progress, or its status changed
   (from CREATE_COMPLETE to UPDATE_COMPLETE);
 * weak: ``updated_at`` of the cluster moved. Nothing else is visible if the
-  work ended between two looks and the status was UPDATE_COMPLETE before. But
-  the health poll, once a minute, moves it as well
+  work ended between two observations and the status was UPDATE_COMPLETE
+  before. But the health poll, once a minute, moves it as well
   (magnum/service/periodic.py), so it counts only if nothing else is seen for
   :data:`SETTLE` seconds, which is more than one status tick.
 
@@ -49,7 +49,7 @@ ABANDONED = 60
 
 
 @dataclasses.dataclass(frozen=True)
-class Look:
+class Observation:
     """What Magnum showed of a cluster at one moment.
 
     :param cluster: body of the cluster; None if there was none.
@@ -129,22 +129,23 @@ def is_in_progress(status):
 class Update:
     """The progress of an update of the number of nodes.
 
-    :param before: the look before the request was sent.
+    :param before: the observation before the request was sent.
     :param node_count: desired, of the node group.
-    :param look: the last one.
+    :param state: the last one.
     :param began: there was a strong sign (see above).
     :param cluster_began: there was one of the cluster itself.
-    :param matching_since: time of the first in an unbroken series of looks
-        that show the desired state.
-    :param alone_since: time of the first in an unbroken series of looks that
-        show the desired state, except for the group, which is in progress.
-    :param now: time of the last look.
+    :param matching_since: time of the first in an unbroken series of
+        observations that show the desired state.
+    :param alone_since: time of the first in an unbroken series of
+        observations that show the desired state, except for the group, which
+        is in progress.
+    :param now: time of the last observation.
     :param tolerant: the update is also over when its group is abandoned.
     """
 
-    before: Look
+    before: Observation
     node_count: int
-    look: Look = Look()
+    state: Observation = Observation()
     began: bool = False
     cluster_began: bool = False
     matching_since: float | None = None
@@ -152,20 +153,20 @@ class Update:
     now: float = 0
     tolerant: bool = False
 
-    def after(self, look, now):
-        """Return the update's progress after one more look.
+    def after(self, state, now):
+        """Return the update's progress after one more observation.
 
-        :param look: Look.
+        :param state: Observation.
         :param now: seconds of a monotonic clock.
         """
-        if look.trouble or look.cluster is None:
-            return dataclasses.replace(self, look=look, now=now)
+        if state.trouble or state.cluster is None:
+            return dataclasses.replace(self, state=state, now=now)
         cluster_began = self.cluster_began or _moved(
-            self.before.status, look.status)
+            self.before.status, state.status)
         began = self.began or cluster_began or _moved(
-            self.before.group_status, look.group_status)
+            self.before.group_status, state.group_status)
         step = dataclasses.replace(
-            self, look=look, now=now, began=began,
+            self, state=state, now=now, began=began,
             cluster_began=cluster_began)
         return dataclasses.replace(
             step,
@@ -190,37 +191,37 @@ class Update:
 
     def failure(self):
         """Return why the update can no longer succeed, or None."""
-        look = self.look
-        if look.trouble:
+        state = self.state
+        if state.trouble:
             return None
-        if look.cluster is None:
+        if state.cluster is None:
             return 'the cluster is gone'
-        if is_failed(look.status) and (
+        if is_failed(state.status) and (
                 self.cluster_began or not is_failed(self.before.status)):
-            return f'it is {look.status}'
-        if (is_failed(look.group_status) and self.began
-                and not is_in_progress(look.status)):
-            return f'its node group is {look.group_status}'
+            return f'it is {state.status}'
+        if (is_failed(state.group_status) and self.began
+                and not is_in_progress(state.status)):
+            return f'its node group is {state.group_status}'
         return None
 
     def _matches(self):
-        return self._is_as_wanted() and is_complete(self.look.group_status)
+        return self._is_as_wanted() and is_complete(self.state.group_status)
 
     def _is_alone(self):
-        return self._is_as_wanted() and is_in_progress(self.look.group_status)
+        return self._is_as_wanted() and is_in_progress(self.state.group_status)
 
     def _is_as_wanted(self):
-        look = self.look
-        return (not look.trouble and is_complete(look.status)
-                and (look.nodegroup or {}).get('node_count')
+        state = self.state
+        return (not state.trouble and is_complete(state.status)
+                and (state.nodegroup or {}).get('node_count')
                 == self.node_count)
 
     def _touched(self):
-        return (self.look.cluster.get('updated_at')
+        return (self.state.cluster.get('updated_at')
                 != (self.before.cluster or {}).get('updated_at'))
 
     def __str__(self):
-        text = f'{self.look}, wanted {self.node_count} nodes'
+        text = f'{self.state}, wanted {self.node_count} nodes'
         if self._matches():
             text += ', but no sign that the update ever began'
         return text
@@ -236,78 +237,79 @@ def _moved(before, after):
     return is_in_progress(after) or after != before
 
 
-def creation_failure(look, was_seen):
+def creation_failure(state, was_seen):
     """Return why a creation can no longer succeed, or None.
 
     :param was_seen: the cluster existed before. Until then, a 404 means that
         the conductor has not stored it yet: Magnum's API answers 202 first
         (magnum/api/controllers/v1/cluster.py, ``_post``).
     """
-    if look.trouble:
+    if state.trouble:
         return None
-    if look.cluster is None:
+    if state.cluster is None:
         return 'the cluster is gone' if was_seen else None
-    if is_failed(look.status) or (look.status or '').startswith('DELETE_'):
-        return f'it is {look.status}'
+    if is_failed(state.status) or (state.status or '').startswith('DELETE_'):
+        return f'it is {state.status}'
     return None
 
 
-def own_labels_fault(look, own, lost):
+def own_labels_fault(state, own, lost):
     """Return what is wrong with a cluster that has labels of its own, or None.
 
     They replace those of its template, where one may have been that the driver
     needs.
 
-    :param look: after the creation.
+    :param state: after the creation.
     :param own: dict of the labels in the request.
     :param lost: names of the labels that only the template has.
     """
-    if look.status == 'CREATE_FAILED':
-        reason = look.status_reason or ''
+    if state.status == 'CREATE_FAILED':
+        reason = state.status_reason or ''
         return None if any(name in reason for name in lost) else (
             f'it is refused, and the reason names none of {sorted(lost)}: '
             f'{reason!r}')
-    if look.status != 'CREATE_COMPLETE':
-        return f'it is {look.status}'
-    labels = look.cluster.get('labels') or {}
+    if state.status != 'CREATE_COMPLETE':
+        return f'it is {state.status}'
+    labels = state.cluster.get('labels') or {}
     if not own.items() <= labels.items():
         return f'its labels are not those of the request: {labels}'
     kept = sorted(labels.keys() & {*lost})
     return f'it has labels of its template: {kept}' if kept else None
 
 
-def hopeless_failure(look):
+def hopeless_failure(state):
     """Return why a creation cannot end well any more, or None.
 
     A driver may go on with a cluster that has failed, because its machines
     were late; not if it had created nothing for it.
     """
-    if is_failed(look.status) and not look.stack_id:
-        return f'it is {look.status}, and the driver created nothing'
+    if is_failed(state.status) and not state.stack_id:
+        return f'it is {state.status}, and the driver created nothing'
     return None
 
 
-def group_failure(look):
+def group_failure(state):
     """Return why a node group cannot be created or deleted, or None."""
-    for what, status in (('it', look.status),
-                         ('its node group', look.group_status)):
+    for what, status in (('it', state.status),
+                         ('its node group', state.group_status)):
         if is_failed(status):
             return f'{what} is {status}'
     return None
 
 
-def deletion_failure(look, before, began, late=False):
+def deletion_failure(state, before, began, late=False):
     """Return why a deletion can no longer succeed, or None.
 
-    :param before: the look before the request was sent; None: it failed.
+    :param before: the observation before the request was sent; None: it
+        failed.
     :param began: DELETE_IN_PROGRESS was seen since. Without it, a
         DELETE_FAILED may belong to an earlier attempt.
     :param late: the deletion should have begun by now. An operation that was
         running before may fail after it, and its status then stays.
     """
-    if look.status == 'DELETE_FAILED' and (
+    if state.status == 'DELETE_FAILED' and (
             began or (before and before.status != 'DELETE_FAILED')):
         return 'it is DELETE_FAILED'
-    if late and not began and (look.status or '').endswith('_FAILED'):
-        return f'its deletion has not begun, and it is {look.status}'
+    if late and not began and (state.status or '').endswith('_FAILED'):
+        return f'its deletion has not begun, and it is {state.status}'
     return None

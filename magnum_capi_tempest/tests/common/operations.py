@@ -320,20 +320,20 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
         :func:`.observations.hopeless_failure`.
         """
         return cls.until(
-            uuid, lambda look: observations.is_complete(look.status),
+            uuid, lambda state: observations.is_complete(state.status),
             f'cluster {uuid} to be complete after all',
             failed=observations.hopeless_failure).cluster
 
     @classmethod
     def until(cls, uuid, done, what, **limits):
-        """Wait until a condition holds for a cluster; return the last Look.
+        """Wait until a condition holds for a cluster; return the last state.
 
-        :param done: called with an observations.Look.
+        :param done: called with an observations.Observation.
         :param what: what is waited for, in messages.
         :param limits: see :func:`.waiters.until`.
         """
         return waiters.until(
-            functools.partial(cls.new_waiter().look, uuid), done, what,
+            functools.partial(cls.new_waiter().observe, uuid), done, what,
             **limits)
 
     def assert_unaffected(self, cluster, workers=None, masters=None):
@@ -342,10 +342,10 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
         :param workers: see :meth:`sizes`, like masters.
         """
         masters, workers = self.sizes(workers, masters)
-        look = self.waiter.until_settled(
+        state = self.waiter.until_settled(
             cluster['uuid'], WORKERS)
-        self.assertRegex(look.status, '_COMPLETE$')
+        self.assertRegex(state.status, '_COMPLETE$')
         self.assertEqual(
             (masters, workers),
-            (look.cluster['master_count'], look.nodegroup['node_count']))
-        self.assert_usable(look.cluster, workers, masters)
+            (state.cluster['master_count'], state.nodegroup['node_count']))
+        self.assert_usable(state.cluster, workers, masters)

@@ -2,7 +2,7 @@
 
 """Records when the statuses of clusters changed, for the timeline of a report.
 
-Nobody is asked for it: waits look at clusters anyway.
+Nobody is asked for it: waits observe clusters anyway.
 """
 
 import json

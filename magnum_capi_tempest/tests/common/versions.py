@@ -18,12 +18,12 @@ class Watch:
     Nodes only become newer: one that is older after Magnum has answered was
     older before.
 
-    :param look_at_nodes: function of the body of a cluster that returns an
-        access.NodesLook.
+    :param read_nodes: function of the body of a cluster that returns an
+        access.Nodes.
     """
 
-    def __init__(self, look_at_nodes):
-        self._look_at_nodes = look_at_nodes
+    def __init__(self, read_nodes):
+        self._read_nodes = read_nodes
         self._shown = {}
         self._ignored = set()
 
@@ -46,13 +46,13 @@ class Watch:
             return
         if shown:
             try:
-                look = self._look_at_nodes(cluster)
+                state = self._read_nodes(cluster)
             except (errors.MagnumCapiError, lib_exc.TempestException):
                 return
-            if look.error or not look.nodes:
+            if state.error or not state.nodes:
                 return
             new = upgrade_order.numbers(version)
-            old = [node for node in look.nodes
+            old = [node for node in state.nodes
                    if upgrade_order.numbers(node.version) < new]
             if old:
                 raise ShownTooEarly(

@@ -48,7 +48,7 @@ _CONDITIONS = 8
 
 
 def pace(interval):
-    """Return how often to look: soon at first, then every so many seconds."""
+    """Return how often to poll: soon at first, then every so many seconds."""
     return waiting.Pace(first=min(0.5, interval), most=interval)
 
 
@@ -73,7 +73,7 @@ def until_steady(poll, done, seconds, what, *, describe=str, timeout=None):
     """
     since = None
 
-    def look():
+    def timed():
         nonlocal since
         state = poll()
         if not done(state):
@@ -85,8 +85,8 @@ def until_steady(poll, done, seconds, what, *, describe=str, timeout=None):
     if timeout is None:
         timeout = CONF.magnum_capi.build_timeout
     return until(
-        look, lambda _: (since is not None
-                         and time.monotonic() - since >= seconds),
+        timed, lambda _: (since is not None
+                          and time.monotonic() - since >= seconds),
         what, describe=describe, timeout=timeout + seconds)
 
 
@@ -113,12 +113,12 @@ def ended_early():
     """
     began = False
 
-    def wrong(look):
+    def wrong(state):
         nonlocal began
-        if began and not look.trouble and not observations.is_in_progress(
-                look.status):
-            return f'the cluster is {look.status} already'
-        began = began or observations.is_in_progress(look.status)
+        if began and not state.trouble and not observations.is_in_progress(
+                state.status):
+            return f'the cluster is {state.status} already'
+        began = began or observations.is_in_progress(state.status)
         return None
 
     return wrong
@@ -129,7 +129,7 @@ class ClusterWaiter:
 
     :param clusters: ClustersClient.
     :param nodegroups: NodegroupsClient.
-    :param interval: longest pause between two looks, in seconds.
+    :param interval: longest pause between two observations, in seconds.
     :param timeout: of creations, updates and deletions, in seconds.
     :param explain: function of a stack_id that returns a list of abnormal
         conditions in the management cluster (evidence.capi), or None.
@@ -139,12 +139,13 @@ class ClusterWaiter:
     :param stacks: dict that receives each stack_id by the uuid of its
         cluster.
     :param phases: phases.Phases, which sees what changes; None: nobody does.
-    :param versions: versions.Watch, which sees each look at a cluster; None:
-        nobody does.
+    :param versions: versions.Watch, which sees each observation of a cluster;
+        None: nobody does.
     :param clock: for tests.
 
-    Errors of all methods, WaitTimeout and WaitAborted, carry ``state`` (a
-    Look, with status and status_reason), ``elapsed`` and ``conditions``.
+    Errors of all methods, WaitTimeout and WaitAborted, carry ``state``
+    (an Observation, with status and status_reason), ``elapsed`` and
+    ``conditions``.
     """
 
     def __init__(self, clusters, nodegroups, *, interval, timeout,
@@ -165,33 +166,33 @@ class ClusterWaiter:
         self._clock = clock
         self._pace = pace(interval)
 
-    def look(self, cluster_id, nodegroup=None):
-        """Look once.
+    def observe(self, cluster_id, nodegroup=None):
+        """Observe a cluster once.
 
-        :param nodegroup: name or uuid of a group to look at as well.
-        :returns: observations.Look. The group is requested first, so that the
-            cluster is never older than its group.
+        :param nodegroup: name or uuid of a group to observe as well.
+        :returns: observations.Observation. The group is requested first, so
+            that the cluster is never older than its group.
         """
-        look = self._reached(
-            cluster_id, lambda: self._look(cluster_id, nodegroup))
-        if self._phases and not look.trouble:
-            self._phases.see(cluster_id, look.cluster)
-        return look
+        state = self._reached(
+            cluster_id, lambda: self._observe(cluster_id, nodegroup))
+        if self._phases and not state.trouble:
+            self._phases.see(cluster_id, state.cluster)
+        return state
 
-    def _look(self, cluster_id, nodegroup):
+    def _observe(self, cluster_id, nodegroup):
         try:
             group = nodegroup and self._nodegroups.show_nodegroup(
                 cluster_id, nodegroup)
-            look = observations.Look(self._clusters.show_cluster(cluster_id),
-                                     group or None)
+            state = observations.Observation(
+                self._clusters.show_cluster(cluster_id), group or None)
             self._seen.add(cluster_id)
-            if look.stack_id:
-                self._stacks[cluster_id] = look.stack_id
+            if state.stack_id:
+                self._stacks[cluster_id] = state.stack_id
             if self.versions:
-                self.versions.see(look.cluster)
-            return look
+                self.versions.see(state.cluster)
+            return state
         except lib_exc.NotFound:
-            return observations.Look()
+            return observations.Observation()
         except lib_exc.BadRequest as e:
             passing = _PASSING_400.search(str(e))
             if not passing:
@@ -199,12 +200,13 @@ class ClusterWaiter:
             self._seen.add(cluster_id)
             self.tolerated.add(f'GET cluster {cluster_id}',
                                f'400, {passing.group()}')
-            return observations.Look(trouble='400 that passes: master_count')
+            return observations.Observation(
+                trouble='400 that passes: master_count')
 
-    def _reached(self, cluster_id, look):
-        """Return a function's Look, or one with an error that passes."""
+    def _reached(self, cluster_id, read):
+        """Return what a function reads, or an error that passes."""
         try:
-            return look()
+            return read()
         except lib_exc.UnexpectedResponseCode as e:
             if e.resp.status not in _AWAY:
                 raise
@@ -213,20 +215,22 @@ class ClusterWaiter:
             answer = type(e).__name__
         self.tolerated.add(f'GET cluster {cluster_id}',
                            f'{answer}, Magnum did not answer')
-        return observations.Look(trouble=f'{answer}, no answer of Magnum')
+        return observations.Observation(
+            trouble=f'{answer}, no answer of Magnum')
 
     def before(self, cluster_id, nodegroup=None):
-        """Look until there is no temporary error; the start of a change.
+        """Observe until there is no temporary error; the start of a change.
 
-        :returns: observations.Look, for until_updated and until_deleted.
+        :returns: observations.Observation, for until_updated and
+            until_deleted.
         """
         return self._wait(
-            lambda: self.look(cluster_id, nodegroup),
+            lambda: self.observe(cluster_id, nodegroup),
             f'cluster {cluster_id} to be shown', KNOWN_TIMEOUT,
-            done=lambda look: not look.trouble, failed=None)
+            done=lambda state: not state.trouble, failed=None)
 
     def has_seen(self, cluster_id) -> bool:
-        """Whether a look has ever shown a cluster."""
+        """Whether an observation has ever shown a cluster."""
         return cluster_id in self._seen
 
     def until_known(self, cluster_id, late=False):
@@ -240,11 +244,11 @@ class ClusterWaiter:
             as long as a deletion may take.
         """
         self._wait(
-            lambda: self.look(cluster_id),
+            lambda: self.observe(cluster_id),
             *((f'cluster {cluster_id}, which was accepted, to be known and '
                'then deleted', self._timeout) if late else
               (f'cluster {cluster_id} to be known', KNOWN_TIMEOUT)),
-            done=lambda look: self.has_seen(cluster_id), failed=None)
+            done=lambda state: self.has_seen(cluster_id), failed=None)
 
     def until_handed_over(self, cluster_id):
         """Wait until the driver has done its part of a creation, or failed.
@@ -255,15 +259,15 @@ class ClusterWaiter:
         (magnum/conductor/handlers/cluster_conductor.py, cluster_create). Needs
         microversion 1.9.
 
-        :returns: observations.Look.
+        :returns: observations.Observation.
         """
         return self._wait(
-            lambda: self.look(cluster_id, WORKERS),
+            lambda: self.observe(cluster_id, WORKERS),
             f'the driver to take over cluster {cluster_id}', self._timeout,
             # None: the node groups may not be stored yet either.
-            done=lambda look: look.cluster is not None and (
-                not observations.is_in_progress(look.status)
-                or bool(look.nodegroup.get('stack_id'))),
+            done=lambda state: state.cluster is not None and (
+                not observations.is_in_progress(state.status)
+                or bool(state.nodegroup.get('stack_id'))),
             failed=None)
 
     def until_created(self, cluster_id):
@@ -271,14 +275,15 @@ class ClusterWaiter:
         seen = []
 
         def poll():
-            look = self.look(cluster_id)
-            seen.append(look.cluster is not None)
-            return look
+            state = self.observe(cluster_id)
+            seen.append(state.cluster is not None)
+            return state
 
         return self._wait(
             poll, f'cluster {cluster_id} to be created', self._timeout,
-            done=lambda look: look.status == 'CREATE_COMPLETE',
-            failed=lambda look: observations.creation_failure(look, any(seen))
+            done=lambda state: state.status == 'CREATE_COMPLETE',
+            failed=lambda state: observations.creation_failure(
+                state, any(seen))
         ).cluster
 
     def until_updated(self, cluster_id, before, node_count):
@@ -294,7 +299,7 @@ class ClusterWaiter:
 
         def poll():
             nonlocal update
-            update = update.after(self.look(cluster_id, group),
+            update = update.after(self.observe(cluster_id, group),
                                   self._clock.monotonic())
             return update
 
@@ -318,7 +323,7 @@ class ClusterWaiter:
         """
         if update.is_abandoned():
             self.tolerated.add('update', f'it was abandoned: {update}')
-        return update.look.cluster
+        return update.state.cluster
 
     def until_settled(self, cluster_id, nodegroup=None):
         """Wait until the current operation is over, successful or not.
@@ -326,14 +331,14 @@ class ClusterWaiter:
         It must have begun: see :mod:`.common.observations`.
 
         :param nodegroup: name or uuid of a group to wait for as well.
-        :returns: observations.Look.
+        :returns: observations.Observation.
         """
         return self._wait(
-            lambda: self.look(cluster_id, nodegroup),
+            lambda: self.observe(cluster_id, nodegroup),
             f'cluster {cluster_id} to settle', self._timeout,
-            done=lambda look: look.cluster is not None and not (
-                observations.is_in_progress(look.status)
-                or observations.is_in_progress(look.group_status)),
+            done=lambda state: state.cluster is not None and not (
+                observations.is_in_progress(state.status)
+                or observations.is_in_progress(state.group_status)),
             failed=None)
 
     def until_counted(self, cluster_id, nodegroup, node_count):
@@ -343,9 +348,9 @@ class ClusterWaiter:
         handle requests that arrive within milliseconds in any order.
         """
         self._wait(
-            lambda: self.look(cluster_id, nodegroup),
+            lambda: self.observe(cluster_id, nodegroup),
             f'cluster {cluster_id} to want {node_count} nodes', KNOWN_TIMEOUT,
-            done=lambda look: (look.nodegroup or {}).get(
+            done=lambda state: (state.nodegroup or {}).get(
                 'node_count') == node_count, failed=None)
 
     def until_group_created(self, cluster_id, nodegroup):
@@ -357,35 +362,35 @@ class ClusterWaiter:
         is up to date.
 
         :param nodegroup: name or uuid.
-        :returns: observations.Look.
+        :returns: observations.Observation.
         """
         return self._wait(
-            lambda: self.look(cluster_id, nodegroup),
+            lambda: self.observe(cluster_id, nodegroup),
             f'node group {nodegroup} of cluster {cluster_id} to be created',
             self._timeout,
-            done=lambda look: (look.group_status == 'CREATE_COMPLETE'
-                               and observations.is_complete(look.status)),
+            done=lambda state: (state.group_status == 'CREATE_COMPLETE'
+                                and observations.is_complete(state.status)),
             failed=observations.group_failure)
 
     def until_group_deleted(self, cluster_id, nodegroup):
         """Wait until a cluster is complete and lacks a node group.
 
         :param nodegroup: uuid.
-        :returns: observations.Look.
+        :returns: observations.Observation.
         """
         def look_for_group():
             groups = self._nodegroups.list_nodegroups(cluster_id)
-            look = self.look(cluster_id)
+            state = self.observe(cluster_id)
             left = [g for g in groups['nodegroups'] if g['uuid'] == nodegroup]
-            return dataclasses.replace(look, nodegroup=left[0]) if (
-                left) else look
+            return dataclasses.replace(state, nodegroup=left[0]) if (
+                left) else state
 
         return self._wait(
             lambda: self._reached(cluster_id, look_for_group),
             f'node group {nodegroup} of cluster {cluster_id} to be deleted',
             self._timeout,
-            done=lambda look: (look.nodegroup is None
-                               and observations.is_complete(look.status)),
+            done=lambda state: (state.nodegroup is None
+                                and observations.is_complete(state.status)),
             failed=observations.group_failure)
 
     def until_deleted(self, cluster_id, before):
@@ -397,9 +402,9 @@ class ClusterWaiter:
         began, asked = [], self._clock.monotonic()
 
         def poll():
-            look = self.look(cluster_id)
-            began.append(look.status == 'DELETE_IN_PROGRESS')
-            return look
+            state = self.observe(cluster_id)
+            began.append(state.status == 'DELETE_IN_PROGRESS')
+            return state
 
         def late():
             return (self._clock.monotonic() - asked
@@ -407,9 +412,9 @@ class ClusterWaiter:
 
         self._wait(
             poll, f'cluster {cluster_id} to be deleted', self._timeout,
-            done=lambda look: look.cluster is None and not look.trouble,
-            failed=lambda look: observations.deletion_failure(
-                look, before, any(began), late()))
+            done=lambda state: state.cluster is None and not state.trouble,
+            failed=lambda state: observations.deletion_failure(
+                state, before, any(began), late()))
 
     def _wait(self, poll, what, timeout, done, failed):
         try:
@@ -417,8 +422,8 @@ class ClusterWaiter:
                 poll, done=done, failed=failed, what=what, timeout=timeout,
                 describe=_shown, pace=self._pace, clock=self._clock)
         except errors.WaitFailed as e:
-            # An Update contains the Look.
-            e.state = getattr(e.state, 'look', e.state)
+            # An Update contains the Observation.
+            e.state = getattr(e.state, 'state', e.state)
             e.conditions = self._conditions(e.state.stack_id)
             if e.conditions:
                 shown = e.conditions[:_CONDITIONS]

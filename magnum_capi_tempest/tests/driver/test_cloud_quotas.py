@@ -95,10 +95,10 @@ class CloudQuotasTest(operations.BaseOperationsTest):
 
     def assert_named(self, service, what):
         uuid = self.request_without_room(service, what)
-        look = self.until(
-            uuid, lambda look: 'quota' in look.reasons.lower(),
+        state = self.until(
+            uuid, lambda state: 'quota' in state.reasons.lower(),
             f'a reason of cluster {uuid} to mention a quota')
-        self.assertFalse(observations.is_complete(look.status), look)
+        self.assertFalse(observations.is_complete(state.status), state)
 
     def assert_recovers(self, service, what, limit=0):
         """Not for servers: Cluster API's provider requests each only once."""
@@ -106,7 +106,7 @@ class CloudQuotasTest(operations.BaseOperationsTest):
         # Long enough for a driver to give up.
         self.assertRaises(
             errors.WaitTimeout, self.until, uuid,
-            lambda look: observations.is_complete(look.status),
+            lambda state: observations.is_complete(state.status),
             'a cluster to be complete without room',
             timeout=base.rest_seconds())
         _, reset = service

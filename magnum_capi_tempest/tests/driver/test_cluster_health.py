@@ -36,12 +36,12 @@ def wait_for_health(test, cluster, wanted):
     """
     waiter = test.new_waiter(test.admin_magnum)
     return waiters.until(
-        lambda: waiter.look(cluster['uuid']),
-        lambda look: bool(look.cluster) and (
-            look.cluster.get('health_status') == wanted),
+        lambda: waiter.observe(cluster['uuid']),
+        lambda state: bool(state.cluster) and (
+            state.cluster.get('health_status') == wanted),
         f'cluster {cluster["uuid"]} to be {wanted}',
-        describe=lambda look: '{health_status} {health_status_reason}'
-        .format_map(look.cluster) if look.cluster else str(look)
+        describe=lambda state: '{health_status} {health_status_reason}'
+        .format_map(state.cluster) if state.cluster else str(state)
     ).cluster.get('health_status_reason')
 
 
@@ -65,9 +65,9 @@ class InvalidCredentialTest(operations.BaseOperationsTest):
             self.cluster['uuid'], microversion=microversions.CREDENTIALS)
 
         wait_for_health(self, self.cluster, 'HEALTHY')
-        look = self.waiter.until_settled(self.cluster['uuid'], WORKERS)
-        self.assertRegex(look.status, '_COMPLETE$')
-        self.assert_usable(look.cluster, before.nodegroup['node_count'])
+        state = self.waiter.until_settled(self.cluster['uuid'], WORKERS)
+        self.assertRegex(state.status, '_COMPLETE$')
+        self.assert_usable(state.cluster, before.nodegroup['node_count'])
 
     def restore(self):
         """Give back to the user what a test took away."""

@@ -158,10 +158,10 @@ class WaitingTest(operations.BaseOperationsTest):
 
     def wait_for_stack_id(self, uuid):
         return self.until(
-            uuid, lambda look: look.stack_id,
+            uuid, lambda state: state.stack_id,
             f'cluster {uuid} to have a stack',
-            failed=lambda look: observations.creation_failure(
-                look, False)).stack_id
+            failed=lambda state: observations.creation_failure(
+                state, False)).stack_id
 
     def wait_for_workers(self, stack_id):
         """Wait until only the readiness of the nodes is missing."""

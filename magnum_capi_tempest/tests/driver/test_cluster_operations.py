@@ -38,7 +38,7 @@ class SharedClusterTest(operations.BaseOperationsTest):
         self.resize(workers)
 
     def worker_names(self):
-        return {node.name for node in self.look_at_nodes(self.cluster).nodes
+        return {node.name for node in self.read_nodes(self.cluster).nodes
                 if not node.control_plane}
 
     @decorators.attr(type=['slow', 'life'])
@@ -95,7 +95,7 @@ class SharedClusterTest(operations.BaseOperationsTest):
         except lib_exc.BadRequest:
             return
         self.until(self.cluster['uuid'],
-                   lambda look: look.status == 'UPDATE_FAILED',
+                   lambda state: state.status == 'UPDATE_FAILED',
                    f'a resize that names {nodes[-1]} to be refused')
 
     @decorators.attr(type=['slow', 'life'])
@@ -131,10 +131,10 @@ class SharedClusterTest(operations.BaseOperationsTest):
             lambda found: (len(found) == len(old)
                            and not set(found) & set(old)),
             f'as many application credentials as before, and not {old}')
-        look = self.waiter.until_settled(self.cluster['uuid'], WORKERS)
-        self.assertRegex(look.status, '_COMPLETE$')
+        state = self.waiter.until_settled(self.cluster['uuid'], WORKERS)
+        self.assertRegex(state.status, '_COMPLETE$')
         workers = before.nodegroup['node_count']
-        self.assert_usable(look.cluster, workers)
+        self.assert_usable(state.cluster, workers)
         if flags.can_resize():
             self.resize(workers + 1)
             self.resize(workers)

@@ -33,7 +33,7 @@ class CompleteTest(operations.BaseOperationsTest):
             cls.create_class_template(
                 **slow, **factories.upgrade_changes(CONF)))
         cls.cluster = cls.create_class_cluster(old)
-        cls.when_created = cls.look_at_nodes(cls.cluster)
+        cls.when_created = cls.read_nodes(cls.cluster)
 
     def setUp(self):
         super().setUp()
@@ -47,8 +47,8 @@ class CompleteTest(operations.BaseOperationsTest):
                         operations.WORKERS)
         return workers + 1
 
-    def assert_ready_now(self, cluster, workers, look=None):
-        self.assert_nodes_now(cluster, workers, look=look)
+    def assert_ready_now(self, cluster, workers, state=None):
+        self.assert_nodes_now(cluster, workers, state=state)
 
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('f8817ce7-dc5c-4f16-ad0d-a8d9c7e4323a')
@@ -119,9 +119,9 @@ class FailureTest(operations.BaseOperationsTest):
                 cls.new_waiter().until_handed_over(cls.stuck)
 
     def assert_creation_fails(self, uuid):
-        look = self.waiter.until_settled(uuid)
-        self.assertEqual('CREATE_FAILED', look.status)
-        self.assertTrue(look.status_reason)
+        state = self.waiter.until_settled(uuid)
+        self.assertEqual('CREATE_FAILED', state.status)
+        self.assertTrue(state.status_reason)
 
     @decorators.attr(type=['slow', 'life'])
     @flags.configured('fault_flavors.failing')
@@ -133,10 +133,10 @@ class FailureTest(operations.BaseOperationsTest):
             cluster['uuid'], name='failing', node_count=1,
             flavor_id=flags.value('fault_flavors.failing'))
 
-        look = self.waiter.until_settled(cluster['uuid'], group['uuid'])
+        state = self.waiter.until_settled(cluster['uuid'], group['uuid'])
         self.assertEqual(('UPDATE_FAILED', 'CREATE_FAILED'),
-                         (look.status, look.group_status))
-        self.assertTrue(look.status_reason)
+                         (state.status, state.group_status))
+        self.assertTrue(state.status_reason)
 
     @decorators.attr(type=['slow', 'life'])
     @flags.configured('fault_flavors.failing')

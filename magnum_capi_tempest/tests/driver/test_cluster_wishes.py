@@ -41,9 +41,9 @@ def openstack_cluster(case, template):
     waiter = case.new_waiter()
 
     def poll():
-        look = waiter.look(uuid)
-        return look, look.stack_id and case.management.spec(
-            'OpenStackCluster', look.stack_id)
+        state = waiter.observe(uuid)
+        return state, state.stack_id and case.management.spec(
+            'OpenStackCluster', state.stack_id)
 
     with case.explained([uuid]):
         _, spec = waiters.until(
@@ -140,10 +140,10 @@ class OwnLabelsTest(operations.BaseOperationsTest):
             self.create_template(labels=of_template),
             keypair=self.create_keypair(), labels=own)
 
-        look = self.waiter.until_settled(uuid)
+        state = self.waiter.until_settled(uuid)
 
         self.assertIsNone(observations.own_labels_fault(
-            look, own, of_template.keys() - own.keys()))
-        if look.status == 'CREATE_COMPLETE':
-            self.assert_usable(look.cluster)
+            state, own, of_template.keys() - own.keys()))
+        if state.status == 'CREATE_COMPLETE':
+            self.assert_usable(state.cluster)
         self.delete_cluster({'uuid': uuid})

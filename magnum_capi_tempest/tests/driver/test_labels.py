@@ -139,8 +139,8 @@ class LabelsTest(operations.BaseOperationsTest):
 
         self.assertEqual([], [
             f'{label}: {seen!r} and not {wanted!r}'
-            for label, wanted, look in EFFECTS
-            if (seen := look(objects)) != wanted])
+            for label, wanted, read in EFFECTS
+            if (seen := read(objects)) != wanted])
 
     @decorators.attr(type=['slow', 'life'])
     @flags.needs(flags.RESIZE)

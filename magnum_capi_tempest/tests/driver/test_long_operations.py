@@ -47,11 +47,11 @@ def create_late_group(test, cluster):
 
 
 def assert_group_created(test, cluster, group):
-    look = test.waiter.until_settled(cluster['uuid'], group['uuid'])
+    state = test.waiter.until_settled(cluster['uuid'], group['uuid'])
     test.assertEqual(
         ('UPDATE_COMPLETE', 'CREATE_COMPLETE'),
-        (look.status, look.group_status), look.status_reason)
-    test.assert_nodes_now(look.cluster, CONF.magnum_capi.node_count + 1)
+        (state.status, state.group_status), state.status_reason)
+    test.assert_nodes_now(state.cluster, CONF.magnum_capi.node_count + 1)
 
 
 class LateClusterTest(operations.BaseOperationsTest):
@@ -73,8 +73,8 @@ class LateClusterTest(operations.BaseOperationsTest):
     @decorators.idempotent_id('5d0a6f5e-9b1f-4c3f-8d27-6c1e2f0b7a94')
     def test_a_creation_that_failed_is_complete_in_the_end(self):
         self.explain({'uuid': self.failing})
-        look = self.waiter.until_settled(self.failing)
-        self.assertEqual('CREATE_FAILED', look.status)
+        state = self.waiter.until_settled(self.failing)
+        self.assertEqual('CREATE_FAILED', state.status)
 
         cluster = self.until_complete(self.failing)
 
@@ -133,15 +133,15 @@ class MachineFailsTest(operations.BaseOperationsTest):
         group = create_late_group(self, self.cluster)
         uuid = self.cluster['uuid']
         waiters.until_over(
-            OLD, lambda: self.waiter.look(uuid), waiters.ended_early(),
+            OLD, lambda: self.waiter.observe(uuid), waiters.ended_early(),
             'the update to stay in progress')
 
         remediation.management().fail_machine(lost.path, FAILURE)
         # Until Magnum reports the failure, or the update is over.
         self.until(
-            uuid, lambda look: not look.trouble and (
-                FAILURE in (look.status_reason or '')
-                or not observations.is_in_progress(look.status)),
+            uuid, lambda state: not state.trouble and (
+                FAILURE in (state.status_reason or '')
+                or not observations.is_in_progress(state.status)),
             'status_reason to mention the failure')
         remediation.management().delete(lost.path)
 

@@ -116,13 +116,13 @@ class WorkersTest(operations.BaseOperationsTest):
         """Assert that a machine stays for some time, and Magnum shows it."""
         ended = waiters.ended_early()
 
-        def wrong(look):
+        def wrong(state):
             if going.name not in self.machines.names():
                 return f'{going.name} is gone, with a pod on its node'
-            return ended(look)
+            return ended(state)
 
         last = waiters.until_over(
-            HELD, lambda: self.waiter.look(self.cluster['uuid'], WORKERS),
+            HELD, lambda: self.waiter.observe(self.cluster['uuid'], WORKERS),
             wrong, f'{going.name} to stay as long as a pod holds it')
         self.assertEqual('UPDATE_IN_PROGRESS', last.status)
 

@@ -66,31 +66,31 @@ class ManyClustersTest(operations.BaseOperationsTest):
         took = {}
 
         def poll():
-            look = self.looks(asked)
-            for uuid, one in look.items():
+            state = self.observe_all(asked)
+            for uuid, one in state.items():
                 if one.status == 'CREATE_COMPLETE':
                     took.setdefault(uuid, round(time.monotonic() - began, 1))
-            return look
+            return state
 
         waiters.until(
-            poll, lambda look: len(took) == len(asked),
+            poll, lambda state: len(took) == len(asked),
             f'{len(asked)} clusters to be complete', failed=self.failures,
             timeout=_limit(len(asked)), describe=self.counted)
         return took
 
-    def looks(self, asked):
-        return {uuid: self.waiter.look(uuid) for uuid in asked}
+    def observe_all(self, asked):
+        return {uuid: self.waiter.observe(uuid) for uuid in asked}
 
     @staticmethod
-    def failures(look):
+    def failures(state):
         """Return which clusters have failed, and how; '' if none."""
-        return '; '.join(f'{uuid} is {one}' for uuid, one in look.items()
+        return '; '.join(f'{uuid} is {one}' for uuid, one in state.items()
                          if observations.is_failed(one.status))
 
     @staticmethod
-    def counted(look):
+    def counted(state):
         """Return how many clusters have which status, a text."""
-        found = [str(one.status) for one in look.values()]
+        found = [str(one.status) for one in state.values()]
         return ', '.join(f'{found.count(status)} {status}'
                          for status in sorted(set(found)))
 
@@ -99,8 +99,8 @@ class ManyClustersTest(operations.BaseOperationsTest):
         for uuid in asked:
             self.magnum.clusters.delete_cluster(uuid)
         waiters.until(
-            lambda: self.looks(asked),
-            lambda look: all(one.cluster is None and not one.trouble
-                             for one in look.values()),
+            lambda: self.observe_all(asked),
+            lambda state: all(one.cluster is None and not one.trouble
+                              for one in state.values()),
             f'{len(asked)} clusters to go', failed=self.failures,
             timeout=_limit(len(asked)), describe=self.counted)

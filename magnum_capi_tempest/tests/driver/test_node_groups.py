@@ -62,7 +62,7 @@ class NodeGroupsTest(operations.BaseOperationsTest):
         self.addCleanup(self.delete_group, self.cluster, group)
         self.assert_more_nodes(2)
 
-        marked = [node for node in self.look_at_nodes(self.cluster).nodes
+        marked = [node for node in self.read_nodes(self.cluster).nodes
                   if node.labels.get('example.com/disk') == 'fast']
 
         self.assertEqual(

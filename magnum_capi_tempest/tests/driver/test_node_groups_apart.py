@@ -27,7 +27,7 @@ class NodeGroupsApartTest(operations.BaseOperationsTest):
     def wait_for_nodes(self, count):
         """Wait for this many additional nodes; return the names of all."""
         self.assert_usable(self.cluster, CONF.magnum_capi.node_count + count)
-        return {node.name for node in self.look_at_nodes(self.cluster).nodes}
+        return {node.name for node in self.read_nodes(self.cluster).nodes}
 
     @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('efbe4ec9-a8b5-4ea5-8c35-2faf863a5653')

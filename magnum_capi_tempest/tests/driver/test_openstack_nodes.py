@@ -40,8 +40,8 @@ class OpenStackNodesTest(operations.BaseOperationsTest):
         # Cluster API replaces a server only after it has learned of it. Some
         # drivers report complete clusters before that.
         cls.until(
-            cls.cluster['uuid'], lambda look: look.cluster and (
-                look.cluster.get('health_status') != 'UNHEALTHY'),
+            cls.cluster['uuid'], lambda state: state.cluster and (
+                state.cluster.get('health_status') != 'UNHEALTHY'),
             f'cluster {cls.cluster["uuid"]} not to be UNHEALTHY')
 
     def setUp(self):
@@ -81,7 +81,7 @@ class OpenStackNodesTest(operations.BaseOperationsTest):
     @decorators.idempotent_id('8902ec7e-a2c7-46c5-9627-f14d8814c17c')
     def test_nodes_have_ports(self):
         self.assert_usable(self.cluster)
-        nodes = self.look_at_nodes(self.cluster).nodes
+        nodes = self.read_nodes(self.cluster).nodes
 
         self.assertEqual([], [node.name for node in nodes if not node.server],
                          'Nodes that are not servers of OpenStack')
@@ -95,15 +95,15 @@ class OpenStackNodesTest(operations.BaseOperationsTest):
     @flags.promise('resilience.node.replaced')
     @decorators.idempotent_id('7bf3440f-cca1-4eb3-9606-e47bc5c29c60')
     def test_a_server_that_is_deleted_is_replaced(self):
-        lost = next(node for node in self.look_at_nodes(self.cluster).nodes
+        lost = next(node for node in self.read_nodes(self.cluster).nodes
                     if not node.control_plane)
 
         self.os_primary.servers_client.delete_server(lost.server)
 
         waiters.until(
-            lambda: self.look_at_nodes(self.cluster),
-            lambda look: look.nodes and lost.server not in {
-                node.server for node in look.nodes},
+            lambda: self.read_nodes(self.cluster),
+            lambda state: state.nodes and lost.server not in {
+                node.server for node in state.nodes},
             f'node {lost.name} to go with its server {lost.server}')
         self.assert_unaffected(self.cluster)
 

@@ -107,7 +107,7 @@ def _upgrade(case, cluster, template, machines, before):
     def poll():
         nonlocal update
         watch.read()
-        update = update.after(waiter.look(uuid, WORKERS), time.monotonic())
+        update = update.after(waiter.observe(uuid, WORKERS), time.monotonic())
         return update
 
     def over(update):

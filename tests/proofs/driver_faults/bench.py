@@ -160,7 +160,7 @@ class Bench:
         def poll():
             waits = [c for c in cases if c.end is None]
             for case in waits:
-                case.look(self.truth)
+                case.observe(self.truth)
             return [c for c in cases if c.end is None]
 
         with contextlib.suppress(errors.WaitTimeout):

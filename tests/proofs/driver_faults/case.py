@@ -146,32 +146,32 @@ class Case:
         return any(code == 'no answer' or code >= 400
                    for code in self._answers.values())
 
-    def look(self, truth):
+    def observe(self, truth):
         """Observe both sides once; sets ``end`` when the case has ended."""
-        look = self._bench.user.look(self.uuid, timeout=20)
-        said = look.trouble or look.status or 'gone'
-        if look.trouble:
-            said = f'GET {look.trouble.partition(":")[0]}'
+        state = self._bench.user.observe(self.uuid, timeout=20)
+        said = state.trouble or state.status or 'gone'
+        if state.trouble:
+            said = f'GET {state.trouble.partition(":")[0]}'
         if not self._seen or self._seen[-1] != said:
             self._seen.append(said)
-        reason = look.status_reason
+        reason = state.status_reason
         if reason and not reason.startswith('Waiting for') and (
                 reason not in self._reasons):
             self._reasons.append(reason)
-        if self._may_be and look.nodegroup and (
-                look.nodegroup['node_count'] in self._may_be):
-            self._take_order(look.nodegroup['node_count'])
+        if self._may_be and state.nodegroup and (
+                state.nodegroup['node_count'] in self._may_be):
+            self._take_order(state.nodegroup['node_count'])
         after = truth().get(self.release, table.Truth())
-        if not look.trouble and self.goal.workers is not None and (
-                self.goal.is_said(look) and not self.goal.is_true(after)):
+        if not state.trouble and self.goal.workers is not None and (
+                self.goal.is_said(state) and not self.goal.is_true(after)):
             # Machines that existed a moment ago may have just gone.
-            self.untrue.add(f'{look.status} with {after}')
-        if self.goal.is_reached(look, after):
+            self.untrue.add(f'{state.status} with {after}')
+        if self.goal.is_reached(state, after):
             self._finish(table.REACHED, time.monotonic())
-        elif (look.status or '').endswith('_FAILED'):
+        elif (state.status or '').endswith('_FAILED'):
             self._unless_it_changes(table.FAILED)
         elif self.is_told and self.is_refused and (
-                look.status or '').endswith('_COMPLETE'):
+                state.status or '').endswith('_COMPLETE'):
             self._unless_it_changes(table.REFUSED)
         else:
             self._quiet_since = None

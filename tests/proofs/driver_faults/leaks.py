@@ -118,10 +118,10 @@ class Search:
             connection.close()
 
 
-def _while(look):
+def _while(read):
     try:
         return waiting.wait_for(
-            look, done=lambda left: not left, timeout=COLLECTED,
+            read, done=lambda left: not left, timeout=COLLECTED,
             what='everything of the cluster to be gone')
     except errors.WaitTimeout as e:
         return e.state

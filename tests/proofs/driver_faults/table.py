@@ -56,25 +56,25 @@ class Goal:
         """Whether the machines are as desired."""
         return truth == Truth(1, self.workers, 0, frozenset({self.version}))
 
-    def is_reached(self, look, truth):
+    def is_reached(self, state, truth):
         """Whether Magnum says so, too.
 
-        :param look: observations.Look.
+        :param state: observations.Observation.
         """
-        if look.trouble:
+        if state.trouble:
             return False
         if self.workers is None:
-            return look.cluster is None
-        return (self.is_said(look) and self.is_true(truth))
+            return state.cluster is None
+        return (self.is_said(state) and self.is_true(truth))
 
-    def is_said(self, look):
+    def is_said(self, state):
         """Whether Magnum says that it is reached."""
-        return (look.cluster is not None
-                and (look.status or '').endswith('_COMPLETE')
-                and (look.group_status or '').endswith('_COMPLETE')
-                and look.nodegroup.get('node_count') == self.workers
-                and look.cluster.get('cluster_template_id') == self.template
-                and look.cluster.get('coe_version') == self.version)
+        return (state.cluster is not None
+                and (state.status or '').endswith('_COMPLETE')
+                and (state.group_status or '').endswith('_COMPLETE')
+                and state.nodegroup.get('node_count') == self.workers
+                and state.cluster.get('cluster_template_id') == self.template
+                and state.cluster.get('coe_version') == self.version)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -45,8 +45,8 @@ class RobustnessTest(case.ProofTest):
 
     def remove(self, uuid):
         """Delete what a failed test has left: the next one needs room."""
-        look = self.user.look(uuid)
-        if look.trouble or look.cluster:
+        state = self.user.observe(uuid)
+        if state.trouble or state.cluster:
             self.box.up()
             self.user.magnum('DELETE', f'clusters/{uuid}')
             self.user.wait_gone(uuid)
@@ -63,7 +63,7 @@ class RobustnessTest(case.ProofTest):
     def follow(self, uuid, over, what, also=None):
         """Look at a cluster until an operation is over; no status may fail.
 
-        :param over: function of an observations.Look.
+        :param over: function of an observations.Observation.
         :param also: called at each look.
         :returns: pairs of a status and the seconds until it was seen, each
             status once until another one comes.
@@ -73,15 +73,15 @@ class RobustnessTest(case.ProofTest):
         def poll():
             if also:
                 also()
-            look = self.user.look(uuid)
-            status = look.trouble or look.status or 'gone'
+            state = self.user.observe(uuid)
+            status = state.trouble or state.status or 'gone'
             if [status] != [last for last, _ in seen[-1:]]:
                 seen.append((status, round(time.monotonic() - start)))
-            return look
+            return state
 
         waiting.wait_for(
             poll, done=over, what=what, timeout=PATIENCE, describe=str,
-            failed=lambda look: (observations.is_failed(look.status)
-                                 and str(look)),
+            failed=lambda state: (observations.is_failed(state.status)
+                                  and str(state)),
             pace=_PACE)
         return seen

@@ -77,7 +77,7 @@ class UpgradeTest(Base):
         moments, start = [], time.monotonic()
         self.user.upgrade(uuid, new)
         seen = self.follow(
-            uuid, lambda look: look.status == 'UPDATE_COMPLETE',
+            uuid, lambda state: state.status == 'UPDATE_COMPLETE',
             'the upgrade to be complete',
             lambda: moments.append(self.box.api.machines(release)))
         took = time.monotonic() - start
@@ -135,7 +135,7 @@ class DeletionTest(base.RobustnessTest):
         away = time.monotonic() - dead
         # then: it ends well, and nothing is left
         seen += self.follow(
-            uuid, lambda look: not look.trouble and look.cluster is None,
+            uuid, lambda state: not state.trouble and state.cluster is None,
             'the cluster to be gone')
         self.tell(f'gone after {time.monotonic() - start:.0f} s, '
                   f'{away:.0f} s without the API server: {seen}')
@@ -198,9 +198,9 @@ class OptionsTest(Base):
         before, began = self.uids(release), []
         self.user.upgrade(uuid, self.user.make_template())
 
-        def over(look):
-            began.append(look.status == 'UPDATE_IN_PROGRESS')
-            return any(began) and observations.is_complete(look.status)
+        def over(state):
+            began.append(state.status == 'UPDATE_IN_PROGRESS')
+            return any(began) and observations.is_complete(state.status)
 
         seen = self.follow(uuid, over, 'the upgrade to be complete')
         after = self.uids(release)

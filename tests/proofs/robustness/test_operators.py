@@ -33,7 +33,7 @@ class OperatorTest(base.RobustnessTest):
     def upgrade(self):
         self.operator.upgrade(self.uuid, self.operator.make_template(
             'ubuntu-capi-1.35', public=True))
-        self.follow(self.uuid, lambda look: look.status == 'UPDATE_COMPLETE',
+        self.follow(self.uuid, lambda state: state.status == 'UPDATE_COMPLETE',
                     'the upgrade to be complete')
 
     def groups(self, user):

@@ -55,7 +55,7 @@ class ApiServerTest(base.RobustnessTest):
         # given: Cluster API has the resize
         wait_resized = self.user.resize(uuid, 4)
         waiting.wait_for(
-            lambda: self.user.look(uuid).status, timeout=30,
+            lambda: self.user.observe(uuid).status, timeout=30,
             done=lambda status: status == 'UPDATE_IN_PROGRESS',
             what='the resize to begin', pace=waiting.Pace(0.01, 1.1, 0.03))
         # when: the API server dies and comes back

@@ -34,7 +34,7 @@ class Observer:
                 if cluster.uuid and m['spec']['clusterName']
                 == cluster.release and _PLANE not in m['metadata']['labels']]
 
-    def looks(self, clusters) -> dict:
+    def observe_all(self, clusters) -> dict:
         """Observe clusters once.
 
         :param clusters: users.Cluster.

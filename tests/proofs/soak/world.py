@@ -240,14 +240,14 @@ class World:
 
         :param found: gets model.Seen by cluster.
         """
-        looks, left = self._observer.looks(self._all), {}
+        states, left = self._observer.observe_all(self._all), {}
         for cluster in self._all:
-            if cluster not in looks:
+            if cluster not in states:
                 left[cluster] = ['no answer of Magnum, Keystone or Kubernetes']
                 continue
-            found[cluster] = looks[cluster]
-            self._check_said(cluster, looks[cluster])
-            texts = self._problems(cluster, looks[cluster])
+            found[cluster] = states[cluster]
+            self._check_said(cluster, states[cluster])
+            texts = self._problems(cluster, states[cluster])
             if texts:
                 left[cluster] = texts
         return left

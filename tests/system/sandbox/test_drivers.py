@@ -221,7 +221,7 @@ class RunningTest(boxes.TestCase):
         # Magnum answers with the new value.
         chosen = self.template(name='by-default')
         self.assertEqual(CLASHING, chosen['driver'])
-        found = self.user.look(cluster)
+        found = self.user.observe(cluster)
         self.assertEqual('CREATE_COMPLETE', found.status)
         self.assertThat(found.stack_id,
                         matchers.MatchesRegex('c[0-9a-f]{32}$'))

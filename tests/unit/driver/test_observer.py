@@ -45,7 +45,7 @@ class WholeTest(testtools.TestCase):
                 'metadata': {'labels': {'capi.stackhpc.com/cluster': of}},
                 'spec': {'clusterName': of}})
 
-    def look(self, deleting=False):
+    def observe(self, deleting=False):
         return observer.whole(self.kube, 'n', 'c1', deleting)
 
     def gone(self):
@@ -54,13 +54,13 @@ class WholeTest(testtools.TestCase):
                      if path.startswith((CAPI, KCP))]:
             del self.api.objects[path]
         self.api.seen.clear()
-        return self.look(deleting=True)
+        return self.observe(deleting=True)
 
     def put(self, obj):
         self.api.put(f'{CAPI}/clusters/c1', obj)
 
     def test_everything(self):
-        found = self.look()
+        found = self.observe()
         self.assertEqual('c1', found.cluster['metadata']['name'])
         self.assertEqual('c1-control-plane',
                          found.control_plane['metadata']['name'])
@@ -98,7 +98,7 @@ class WholeTest(testtools.TestCase):
             (obj['kind'], obj['metadata']['name']) for obj in found])
 
     def test_number_of_node_groups_does_not_count(self):
-        self.look()
+        self.observe()
         # Cluster, control plane, machine deployments and sets, machines, their
         # servers, two addon kinds, events, Helm's Secrets.
         self.assertEqual(10, len(self.api.calls()))
@@ -107,12 +107,12 @@ class WholeTest(testtools.TestCase):
         self.api.put(f'{SERVERS}/c1-g1-a', {'metadata': OF_C1})
         self.api.put(f'{SERVERS}/c2-g1-a', {'metadata': {
             'labels': {'cluster.x-k8s.io/cluster-name': 'c2'}}})
-        self.assertEqual({'c1-g1-a'}, set(self.look().servers))
+        self.assertEqual({'c1-g1-a'}, set(self.observe().servers))
         # Those of nodes are not asked for.
         self.api.put(f'{CAPI}/machines/c1-g1-a', {
             'metadata': OF_C1, 'status': {'nodeRef': {'name': 'a'}}})
         self.api.seen.clear()
-        self.assertEqual({}, self.look().servers)
+        self.assertEqual({}, self.observe().servers)
         self.assertNotIn('openstackservers', str(self.api.calls()))
 
     def test_provider_without_servers(self):
@@ -130,16 +130,16 @@ class WholeTest(testtools.TestCase):
             return listed(kind, namespace, labels)
         listed = self.kube.list
         self.kube.list = denied
-        found = self.look()
+        found = self.observe()
         self.assertEqual((1, {}), (len(found.machines), found.servers))
 
     def test_cluster_that_is_gone(self):
         self.api.put(f'{CAPO}/openstackclusters/c1', {'metadata': OF_C1})
         # Nothing is left over while the cluster is there.
-        self.assertEqual((), self.look(deleting=True).leftovers)
+        self.assertEqual((), self.observe(deleting=True).leftovers)
         self.assertNotIn('/openstackclusters/', str(self.api.calls()))
         del self.api.objects[f'{CAPI}/clusters/c1']
-        found = self.look(deleting=True)
+        found = self.observe(deleting=True)
         self.assertIsNone(found.cluster)
         self.assertEqual((1, 1, ()), (
             len(found.machines), len(found.leftovers), found.templates))

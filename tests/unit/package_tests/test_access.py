@@ -37,10 +37,10 @@ class KubeconfigTest(testtools.TestCase):
         self.assertIn('CERTIFICATE REQUEST', asked['csr'])
 
 
-class NodesLookTest(testtools.TestCase):
+class NodesTest(testtools.TestCase):
 
     def shows(self, *nodes):
-        return access.NodesLook(nodes).shows(1, 1, V)
+        return access.Nodes(nodes).shows(1, 1, V)
 
     def test_these_and_no_others(self):
         self.assertTrue(self.shows(MASTER, WORKER))
@@ -63,7 +63,7 @@ class NodesLookTest(testtools.TestCase):
                 (key, None, 'NoSchedule'),))
             self.assertEqual(ready, self.shows(MASTER, worker))
             self.assertEqual(not ready, key in str(
-                access.NodesLook((MASTER, worker))))
+                access.Nodes((MASTER, worker))))
 
     def test_another_version(self):
         self.assertFalse(
@@ -72,28 +72,28 @@ class NodesLookTest(testtools.TestCase):
     def test_text_names_every_node(self):
         self.assertEqual(
             f'cp ready {V} [control-plane], w ready {V} []',
-            str(access.NodesLook((MASTER, WORKER))))
+            str(access.Nodes((MASTER, WORKER))))
 
 
 class LookTest(testtools.TestCase):
 
-    def look(self, nodes):
+    def observe(self, nodes):
         self.useFixture(fixtures.MonkeyPatch(
             'magnum_capi_tempest.evidence.workload.nodes', nodes))
-        return access.look('path')
+        return access.observe('path')
 
     def test_nodes(self):
-        self.assertTrue(self.look(
+        self.assertTrue(self.observe(
             lambda path: [MASTER, WORKER]).shows(1, 1, V))
 
     def test_no_answer_shows_nothing(self):
         def refuse(path):
             raise kube.KubeError('no answer')
 
-        look = self.look(refuse)
+        state = self.observe(refuse)
 
-        self.assertFalse(look.shows(0, 1, V))
-        self.assertIn('no answer', str(look))
+        self.assertFalse(state.shows(0, 1, V))
+        self.assertIn('no answer', str(state))
 
 
 class WaitForNodesTest(testtools.TestCase):

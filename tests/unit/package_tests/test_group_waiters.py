@@ -21,14 +21,14 @@ class GroupCreatedTest(test_waiters.WaiterTestCase):
         return self.waiter.until_group_created('c', 'g')
 
     def test_group_and_cluster_are_complete(self):
-        look = self.created(
+        state = self.created(
             # The row is not there yet.
             NOT_FOUND,
             group('CREATE_IN_PROGRESS', 1), cluster('UPDATE_IN_PROGRESS'),
             group('CREATE_COMPLETE', 1), cluster('UPDATE_IN_PROGRESS'),
             group('CREATE_COMPLETE', 1), cluster('UPDATE_COMPLETE'))
 
-        self.assertEqual('g', look.nodegroup['uuid'])
+        self.assertEqual('g', state.nodegroup['uuid'])
         self.assertEqual(7, len(self.magnum.requests))
 
     def test_a_failure_ends_it(self):
@@ -79,20 +79,20 @@ class SettledTest(test_waiters.WaiterTestCase):
         return self.waiter.until_settled('c', nodegroup)
 
     def test_a_failure_is_an_end(self):
-        look = self.settled(cluster('CREATE_IN_PROGRESS'),
-                            cluster('CREATE_FAILED', status_reason='why'))
+        state = self.settled(cluster('CREATE_IN_PROGRESS'),
+                             cluster('CREATE_FAILED', status_reason='why'))
 
         self.assertEqual(('CREATE_FAILED', 'why'),
-                         (look.status, look.status_reason))
+                         (state.status, state.status_reason))
 
     def test_the_group_counts_too(self):
-        look = self.settled(
+        state = self.settled(
             NOT_FOUND,
             group('CREATE_IN_PROGRESS', 1), cluster('UPDATE_COMPLETE'),
             group('CREATE_COMPLETE', 1), cluster('UPDATE_COMPLETE'),
             nodegroup='g')
 
-        self.assertEqual('CREATE_COMPLETE', look.group_status)
+        self.assertEqual('CREATE_COMPLETE', state.group_status)
 
 
 class CountedTest(test_waiters.WaiterTestCase):

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Sequences of looks, as Magnum 23 was seen to show them, and their end.
+"""Observations as Magnum 23 was seen to show them, and their end.
 
-A look is written as (cluster status, group status, node count, updated_at).
+An observation is written as (cluster status, group status, node count,
+updated_at).
 """
 
 import testtools
@@ -13,17 +14,18 @@ C, U, P, F = ('CREATE_COMPLETE', 'UPDATE_COMPLETE', 'UPDATE_IN_PROGRESS',
               'UPDATE_FAILED')
 
 
-def look(status, group_status, node_count, updated_at=None):
-    return observations.Look(
+def observe(status, group_status, node_count, updated_at=None):
+    return observations.Observation(
         {'status': status, 'updated_at': updated_at},
         {'status': group_status, 'node_count': node_count, 'name': 'g'})
 
 
 def play(before, *seen, wanted=2, every=2, tolerant=False):
-    """Return the update after looks that come every 2 seconds."""
-    update = observations.Update(look(*before), wanted, tolerant=tolerant)
+    """Return the update after observations that come every 2 seconds."""
+    update = observations.Update(observe(*before), wanted, tolerant=tolerant)
     for number, shown in enumerate(seen):
-        shown = shown if isinstance(shown, observations.Look) else look(*shown)
+        if not isinstance(shown, observations.Observation):
+            shown = observe(*shown)
         update = update.after(shown, number * every)
     return update
 
@@ -92,11 +94,12 @@ class UpdateTest(testtools.TestCase):
         self.assert_not_over((C, C, 1), (P, P, 2), (U, P, 2))
 
     def test_passing_trouble_is_neither_end_nor_failure(self):
-        update = play((C, C, 1), (P, P, 2), observations.Look(trouble='400'))
+        update = play((C, C, 1), (P, P, 2),
+                      observations.Observation(trouble='400'))
 
         self.assertFalse(update.is_over())
         self.assertIsNone(update.failure())
-        self.assertTrue(update.after(look(U, U, 2), 9).is_over())
+        self.assertTrue(update.after(observe(U, U, 2), 9).is_over())
 
 
 class AbandonedTest(testtools.TestCase):
@@ -126,7 +129,7 @@ class AbandonedTest(testtools.TestCase):
 
     def test_not_when_the_last_look_shows_nothing(self):
         self.assertEqual((False, False), self.play(
-            *self.ALONE, observations.Look(trouble='400')))
+            *self.ALONE, observations.Observation(trouble='400')))
 
     def test_what_is_complete_is_not_abandoned(self):
         self.assertEqual((False, True), self.play(*self.ALONE, (U, U, 2)))
@@ -139,7 +142,7 @@ class FailureTest(testtools.TestCase):
             'its node group is UPDATE_FAILED')
         for seen, said in (
                 (((C, C, 1), (P, P, 2), (F, P, 2)), failed),
-                # Between two looks.
+                # Between two observations.
                 (((C, C, 1), (F, F, 1)), failed),
                 # Magnum allows to resize a cluster that is UPDATE_FAILED.
                 (((F, F, 1), (F, F, 1)), None),
@@ -152,7 +155,8 @@ class FailureTest(testtools.TestCase):
                 (((C, C, 1), (P, P, 2), (U, F, 2)), of_group),
                 # It may recover while the cluster is in progress.
                 (((C, C, 1), (P, F, 2)), None),
-                (((C, C, 1), observations.Look()), 'the cluster is gone')):
+                (((C, C, 1), observations.Observation()),
+                 'the cluster is gone')):
             self.assertEqual(said, play(*seen).failure(), seen)
 
     def test_of_a_creation(self):
@@ -163,28 +167,28 @@ class FailureTest(testtools.TestCase):
                 *((status, True, f'it is {status}') for status in (
                     'CREATE_FAILED', 'UPDATE_FAILED', 'DELETE_FAILED',
                     'DELETE_IN_PROGRESS'))):
-            look = (observations.Look() if status == 'gone'
-                    else observations.Look({'status': status}))
+            state = (observations.Observation() if status == 'gone'
+                     else observations.Observation({'status': status}))
             self.assertEqual(said, observations.creation_failure(
-                look, was_seen), (status, was_seen))
+                state, was_seen), (status, was_seen))
 
     def test_of_a_deletion(self):
-        failed, healthy = (observations.Look({'status': status})
+        failed, healthy = (observations.Observation({'status': status})
                            for status in ('DELETE_FAILED', C))
-        for look, before, began, said in (
+        for state, before, began, said in (
                 (failed, healthy, False, 'it is DELETE_FAILED'),
                 # The old failure is stale.
                 (failed, failed, False, None),
                 (failed, failed, True, 'it is DELETE_FAILED'),
                 (healthy, healthy, False, None)):
             self.assertEqual(said, observations.deletion_failure(
-                look, before, began), (look, before, began))
+                state, before, began), (state, before, began))
 
 
 class LookTest(testtools.TestCase):
 
     def test_says_what_a_person_needs(self):
-        shown = observations.Look(
+        shown = observations.Observation(
             {'status': F, 'status_reason': 'no host', 'faults': {'g': 'x'}},
             {'name': 'g', 'node_count': 2, 'status': P})
 
@@ -193,27 +197,29 @@ class LookTest(testtools.TestCase):
             '2 nodes UPDATE_IN_PROGRESS', str(shown))
 
     def test_stack_id_has_two_names(self):
-        self.assertEqual('s', observations.Look({'stack_id': 's'}).stack_id)
-        self.assertEqual('s', observations.Look({'cluster_id': 's'}).stack_id)
-        self.assertIsNone(observations.Look().stack_id)
+        self.assertEqual(
+            's', observations.Observation({'stack_id': 's'}).stack_id)
+        self.assertEqual(
+            's', observations.Observation({'cluster_id': 's'}).stack_id)
+        self.assertIsNone(observations.Observation().stack_id)
 
     def test_update_without_a_sign_says_so(self):
         self.assertIn('no sign that the update ever began',
                       str(play((U, U, 1, 'a'), (U, U, 2, 'a'))))
 
     def test_reasons(self):
-        self.assertEqual('no room 1 of 2', observations.Look({
+        self.assertEqual('no room 1 of 2', observations.Observation({
             'status_reason': 'no room',
             'health_status_reason': {'a': '1 of 2', 'b': None}}).reasons)
         # Magnum cannot show a cluster without node groups.
         for nothing in (None, {}, {'health_status_reason': None}):
-            self.assertEqual('', observations.Look(nothing).reasons)
+            self.assertEqual('', observations.Observation(nothing).reasons)
 
 
 class OwnLabelsTest(testtools.TestCase):
 
     def fault(self, status, reason=None, **labels):
-        return observations.own_labels_fault(observations.Look({
+        return observations.own_labels_fault(observations.Observation({
             'status': status, 'status_reason': reason, 'labels': labels}),
             {'a': '1'}, {'b', 'c'})
 
@@ -224,11 +230,11 @@ class OwnLabelsTest(testtools.TestCase):
         self.assertIsNone(self.fault('CREATE_FAILED', 'c is missing'))
 
     def test_what_is_wrong(self):
-        for look, fault in (
+        for state, fault in (
                 (self.fault('CREATE_COMPLETE', a='2'), 'not those of'),
                 (self.fault('CREATE_COMPLETE'), 'not those of'),
                 (self.fault('CREATE_COMPLETE', a='1', b='2'), "['b']"),
                 (self.fault('CREATE_FAILED', 'No host'), 'names none of'),
                 (self.fault('CREATE_FAILED'), 'names none of'),
                 (self.fault('CREATE_IN_PROGRESS', a='1'), 'IN_PROGRESS')):
-            self.assertIn(fault, look)
+            self.assertIn(fault, state)

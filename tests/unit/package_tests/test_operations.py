@@ -156,7 +156,7 @@ class AssertionsTest(testtools.TestCase):
         return self.test.refusal(labels={})
 
     def failed(self, status):
-        return errors.WaitAborted('it', state=observations.Look(
+        return errors.WaitAborted('it', state=observations.Observation(
             {'status': status, 'status_reason': 'why'}))
 
     def test_a_cluster_that_fails_is_a_refusal(self):
@@ -182,7 +182,7 @@ class NodeGroupTest(testtools.TestCase):
             nodegroups=self.magnum.client('NodegroupsClient'))
         self.test._own_watch = watch.Watch(
             None, user='u', project='p', test='t')
-        #: What the cloud has: for each look, the last for ever.
+        #: What the cloud has: for each observation, the last for ever.
         self.cloud = [set()]
         self.test._own_watch.look_at_cloud = lambda: (
             self.cloud.pop(0) if len(self.cloud) > 1 else self.cloud[0])
@@ -229,7 +229,7 @@ class NodeGroupTest(testtools.TestCase):
         self.magnum.answers = [(202, {'uuid': 'g', 'name': 'n'}), (204, None)]
         self.cloud = list(cloud)
         self.test.waiter.until_group_created = lambda *args: (
-            observations.Look(nodegroup={'uuid': 'g', 'name': 'n'}))
+            observations.Observation(nodegroup={'uuid': 'g', 'name': 'n'}))
         self.useFixture(fixtures.MonkeyPatch(
             'magnum_capi_tempest.tests.common.operations.CONF',
             types.SimpleNamespace(auth=types.SimpleNamespace(

@@ -16,14 +16,14 @@ class WatchTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.nodes = []
-        self.looks = 0
-        self.watch = versions.Watch(self.look)
+        self.observe_all = 0
+        self.watch = versions.Watch(self.observe)
 
-    def look(self, cluster):
-        self.looks += 1
+    def observe(self, cluster):
+        self.observe_all += 1
         if isinstance(self.nodes, Exception):
             raise self.nodes
-        return access.NodesLook(tuple(
+        return access.Nodes(tuple(
             types.SimpleNamespace(name=f'n{number}', version=version)
             for number, version in enumerate(self.nodes)))
 
@@ -34,7 +34,7 @@ class WatchTest(testtools.TestCase):
         for version in (None, 'v1.34.2', 'v1.34.2'):
             self.see(version)
 
-        self.assertEqual(0, self.looks)
+        self.assertEqual(0, self.observe_all)
 
     def test_a_node_is_older(self):
         self.see('v1.34.9')
@@ -54,7 +54,7 @@ class WatchTest(testtools.TestCase):
         self.see('v1.10.0')
         self.see('v1.10.0')
 
-        self.assertEqual(1, self.looks)
+        self.assertEqual(1, self.observe_all)
 
     def test_nodes_that_cannot_be_seen_are_seen_later(self):
         self.see('v1.34.9')
@@ -75,4 +75,4 @@ class WatchTest(testtools.TestCase):
         self.see('v1.34.9')
         self.see('v1.35.0', 'd')
 
-        self.assertEqual(0, self.looks)
+        self.assertEqual(0, self.observe_all)

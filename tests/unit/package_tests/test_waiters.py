@@ -51,9 +51,9 @@ class WaiterTestCase(testtools.TestCase):
     def script(self, *answers):
         self.magnum.answers = list(answers)
 
-    def look(self, *answers, nodegroup=None):
+    def observe(self, *answers, nodegroup=None):
         self.script(*answers)
-        return self.waiter.look('c', nodegroup)
+        return self.waiter.observe('c', nodegroup)
 
 
 class HandedOverTest(WaiterTestCase):
@@ -155,7 +155,7 @@ class ToleratedTest(WaiterTestCase):
         self.assertIn('400 that passes', str(error))
 
     def test_it_does_not_end_a_deletion(self):
-        before = self.look(cluster('CREATE_COMPLETE'))
+        before = self.observe(cluster('CREATE_COMPLETE'))
         self.script(cluster('DELETE_IN_PROGRESS'), PASSING, NOT_FOUND)
 
         self.waiter.until_deleted('c', before)
@@ -200,7 +200,7 @@ class ToleratedTest(WaiterTestCase):
         self.assertEqual(2, len(self.magnum.requests))
 
     def test_a_proxy_does_not_end_a_deletion(self):
-        before = self.look(cluster('CREATE_COMPLETE'))
+        before = self.observe(cluster('CREATE_COMPLETE'))
         self.script((503, {}), cluster('DELETE_IN_PROGRESS'), (502, {}),
                     NOT_FOUND)
 
@@ -231,8 +231,8 @@ class BeforeTest(WaiterTestCase):
 class UpdatedTest(WaiterTestCase):
 
     def test_is_not_fooled_by_a_stale_complete(self):
-        before = self.look(group('CREATE_COMPLETE', 1),
-                           cluster('CREATE_COMPLETE'), nodegroup='w')
+        before = self.observe(group('CREATE_COMPLETE', 1),
+                              cluster('CREATE_COMPLETE'), nodegroup='w')
         self.script(
             group('CREATE_COMPLETE', 1), cluster('CREATE_COMPLETE'),
             group('UPDATE_IN_PROGRESS', 2), cluster('CREATE_COMPLETE'),
@@ -243,8 +243,8 @@ class UpdatedTest(WaiterTestCase):
                       self.waiter.until_updated('c', before, 2)['end'])
 
     def test_failure_carries_the_look(self):
-        before = self.look(group('CREATE_COMPLETE', 1),
-                           cluster('CREATE_COMPLETE'), nodegroup='w')
+        before = self.observe(group('CREATE_COMPLETE', 1),
+                              cluster('CREATE_COMPLETE'), nodegroup='w')
         self.script(
             group('UPDATE_FAILED', 1),
             cluster('UPDATE_FAILED', status_reason='helm'))
@@ -256,8 +256,8 @@ class UpdatedTest(WaiterTestCase):
                          (error.state.status, error.state.status_reason))
 
     def test_an_update_that_never_begins_times_out(self):
-        before = self.look(group('CREATE_COMPLETE', 1),
-                           cluster('CREATE_COMPLETE'), nodegroup='w')
+        before = self.observe(group('CREATE_COMPLETE', 1),
+                              cluster('CREATE_COMPLETE'), nodegroup='w')
         self.script(*[group('CREATE_COMPLETE', 2),
                       cluster('CREATE_COMPLETE')] * 100)
 
@@ -268,8 +268,8 @@ class UpdatedTest(WaiterTestCase):
 
     def abandoned(self, **kwargs):
         waiter = self.new_waiter(**kwargs)
-        before = self.look(group('CREATE_COMPLETE', 2),
-                           cluster('CREATE_COMPLETE'), nodegroup='w')
+        before = self.observe(group('CREATE_COMPLETE', 2),
+                              cluster('CREATE_COMPLETE'), nodegroup='w')
         self.script(*[group('UPDATE_IN_PROGRESS', 2),
                       cluster('UPDATE_COMPLETE')] * 100)
         return waiter, before
@@ -294,7 +294,7 @@ class UpdatedTest(WaiterTestCase):
 class DeletedTest(WaiterTestCase):
 
     def test_404_is_the_end(self):
-        before = self.look(cluster('CREATE_COMPLETE'))
+        before = self.observe(cluster('CREATE_COMPLETE'))
         self.script(cluster('CREATE_COMPLETE'),
                     cluster('DELETE_IN_PROGRESS'), NOT_FOUND)
 
@@ -303,7 +303,7 @@ class DeletedTest(WaiterTestCase):
         self.assertEqual(2, len(self.clock.naps))
 
     def test_failure_aborts(self):
-        before = self.look(cluster('CREATE_COMPLETE'))
+        before = self.observe(cluster('CREATE_COMPLETE'))
         self.script(cluster('DELETE_FAILED', status_reason='stuck'))
 
         error = self.assertRaises(
@@ -312,7 +312,7 @@ class DeletedTest(WaiterTestCase):
         self.assertIn('stuck', str(error))
 
     def test_a_creation_that_fails_after_it_hides_that_it_failed(self):
-        before = self.look(cluster('CREATE_IN_PROGRESS'))
+        before = self.observe(cluster('CREATE_IN_PROGRESS'))
         self.script(cluster('CREATE_FAILED', status_reason='no driver'))
 
         error = self.assertRaises(
@@ -322,7 +322,7 @@ class DeletedTest(WaiterTestCase):
         self.assertTrue(100 / 3 < error.elapsed < 40, error.elapsed)
 
     def test_one_that_begins_late_has_its_time(self):
-        before = self.look(cluster('CREATE_FAILED'))
+        before = self.observe(cluster('CREATE_FAILED'))
         self.script(*[cluster('CREATE_FAILED')] * 2,
                     cluster('DELETE_IN_PROGRESS'), *[
                         cluster('CREATE_FAILED')] * 4, NOT_FOUND)
@@ -330,7 +330,7 @@ class DeletedTest(WaiterTestCase):
         self.waiter.until_deleted('c', before)
 
     def test_has_a_timeout_of_its_own(self):
-        before = self.look(cluster('CREATE_COMPLETE'))
+        before = self.observe(cluster('CREATE_COMPLETE'))
         self.script(cluster('DELETE_IN_PROGRESS'))
 
         error = self.assertRaises(
@@ -454,7 +454,7 @@ class SteadyTest(testtools.TestCase):
     def test_an_operation_that_ends_early(self):
         def judged(*statuses):
             wrong = waiters.ended_early()
-            return [wrong(observations.Look({'status': status}))
+            return [wrong(observations.Observation({'status': status}))
                     for status in statuses]
 
         going = 'UPDATE_IN_PROGRESS'

@@ -17,9 +17,9 @@ TRUE = table.Truth(1, 2, 0, frozenset({'v1.34.2'}))
 GONE = table.Goal(None)
 
 
-def look(status='UPDATE_COMPLETE', group='UPDATE_COMPLETE', count=2,
-         template='t', version='v1.34.2'):
-    return observations.Look(
+def observe(status='UPDATE_COMPLETE', group='UPDATE_COMPLETE', count=2,
+            template='t', version='v1.34.2'):
+    return observations.Observation(
         {'status': status, 'cluster_template_id': template,
          'coe_version': version}, {'status': group, 'node_count': count})
 
@@ -27,22 +27,22 @@ def look(status='UPDATE_COMPLETE', group='UPDATE_COMPLETE', count=2,
 class GoalTest(testtools.TestCase):
 
     def test_reached_when_magnum_says_so_and_it_is_true(self):
-        nothing, trouble = observations.Look(), observations.Look(
-            trouble='no answer')
+        nothing = observations.Observation()
+        trouble = observations.Observation(trouble='no answer')
         for reached, goal, said, truth in (
-                (True, GOAL, look(), TRUE),
+                (True, GOAL, observe(), TRUE),
                 *((False, GOAL, said, TRUE) for said in (
-                    look(status='UPDATE_IN_PROGRESS'),
-                    look(group='UPDATE_IN_PROGRESS'), look(count=1),
-                    look(template='other'), look(version='v1.33.0'),
+                    observe(status='UPDATE_IN_PROGRESS'),
+                    observe(group='UPDATE_IN_PROGRESS'), observe(count=1),
+                    observe(template='other'), observe(version='v1.33.0'),
                     nothing, trouble)),
-                *((False, GOAL, look(), dataclasses.replace(TRUE, **change))
+                *((False, GOAL, observe(), dataclasses.replace(TRUE, **change))
                   for change in (
                       {'workers': 1}, {'masters': 2}, {'others': 1},
                       {'versions': frozenset({'v1.34.2', 'v1.35.0'})})),
-                (False, GOAL, look(), table.Truth()),
+                (False, GOAL, observe(), table.Truth()),
                 (True, GONE, nothing, TRUE),
-                (False, GONE, look(), table.Truth()),
+                (False, GONE, observe(), table.Truth()),
                 (False, GONE, trouble, table.Truth())):
             self.assertEqual(reached, goal.is_reached(said, truth), said)
 

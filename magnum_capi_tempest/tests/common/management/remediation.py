@@ -105,14 +105,14 @@ def assert_rests(stack_id, seconds):
     """
     api = management()
 
-    def look():
+    def read():
         return api.objects(stack_id) + api.secrets(stack_id)
 
-    last, since = look(), time.monotonic()
+    last, since = read(), time.monotonic()
 
     def unrest():
         nonlocal last, since
-        now = look()
+        now = read()
         found, last = graph.changes(last, now), now
         if found:
             since = time.monotonic()
@@ -123,6 +123,6 @@ def assert_rests(stack_id, seconds):
         f'{stack_id} to come to rest', describe='; '.join)
     before = last
     waiters.until_over(
-        seconds, look,
+        seconds, read,
         lambda now: '; '.join(graph.changes(before, now)) or None,
         f'nothing to be written to objects of {stack_id}')

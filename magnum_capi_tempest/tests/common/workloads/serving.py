@@ -114,12 +114,12 @@ class Serving:
         :raises WaitTimeout: some cannot; the error names each pair.
         """
         _, asked = waiting.wait_for(
-            self._look, done=lambda found: not found[0],
+            self._observe, done=lambda found: not found[0],
             timeout=SETTLED, what='traffic between all nodes',
             clock=self._clock, describe=lambda found: '; '.join(found[0]))
         return asked
 
-    def _look(self):
+    def _observe(self):
         """Like silent_pairs, but tolerates an unavailable API."""
         try:
             return self.silent_pairs()
@@ -211,7 +211,7 @@ class Watch:
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def start(self):
-        self._look()
+        self._observe()
         self._began, self._started = self._now(), time.time()
         self._thread.start()
 
@@ -228,7 +228,7 @@ class Watch:
         ended, stopped = self._now(), time.time()
         self._over.set()
         self._thread.join()
-        self._look()
+        self._observe()
         moments = [self._started, *(
             a for a in self._answers if self._started < a < stopped), stopped]
         self.seen = Watched(
@@ -239,9 +239,9 @@ class Watch:
 
     def _run(self):
         while not self._over.wait(_PAUSE):
-            self._look()
+            self._observe()
 
-    def _look(self):
+    def _observe(self):
         try:
             clients = self._clients()
         except kube.KubeError:
