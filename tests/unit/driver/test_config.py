@@ -232,7 +232,7 @@ class WrongTest(_Base):
         for option, values in self.REFUSED.items():
             for value in values:
                 with self.subTest(option, value=value):
-                    self.assertIn(f'{option}',
+                    self.assertIn(option,
                                   self.refused(**{option: value}))
 
     def test_the_least_and_less(self):

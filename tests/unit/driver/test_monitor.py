@@ -299,6 +299,13 @@ class MonitorTest(Base):
         self.assertEqual({'GET'}, {
             method for method, _ in self.api.calls()})
 
+    def test_size_of_a_cluster_whose_deletion_failed_is_left_alone(self):
+        self.autoscaled(3)
+        self.w.store.clusters[small_world.CLUSTER]['status'] = 'DELETE_FAILED'
+        reconciler, state, snapshot = self.observed()
+        self.assertEqual([], loop.corrections(
+            reconciler.rows(), state, snapshot))
+
     def test_size_of_a_group_that_is_not_autoscaled_is_the_users(self):
         self.created()
         self.scale(3)
