@@ -7,6 +7,8 @@ from tests.unit.evidence import fake_kube
 
 CORE, OPENSTACK = fake_kube.CLUSTER_API, fake_kube.OPENSTACK
 SECRETS = '/api/v1/secrets'
+BAD = {'conditions': [{'type': 'Ready', 'status': 'False', 'reason': 'Why',
+                       'message': ''}]}
 
 
 class ManagementClusterTest(testtools.TestCase):
@@ -68,6 +70,13 @@ class ManagementClusterTest(testtools.TestCase):
              '(InstanceCreateFailed: Quota)'],
             list(map(str, self.cluster.conditions('c1'))))
         self.assertEqual(['OpenStackServer n/c1-md-0'], self.left('c1'))
+
+    def test_conditions_are_of_this_cluster_only(self):
+        for name in ('c1-0', 'other-0'):
+            self.kube.add(f'{CORE}/machines', name, status=BAD)
+
+        self.assertEqual(['Machine c1-0 Ready=False (Why)'],
+                         list(map(str, self.cluster.conditions('c1'))))
 
     def test_spec_of_the_only_object_of_a_kind(self):
         self.kube.add(f'{CORE}/clusters', 'c1-x', spec={'a': 2})

@@ -88,6 +88,12 @@ class FinalTest(testtools.TestCase):
         self.assertTrue(error.is_final)
         self.assertIn('self signed', str(error))
 
+    def test_refusals_are_final(self):
+        for status, final in ((401, True), (403, True), (404, False),
+                              (503, False), (None, False)):
+            self.assertEqual(final, kube.KubeError(
+                'x', status=status).is_final, status)
+
 
 class PathsTest(testtools.TestCase):
 

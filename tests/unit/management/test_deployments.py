@@ -110,3 +110,10 @@ class WaitTest(testtools.TestCase):
     def test_an_api_that_refuses(self):
         self.assertRaises(kube.KubeError, self.wait_for,
                           kube.KubeError('forbidden', status=403))
+
+    def test_pod_without_a_node(self):
+        pod = {'metadata': {'name': 'capi-1'}, 'status': {'conditions': [
+            {'status': 'False', 'reason': 'Unschedulable',
+             'message': 'no CPU'}]}}
+        self.assertEqual('capi-1 Unschedulable no CPU',
+                         deployments.waiting_pods([pod]))

@@ -133,6 +133,23 @@ class SourcesTest(testtools.TestCase):
         self.assertIn('d:1', str(e))
         self.assertIn('tools/offline/images.sh', str(e))
 
+    def test_docker_gets_the_machines(self):
+        base = archive('kicbase', 'base:1', kind='base')
+        inventory = Inventory(
+            base, archive('node', 'node:1', kind='node'),
+            archive('haproxy', 'kindest/haproxy:v1'), archive('x', 'x:1'))
+        for machines, names in ((False, ['kicbase']),
+                                (True, ['kicbase', 'node', 'haproxy'])):
+            loaded = []
+            docker = types.SimpleNamespace(
+                load=lambda archives, progress: loaded.extend(archives))
+            source = sources.Archives(inventory, machines)
+            self.assertEqual('base:1', source.base)
+            source.prepare(types.SimpleNamespace(seed=lambda programs: None),
+                           docker, dict.fromkeys(source.tools),
+                           progress.Silent())
+            self.assertEqual(names, [a.name for a in loaded])
+
 
 class UpTest(testtools.TestCase):
 
@@ -281,6 +298,21 @@ class UpTest(testtools.TestCase):
 
         node.start(Machine(), None, progress.Silent())
         self.assertEqual(['start', 'delete', 'start'], calls)
+
+    def test_machines_that_are_containers_use_the_same_docker(self):
+        docker = types.SimpleNamespace(
+            minikube_subnet='10.0.0.0/24', socket='/s')
+        source = sources.Registries()
+
+        def wanted(docker, **kwargs):
+            what = node.wanted(hosted.Options(**kwargs), source, docker)
+            return what.network, what.subnet, what.socket
+
+        self.assertEqual((None, '10.0.0.0/24', None), wanted(docker))
+        self.assertEqual(('kind', None, '/s'),
+                         wanted(docker, infrastructure='docker'))
+        self.assertEqual((None, None, None), wanted(
+            None, driver='none', infrastructure='docker'))
 
     def test_images_that_are_there_are_not_loaded(self):
         loaded, there = [], {'a:1'}

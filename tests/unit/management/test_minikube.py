@@ -27,6 +27,10 @@ class StartTest(testtools.TestCase):
                      f'--kubernetes-version={providers.KUBERNETES}'):
             self.assertIn(flag, argv)
 
+    def test_this_machine_gets_no_limits(self):
+        argv = minikube.start('n', minikube.Wanted(driver='none'))
+        self.assertEqual([], [a for a in argv if a.startswith('--memory')])
+
     def test_clusters_of_two_folders_do_not_meet(self):
         self.assertNotEqual(minikube.profile(pathlib.Path('/a')),
                             minikube.profile(pathlib.Path('/b')))
