@@ -60,7 +60,7 @@ class TestCase(testtools.TestCase):
                 self.w.runtime.options, **options))
 
     def remember(self):
-        """Have looks of informers, whose watches last three seconds."""
+        """Have reads of informers, whose watches last three seconds."""
         self.patch(cache, '_WATCH', (3.0, 3.0))
         self.cached = cache.CachedKube(
             self.api.kube(), names.CLUSTER_UUID)
@@ -84,23 +84,23 @@ class TestCase(testtools.TestCase):
         self.operations(row).create(60)
         return row
 
-    def look(self, times=1):
+    def check_status(self, times=1):
         """The periodic status, as Magnum itself."""
         user, self.w.store.user = self.w.store.user, rotation.User()
         try:
             for _time in range(times):
                 if small_world.CLUSTER in self.w.store.clusters:
-                    self.looking().poll()
+                    self.new_loop().poll()
         finally:
             self.w.store.user = user
 
-    def looking(self):
+    def new_loop(self):
         """The loop, for one poll."""
         return loop.Loop(self.reconciler())
 
     def created(self):
         self.create()
-        self.look()
+        self.check_status()
         self.assertEqual('CREATE_COMPLETE', self.w.cluster.status,
                          self.w.cluster.status_reason)
 
@@ -123,7 +123,7 @@ class TestCase(testtools.TestCase):
     def upgrade(self, **kwargs):
         """Request an upgrade, and have the status apply it."""
         self.request_upgrade(**kwargs)
-        self.look()
+        self.check_status()
 
     def add_group(self, **fields):
         """Add a node group, as the conductor does; returns its row."""

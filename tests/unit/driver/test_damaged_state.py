@@ -65,7 +65,7 @@ class DamagedStateTest(test_driver.DriverTestCase):
                 restore = self.damage(data)
                 before = self.kept()
 
-                self.look(3)
+                self.check_status(3)
                 health = self.health()
 
                 self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
@@ -86,7 +86,7 @@ class DamagedStateTest(test_driver.DriverTestCase):
         self.api.put(PATH.replace(small_world.RELEASE, 'adopted'),
                      {'data': DAMAGED['cut off']})
 
-        self.look()
+        self.check_status()
 
         self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
         self.assertIn('adopted-magnum', self.w.cluster.status_reason)

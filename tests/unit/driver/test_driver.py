@@ -54,11 +54,11 @@ class DriverTestCase(base.TestCase):
         self.w.store.save(row)
 
     def settle(self, status):
-        self.look(3)
+        self.check_status(3)
         self.assertEqual(status, self.w.cluster.status,
                          self.w.cluster.status_reason)
 
-    def look(self, times=1):
+    def check_status(self, times=1):
         user, self.w.store.user = self.w.store.user, rotation.User()
         for _time in range(times):
             if small_world.CLUSTER in self.w.store.clusters:
@@ -97,7 +97,7 @@ class LifeTest(DriverTestCase):
         self.create()
         self.contexts.clear()
 
-        self.look()
+        self.check_status()
 
         self.assertTrue(self.contexts and all(
             c.is_admin and c.all_tenants for c in self.contexts))

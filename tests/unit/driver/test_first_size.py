@@ -38,7 +38,7 @@ class FirstSizeTest(test_driver.DriverTestCase):
     def made(self, uuid=WORKERS):
         """Cluster API makes the machines that are asked for."""
         self.machines(self.replicas(uuid), uuid)
-        self.look(3)
+        self.check_status(3)
         return (self.w.cluster.status.partition('_')[2],
                 self.w.group(uuid).node_count)
 
@@ -50,7 +50,7 @@ class FirstSizeTest(test_driver.DriverTestCase):
 
     def test_of_the_default_group(self):
         self.call('create_cluster', 60)
-        self.look(3)
+        self.check_status(3)
         self.assertEqual(('CREATE_IN_PROGRESS', 3), (
             self.w.cluster.status, self.replicas()))
 
@@ -77,9 +77,9 @@ class FirstSizeTest(test_driver.DriverTestCase):
         # Between helm and the size.
         with mock.patch.object(
                 self.w.runtime.kube, 'scale', side_effect=SystemExit):
-            self.assertRaises(SystemExit, self.look)
+            self.assertRaises(SystemExit, self.check_status)
         self.assertEqual(1, self.replicas())
-        self.look(3)
+        self.check_status(3)
 
         self.assertEqual(3, self.replicas())
         self.assertEqual(('COMPLETE', 3), self.made())
@@ -95,7 +95,7 @@ class FirstSizeTest(test_driver.DriverTestCase):
                 ('update_nodegroup', self.group(WORKERS, max_node_count=7)),
                 ('upgrade_cluster', template, 1, None)):
             self.call(method, *args)
-            self.look(6)
+            self.check_status(6)
             self.assertEqual(('UPDATE_COMPLETE', 5, 5), (
                 self.w.cluster.status, self.replicas(),
                 self.w.group().node_count), method)

@@ -28,7 +28,7 @@ class UnknownDeploymentTest(test_driver.DriverTestCase):
                 'cluster.x-k8s.io/cluster-name': small_world.RELEASE}}}, NAME)
 
     def assert_ended(self, status, helms):
-        self.look(5)
+        self.check_status(5)
         self.assertEqual((status, helms), (
             self.w.cluster.status, len(self.w.helm.upgrades)))
         self.assertIn('infra', self.w.cluster.status_reason)
@@ -42,7 +42,7 @@ class UnknownDeploymentTest(test_driver.DriverTestCase):
     def test_node_groups_come_and_go_beside_it(self):
         self.w.store.clusters[small_world.CLUSTER].update(ca_cert_ref='ca')
         self.call('create_cluster', None)
-        self.look(5)
+        self.check_status(5)
         self.w.store.add_group()
 
         self.call('create_nodegroup', self.group(OTHERS))
@@ -64,11 +64,11 @@ class CreationWithoutTimeoutTest(test_driver.DriverTestCase):
             if '/machinedeployments/' in path:
                 obj['spec']['replicas'] = 7
         for _minute in range(0, 75, 5):
-            self.look()
+            self.check_status()
             self.w.later(minutes=5)
         runs = len(self.w.helm.upgrades)
 
-        self.look(5)
+        self.check_status(5)
 
         self.assertEqual(('CREATE_FAILED', runs), (
             self.w.cluster.status, len(self.w.helm.upgrades)))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a look at a cluster costs: requests, and rows that Magnum reads."""
+"""What a poll of a cluster costs: requests, and rows that Magnum reads."""
 
 import copy
 import dataclasses
@@ -23,27 +23,27 @@ class CostTest(base.TestCase):
             path for path in self.api.objects if '/clusters/' in path)
         self.api.objects[self.path]['status']['observedGeneration'] = 0
 
-    def costs(self, looks, before=lambda: None):
-        """Requests of each of so many looks."""
+    def costs(self, polls, before=lambda: None):
+        """Requests of each of so many polls."""
         found = []
-        for _look in range(looks):
+        for _poll in range(polls):
             before()
             self.api.seen.clear()
-            self.look()
+            self.check_status()
             found.append(len(self.api.calls()))
         return found
 
-    def read(self, looks, **kwargs):
-        """Numbers of the looks, from 1, that read more than the Cluster."""
+    def read(self, polls, **kwargs):
+        """Numbers of the polls, from 1, that read more than the Cluster."""
         return [number for number, cost in enumerate(
-            self.costs(looks, **kwargs), 1) if cost > 1]
+            self.costs(polls, **kwargs), 1) if cost > 1]
 
     def change(self):
         """Have the Cluster be another one, and still not finished."""
         self.api.put(self.path, self.api.objects[self.path])
 
     def test_cluster_that_stays_as_it_is_mostly_costs_one_request(self):
-        self.look(2)
+        self.check_status(2)
         self.assertEqual([], self.read(30))
         self.w.later(seconds=memory.UNCHANGED)
         self.assertEqual([1], self.read(3))
@@ -61,12 +61,12 @@ class CostTest(base.TestCase):
                   if '/helmreleases/' in path]
         self.api.objects[addon]['status']['phase'] = 'Installing'
 
-    def test_look_that_finds_nothing_new_writes_nothing(self):
+    def test_poll_that_finds_nothing_new_writes_nothing(self):
         self.waiting_for_addon()
-        self.look(2)
+        self.check_status(2)
         self.w.later(minutes=1)
         self.api.seen.clear()
-        self.look(4)
+        self.check_status(4)
         self.assertEqual(set(), {path for method, path in self.api.calls()
                                  if method != 'GET' and '/leases' not in path})
         self.assertEqual(small_world.NOW, self.w.cluster.updated_at)
@@ -82,10 +82,10 @@ class CostTest(base.TestCase):
 
     def test_end_of_an_operation_reads_nothing_twice(self):
         self.api.objects[self.path]['status']['observedGeneration'] = 1
-        self.look()
+        self.check_status()
         self.resize(2)
         self.api.seen.clear()
-        self.look()
+        self.check_status()
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
         reads = [path for path in self.api.calls('GET')
                  if not path[1].endswith('-cloud-credentials')
@@ -102,45 +102,45 @@ class CostTest(base.TestCase):
         self.assertEqual([2, 5], self.read(6))
         self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
         self.w.later(seconds=101)
-        self.look(3)
+        self.check_status(3)
         self.assertEqual('CREATE_FAILED', self.w.cluster.status)
 
     def test_timeout_of_a_cluster_that_stays_as_it_is(self):
-        self.look(10)
+        self.check_status(10)
         self.w.later(minutes=61)
-        self.look()
+        self.check_status()
         self.assertEqual('CREATE_FAILED', self.w.cluster.status)
 
     def test_reason_that_is_not_true_any_more_is_replaced(self):
         self.waiting_for_addon()
-        self.look(4)
+        self.check_status(4)
         reason = self.w.cluster.status_reason
         self.assertIn('Installing', reason)
         row = self.w.store.clusters[small_world.CLUSTER]
         for written in ('A later one', 'an earlier one', None):
             row['status_reason'] = written
-            self.look(3)
+            self.check_status(3)
             self.assertEqual(reason, row['status_reason'])
 
     def test_helm_that_failed_half_way_is_seen_while_the_cluster_is_busy(self):
         done = len(self.w.helm.upgrades)
         self.w.helm.record(done, None, status='failed')
-        self.look(2)
+        self.check_status(2)
         self.assertEqual(done + 1, len(self.w.helm.upgrades))
 
     def test_template_is_read_once_for_an_operation(self):
-        self.look(2)
+        self.check_status(2)
         read = self.templates_read()
-        self.look(5)
+        self.check_status(5)
         self.assertEqual([], read)
         self.w.store.clusters[small_world.CLUSTER][
             'cluster_template_id'] = small_world.NEWER
-        self.look(2)
+        self.check_status(2)
         self.assertEqual([small_world.NEWER], read)
         # Templates have no order.
         self.w.store.clusters[small_world.CLUSTER][
             'cluster_template_id'] = small_world.TEMPLATE
-        self.look(2)
+        self.check_status(2)
         self.assertEqual([small_world.NEWER, small_world.TEMPLATE], read)
 
     def templates_read(self):
@@ -174,14 +174,14 @@ class GroupsTest(base.TestCase):
         self.w.store.node_groups[small_world.WORKERS][
             'status'] = 'DELETE_FAILED'
 
-        self.look(3)
+        self.check_status(3)
 
         self.assertEqual('DELETE_IN_PROGRESS', self.w.group().status)
 
     def test_nothing_is_written_behind_what_helm_did(self):
         self.created()
         self.resize(2)
-        self.look()
+        self.check_status()
         real = self.w.helm.upgrade
 
         def upgrade(*args, **kwargs):
@@ -207,13 +207,13 @@ class MemoryTest(base.TestCase):
         path = next(path for path in self.api.objects
                     if '/clusters/' in path)
         self.api.objects[path]['status']['observedGeneration'] = 0
-        self.look()
+        self.check_status()
 
     def kept(self):
         return memory.of(
             small_world.CLUSTER, self.clock.monotonic()).template
 
-    def look_at_another(self):
+    def poll_another(self):
         """What Magnum does while only another cluster is in progress."""
         row = self.w.store.row()
         row.uuid = '99999999-3c2d-4899-b017-d2b06c0ccd9f'
@@ -222,7 +222,7 @@ class MemoryTest(base.TestCase):
 
     def test_cluster_that_is_not_looked_at_any_more_is_forgotten(self):
         self.clock.sleep(3600)
-        self.look_at_another()
+        self.poll_another()
         self.assertIsNone(self.kept())
 
 
@@ -248,29 +248,29 @@ class RememberedTest(base.TestCase):
 
     def test_operation_that_goes_on_mostly_costs_nothing(self):
         self.api.put(self.path, self.busy)
-        self.look(2)
+        self.check_status(2)
         self.remembered(self.api.objects[self.path])
         self.api.seen.clear()
-        self.look(30)
+        self.check_status(30)
         self.assertEqual([], self.api.calls())
         self.w.later(seconds=memory.UNCHANGED)
-        self.look()
+        self.check_status()
         self.assertNotEqual([], self.api.calls())
 
     def test_operation_does_not_end_with_what_is_remembered(self):
         ready = copy.deepcopy(self.api.objects[self.path])
         self.api.put(self.path, self.busy)
         self.remembered(ready)
-        self.look(3)
+        self.check_status(3)
         self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
 
     def test_deletion_does_not_end_with_what_is_remembered(self):
-        self.look()
+        self.check_status()
         self.operations().delete()
         self.busy['metadata']['deletionTimestamp'] = '2026-01-01T00:00:00Z'
         self.api.put(self.path, self.busy)
         self.remembered(None)
-        self.look(3)
+        self.check_status(3)
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
 
     def test_failure_is_none_of_what_is_remembered(self):
@@ -280,11 +280,11 @@ class RememberedTest(base.TestCase):
         failed['status']['failureMessage'] = 'of yesterday'
         self.api.put(self.path, self.busy)
         self.remembered(failed)
-        self.look(3)
+        self.check_status(3)
         self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
         self.assertNotIn('yesterday', self.w.cluster.status_reason or '')
 
     def test_end_is_seen_although_another_thing_is_remembered(self):
         self.remembered(self.busy)
-        self.look(2)
+        self.check_status(2)
         self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)

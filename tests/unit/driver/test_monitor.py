@@ -194,7 +194,7 @@ class MonitorTest(Base):
                 self.assertEqual(status, self.polled(0))
                 self.assertEqual(status, self.polled(30))
                 self.assertEqual('UPDATE_IN_PROGRESS', self.polled(31))
-                self.look(3)
+                self.check_status(3)
                 self.assertEqual((wanted, 'UPDATE_COMPLETE'), (
                     self.count(), self.w.cluster.status))
 
@@ -230,7 +230,7 @@ class MonitorTest(Base):
             self.api.objects[path]['spec']['controlPlaneEndpoint'] = {
                 'host': '127.0.0.1', 'port': port}
             self.resize(2)
-            self.look(2)
+            self.check_status(2)
             self.assertEqual(health.HEALTHY, self.poll()['health_status'])
             server.setblocking(False)
             self.assertRaises(BlockingIOError, server.accept)
@@ -278,7 +278,7 @@ class MonitorTest(Base):
         self.addressed(**{
             'control-plane': {'InternalIP': '10.0.0.4', 'Hostname': 'm'},
             worker: {'InternalIP': '10.0.0.5', 'ExternalIP': '192.0.2.5'}})
-        self.look()
+        self.check_status()
         self.assertEqual(
             ('CREATE_COMPLETE', ['10.0.0.4'], ['192.0.2.5']), (
                 self.w.cluster.status,

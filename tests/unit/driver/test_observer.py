@@ -49,7 +49,7 @@ class WholeTest(testtools.TestCase):
         return observer.whole(self.kube, 'n', 'c1', deleting)
 
     def gone(self):
-        """A look at a deletion that has left nothing that it waits for."""
+        """What is read of a deletion that has left nothing to wait for."""
         for path in [path for path in self.api.objects
                      if path.startswith((CAPI, KCP))]:
             del self.api.objects[path]

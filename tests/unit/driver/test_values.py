@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What threads, looks and requests share cannot be changed by one of them."""
+"""What threads, polls and requests share cannot be changed by one of them."""
 
 import dataclasses
 import importlib
@@ -14,7 +14,7 @@ from magnum_capi.driver import memory
 from magnum_capi import kube
 from tests.unit.driver import magnum_double
 
-#: What a process keeps between two looks, and only one thread has.
+#: What a process keeps between two polls, and only one thread has.
 KEPT = (memory.Memory,)
 
 

@@ -363,7 +363,7 @@ class LifeTest(Base):
     def test_resize(self):
         self.adopted()
         self.resize(2)
-        self.look(2)
+        self.check_status(2)
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status,
                          self.w.cluster.status_reason)
         expected = copy.deepcopy(VALUES)
@@ -378,7 +378,7 @@ class LifeTest(Base):
         self.adopted()
         self.w.store.add_group(status='CREATE_IN_PROGRESS')
         self.operations().change(self.w.store.row(small_world.OTHERS))
-        self.look(2)
+        self.check_status(2)
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status,
                          self.w.cluster.status_reason)
         self.assertEqual(
@@ -388,7 +388,7 @@ class LifeTest(Base):
     def test_upgrade_leaves_the_values_behind(self):
         self.adopted()
         self.upgrade()
-        self.look(6)
+        self.check_status(6)
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status,
                          self.w.cluster.status_reason)
         values = self.w.helm.upgrades[-1]
@@ -421,7 +421,7 @@ class LifeTest(Base):
             'auto_healing_enabled': 'false'})
         for change in (lambda: self.resize(2), self.upgrade):
             change()
-            self.look(6)
+            self.check_status(6)
             values = self.w.helm.upgrades[-1]
             self.assertEqual(fixed['apiServer'], values['apiServer'])
             self.assertNotIn('kubeNetwork', values)
@@ -436,7 +436,7 @@ class LifeTest(Base):
         self.adopted()
         self.operations().rotate('u1')
         self.w.later(seconds=120)
-        self.look(3)
+        self.check_status(3)
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status,
                          self.w.cluster.status_reason)
         self.assertNotIn(f'magnum-{small_world.CLUSTER}',
@@ -453,10 +453,10 @@ class LifeTest(Base):
                 raise failures.ClusterGone('killed')
             save(row)
         self.w.store.save = die
-        self.look(3)
+        self.check_status(3)
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
         self.w.store.save = save
-        self.look(3)
+        self.check_status(3)
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
         self.assertEqual({}, self.w.cloud.credentials)
         self.assertEqual([], self.w.left())

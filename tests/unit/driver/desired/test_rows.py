@@ -195,7 +195,7 @@ class RowsTest(testtools.TestCase):
             found = self.rows(status)
             wanted = found.wanted(state.State(), limit=7)
             self.assertEqual(expected, (wanted.timeout, wanted.limit))
-            # A look that names no limits ends nothing.
+            # A poll that names no limits ends nothing.
             wanted = found.wanted(state.State())
             self.assertEqual((0, 0), (wanted.limit, wanted.patience))
 

@@ -99,7 +99,7 @@ class LostAnswerTest(base.TestCase):
         self.assertEqual(self.names(),
                          set(self.w.cloud.credentials.values()))
         self.operations().delete()
-        self.look()
+        self.check_status()
         self.assertEqual({}, self.w.cloud.credentials)
 
     def deletion_fails(self, error):
@@ -114,7 +114,7 @@ class LostAnswerTest(base.TestCase):
             (entry.stage, entry.id) for entry in self.record()])
         self.w.cloud.delete_application_credential = delete
         self.operations().delete()
-        self.look()
+        self.check_status()
         self.assertEqual({}, self.w.cloud.credentials)
 
     def test_denied_deletion_is_not_swallowed(self):

@@ -485,7 +485,7 @@ class Model(stateful.RuleBasedStateMachine):
 
     @stateful.rule(rounds=st.integers(1, 8), conductor=_CONDUCTOR)
     def work(self, rounds, conductor):
-        """Controllers reconcile, and a conductor looks after each round."""
+        """Controllers reconcile, and a conductor polls after each round."""
         for _round in range(rounds):
             self.w.controllers.round()
             self.w.clock.sleep(10)

@@ -12,7 +12,7 @@ from tests.unit.driver import objects
 
 DELETE = 'DELETE_IN_PROGRESS'
 
-#: A look at a management cluster where nothing is left.
+#: A read of a management cluster where nothing is left.
 NOTHING = {'cluster': None, 'control_plane': None, 'machine_deployments': {},
            'machines': (), 'leftovers': (), 'release': None,
            'templates': ()}

@@ -13,8 +13,8 @@ from magnum_capi.driver.observed import groups
 from tests.unit.driver import objects
 
 
-def look(group=None, *, deployment=None, **kwargs):
-    """The look at the group of the name default-worker, as read."""
+def observe(group=None, *, deployment=None, **kwargs):
+    """What is observed of the group default-worker."""
     deployment = deployment or objects.deployment()
     seen = objects.complete(
         machine_deployments={'default-worker': deployment}, **kwargs)
@@ -43,8 +43,8 @@ class WorkersTest(testtools.TestCase):
                  'node group default-worker: 299 of 300 machines ready')):
             deployment = objects.deployment(count=300)
             deployment['status']['readyReplicas'] = ready
-            found = look(objects.group(count=300), deployment=deployment,
-                         machine_sets=(objects.machine_set(count=300),))
+            found = observe(objects.group(count=300), deployment=deployment,
+                            machine_sets=(objects.machine_set(count=300),))
             self.assertEqual((state, why), (found.state, found.why))
 
     def test_counts_are_told_where_they_differ(self):
@@ -56,7 +56,7 @@ class WorkersTest(testtools.TestCase):
             deployment = objects.deployment()
             deployment['status'].update(counts)
             self.assertEqual(f'node group default-worker: {told}',
-                             look(deployment=deployment).why)
+                             observe(deployment=deployment).why)
 
     def test_the_most_telling_problem_is_enough(self):
         deployment = objects.deployment()
@@ -65,7 +65,7 @@ class WorkersTest(testtools.TestCase):
 
         self.assertEqual(
             'node group default-worker: MachinesReady is False (Because)',
-            look(deployment=deployment).why)
+            observe(deployment=deployment).why)
 
     def test_a_problem_that_is_none_of_ours_does_not_block(self):
         deployment = objects.deployment()
@@ -73,7 +73,7 @@ class WorkersTest(testtools.TestCase):
             ['Other'], 'False')
 
         self.assertEqual(groups.State.READY,
-                         look(deployment=deployment).state)
+                         observe(deployment=deployment).state)
 
     def test_machines_of_the_present_template(self):
         for counts, told in (
@@ -85,7 +85,7 @@ class WorkersTest(testtools.TestCase):
             found = objects.machine_set(count=counts.pop('count', 2))
             found['status'].update(counts)
             self.assertEqual(f'node group default-worker: {told}',
-                             look(machine_sets=(found,)).why)
+                             observe(machine_sets=(found,)).why)
 
     def test_an_older_set_that_still_wants_machines(self):
         old = objects.machine_set(name='old', count=1, machine='t0')
@@ -94,12 +94,12 @@ class WorkersTest(testtools.TestCase):
             old['status']['replicas'] = there
             self.assertIn(
                 f'{there} machines of an older template left',
-                look(machine_sets=(old, objects.machine_set())).why)
+                observe(machine_sets=(old, objects.machine_set())).why)
 
     def test_a_machine_that_goes_is_missing_before_it_is_counted(self):
         going = deleting(objects.machine('x1', node='n1'))
         for other in ((), (objects.machine('x3'),)):
-            found = look(machines=(
+            found = observe(machines=(
                 going, objects.machine('x2', node='n2'), *other))
             self.assertEqual(
                 (groups.State.WAITING, 'node group default-worker: '
@@ -107,15 +107,16 @@ class WorkersTest(testtools.TestCase):
 
     def test_group_of_another_role_is_of_workers(self):
         self.assertEqual(groups.State.READY,
-                         look(objects.group(role='gpu')).state)
+                         observe(objects.group(role='gpu')).state)
 
 
 class DriftTest(testtools.TestCase):
 
     def test_what_was_not_asked_for_or_is_not_there(self):
         for found in (
-                look(deployment=deleting(objects.deployment())),
-                look(objects.group(count=3)), look(objects.group(count=1)),
+                observe(deployment=deleting(objects.deployment())),
+                observe(objects.group(count=3)),
+                observe(objects.group(count=1)),
                 plane(deleting(objects.control_plane())), plane(None)):
             self.assertEqual((groups.State.WAITING, True),
                              (found.state, found.drift), found.why)

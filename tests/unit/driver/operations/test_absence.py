@@ -69,11 +69,11 @@ class Base(base.TestCase):
         self.assertEqual([], self.w.left())
 
     def health(self):
-        looking = monitor.Monitor(
+        poller = monitor.Monitor(
             lambda: self.w.runtime, self.w.store, self.w.store.row())
-        self.patch(looking, '_credential', lambda *args: None)
-        looking.poll_health_status()
-        return looking.data['health_status']
+        self.patch(poller, '_credential', lambda *args: None)
+        poller.poll_health_status()
+        return poller.data['health_status']
 
 
 class _Unserved:
@@ -82,22 +82,22 @@ class _Unserved:
     def test_creation_is_neither_repeated_nor_failed(self):
         self.create()
         self.break_()
-        self.look(3)
+        self.check_status(3)
         self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
         self.assertEqual(1, len(self.w.helm.upgrades))
         self.mend()
-        self.look()
+        self.check_status()
         self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
 
     def test_resize_is_neither_repeated_nor_failed(self):
         self.created()
         self.resize(3)
         self.break_()
-        self.look(3)
+        self.check_status(3)
         self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
         self.assertEqual(2, len(self.w.helm.upgrades))
         self.mend()
-        self.look()
+        self.check_status()
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
 
     def test_node_to_remove_is_not_called_unknown(self):
@@ -117,30 +117,30 @@ class _Unserved:
         self.assertNotIn('is not in the node group', str(e))
         # Later nobody would know which node is meant.
         self.mend()
-        self.look(3)
+        self.check_status(3)
         self.assertEqual(1, len(self.w.helm.upgrades))
 
     def test_deletion_waits(self):
         self.deleting()
         self.break_()
-        self.look(3)
+        self.check_status(3)
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
         self.mend()
         self.assert_alive()
         self.remove_all()
-        self.look(3)
+        self.check_status(3)
         self.assert_all_gone()
 
     def test_deletion_waits_after_a_restart_of_magnum(self):
         self.deleting()
         self.break_()
         self.restart()
-        self.look(3)
+        self.check_status(3)
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
         self.mend()
         self.assert_alive()
         self.remove_all()
-        self.look(3)
+        self.check_status(3)
         self.assert_all_gone()
 
     def test_health_is_not_known(self):
@@ -163,7 +163,7 @@ class EmptyDiscoveryTest(_Unserved, Base):
     def test_owner_is_told_what_is_waited_for(self):
         self.deleting()
         self.break_()
-        self.look()
+        self.check_status()
         self.assertIn('management cluster does not serve Cluster',
                       self.w.cluster.status_reason)
         self.assertNotIn('127.0.0.1', self.w.cluster.status_reason)
@@ -216,7 +216,7 @@ class UnknownServerTest(_UnknownPath, Base):
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
         self.mend()
         self.assert_alive()
-        self.look(3)
+        self.check_status(3)
         self.assert_all_gone()
 
 
@@ -228,20 +228,20 @@ class VersionGoneTest(Base):
         self.resize(3)
         self.api.withdraw('v1beta2')
         self.later_than_a_moment()
-        self.look(3)
+        self.check_status(3)
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
         self.assertEqual(2, len(self.w.helm.upgrades))
 
     def test_deletion_waits_for_what_is_there(self):
         self.deleting()
-        self.look()
+        self.check_status()
         self.api.withdraw('v1beta2')
         self.later_than_a_moment()
-        self.look(3)
+        self.check_status(3)
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
         self.assert_alive()
         self.remove_all()
-        self.look(3)
+        self.check_status(3)
         self.assert_all_gone()
 
     def test_health_goes_on(self):
@@ -275,7 +275,7 @@ class RecordTest(Base):
 
     def test_cluster_is_deleted(self):
         self.operations().delete()
-        self.look(3)
+        self.check_status(3)
         self.assert_all_gone()
 
     def test_deletion_that_is_asked_again_goes_on(self):
@@ -287,7 +287,7 @@ class RecordTest(Base):
         self.w.helm.uninstall = fail
         self.operations().delete()
         self.assertEqual(0, self.w.helm.uninstalls)
-        self.look(3)
+        self.check_status(3)
         self.assert_all_gone()
 
 
@@ -311,13 +311,13 @@ class LeftTest(Base):
         self.left(path)
         self.hide(*plurals)
         self.restart()
-        self.look(3)
+        self.check_status(3)
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
         self.assert_alive()
         self.api.discovery = api_server.DISCOVERY
         self.later()
         del self.api.objects[path]
-        self.look(3)
+        self.check_status(3)
         self.assert_all_gone()
 
     def infrastructure(self, plural):
@@ -345,9 +345,9 @@ class LeftTest(Base):
         path = self.infrastructure('devclusters').replace(
             'v1beta1', 'v1beta2') + f'/{small_world.RELEASE}'
         self.left(path)
-        self.look()
+        self.check_status()
         self.hide('devclusters', 'devmachinetemplates')
-        self.look(3)
+        self.check_status(3)
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
         self.assert_alive()
 
@@ -356,22 +356,22 @@ class LeftTest(Base):
         self.remove_all()
         self.hide('devclusters', 'devmachinetemplates')
         self.restart()
-        self.look(3)
+        self.check_status(3)
         self.assert_all_gone()
 
-    def test_what_came_between_look_and_lock(self):
-        # A creation that gave the lock back after the look.
+    def test_request_between_the_read_and_the_lock(self):
+        # A creation that gave the lock back after the read.
         self.deleting()
         self.remove_all()
-        looking = self.looking()
-        held = looking._reconciler.held
+        poller = self.new_loop()
+        held = poller._reconciler.held
 
         def create(timeout):
             cluster = objects.cluster()
             cluster['metadata']['name'] = small_world.RELEASE
             self.w.helm.put('clusters', cluster)
             return held(timeout)
-        looking._reconciler.held = create
-        looking.poll()
+        poller._reconciler.held = create
+        poller.poll()
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
         self.assert_alive()

@@ -35,11 +35,11 @@ class ResizeTest(base.TestCase):
         # It was UPDATE_COMPLETE, and nothing had happened.
         self.resize(4)
         self.assertEqual(4, self.asked())
-        self.look()
+        self.check_status()
         self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
 
         self.machines(4)
-        self.look()
+        self.check_status()
 
         self.assertEqual(('UPDATE_COMPLETE', 4), (
             self.w.cluster.status, self.w.group().node_count))
@@ -60,7 +60,7 @@ class ResizeTest(base.TestCase):
         self.resize(4)
         # Before the resize is over, too.
         self.machines(3)
-        self.look(2)
+        self.check_status(2)
         self.assertEqual(('UPDATE_COMPLETE', 3, 3), (
             self.w.cluster.status, self.w.group().node_count, self.asked()))
         self.machines(2)
@@ -82,7 +82,7 @@ class ResizeTest(base.TestCase):
                 self.w.store.clusters[small_world.CLUSTER]['status'] = (
                     'UPDATE_IN_PROGRESS')
             self.w.helm.before = lambda: None
-            self.look(2)
+            self.check_status(2)
             self.assertEqual(3, self.asked())
             self.machines(1)
 
@@ -141,13 +141,13 @@ class ResizeTest(base.TestCase):
                     names.machine_deployment(small_world.RELEASE, GROUP)}}})
         marked, scale = [], self.w.runtime.kube.scale
 
-        def look(*args):
+        def meanwhile(*args):
             marked.extend(
                 path.rpartition('/')[2] for path, obj in
                 self.api.objects.items() if '/machines/' in path
                 and obj['metadata'].get('annotations'))
             scale(*args)
-        self.w.runtime.kube.scale = look
+        self.w.runtime.kube.scale = meanwhile
 
         self.resize(1, remove=('m2',))
 
@@ -172,7 +172,7 @@ class ResizeTest(base.TestCase):
 
             self.assertEqual(expected, self.asked())
             self.machines(expected)
-            self.look(2)
+            self.check_status(2)
             self.assertEqual(('UPDATE_COMPLETE', expected), (
                 self.w.cluster.status, self.w.group().node_count))
 

@@ -48,7 +48,7 @@ class ChangeTest(base.TestCase):
         self.created()
         self.w.store.clusters[small_world.CLUSTER]['docker_volume_size'] = 5
         self.resize(2)
-        self.look()
+        self.check_status()
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
 
     def test_busy_lock_leaves_it_to_the_status(self):
@@ -58,7 +58,7 @@ class ChangeTest(base.TestCase):
             self.resize(3)
         self.assertEqual(1, len(self.w.helm.upgrades))
         self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
-        self.look(2)
+        self.check_status(2)
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
         self.assertEqual(3, self.w.helm.upgrades[-1]['nodeGroups'][0][
             'machineCount'])
@@ -73,13 +73,13 @@ class ChangeTest(base.TestCase):
         self.w.store.node_groups[small_world.OTHERS]['status'] = (
             'CREATE_FAILED')
         self.resize(2)
-        self.look()
+        self.check_status()
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
 
     def test_removed_group_goes_from_the_chart_and_then_from_magnum(self):
         self.created()
         self.add_group()
-        self.look()
+        self.check_status()
         self.assertEqual('CREATE_COMPLETE',
                          self.w.group(small_world.OTHERS).status)
         group = self.w.store.row(small_world.OTHERS)
@@ -88,7 +88,7 @@ class ChangeTest(base.TestCase):
         self.assertEqual('DELETE_IN_PROGRESS',
                          self.w.group(small_world.OTHERS).status)
         self.assertEqual(1, len(self.w.helm.upgrades[-1]['nodeGroups']))
-        self.look()
+        self.check_status()
         self.assertNotIn(small_world.OTHERS, self.w.store.node_groups)
 
     def test_unknown_node_is_refused(self):
@@ -105,7 +105,7 @@ class ChangeTest(base.TestCase):
         self.w.helm.record(2, None, 'pending-upgrade')
         self.api.date += 1000
         self.resize(2)
-        self.look()
+        self.check_status()
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
         self.assertIn('Repaired', self.logger.output)
 
@@ -119,13 +119,13 @@ class GroupBehindTest(base.TestCase):
         self.w.store.add_group(image_id='special', node_count=3)
         self.created()
         self.request_upgrade()
-        self.look(4)
+        self.check_status(4)
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
 
     def test_it_can_lose_nodes(self):
         for count in (1, 1, 0):
             self.resize(count, small_world.OTHERS)
-            self.look()
+            self.check_status()
             self.assertEqual(('UPDATE_COMPLETE', count), (
                 self.w.cluster.status, self.w.helm.replicas(
                     small_world.RELEASE,
@@ -248,7 +248,7 @@ class HalfDoneTest(base.TestCase):
         self.assertEqual(size, self.replicas())
         self.w.helm.machines(small_world.RELEASE, names.node_group(
             small_world.WORKERS), size)
-        self.look(2)
+        self.check_status(2)
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status,
                          self.w.cluster.status_reason)
 

@@ -35,32 +35,32 @@ class OneClockTest(base.TestCase):
     def test_age_is_that_of_the_management_clusters_clock(self):
         self.create()
         self.make_busy()
-        self.look(3)
+        self.check_status(3)
         self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
         self.api.date += 61 * 60
-        self.look(3)
+        self.check_status(3)
         self.assertEqual('CREATE_FAILED', self.w.cluster.status)
 
     def test_clock_of_who_made_the_row_does_not_end_a_creation(self):
         self.wrong(hours=-2)
         self.create()
         self.make_busy()
-        self.look(3)
+        self.check_status(3)
         self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
 
     def test_clock_of_who_made_the_row_does_not_have_a_creation_lost(self):
         self.wrong(hours=-2)
-        self.look(3)
+        self.check_status(3)
         self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
         self.api.date += 61
-        self.look()
+        self.check_status()
         self.assertEqual('CREATE_FAILED', self.w.cluster.status)
 
     def test_clock_that_is_ahead_does_not_keep_a_lost_creation(self):
         self.wrong(hours=2)
-        self.look()
+        self.check_status()
         self.api.date += 61
-        self.look()
+        self.check_status()
         self.assertEqual('CREATE_FAILED', self.w.cluster.status)
 
     def test_clock_of_who_made_the_row_does_not_end_its_retries(self):

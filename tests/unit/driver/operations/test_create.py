@@ -109,7 +109,7 @@ class CreateTest(base.TestCase):
 
     def test_no_secret_in_the_log(self):
         self.create()
-        self.look()
+        self.check_status()
         self.assertNotIn('secret-id-0', self.logger.output)
 
     def test_deletion_that_was_asked_for_meanwhile_wins(self):
@@ -131,7 +131,7 @@ class CreateTest(base.TestCase):
         self.w.cloud.create_application_credential = delete
         self.create()
         self.assertEqual([], self.w.helm.upgrades)
-        self.look()
+        self.check_status()
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
         self.assertEqual({}, self.w.cloud.credentials)
 
@@ -158,11 +158,11 @@ class CreateTest(base.TestCase):
         self.w.helm.before = fail
         self.create()
         self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
-        self.look()
+        self.check_status()
         self.assertEqual([], kinds)
         self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
         self.assertIn('Will be tried again', self.w.cluster.status_reason)
         self.w.helm.before = lambda: None
-        self.look(2)
+        self.check_status(2)
         self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
         self.assertEqual(1, len(self.w.cloud.credentials))

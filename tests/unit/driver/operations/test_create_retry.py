@@ -61,7 +61,7 @@ class Base(base.TestCase):
         self.api.faults = [(503, {}, {})] * times
 
     def assert_complete(self):
-        self.look(2)
+        self.check_status(2)
         self.assertEqual('CREATE_COMPLETE', self.w.cluster.status,
                          self.w.cluster.status_reason)
         self.assertEqual(1, len(self.w.cloud.credentials))
@@ -166,11 +166,11 @@ class LostLockTest(Base):
     def test_the_status_does_not_take_it_for_lost(self):
         self.losing(5)
 
-        def look():
+        def meanwhile():
             self.w.later(seconds=50)
-            self.look()
+            self.check_status()
             self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
-        self.clock.during = look
+        self.clock.during = meanwhile
         self.creation.create(60)
         self.assertEqual(5, len(self.clock.naps))
         self.assert_complete()
@@ -194,7 +194,7 @@ class LostLockTest(Base):
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
         self.assertEqual([], self.w.helm.upgrades)
         self.assertEqual({}, self.w.cloud.credentials)
-        self.look(2)
+        self.check_status(2)
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
         self.assertEqual([], self.w.left())
 
@@ -226,7 +226,7 @@ class LostLockTest(Base):
         self.losing(1000)
         self.assertRaises(failures.Failed, self.creation.create, 1)
         self.assertEqual([100, 20], waited[:2])
-        # At the end there is only a last look.
+        # At the end there is only a last poll.
         self.assertEqual([2.5, 0], waited[-2:])
 
     def test_without_one_it_is_the_life_of_a_token(self):

@@ -32,7 +32,7 @@ class DeleteTest(base.TestCase):
         self.operations().delete()
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
         self.assertEqual('DELETE_IN_PROGRESS', self.w.group().status)
-        self.look()
+        self.check_status()
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
         self.assertEqual([], self.w.left())
         self.assertEqual({}, self.w.cloud.credentials)
@@ -53,7 +53,7 @@ class DeleteTest(base.TestCase):
             self.w.store.user = rotation.User('u2', same)
             self.operations().delete()
         self.assertEqual(2, len(self.w.cloud.roles))
-        self.look(2)
+        self.check_status(2)
         self.assertEqual({}, self.w.cloud.credentials)
 
     def test_deletion_goes_on_if_roles_are_not_known(self):
@@ -80,10 +80,10 @@ class DeleteTest(base.TestCase):
         self.created()
         self.operations().delete()
         path = self.kept()
-        self.look()
+        self.check_status()
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
         self.assertIn(('DELETE', path), self.api.calls())
-        self.look(3)
+        self.check_status(3)
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
         self.assertEqual([], self.w.left())
         # There is no release any more for a helm to remove.
@@ -93,11 +93,11 @@ class DeleteTest(base.TestCase):
         self.created()
         self.operations().delete()
         path = self.kept(small_world.RELEASE)
-        self.look(3)
+        self.check_status(3)
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
         self.assertNotIn(('DELETE', path), self.api.calls())
         del self.api.objects[path]
-        self.look(3)
+        self.check_status(3)
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
 
     def test_record_of_the_credential_outlives_keystones_fault(self):
@@ -105,14 +105,14 @@ class DeleteTest(base.TestCase):
         self.created()
         self.operations().delete()
         self.w.cloud.fault = services.CloudUnreachable('No answer')
-        self.look()
+        self.check_status()
         self.w.later(days=61)
-        self.look()
+        self.check_status()
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
         self.assertIn('application credential', self.w.cluster.status_reason)
         self.assertIn('magnum', self.w.secrets())
         self.w.cloud.fault = None
-        self.look()
+        self.check_status()
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
         self.assertEqual({}, self.w.cloud.credentials)
 
@@ -142,7 +142,7 @@ class DeleteTest(base.TestCase):
             'Will be tried again: failed to delete release: c1. Waiting for',
             self.w.cluster.status_reason)
         self.w.helm.uninstall = uninstall
-        self.look(2)
+        self.check_status(2)
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
 
     def overwritten(self):
@@ -154,7 +154,7 @@ class DeleteTest(base.TestCase):
         self.created()
         self.operations().delete()
         self.overwritten()
-        self.look()
+        self.check_status()
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
         self.assertEqual([], self.w.left())
 
@@ -174,7 +174,7 @@ class DeleteTest(base.TestCase):
 
         def late(reconciler, timeout):
             while waiting and waiting.pop():
-                self.look(2)
+                self.check_status(2)
                 self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
             return held(reconciler, timeout)
 
@@ -187,7 +187,7 @@ class DeleteTest(base.TestCase):
     def test_a_second_one_after_its_end_leaves_nothing(self):
         self.created()
         self.operations().delete()
-        self.look()
+        self.check_status()
         self.operations().delete()
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
         self.assertEqual([], self.w.left())
@@ -238,7 +238,7 @@ class DeleteTest(base.TestCase):
     def test_load_balancers_of_services_go_with_the_cluster(self):
         # B.4.21
         asked = self.deleting()
-        self.look(memory.CHANGING)
+        self.check_status(memory.CHANGING)
         self.assertEqual([(small_world.RELEASE, small_world.PROJECT)], asked)
 
     def test_load_balancers_stay_unless_the_deletion_was_asked_for(self):
@@ -248,7 +248,7 @@ class DeleteTest(base.TestCase):
             for table in (self.w.store.clusters, self.w.store.node_groups):
                 for row in table.values():
                     row['status'] = status
-            self.look(2 * memory.CHANGING)
+            self.check_status(2 * memory.CHANGING)
         self.assertEqual([], asked)
 
     def test_load_balancers_wait_for_the_machines(self):
@@ -257,14 +257,14 @@ class DeleteTest(base.TestCase):
         machine['metadata']['labels'] = {
             names.CAPI_CLUSTER_NAME: small_world.RELEASE}
         self.w.helm.put('machines', machine)
-        self.look(memory.CHANGING)
+        self.check_status(memory.CHANGING)
         self.assertEqual([], asked)
 
     def test_cluster_that_never_was(self):
         self.operations().delete()
         # Magnum removes only rows whose end its own job has seen.
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
-        self.look()
+        self.check_status()
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
         self.assertEqual([], self.w.left())
 
@@ -279,7 +279,7 @@ class DeleteTest(base.TestCase):
         self.assertRaises(failures.Failed, self.create)
         self.assertEqual(1, len(self.w.cloud.credentials))
         self.operations().delete()
-        self.look()
+        self.check_status()
         self.assertEqual({}, self.w.cloud.credentials)
 
 
@@ -307,7 +307,7 @@ class ForeignClusterTest(base.TestCase):
     def test_it_is_not_taken_for_gone(self):
         self.w.store.clusters[small_world.CLUSTER]['status'] = \
             'DELETE_IN_PROGRESS'
-        self.look(3)
+        self.check_status(3)
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
         self.assertIn('Another driver', self.logger.output)
 
@@ -326,7 +326,7 @@ class VolumesTest(base.TestCase):
                 'csi_cinder_reclaim_policy': policy}
         self.created()
         self.operations().delete()
-        self.look(3)
+        self.check_status(3)
         return self.w.cluster.status, dict(self.w.cloud.claimed)
 
     def test_those_of_claims_go_where_the_cluster_says_delete(self):
@@ -347,7 +347,7 @@ class VolumesTest(base.TestCase):
         self.created()
         self.configure(default_labels={})
         self.operations().delete()
-        self.look(3)
+        self.check_status(3)
         self.assertEqual({}, self.w.cloud.claimed)
 
     def test_detaching_is_waited_for(self):
@@ -357,7 +357,7 @@ class VolumesTest(base.TestCase):
         self.assertIn('volumes that still exist: a',
                       self.w.cluster.status_reason)
         self.w.cloud.claimed = {'a': 'available'}
-        self.look(2)
+        self.check_status(2)
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
         self.assertEqual({}, self.w.cloud.claimed)
 
@@ -368,7 +368,7 @@ class VolumesTest(base.TestCase):
         self.assertIn('No answer about the volumes',
                       self.w.cluster.status_reason)
         self.w.cloud.volumes = volumes
-        self.look(2)
+        self.check_status(2)
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
         self.assertEqual({}, self.w.cloud.claimed)
 
@@ -391,7 +391,7 @@ class LoadBalancersTest(base.TestCase):
     def deleted(self):
         self.created()
         self.operations().delete()
-        self.look(3)
+        self.check_status(3)
         return self.w.cluster.status
 
     def test_they_are_deleted_and_waited_for(self):
@@ -400,14 +400,14 @@ class LoadBalancersTest(base.TestCase):
         self.assertIn('load balancers', self.w.cluster.status_reason)
         self.assertIn('default_web', self.w.cluster.status_reason)
         self.w.cloud.balancers.clear()
-        self.look(2)
+        self.check_status(2)
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
 
     def test_one_that_cannot_be_changed_yet_is_deleted_later(self):
         self.w.cloud.balancers = {'web': 'PENDING_UPDATE'}
         self.assertEqual('DELETE_IN_PROGRESS', self.deleted())
         self.w.cloud.balancers = {'web': 'ACTIVE'}
-        self.look(2)
+        self.check_status(2)
         self.assertEqual({'web': 'PENDING_DELETE'}, self.w.cloud.balancers)
 
     def test_deletion_goes_on_without_the_right_to_it(self):

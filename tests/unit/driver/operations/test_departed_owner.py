@@ -41,7 +41,7 @@ class DepartedOwnerTest(base.TestCase):
     def test_deletion_by_another_member_has_a_credential_to_delete_with(self):
         self.operations().delete()
         self.assert_works_for('u2')
-        self.look(2)
+        self.check_status(2)
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
         self.assertEqual({}, self.w.cloud.credentials)
 
@@ -60,7 +60,7 @@ class DepartedOwnerTest(base.TestCase):
         self.assert_works_for('u2')
         self.assertEqual('u2', self.w.cluster.user_id)
         self.w.later(seconds=self.w.runtime.options.credential_bound)
-        self.look(2)
+        self.check_status(2)
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
         self.assertEqual(1, len(self.w.cloud.credentials))
 
@@ -115,7 +115,7 @@ class DepartedOwnerTest(base.TestCase):
             raise helm_errors.ChartRefused('no', reason='too many')
         self.w.helm.before = refuse
         self.request_upgrade()
-        self.look()
+        self.check_status()
         self.assertEqual('UPDATE_FAILED', self.w.cluster.status)
         self.assert_works_for('u2')
         state = self.reconciler().vault.state()
@@ -126,7 +126,7 @@ class DepartedOwnerTest(base.TestCase):
     def test_user_without_a_usable_role_can_still_delete(self):
         self.asks('u3', 'reader-of-nothing')
         self.operations().delete()
-        self.look(2)
+        self.check_status(2)
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
 
     def test_resize_by_a_user_without_a_usable_role_says_why(self):
@@ -158,7 +158,7 @@ class LostStateTest(base.TestCase):
             f'/api/v1/namespaces/{small_world.NAMESPACE}/secrets/'
             f'{small_world.RELEASE}-magnum']
         self.operations().delete()
-        self.look(2)
+        self.check_status(2)
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
         self.assertEqual(['magnum-of-somebody-else'],
                          list(self.w.cloud.credentials.values()))

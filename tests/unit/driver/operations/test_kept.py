@@ -89,7 +89,7 @@ class ResizeTest(Base):
         self.w.helm.machines(
             small_world.RELEASE, names.node_group(small_world.WORKERS), 3)
         self.add_group()
-        self.look(2)
+        self.check_status(2)
 
         self.assertEqual(('UPDATE_COMPLETE', 3), (
             self.w.cluster.status, self.w.group().node_count))
@@ -121,7 +121,7 @@ class UpgradeTest(Base):
         self.configure(chart=NEW)
         self.upgrade()
         self.assertEqual(NEW, self.applied()[0])
-        self.look(2)
+        self.check_status(2)
         self.configure(chart=OLD)
         self.resize(2)
         self.assertEqual(NEW, self.applied()[0])
@@ -142,7 +142,7 @@ class UpgradeTest(Base):
         self.configure(default_labels=after)
         for change in (self.upgrade, lambda: self.resize(2)):
             change()
-            self.look(2)
+            self.check_status(2)
             self.assertEqual(first, self.fixed())
 
     def fixed(self):
@@ -212,7 +212,7 @@ class UpgradeTest(Base):
         path.write_text('etcd: {blockDevice: {size: 8}}')
 
         self.request_upgrade(small_world.TEMPLATE, small_world.OTHERS)
-        self.look(4)
+        self.check_status(4)
 
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status,
                          self.w.cluster.status_reason)
@@ -242,7 +242,7 @@ class UpgradeTest(Base):
                          (self.w.cluster, len(self.w.helm.upgrades)))
         del self.w.helm.own['0.27.0']
         self.upgrade()
-        self.look(4)
+        self.check_status(4)
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
 
     @staticmethod
@@ -280,7 +280,7 @@ class ResumedTest(Base):
         # Magnum's own user sees the networks of all projects.
         self.w.cloud.networks['private'].append(
             HOME.replace('0a1b2c3d', 'ffffffff'))
-        self.look(3)
+        self.check_status(3)
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status,
                          self.w.cluster.status_reason)
         self.assertEqual({'id': HOME}, self.applied()[1][
@@ -312,7 +312,7 @@ class LostMemoryTest(Base):
         def refuse():
             raise helm_errors.ChartRefused('helm failed', reason='refused')
         self.w.helm.before = refuse
-        self.look(2)
+        self.check_status(2)
 
         self.assertEqual('UPDATE_FAILED', self.w.cluster.status)
         self.assertIsNotNone(self.state()['kept'])

@@ -78,7 +78,7 @@ class NamedNodesTest(base.TestCase):
         seen = []
         self.w.helm.before = lambda: seen.extend(self.marked())
 
-        self.look(2)
+        self.check_status(2)
 
         self.assertEqual(['m2'], seen)
 
@@ -90,7 +90,7 @@ class NamedNodesTest(base.TestCase):
         seen = []
         self.w.helm.before = lambda: seen.extend(self.marked())
 
-        self.look(2)
+        self.check_status(2)
 
         self.assertEqual(['m2'], seen)
 
@@ -108,7 +108,7 @@ class NamedNodesTest(base.TestCase):
         self.resize(2, remove=('node-m2',))
         self.w.helm.before = self.refuse
 
-        self.look(2)
+        self.check_status(2)
 
         self.assertEqual('UPDATE_FAILED', self.w.cluster.status)
         self.assertEqual([], self.marked())
@@ -140,7 +140,7 @@ class NamedNodesTest(base.TestCase):
         self.resize(2, remove=('node-m2',))
         self.gone('m1')
 
-        self.look()
+        self.check_status()
 
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
         self.assertEqual([], self.marked())

@@ -2,7 +2,7 @@
 
 """Operations end by a lack of progress and not by their age.
 
-Time is simulated: it passes between two looks, as it does in production.
+Time is simulated: it passes between two polls, as it does in production.
 """
 
 import dataclasses
@@ -38,9 +38,9 @@ class Base(base.TestCase):
         """Ask for an upgrade; no machine is replaced yet."""
         self.created()
         self.request_upgrade()
-        self.look()
+        self.check_status()
         # The control plane is ready at once, so that it is their turn.
-        self.look()
+        self.check_status()
         self.replaced(0)
 
     def replaced(self, done, ready=WORKERS):
@@ -75,13 +75,13 @@ class Base(base.TestCase):
             self.w.helm.put('machinesets', made)
 
     def minutes(self, number):
-        """Let time pass, with Magnum's looks at the cluster.
+        """Let time pass, with Magnum's polls of the cluster.
 
-        A process takes three looks for one that reads everything.
+        A process takes three polls for one that reads everything.
         """
         for _minute in range(number):
             self.w.later(minutes=1)
-            self.look(3)
+            self.check_status(3)
 
     def poll_health(self):
         found = monitor.Monitor(lambda: dataclasses.replace(
@@ -107,7 +107,7 @@ class UpdateTest(Base):
             self.assert_status('UPDATE_IN_PROGRESS')
         self.minutes(3)
         self.replaced(WORKERS)
-        self.look()
+        self.check_status()
         self.assert_status('UPDATE_COMPLETE')
 
     def test_rollout_that_stops_fails_an_hour_later(self):
@@ -149,7 +149,7 @@ class UpdateTest(Base):
         self.minutes(55)
         self.assert_status('UPDATE_IN_PROGRESS')
 
-    def test_hours_in_which_nobody_could_look_do_not_count(self):
+    def test_hours_without_polls_do_not_count(self):
         # Magnum or the management cluster was down.
         self.upgrade()
         self.minutes(10)
@@ -187,7 +187,7 @@ class RecoveryTest(Base):
         self.stalled()
         self.replaced(WORKERS)
         self.poll_health()
-        self.look(2)
+        self.check_status(2)
         self.assert_status('UPDATE_COMPLETE')
         self.assertIsNone(self.w.cluster.status_reason)
         self.assertEqual('UPDATE_COMPLETE', self.w.group().status)
@@ -200,7 +200,7 @@ class RecoveryTest(Base):
         self.assert_status('CREATE_FAILED')
         self.replaced(WORKERS)
         self.poll_health()
-        self.look(2)
+        self.check_status(2)
         self.assert_status('CREATE_COMPLETE')
         self.assertEqual('CREATE_COMPLETE', self.w.group().status)
 
@@ -211,7 +211,7 @@ class RecoveryTest(Base):
         self.w.store.clusters[small_world.CLUSTER][
             'status_reason'] = 'node x is not in the node group'
         self.poll_health()
-        self.look(2)
+        self.check_status(2)
         self.assert_status('UPDATE_FAILED', 'node x')
 
     def test_failure_that_the_driver_did_not_see_stays(self):
@@ -225,8 +225,8 @@ class RecoveryTest(Base):
     def test_whoever_works_on_it_is_not_disturbed(self):
         self.stalled()
         self.replaced(WORKERS)
-        looking = self.looking()
-        with looking._reconciler.held(0):
+        poller = self.new_loop()
+        with poller._reconciler.held(0):
             self.poll_health()
         self.assert_status('UPDATE_FAILED')
 
@@ -247,12 +247,12 @@ class DeletionTest(Base):
         path = self.stuck()
         self.minutes(61)
         self.w.later(days=2)
-        self.look(3)
+        self.check_status(3)
         self.assert_status('DELETE_IN_PROGRESS', 'Machine')
         self.assertIn('Last progress: 2026-11-21 15:01 UTC',
                       self.w.cluster.status_reason)
         del self.api.objects[path]
-        self.look(3)
+        self.check_status(3)
         self.assert_status('DELETE_COMPLETE')
 
     def test_one_that_magnum_gave_up_is_taken_up_again(self):
@@ -261,11 +261,11 @@ class DeletionTest(Base):
         self.operations().delete()
         self.w.store.clusters[small_world.CLUSTER].update(
             status='DELETE_FAILED', status_reason='helm is not installed')
-        self.look(3)
+        self.check_status(3)
         self.assert_status('DELETE_FAILED')
         self.poll_health()
         self.assert_status('DELETE_IN_PROGRESS', 'helm is not installed')
-        self.look(3)
+        self.check_status(3)
         self.assert_status('DELETE_COMPLETE')
 
     def test_one_that_a_late_resize_ended_is_taken_up_again(self):
@@ -275,7 +275,7 @@ class DeletionTest(Base):
         self.w.store.clusters[small_world.CLUSTER].update(
             status='UPDATE_FAILED', status_reason='a resize failed')
         self.poll_health()
-        self.look(3)
+        self.check_status(3)
         self.assert_status('DELETE_COMPLETE')
 
     def test_cluster_of_another_driver_is_left_alone(self):
@@ -297,5 +297,5 @@ class DeletionTest(Base):
             self.minutes(61)
         self.assert_status('DELETE_IN_PROGRESS', 'The program helm is '
                            'missing. Waiting for: ')
-        self.look(3)
+        self.check_status(3)
         self.assert_status('DELETE_COMPLETE')

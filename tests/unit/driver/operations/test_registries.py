@@ -109,7 +109,7 @@ class RegistriesTest(test_kept.Base):
     def test_nothing_is_left_of_them(self):
         self.created()
         self.operations().delete()
-        self.look(3)
+        self.check_status(3)
         self.assertEqual([], self.w.left())
 
     def refused(self):

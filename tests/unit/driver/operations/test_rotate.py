@@ -24,11 +24,11 @@ class RotateTest(base.TestCase):
         self.operations().rotate('u1')
         self.assertEqual({'id-0', 'id-1'}, set(self.w.cloud.credentials))
         self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
-        self.look()
+        self.check_status()
         self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
         self.w.later(seconds=61)
         self.api.seen.clear()
-        self.look()
+        self.check_status()
         # What the cluster reads is as it was.
         self.assertEqual([], [
             (method, path) for method, path in self.api.calls()
@@ -72,13 +72,13 @@ class RotateTest(base.TestCase):
         self.w.later(seconds=61)
         self.w.cloud.fault = sdk_exceptions.ForbiddenException(
             'no', http_status=403)
-        self.look(3)
+        self.check_status(3)
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
         self.assertIn('application credential', self.w.cluster.status_reason)
         # The next operation tries again.
         self.w.cloud.fault = None
         self.resize(2)
-        self.look(3)
+        self.check_status(3)
         self.assertEqual({'id-1'}, set(self.w.cloud.credentials))
 
     def test_lock_is_not_waited_for_longer_than_magnum_waits(self):
@@ -106,7 +106,7 @@ class RotateTest(base.TestCase):
         self.assertEqual('u2', self.w.cluster.user_id)
         # B.4.15: the old one is still its first owner's.
         self.w.later(seconds=61)
-        self.look()
+        self.check_status()
         self.assertEqual({'id-1': 'u2'}, self.w.cloud.owners)
 
     def test_failure_keeps_the_old_one(self):
@@ -119,7 +119,7 @@ class RotateTest(base.TestCase):
     def test_rotation_that_failed_is_told_by_the_next_operation(self):
         self.test_failure_keeps_the_old_one()
         self.resize(2)
-        self.look()
+        self.check_status()
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
         self.assertIn('must request', self.w.cluster.status_reason)
 
@@ -128,7 +128,7 @@ class RotateTest(base.TestCase):
         self.w.store.user = rotation.User('u1', ('member',))
         self.operations().rotate('u1')
         self.w.later(seconds=61)
-        self.look()
+        self.check_status()
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
         self.assertEqual(1, len(self.w.cloud.credentials))
         self.assertNotIn('id-0', self.w.cloud.credentials)
@@ -141,5 +141,5 @@ class RotateTest(base.TestCase):
         self.operations().rotate('u1')
         self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
         self.w.later(seconds=61)
-        self.look(3)
+        self.check_status(3)
         self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)

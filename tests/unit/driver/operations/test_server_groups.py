@@ -120,7 +120,7 @@ class ServerGroupsTest(ServerGroupsBase):
         self.labels('affinity', small_world.OTHERS)
         self.operations().change(group=self.w.store.row(small_world.OTHERS))
         self.assertEqual(2, len(self.names()))
-        self.look(3)
+        self.check_status(3)
         row = self.w.store.row(small_world.OTHERS)
         row.status = 'DELETE_IN_PROGRESS'
         self.operations().change(row)
@@ -168,7 +168,7 @@ class ServerGroupsTest(ServerGroupsBase):
         self.w.cloud.server_groups['other'] = ('c0-control-plane', 'affinity')
         self.assertEqual(3, len(self.names()))
         self.operations().delete()
-        self.look(3)
+        self.check_status(3)
         self.assertEqual(['c0-control-plane'], self.names())
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
 
@@ -180,10 +180,10 @@ class ServerGroupsTest(ServerGroupsBase):
         def down(made):
             raise sdk_exceptions.HttpException('down', http_status=503)
         self.w.cloud.delete_server_group = down
-        self.look(3)
+        self.check_status(3)
         self.assertIn('server groups', self.w.cluster.status_reason)
         self.w.cloud.delete_server_group = delete
-        self.look(2)
+        self.check_status(2)
         self.assertEqual([], self.names())
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
 
@@ -194,7 +194,7 @@ class ServerGroupsTest(ServerGroupsBase):
         def denied(path, params, microversion):
             raise services.Denied('No right to the server groups')
         self.w.cloud.get = denied
-        self.look(3)
+        self.check_status(3)
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
         self.assertIn('its server groups are still there',
                       self.logger.output)
@@ -226,7 +226,7 @@ class OtherProjectTest(ServerGroupsBase):
         self.operations().change(group=self.w.store.row(small_world.OTHERS))
         self.w.cloud.fault = None
         self.leave()
-        self.look(6)
+        self.check_status(6)
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status,
                          self.w.cluster.status_reason)
         self.assert_here(2)
@@ -236,7 +236,7 @@ class OtherProjectTest(ServerGroupsBase):
         self.w.store.add_group()
         self.labels('affinity', small_world.OTHERS)
         self.operations().change(group=self.w.store.row(small_world.OTHERS))
-        self.look(3)
+        self.check_status(3)
         self.leave()
         row = self.w.store.row(small_world.OTHERS)
         row.status = 'DELETE_IN_PROGRESS'

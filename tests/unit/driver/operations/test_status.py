@@ -39,7 +39,7 @@ class WatchTest(base.TestCase):
                 found['status'] = {'phase': 'Failed',
                                    'failureMessage': 'no such chart'}
 
-        self.look(2)
+        self.check_status(2)
 
         self.assertEqual('CREATE_FAILED', self.w.cluster.status)
         self.assertIn('no such chart', self.w.cluster.status_reason)
@@ -47,16 +47,16 @@ class WatchTest(base.TestCase):
     def test_a_busy_cluster_costs_one_request_and_no_lock(self):
         self.create()
         path = self.make_busy()
-        self.look(2)
+        self.check_status(2)
         self.api.seen.clear()
-        self.look()
+        self.check_status()
         self.assertEqual([('GET', path)], self.api.calls())
 
     def test_lost_creation_without_a_credential_fails_with_the_cure(self):
-        self.look()
+        self.check_status()
         self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
         self.w.later(seconds=61)
-        self.look()
+        self.check_status()
         self.assertEqual('CREATE_FAILED', self.w.cluster.status)
         self.assertIn('create it again', self.w.cluster.status_reason)
         self.assertEqual('CREATE_FAILED', self.w.group().status)
@@ -64,7 +64,7 @@ class WatchTest(base.TestCase):
     def test_row_that_was_never_seen_before_may_be_new(self):
         self.configure(lost_after=1)
         for status in ('CREATE_IN_PROGRESS', 'CREATE_FAILED'):
-            self.look()
+            self.check_status()
             self.assertEqual(status, self.w.cluster.status)
             self.w.later(seconds=1)
 
@@ -72,26 +72,26 @@ class WatchTest(base.TestCase):
         self.w.later(seconds=61)
         reconciler = self.reconciler()
         with reconciler.held(0):
-            self.look()
+            self.check_status()
         self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
         self.assertNotIn('no status', self.logger.output)
 
     def test_row_that_goes_while_it_is_looked_at_is_no_error(self):
         self.create()
-        looking = self.looking()
-        held = looking._reconciler.held
+        poller = self.new_loop()
+        held = poller._reconciler.held
 
         def go(timeout):
             self.w.store.clusters.clear()
             return held(timeout)
-        looking._reconciler.held = go
-        looking.poll()
+        poller._reconciler.held = go
+        poller.poll()
         self.assertNotIn('no status', self.logger.output)
 
     def test_right_that_is_missing_is_an_error_in_the_log(self):
         self.create()
         self.api.faults = [(403, {}, {'message': 'no'})] * 9
-        self.look()
+        self.check_status()
         self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
         self.assertIn('no status: The management cluster does not allow '
                       'this', self.logger.output)
@@ -104,13 +104,13 @@ class WatchTest(base.TestCase):
         for held, told in ((True, False), (False, True)):
             self.api.faults = [api_server.UNKNOWN_PATH] * 9
             with other.held(0) if held else contextlib.nullcontext():
-                self.look()
+                self.check_status()
             self.assertEqual(told, 'Waiting: ' in (
                 self.w.cluster.status_reason or ''))
         # What is told already needs no lock.
         self.api.seen.clear()
         self.api.faults = [api_server.UNKNOWN_PATH] * 9
-        self.look()
+        self.check_status()
         self.assertEqual([], [path for _, path in self.api.calls()
                               if '/leases' in path])
 
@@ -124,16 +124,16 @@ class WatchTest(base.TestCase):
 
     def test_lost_creation_with_a_credential_goes_on(self):
         self.died()
-        self.look()
+        self.check_status()
         self.assertEqual(small_world.RELEASE, self.w.cluster.stack_id)
-        self.look()
+        self.check_status()
         self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
         self.assertEqual(1, len(self.w.cloud.credentials))
 
     def test_lost_creation_ends_by_its_create_timeout(self):
         self.died()
         self.w.later(minutes=61)
-        self.look()
+        self.check_status()
         self.assertEqual('CREATE_FAILED', self.w.cluster.status)
         self.assertIn('Not finished within 60 minutes',
                       self.w.cluster.status_reason)
@@ -146,13 +146,13 @@ class WatchTest(base.TestCase):
         self.w.helm.before = slow
         for seconds in (0, 10):
             self.w.later(seconds=seconds)
-            self.look()
+            self.check_status()
             self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
             self.assertEqual('Will be tried again: timeout',
                              self.w.cluster.status_reason)
             self.assertEqual(small_world.NOW, self.w.cluster.updated_at)
         self.w.helm.before = lambda: None
-        self.look(2)
+        self.check_status(2)
         self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
 
     def test_lost_creation_that_its_owner_deletes_meanwhile_ends(self):
@@ -163,7 +163,7 @@ class WatchTest(base.TestCase):
                 'DELETE_IN_PROGRESS')
             raise failures.ClusterGone('deleted')
         self.w.helm.before = delete
-        self.look()
+        self.check_status()
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
         self.assertIsNone(self.w.cluster.status_reason)
 
@@ -174,12 +174,12 @@ class WatchTest(base.TestCase):
                 'magnum_capi.driver.keys.vault.Vault'
                 '.write_credentials', die):
             self.assertRaises(SystemExit, self.create)
-        self.look(2)
+        self.check_status(2)
         self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
         self.assertEqual(1, len(self.w.cloud.credentials))
 
     def test_lock_that_a_dead_conductor_left_is_taken_over(self):
-        # Each look asks once and does not wait.
+        # Each poll asks once and does not wait.
         self.create()
         reconciler = self.reconciler()
         dead = lease.Lock(self.w.runtime.kube, reconciler.namespace,
@@ -188,10 +188,10 @@ class WatchTest(base.TestCase):
         now = [1000]
         self.patch(lease.time, 'monotonic', lambda: now[0])
         for _time in range(3):
-            self.look()
+            self.check_status()
             self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
             now[0] += 11
-        self.look()
+        self.check_status()
         self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
 
     def test_resumed_creation_that_is_refused_fails(self):
@@ -201,7 +201,7 @@ class WatchTest(base.TestCase):
             raise helm_errors.ChartRefused(
                 'helm failed', reason='The chart wants a zone')
         self.w.helm.before = refuse
-        self.look()
+        self.check_status()
         self.assertEqual('CREATE_FAILED', self.w.cluster.status)
         self.assertEqual('The chart wants a zone',
                          self.w.cluster.status_reason)
@@ -211,7 +211,7 @@ class WatchTest(base.TestCase):
         self.w.later(hours=5)
         self.resize(2)
         self.make_busy()
-        self.look(3)
+        self.check_status(3)
         self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
 
     def test_operation_does_not_end_for_rows_of_before(self):
@@ -223,11 +223,11 @@ class WatchTest(base.TestCase):
                 self.w.store.node_groups[small_world.WORKERS][field] = value
                 return whole(*args)
             self.patch(observer, 'whole', changing)
-            self.look()
+            self.check_status()
             self.patch(observer, 'whole', whole)
             self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
             self.assertEqual(value, getattr(self.w.group(), field))
-        self.look(2)
+        self.check_status(2)
         self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
         self.assertEqual(2, len(self.w.helm.upgrades))
 
@@ -238,7 +238,7 @@ class WatchTest(base.TestCase):
             'UPDATE_IN_PROGRESS')
         path = next(p for p in self.api.objects if p.endswith('-magnum'))
         del self.api.objects[path]
-        self.look()
+        self.check_status()
         self.assertEqual('UPDATE_FAILED', self.w.cluster.status)
         self.assertEqual(
             'a member of its project must request a new credential',
@@ -247,12 +247,12 @@ class WatchTest(base.TestCase):
     def test_management_cluster_that_is_away_changes_nothing(self):
         self.create()
         self.api.faults = [(503, {}, {})] * 99
-        self.look()
+        self.check_status()
         self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
         self.assertIn('no status now', self.logger.output)
 
     def test_ended_operations_cost_nothing(self):
         self.created()
         self.api.seen.clear()
-        self.look()
+        self.check_status()
         self.assertEqual([], self.api.calls())

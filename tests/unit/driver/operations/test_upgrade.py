@@ -26,11 +26,11 @@ class UpgradeTest(base.TestCase):
         self.assertEqual(('UPDATE_IN_PROGRESS', small_world.NEWER, 1), (
             self.w.cluster.status, self.w.cluster.cluster_template_id,
             len(self.w.helm.upgrades)))
-        self.look()
+        self.check_status()
         self.assertEqual('1.35.0',
                          self.w.helm.upgrades[-1]['kubernetesVersion'])
         self.assertEqual('ubuntu-35', self.w.group().image_id)
-        self.look(2)
+        self.check_status(2)
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
         self.assertEqual('v1.35.0', self.w.cluster.coe_version)
 
@@ -70,7 +70,7 @@ class UpgradeTest(base.TestCase):
         self.w.store.add_group(flavor_id='tiny', status='CREATE_FAILED')
 
         self.upgrade()
-        self.look(3)
+        self.check_status(3)
 
         self.assertEqual(('UPDATE_COMPLETE', 'CREATE_FAILED'), (
             self.w.cluster.status, self.w.group(small_world.OTHERS).status))
@@ -147,7 +147,7 @@ class UpgradeTest(base.TestCase):
             raise helm_errors.ChartRefused('no', reason='too many')
         self.w.helm.before = refuse
         self.request_upgrade()
-        self.look()
+        self.check_status()
 
     def test_failure_restores_template_and_groups(self):
         # B.4.6
@@ -175,7 +175,7 @@ class UpgradeTest(base.TestCase):
         self.refused()
         self.w.helm.before = lambda: None
         self.resize(5)
-        self.look(2)
+        self.check_status(2)
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
         before['nodeGroups'][0]['machineCount'] = 5
         self.assertEqual(before, self.w.helm.upgrades[-1])
@@ -189,7 +189,7 @@ class UpgradeTest(base.TestCase):
             raise helm_errors.ChartRefused('no', reason='too many')
         self.request_upgrade()
         self.w.helm.before = refuse
-        self.look()
+        self.check_status()
         self.assertEqual({'a': 'b'}, self.w.cluster.labels)
 
     def test_upgrade_that_helm_has_accepted_is_not_undone(self):
@@ -199,7 +199,7 @@ class UpgradeTest(base.TestCase):
         def refuse():
             raise helm_errors.ChartRefused('no', reason='too many')
         self.w.helm.before = refuse
-        self.look(2)
+        self.check_status(2)
         self.assertEqual(('UPDATE_FAILED', small_world.NEWER), (
             self.w.cluster.status, self.w.cluster.cluster_template_id))
 
@@ -214,7 +214,7 @@ class UpgradeTest(base.TestCase):
         self.assertRaises(RuntimeError, self.request_upgrade)
         self.w.store.save = save
         self.resize(5)
-        self.look(4)
+        self.check_status(4)
         self.assertEqual(('UPDATE_COMPLETE', 'v1.34.2'), (
             self.w.cluster.status, self.w.cluster.coe_version))
         self.assertEqual(before['kubernetesVersion'],
@@ -242,13 +242,13 @@ class UpgradeTest(base.TestCase):
         self.upgrade(batch=2)
         # It waits for the control plane.
         self.assertEqual({'type': 'OnDelete'}, self.strategy())
-        self.look()
+        self.check_status()
         batches = {'rollingUpdate': {'maxUnavailable': 2}}
         self.assertEqual(batches, self.strategy())
         # A resize meanwhile does not end them.
         self.resize(3)
         self.assertEqual(batches, self.strategy())
-        self.look()
+        self.check_status()
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
         self.resize(2)
         self.assertIsNone(self.strategy())
@@ -261,7 +261,7 @@ class UpgradeTest(base.TestCase):
         self.w.helm.before = fail
         self.upgrade(batch=2)
         self.w.helm.before = lambda: None
-        self.look(2)
+        self.check_status(2)
         self.assertEqual({'rollingUpdate': {'maxUnavailable': 2}},
                          self.strategy())
 
@@ -283,7 +283,7 @@ class UpgradeTest(base.TestCase):
             ('UPDATE_IN_PROGRESS', 'Will be tried again: no answer'),
             (self.w.cluster.status, self.w.cluster.status_reason))
         self.w.helm.before = lambda: None
-        self.look(3)
+        self.check_status(3)
         self.assertEqual(('UPDATE_COMPLETE', 'v1.35.0'), (
             self.w.cluster.status, self.w.cluster.coe_version))
 
@@ -291,7 +291,7 @@ class UpgradeTest(base.TestCase):
         self.created()
         self.request_upgrade()
         self.operations().delete()
-        self.look(3)
+        self.check_status(3)
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
         self.assertEqual(1, len(self.w.helm.upgrades))
 
@@ -342,7 +342,7 @@ class UpgradeTest(base.TestCase):
         e = self.assertRaises(failures.NotViable, self.request_upgrade)
         self.assertIn('nothing was changed', str(e))
         self.assertEqual(before, self.w.store.clusters[small_world.CLUSTER])
-        self.look()
+        self.check_status()
         self.assertEqual(1, len(self.w.helm.upgrades))
 
     def test_image_that_cannot_be_used_is_refused_and_says_why(self):
@@ -416,5 +416,5 @@ class ChartVersionTest(base.TestCase):
         self.created()
         self.labels(small_world.TEMPLATE)
         self.operations().delete()
-        self.look()
+        self.check_status()
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)

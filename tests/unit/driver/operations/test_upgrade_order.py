@@ -55,7 +55,7 @@ class UpgradeOrderTest(base.TestCase):
 
     def test_control_plane_first_then_group_by_group_a_revision_each(self):
         self.upgrade()
-        self.look(4)
+        self.check_status(4)
 
         self.assertEqual([
             {'plane': NEW, WORKERS: OLD, OTHERS: OLD},
@@ -70,7 +70,7 @@ class UpgradeOrderTest(base.TestCase):
         self.upgrade()
         plane = f'{small_world.RELEASE}-control-plane'
         self.replace('kubeadmcontrolplanes', plane, readyReplicas=0)
-        self.look(4)
+        self.check_status(4)
         self.assertEqual(1, len(self.w.helm.upgrades))
         self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
         self.assertIn('node group default-worker: waits for its turn',
@@ -83,24 +83,24 @@ class UpgradeOrderTest(base.TestCase):
         path, = [path for path in self.api.objects
                  if path.endswith(f'/machines/{name}')]
         self.api.objects[path]['spec']['version'] = 'v1.34.2'
-        self.look(3)
+        self.check_status(3)
         self.assertEqual(1, len(self.w.helm.upgrades))
 
         self.api.objects[path]['spec']['version'] = 'v1.35.0'
-        self.look()
+        self.check_status()
 
         self.assertEqual(NEW, self.versions()[1][WORKERS])
 
     def test_next_group_waits_for_the_one_before(self):
         self.upgrade()
-        self.look()
+        self.check_status()
         deployment = f'{small_world.RELEASE}-{WORKERS}'
         self.replace('machinedeployments', deployment, availableReplicas=0)
-        self.look(3)
+        self.check_status(3)
         self.assertEqual(2, len(self.w.helm.upgrades))
 
         self.replace('machinedeployments', deployment, availableReplicas=1)
-        self.look(2)
+        self.check_status(2)
 
         self.assertEqual(3, len(self.w.helm.upgrades))
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
@@ -113,7 +113,7 @@ class UpgradeOrderTest(base.TestCase):
         self.replace('machinedeployments', f'{small_world.RELEASE}-{OTHERS}',
                      availableReplicas=0)
 
-        self.look(4)
+        self.check_status(4)
 
         self.assertEqual(3, len(self.w.helm.upgrades))
 
@@ -124,12 +124,12 @@ class UpgradeOrderTest(base.TestCase):
             raise SystemExit
         self.w.helm.before = die
         self.assertRaises(SystemExit, self.upgrade)
-        self.look()
+        self.check_status()
         for _group in range(2):
             self.w.helm.before = die
-            self.assertRaises(SystemExit, self.look, 3)
-            self.look()
-        self.look(3)
+            self.assertRaises(SystemExit, self.check_status, 3)
+            self.check_status()
+        self.check_status(3)
 
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
         self.assertEqual([
@@ -145,7 +145,7 @@ class UpgradeOrderTest(base.TestCase):
         self.assertEqual(3, self.w.helm.upgrades[-1]['nodeGroups'][1][
             'machineCount'])
 
-        self.look(4)
+        self.check_status(4)
 
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
         self.assertEqual({'plane': NEW, WORKERS: NEW, OTHERS: NEW},
@@ -154,11 +154,11 @@ class UpgradeOrderTest(base.TestCase):
     def test_upgrade_that_failed_half_way_goes_on_in_order(self):
         self.upgrade()
         with self.w.helm.refusing():
-            self.look(2)
+            self.check_status(2)
         self.assertEqual('UPDATE_FAILED', self.w.cluster.status)
 
         self.resize(2, small_world.OTHERS)
-        self.look(4)
+        self.check_status(4)
 
         self.assertEqual([
             {'plane': NEW, WORKERS: OLD, OTHERS: OLD},
@@ -173,7 +173,7 @@ class UpgradeOrderTest(base.TestCase):
             self.upgrade()
 
         self.resize(2)
-        self.look()
+        self.check_status()
 
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
         self.assertEqual([{'plane': OLD, WORKERS: OLD, OTHERS: OLD}],
@@ -185,7 +185,7 @@ class UpgradeOrderTest(base.TestCase):
         group.status = 'DELETE_IN_PROGRESS'
         self.operations().change(group)
 
-        self.look(4)
+        self.check_status(4)
 
         self.assertEqual(('UPDATE_COMPLETE', False), (
             self.w.cluster.status,
@@ -196,11 +196,11 @@ class UpgradeOrderTest(base.TestCase):
         self.w.cloud.images['special'] = ('v1.34.1', 'ubuntu')
         self.w.store.node_groups[small_world.OTHERS]['image_id'] = 'special'
         self.operations().change(group=self.w.store.row(small_world.OTHERS))
-        self.look(2)
+        self.check_status(2)
         self.w.helm.upgrades.clear()
         own = ('1.34.1', 'special')
         self.upgrade()
-        self.look(4)
+        self.check_status(4)
 
         self.assertEqual([
             {'plane': NEW, WORKERS: OLD, OTHERS: own},
@@ -209,7 +209,7 @@ class UpgradeOrderTest(base.TestCase):
     def test_machines_of_who_waits_are_not_replaced_for_another_reason(self):
         # Another chart or overlay makes other templates of all groups.
         self.upgrade()
-        self.look(3)
+        self.check_status(3)
 
         self.assertEqual(
             [['OnDelete', 'OnDelete'], [None, 'OnDelete'], [None, None]],
@@ -219,7 +219,7 @@ class UpgradeOrderTest(base.TestCase):
 
     def test_new_node_comes_before_the_only_one_goes(self):
         self.upgrade()
-        self.look(3)
+        self.check_status(3)
 
         one, two = self.w.helm.upgrades[-1]['nodeGroups']
         self.assertEqual(
@@ -233,7 +233,7 @@ class UpgradeOrderTest(base.TestCase):
         self.configure(chart=chart)
         self.upgrade()
         self.configure(chart=dataclasses.replace(chart, version='0.28.0'))
-        self.look(4)
+        self.check_status(4)
 
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
         self.assertEqual([chart] * 3, self.w.helm.charts)
@@ -263,7 +263,7 @@ class UpgradeOrderTest(base.TestCase):
         def refuse():
             raise helm_errors.ChartRefused('no', reason='too many')
         self.w.helm.before = refuse
-        self.look(2)
+        self.check_status(2)
 
         self.assertEqual('UPDATE_FAILED', self.w.cluster.status)
         after = self.vault().state()
