@@ -2,7 +2,7 @@
 
 """Records when the statuses of clusters changed, for the timeline of a report.
 
-Nobody is asked for it: waits observe clusters anyway.
+It costs no request: waits observe clusters anyway.
 """
 
 import json
@@ -12,8 +12,8 @@ import time
 class Phases:
     """The statuses of the clusters that a process has seen.
 
-    Those that were seen during setup and cleanup of a class are told by the
-    next test.
+    The next test reports those that were seen during setup and cleanup of a
+    class.
     """
 
     def __init__(self, clock=time):
