@@ -45,6 +45,7 @@ def render(run):
     """The run as an HTML document, at most about 1 MB for 1,000 tests."""
     return page(
         'report.html', run=run, few=_FEW, timeline=timeline.of(run),
+        width=timeline.WIDTH,
         groups=_groups(sorted(_bounded(run.tests),
                               key=lambda test: _ORDER[test.status])))
 

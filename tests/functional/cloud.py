@@ -132,7 +132,7 @@ class Cloud:
             'node_count': node_count, **change})['uuid']
 
     def wait_created(self, uuid, timeout=PATIENCE):
-        """Wait for CREATE_COMPLETE; returns the Look."""
+        """Wait for CREATE_COMPLETE; returns the last observation."""
         seen = []
 
         def poll():

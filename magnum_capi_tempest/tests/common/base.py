@@ -55,7 +55,7 @@ PERSONAS = frozenset(('alt', 'project_admin', 'project_reader'))
 #: Tolerated errors that no test has reported yet, of all classes in a process.
 _TOLERATED = []
 
-#: What no test has told of the clusters of all classes in a process.
+#: What no test has reported yet of the clusters of all classes in a process.
 _PHASES = phases.Phases()
 
 #: Versions of the cloud that a test of this process has already reported.

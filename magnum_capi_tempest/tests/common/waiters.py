@@ -378,7 +378,7 @@ class ClusterWaiter:
         :param nodegroup: uuid.
         :returns: observations.Observation.
         """
-        def look_for_group():
+        def list_then_observe():
             groups = self._nodegroups.list_nodegroups(cluster_id)
             state = self.observe(cluster_id)
             left = [g for g in groups['nodegroups'] if g['uuid'] == nodegroup]
@@ -386,7 +386,7 @@ class ClusterWaiter:
                 left) else state
 
         return self._wait(
-            lambda: self._reached(cluster_id, look_for_group),
+            lambda: self._reached(cluster_id, list_then_observe),
             f'node group {nodegroup} of cluster {cluster_id} to be deleted',
             self._timeout,
             done=lambda state: (state.nodegroup is None

@@ -216,7 +216,7 @@ class TestGo(base.TestCase):
         for name in 'go.mod', 'go.sum':
             (source / name).write_text('module m\n')
         self.patch(go, 'module_directory', lambda *args: source)
-        out = self.folder / 'work' / 'etcd'
+        out = self.folder / 'made' / 'etcd'
         out.parent.mkdir()
         for does in ':', 'echo "require x v9.9.9" >> go.mod':
             self.fake(build=does)
@@ -231,7 +231,7 @@ class TestGo(base.TestCase):
                 self.assertEqual([], os.listdir(out.parent))
 
         called = (self.folder / 'called').read_text()
-        self.assertIn('/work/go-tmp/module build -mod=mod', called)
+        self.assertIn('/made/go-tmp/module build -mod=mod', called)
         self.assertIn(f'-o {out} go.etcd.io/etcd/server/v3', called)
 
     def command(self, **fields):
