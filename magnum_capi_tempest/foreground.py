@@ -46,7 +46,7 @@ _GONE = 10
 _PACE = waiting.Pace(0.02, 1.5, 0.5)
 
 
-class _Told(BaseException):
+class _Terminated(BaseException):
     """A signal of this number asked this program to end."""
 
     def __init__(self, number):
@@ -82,20 +82,20 @@ def run(argv, *, env=None, cwd=None, read=None, cleanup=CLEANUP) -> int:
             # It would be stopped if it read from the terminal.
             stdin=processes.NOTHING, process_group=0,
             stdout=None if read is None else processes.PIPE,
-            preexec_fn=_hear_sigint)
+            preexec_fn=_restore_sigint)
         tree = _Tree(process, mark)
         with _reading(process, read):
             try:
                 return _end_of(process, tree, listen, cleanup)
             except BaseException as e:
-                with _deaf():
+                with _ignoring_signals():
                     tree.end()
-                if isinstance(e, _Told):
+                if isinstance(e, _Terminated):
                     raise SystemExit(128 + e.number) from None
                 raise
 
 
-def _hear_sigint():
+def _restore_sigint():
     # nohup and the background jobs of scripts ignore it; only we send it.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
@@ -121,17 +121,17 @@ def _end_of(process, tree, listen, cleanup):
     try:
         listen()
         return process.wait()
-    except (KeyboardInterrupt, _Told) as e:
+    except (KeyboardInterrupt, _Terminated) as e:
         # Once their parents have ended, its descendants cannot be found.
-        tree.look()
+        tree.alive()
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGINT)
-        told = isinstance(e, _Told)
+        terminated = isinstance(e, _Terminated)
         progress.Progress().info(
             'Interrupted: what runs may clean up'
-            + (f' for {cleanup:g} s' if told else '')
+            + (f' for {cleanup:g} s' if terminated else '')
             + '; a second signal ends it at once')
-        if not told:
+        if not terminated:
             process.wait()
         with contextlib.suppress(errors.WaitTimeout):
             waiting.wait_for(
@@ -144,17 +144,17 @@ def _end_of(process, tree, listen, cleanup):
 def _listening():
     """Have signals raise once the function that this yields was called.
 
-    SIGTERM and SIGHUP raise _Told, SIGINT raises KeyboardInterrupt as usual.
+    SIGTERM and SIGHUP raise _Terminated, SIGINT KeyboardInterrupt as usual.
     Earlier, a program could be left running that nothing knows of.
     """
-    told, listens, last = [], [], {}
-    raised = {signal.SIGTERM: _Told(signal.SIGTERM)}
+    received, listens, last = [], [], {}
+    raised = {signal.SIGTERM: _Terminated(signal.SIGTERM)}
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-        raised[signal.SIGHUP] = _Told(signal.SIGHUP)
+        raised[signal.SIGHUP] = _Terminated(signal.SIGHUP)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         raised[signal.SIGINT] = KeyboardInterrupt
 
-    def tell(number, _frame):
+    def handle(number, _frame):
         now = time.monotonic()
         if number == signal.SIGHUP:
             progress.leave_terminal()
@@ -162,20 +162,20 @@ def _listening():
                 _TWICE):
             return
         last[number] = now
-        told.append(raised[number])
+        received.append(raised[number])
         if listens:
             raise raised[number]
 
     def listen():
         listens.append(True)
-        if told:
-            raise told[0]
+        if received:
+            raise received[0]
 
     if threading.current_thread() is not threading.main_thread():
         # Only the main thread gets signals.
         yield lambda: None
         return
-    before = {number: signal.signal(number, tell) for number in raised}
+    before = {number: signal.signal(number, handle) for number in raised}
     try:
         yield listen
     finally:
@@ -184,7 +184,7 @@ def _listening():
 
 
 @contextlib.contextmanager
-def _deaf():
+def _ignoring_signals():
     """Ignore signals during a step that only takes seconds."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -209,7 +209,7 @@ class _Tree:
         self._mark = mark
         self._seen = {psutil.Process(process.pid)}
 
-    def look(self) -> set[psutil.Process]:
+    def alive(self) -> set[psutil.Process]:
         """Those that are still alive."""
         self._seen.update(process for process in psutil.process_iter()
                           if proc.variable(process, _MARK) == self._mark)
@@ -219,7 +219,7 @@ class _Tree:
         return {*filter(_lives, self._seen)}
 
     def send(self, number):
-        for process in self.look():
+        for process in self.alive():
             with contextlib.suppress(psutil.Error):
                 process.send_signal(number)
 
@@ -227,9 +227,9 @@ class _Tree:
         """End all of it, after some time to end by itself."""
         self.send(signal.SIGTERM)
         with contextlib.suppress(errors.WaitTimeout):
-            self._wait(self.look, _PATIENCE)
+            self._wait(self.alive, _PATIENCE)
             return
-        self._wait(lambda: self.send(signal.SIGKILL) or self.look(), _GONE)
+        self._wait(lambda: self.send(signal.SIGKILL) or self.alive(), _GONE)
 
     def _wait(self, poll, timeout):
         waiting.wait_for(

@@ -2,7 +2,7 @@
 
 """Whether containers can run here, and if not, why.
 
-Decisions are pure functions of :class:`Facts`, which :func:`look` gathers.
+Decisions are pure functions of :class:`Facts`, which :func:`inspect` gathers.
 Obstacles that no file shows (a filter on system calls, a kernel without a
 module) are found by a trial in temporary namespaces.
 """
@@ -76,7 +76,7 @@ def problem(store=None) -> str | None:
 
     :param store: folder where images would be kept.
     """
-    facts = look()
+    facts = inspect()
     found = verdict(facts)
     if found is None:
         found = verdict(dataclasses.replace(
@@ -112,7 +112,7 @@ def verdict(facts) -> str | None:
     return None
 
 
-def look() -> Facts:
+def inspect() -> Facts:
     """Gather the facts of this host, without the trial."""
     return Facts(
         platform=sys.platform, user=os.geteuid(),

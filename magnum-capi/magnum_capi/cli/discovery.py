@@ -89,8 +89,8 @@ class _OfHost(command.Command):
              pipeline: pathlib.Path | None = None) -> 'host_module.Host':
         from magnum_capi.discovery import host
         with base.quiet(self.app.options.debug):
-            return host.look(args.config_file, args.config_dir,
-                             args.inventory, pipeline)
+            return host.inspect(args.config_file, args.config_dir,
+                                args.inventory, pipeline)
 
 
 def _add_cloud(parser: argparse.ArgumentParser) -> None:
@@ -212,7 +212,7 @@ class Audit(base.Verdict, _OfHost, base.Lister):
                 raise errors.UsageError(
                     'No driver of this name is installed, and no template in '
                     'the cloud names it', where=args.without)
-        for line in (*host.looked_at, f'Cloud: {args.os_cloud}, {cloud.who}'
+        for line in (*host.read_from, f'Cloud: {args.os_cloud}, {cloud.who}'
                      if cloud else 'Cloud: not checked (--os-cloud)'):
             print(line, file=sys.stderr)
         if cloud and args.without:

@@ -65,18 +65,18 @@ class Host:
     """Drivers and where they were read from.
 
     :param position: of the filter; None: there is no paste file to check.
-    :param looked_at: sentences for the user.
+    :param read_from: sentences for the user on what was read.
     """
 
     catalog: model.Catalog
     position: paste.Position | None
-    looked_at: tuple[str, ...]
+    read_from: tuple[str, ...]
 
 
-def look(files: collections.abc.Sequence[str] = (),
-         folders: collections.abc.Sequence[str] = (),
-         inventory: str | os.PathLike[str] | None = None,
-         pipeline: str | os.PathLike[str] | None = None) -> Host:
+def inspect(files: collections.abc.Sequence[str] = (),
+            folders: collections.abc.Sequence[str] = (),
+            inventory: str | os.PathLike[str] | None = None,
+            pipeline: str | os.PathLike[str] | None = None) -> Host:
     """Read this machine, or an inventory from another.
 
     :param files: configuration files, as with Magnum's ``--config-file``.
@@ -93,11 +93,11 @@ def look(files: collections.abc.Sequence[str] = (),
                 'An inventory includes the configuration',
                 hint='Leave --config-file and --config-dir out')
         catalog = read(inventory)
-        looked_at = [f'Drivers and configuration: inventory {inventory}']
+        read_from = [f'Drivers and configuration: inventory {inventory}']
     else:
         sources = catalog_.configure(files, folders)
         catalog = catalog_.load(catalog_.policy())
-        looked_at = [
+        read_from = [
             f'Drivers: {len(catalog.offers)} of this Python environment',
             'Configuration: ' + (', '.join(sources)
                                  or 'none found, defaults of Magnum')]
@@ -111,14 +111,14 @@ def look(files: collections.abc.Sequence[str] = (),
                  "--inventory the output that 'magnum-capi discovery list -f "
                  "json' has there")
     try:
-        position, told = _position(found)
+        position, description = _position(found)
     except errors.UsageError as e:
         if pipeline:
             raise
-        position, told = None, (
+        position, description = None, (
             f'{found} cannot be understood, assumed to be without the '
             f'filter: {e.what}')
-    return Host(catalog, position, (*looked_at, f'Pipeline: {told}'))
+    return Host(catalog, position, (*read_from, f'Pipeline: {description}'))
 
 
 def _pipeline(conf: cfg.ConfigOpts) -> str | None:

@@ -156,7 +156,7 @@ class RunningTest(_Base):
         said = self.ask(container)
         held = int(said['CapBnd'], 16)
         self.assertTrue(held >> host.CAPABILITIES['CAP_SYS_ADMIN'] & 1)
-        self.assertEqual(0, held & ~host.look().capabilities)
+        self.assertEqual(0, held & ~host.inspect().capabilities)
         self.assertEqual('1', said['Pid'].strip())
 
     def test_what_this_host_refuses_is_lowered(self):

@@ -310,7 +310,7 @@ class ExplainTest(_Base):
         # Of either command whose exit code 1 is one.
         argv = self.inventory(A)
         self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi.discovery.host.look', mock.Mock(
+            'magnum_capi.discovery.host.inspect', mock.Mock(
                 side_effect=KeyError('bug'))))
         for command, more in ((cli.Explain, ['--property', 'os_distro=x']),
                               (cli.Audit, [])):

@@ -72,19 +72,19 @@ class HostTestCase(testtools.TestCase):
         return self.write('inventory.json', json.dumps(written(made)))
 
     def problem(self, kind, **arguments):
-        return self.assertRaises(kind, host.look, **arguments)
+        return self.assertRaises(kind, host.inspect, **arguments)
 
 
 class DriversTest(HostTestCase):
 
     def test_what_is_installed(self):
-        found = host.look()
+        found = host.inspect()
         self.assertEqual(['mct_good'], [o.name for o in found.catalog.offers])
         self.assertEqual(
             ('Drivers: 1 of this Python environment',
              'Configuration: none found, defaults of Magnum',
              'Pipeline: not checked, assumed to be without the filter'),
-            found.looked_at)
+            found.read_from)
         self.assertIsNone(found.position)
 
     def test_nothing_is_installed(self):
@@ -102,22 +102,22 @@ class DriversTest(HostTestCase):
                 ({'folders': [str(self.base)]}, model.State.DISABLED),
                 ({'files': [self.write('b/b.conf', '')]},
                  model.State.USABLE)):
-            found = host.look(**arguments)
+            found = host.inspect(**arguments)
             self.assertEqual({state}, {*found.catalog.states.values()})
             [[path]] = arguments.values()
-            self.assertIn(f'Configuration: {path}', found.looked_at)
+            self.assertIn(f'Configuration: {path}', found.read_from)
         self.write('etc/magnum.conf', off)
         self.assertEqual({model.State.DISABLED},
-                         {*host.look().catalog.states.values()})
+                         {*host.inspect().catalog.states.values()})
 
     def test_an_inventory_is_instead_of_what_is_installed(self):
         path = self.inventory()
-        found = host.look(inventory=path)
+        found = host.inspect(inventory=path)
         self.assertEqual(ALL.offers, found.catalog.offers)
         self.assertEqual(
             (f'Drivers and configuration: inventory {path}',
              'Pipeline: not checked, assumed to be without the filter'),
-            found.looked_at)
+            found.read_from)
 
     def test_an_inventory_of_nothing(self):
         path = self.inventory(model.Catalog(()))
@@ -138,8 +138,8 @@ class PipelineTest(HostTestCase):
         """With api_paste_config; returns the position and what is said."""
         conf = self.write('x/magnum.conf', '[api]\n' + (
             f'api_paste_config = {setting}\n' if setting else ''))
-        found = host.look([conf], **arguments)
-        return found.position, found.looked_at[-1]
+        found = host.inspect([conf], **arguments)
+        return found.position, found.read_from[-1]
 
     def test_the_position(self):
         for line, position, said in (
@@ -162,7 +162,7 @@ class PipelineTest(HostTestCase):
         for found in (self.look(mine), self.look(other, pipeline=mine),
                       self.look('named.ini'), self.look()):
             self.assertEqual(paste.Position.IN_PLACE, found[0])
-        self.assertEqual(paste.Position.IN_PLACE, host.look(
+        self.assertEqual(paste.Position.IN_PLACE, host.inspect(
             inventory=self.inventory(), pipeline=mine).position)
 
     def test_one_that_is_not_there(self):
