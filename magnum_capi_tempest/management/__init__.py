@@ -2,9 +2,8 @@
 
 """WHERE does Cluster API run?
 
-A management cluster without containers: etcd, kube-apiserver,
-kube-controller-manager and one program with Cluster API's controllers, all
-on their own loopback address. ::
+A management cluster without containers: etcd, kube-apiserver and one program
+with all controllers, on a loopback address of their own. ::
 
     layout = management.Layout(directory, address='127.77.0.1')
     plane = management.Processes(layout, programs={'etcd': path, ...})

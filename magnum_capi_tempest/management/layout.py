@@ -12,13 +12,12 @@ import pathlib
 import types
 
 #: Listener -> offset from ``port_base``; the last digits of the usual port
-#: (etcd 2379 and 2380, kube-apiserver 6443,
-#: kube-controller-manager 10257, controller-runtime 9443 and 9440).
+#: (etcd 2379 and 2380, kube-apiserver 6443, controller-runtime 9443 and
+#: 9440).
 OFFSETS = types.MappingProxyType({
     'etcd': 79,
     'etcd-peer': 80,
     'kube-apiserver': 443,
-    'kube-controller-manager': 257,
     'capi-webhook': 943,
     'capi-health': 440,
     # Only with the OpenStack provider.

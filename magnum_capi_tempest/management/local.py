@@ -91,8 +91,6 @@ class Processes:
             programs.etcd(layout, paths['etcd'], hold(self._lock)),
             programs.kube_apiserver(
                 layout, paths['kube-apiserver'], self.client(timeout=3)),
-            programs.kube_controller_manager(
-                layout, paths['kube-controller-manager']),
             programs.capi(layout, paths['capi'], self._docker_host,
                           self._rate_limiting, self._endpoint_network,
                           paths.get(programs.CLOUD_CONTROLLER)),

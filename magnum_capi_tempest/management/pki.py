@@ -10,7 +10,7 @@ addresses.
 Files below one folder (mode 0700, files 0600)::
 
     ca.crt, ca.key
-    server.crt, server.key      kube-apiserver, kube-controller-manager, etcd
+    server.crt, server.key      kube-apiserver, etcd
     etcd-client.crt, .key       for kube-apiserver as a client of etcd
     admin.crt, .key             and one pair for every name of CLIENTS
     webhook/tls.crt, tls.key    names that controller-runtime expects
@@ -37,7 +37,6 @@ from magnum_capi_tempest import kubeconfig
 CLIENTS = types.MappingProxyType({
     'admin': 'magnum-capi-admin',
     'capi': 'magnum-capi-manager',
-    'kube-controller-manager': 'system:kube-controller-manager',
 })
 
 #: Days; a cluster of this kind lives for hours.

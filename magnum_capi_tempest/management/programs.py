@@ -14,7 +14,7 @@ from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import supervision
 
 #: Names of the programs, in the order in which they start.
-NAMES = ('etcd', 'kube-apiserver', 'kube-controller-manager', 'capi')
+NAMES = ('etcd', 'kube-apiserver', 'capi')
 
 #: Cluster API Provider OpenStack, for machines of a cloud; starts last.
 OPENSTACK = 'capo'
@@ -26,7 +26,6 @@ CLOUD_CONTROLLER = 'openstack-cloud-controller-manager'
 LISTENERS = types.MappingProxyType({
     'etcd': ('etcd', 'etcd-peer'),
     'kube-apiserver': ('kube-apiserver',),
-    'kube-controller-manager': ('kube-controller-manager',),
     'capi': ('capi-webhook', 'capi-health'),
     'capo': ('capo-webhook', 'capo-health'),
 })
@@ -141,35 +140,9 @@ def physical_memory():
     return os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') >> 20
 
 
-def kube_controller_manager(layout, program):
-    """Garbage collection and deletion of namespaces, nothing else.
-
-    Without them, a deleted cluster leaves its secrets behind, and a new
-    cluster of the same name would use the old certificate authority.
-    """
-    pki = layout.pki
-    kubeconfig = pki / 'kube-controller-manager.kubeconfig'
-    probe = kube.Endpoint(
-        layout.url('kube-controller-manager'), pki / 'ca.crt', timeout=3)
-    return _program(layout, 'kube-controller-manager', [
-        program, f'--kubeconfig={kubeconfig}',
-        f'--authentication-kubeconfig={kubeconfig}',
-        f'--authorization-kubeconfig={kubeconfig}',
-        f'--bind-address={layout.address}',
-        f'--secure-port={layout.port("kube-controller-manager")}',
-        f'--tls-cert-file={pki}/server.crt',
-        f'--tls-private-key-file={pki}/server.key',
-        '--controllers=garbage-collector-controller,namespace-controller,'
-        'serviceaccount-controller',
-        f'--service-account-private-key-file={pki}/service-account.key',
-        '--concurrent-gc-syncs=5', '--leader-elect=false',
-        '--profiling=false'],
-        lambda: probe.answers('/healthz'))
-
-
 def capi(layout, program, docker_host=None, rate_limiting=False,
          endpoint_network=None, cloud_controller=None):
-    """Cluster API's controllers and the infrastructure provider.
+    """The controllers of Cluster API, of its providers and of Kubernetes.
 
     :param endpoint_network: boot machines from their user data, for the
         OpenStack provider (:func:`capo`), with control plane endpoints in

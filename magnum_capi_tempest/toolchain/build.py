@@ -74,6 +74,8 @@ def key(program) -> str:
         ldflags(build.variables), pins.architecture(), *kinds)).encode())
     folder = build.path
     for file in sources(folder) if folder else ():
+        if not build.own and file.name not in ('go.mod', 'go.sum'):
+            continue
         content = hashlib.sha256(file.read_bytes()).hexdigest()
         digest.update(
             f'{file.relative_to(folder)} {content}\n'.encode())

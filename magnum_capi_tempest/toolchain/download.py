@@ -13,6 +13,7 @@ import hashlib
 import os
 import pathlib
 import queue
+import shutil
 import socket
 import tarfile
 import threading
@@ -76,10 +77,9 @@ def problem(where: str) -> str | None:
 
 
 def fetch(download, target: pathlib.Path, note=lambda text: None):
-    """Download a program.
+    """Download a release file.
 
     :param download: a :class:`pins.Download`.
-    :param target: the program; only the wanted member of an archive is read.
     :param note: called with a message on the progress.
     :raises Closed: the publisher cannot be reached.
     :raises Unavailable: no such file, or the transfer breaks.
@@ -97,14 +97,36 @@ def fetch(download, target: pathlib.Path, note=lambda text: None):
             if not left:
                 raise Unavailable('The download was interrupted', where=where,
                                   last_seen=_short(e)) from e
-    found = digest(part)
-    if found != download.sha256:
+    found = digest(part, download.algorithm)
+    if found != download.digest:
         raise errors.EnvironmentProblem(
             'The downloaded file is not the pinned one', where=where,
-            last_seen=f'sha256 {found}, pinned {download.sha256}',
+            last_seen=f'{download.algorithm} {found}, pinned '
+                      f'{download.digest}',
             hint='Do not use it. A proxy, a mirror or the publisher has '
                  'changed the file; put the program on PATH to do without')
-    _unpack(download, part, target)
+    part.rename(target)
+
+
+def extract(download, archive: pathlib.Path, target: pathlib.Path):
+    """Read a program out of a release file that is an archive.
+
+    :param download: a :class:`pins.Download` with a member; only this one is
+        read.
+    :raises EnvironmentProblem: the archive does not have it.
+    """
+    try:
+        with tarfile.open(archive, 'r:gz') as members:
+            stream = members.extractfile(download.member)
+            if stream is None:
+                raise KeyError(download.member)
+            with stream, open(target, 'wb') as out:
+                shutil.copyfileobj(stream, out, 1 << 20)
+    except (KeyError, tarfile.TarError, EOFError) as e:
+        raise errors.EnvironmentProblem(
+            f'The pinned archive does not contain {download.member}',
+            where=download.url, last_seen=str(e),
+            hint='Correct pins.toml') from e
 
 
 @functools.cache
@@ -182,26 +204,6 @@ def _transfer(where, part, note):
                 note(f'{disk.text(have)} of {disk.text(length)}')
 
 
-def _unpack(download, part, target):
-    if download.member is None:
-        part.rename(target)
-        return
-    try:
-        with tarfile.open(part, 'r:gz') as archive:
-            stream = archive.extractfile(download.member)
-            if stream is None:
-                raise KeyError(download.member)
-            with stream, open(target, 'wb') as out:
-                while block := stream.read(1 << 20):
-                    out.write(block)
-    except (KeyError, tarfile.TarError, EOFError) as e:
-        raise errors.EnvironmentProblem(
-            f'The pinned archive does not contain {download.member}',
-            where=download.url, last_seen=str(e),
-            hint='Correct pins.toml') from e
-    part.unlink()
-
-
 def _short(error):
     """The innermost reason: requests nests up to four exceptions."""
     while True:
@@ -213,7 +215,7 @@ def _short(error):
         error = inner
 
 
-def digest(file: pathlib.Path) -> str:
-    """SHA-256 of a file, hex."""
+def digest(file: pathlib.Path, algorithm='sha256') -> str:
+    """Digest of a file, hex."""
     with open(file, 'rb') as stream:
-        return hashlib.file_digest(stream, 'sha256').hexdigest()
+        return hashlib.file_digest(stream, algorithm).hexdigest()

@@ -26,18 +26,29 @@ ARCHITECTURES = {'x86_64': 'amd64', 'amd64': 'amd64',
                  'aarch64': 'arm64', 'arm64': 'arm64'}
 
 
+#: Of the digests of release files, as their publishers state them.
+ALGORITHMS = ('sha256', 'sha512')
+
+
 @dataclasses.dataclass(frozen=True)
 class Download:
     """One release file for this architecture.
 
-    :param sha256: expected hex digest of the downloaded file.
+    :param digest: expected hex digest of the downloaded file.
     :param member: path of the program in a tar archive, None for a file
         that is the program itself.
+    :param algorithm: of the digest: "sha256" or "sha512".
     """
 
     url: str
-    sha256: str
+    digest: str
     member: str | None = None
+    algorithm: str = 'sha256'
+
+    @property
+    def name(self) -> str:
+        """Name of the file."""
+        return self.url.rsplit('/', 1)[-1]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,7 +73,9 @@ class Module:
 class Build:
     """A build with Go.
 
-    :param package: Go package of the program; "." and "./x" are our own.
+    :param package: Go package of the program; "." and "./x" are our own, any
+        other one is of ``module`` or of a dependency of the module in
+        ``folder``.
     :param module: whose authors' pins the dependencies are; None: ``folder``
         is a module of its own.
     :param folder: our sources: ``go/NAME``, beside ``pins.toml``, or a folder
@@ -97,6 +110,11 @@ class Build:
         if self.folder.startswith(f'{SOURCES}/'):
             return FILE.parent / self.folder
         return resources.find(self.folder)
+
+    @property
+    def own(self) -> bool:
+        """Whether the program is made from files in ``folder``."""
+        return self.package.startswith('.')
 
     @property
     def installed(self) -> bool:
@@ -232,12 +250,13 @@ def _program(name, data, builds, arch):
 
 
 def _download(data, names):
-    found = (data or {}).get('sha256', {}).get(names['arch'])
-    if not found:
-        return None
-    member = data.get('member')
-    return Download(data['url'].format(**names), found,
-                    member and member.format(**names))
+    for algorithm in ALGORITHMS:
+        digest = (data or {}).get(algorithm, {}).get(names['arch'])
+        if digest:
+            member = data.get('member')
+            return Download(data['url'].format(**names), digest,
+                            member and member.format(**names), algorithm)
+    return None
 
 
 def _build(data, names, modules, ldflags):

@@ -51,7 +51,7 @@ class Resolver:
     """
 
     #: Publishers of which a message has said that they cannot be reached.
-    _told: set[str] = set()
+    _unreachable: set[str] = set()
 
     def __init__(self, pins, store: stores.Store, progress):
         self._pins = pins
@@ -68,7 +68,7 @@ class Resolver:
         """
         program = self._pins.programs[name]
         try:
-            found = on_path(program) or self._kept(program, tell=True)
+            found = on_path(program) or self._kept(program, report=True)
             if found:
                 return found
             with self._store.making(
@@ -102,19 +102,19 @@ class Resolver:
         found = {}
         if program.download:
             found['download'] = self._store.file(
-                program.name, program.version, program.download.sha256)
+                program.name, program.version, program.download.digest)
         if program.build and (program.build.installed or not found):
             found['build'] = self._store.file(
                 program.name, program.version, build.key(program))
         return found
 
-    def _kept(self, program, tell=False):
+    def _kept(self, program, report=False):
         for file in self._ways(program).values():
             fault = self._store.fault(file)
             if fault is None:
                 self._store.used(file)
                 return file
-            if tell and fault != 'missing':
+            if report and fault != 'missing':
                 self._progress.info(f'{file} is broken: {fault}; replacing it')
         return None
 
@@ -123,12 +123,12 @@ class Resolver:
         ways = self._ways(program)
         if 'download' in ways:
             try:
-                self._download(program, out)
+                self._download(program.download, out)
                 _require_version(program, out, 'download')
                 return self._store.publish(ways['download'], work)
             except download.Unavailable as e:
                 why = f'{e.what}: {e.last_seen}'
-                self._tell(program, why, isinstance(e, download.Closed))
+                self._report(program, why, isinstance(e, download.Closed))
         if 'build' in ways:
             build.make(program, out, self._progress,
                        warm=self._warm(program.build.origin))
@@ -140,24 +140,38 @@ class Resolver:
                              'way to build it',
             hint=f'Put {program.name} {program.version} on PATH')
 
-    def _download(self, program, out):
+    def _download(self, release, out):
+        if release.member is None:
+            self._fetch(release, out)
+            return
+        # Programs may share an archive, so it stays.
+        archive = self._store.file('archives', release.name, release.digest,
+                                   release.name)
+        with self._store.making('archives', f'downloads {release.name}',
+                                self._progress) as work:
+            if self._store.fault(archive) is not None:
+                self._fetch(release, work / release.name)
+                self._store.publish(archive, work)
+            self._store.used(archive)
+            download.extract(release, archive, out)
+
+    def _fetch(self, release, target):
         failure = None
-        with self._progress.step(
-                f'downloading {program.name} {program.version}') as note:
+        with self._progress.step(f'downloading {release.name}') as note:
             try:
-                download.fetch(program.download, out, note)
+                download.fetch(release, target, note)
             except download.Unavailable as e:
                 # Not fatal while there is another way.
                 failure = e
         if failure:
             raise failure
 
-    def _tell(self, program, why, closed):
+    def _report(self, program, why, closed):
         """Say why there is no download; of a publisher only once."""
         if not closed:
             self._progress.info(f'{program.name}: no download: {why}')
-        elif why not in self._told:
-            self._told.add(why)
+        elif why not in self._unreachable:
+            self._unreachable.add(why)
             self._progress.info(f'{why}; its programs are built with Go')
 
     def _warm(self, origin):

@@ -12,10 +12,9 @@ import (
 	"slices"
 	"strings"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
-	authorizationv1 "k8s.io/api/authorization/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/util/sets"
 	utilversion "k8s.io/apimachinery/pkg/util/version"
 	k8sversion "k8s.io/apimachinery/pkg/version"
@@ -25,6 +24,7 @@ import (
 	"k8s.io/apiserver/pkg/endpoints/handlers/responsewriters"
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/server"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
@@ -82,7 +82,7 @@ func (s *apiServer) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		respondError(rw, r, responsewriters.ForbiddenStatusError(attributes, ""))
 		return
 	}
-	s.answer(rw, r, info, who)
+	s.answer(rw, r, info)
 }
 
 // authenticate returns the user of a request: nil if there is no credential,
@@ -109,9 +109,8 @@ func isPublic(info *request.RequestInfo) bool {
 }
 
 // allowed covers what a fresh cluster allows: everything to system:masters,
-// which bypasses authorizers, and discovery and self-reviews to all other
-// authenticated users (cluster roles system:discovery and system:basic-user).
-// Roles created in the cluster have no effect.
+// which bypasses authorizers, and discovery to all other authenticated users
+// (cluster role system:discovery). Roles created in the cluster have no effect.
 func allowed(who user.Info, info *request.RequestInfo) bool {
 	if isPublic(info) {
 		return true
@@ -120,26 +119,18 @@ func allowed(who user.Info, info *request.RequestInfo) bool {
 		return true
 	}
 	if info.IsResourceRequest {
-		return info.Verb == "create" && isSelfReview(info)
+		return false
 	}
 	first, _, _ := strings.Cut(strings.TrimPrefix(info.Path, "/"), "/")
 	return info.Verb == "get" && slices.Contains([]string{"api", "apis", "openapi"}, first)
 }
 
-func isSelfReview(info *request.RequestInfo) bool {
-	return info.APIVersion == "v1" && (info.APIGroup == authorizationv1.GroupName &&
-		(info.Resource == "selfsubjectaccessreviews" || info.Resource == "selfsubjectrulesreviews") ||
-		info.APIGroup == authenticationv1.GroupName && info.Resource == "selfsubjectreviews")
-}
-
-func (s *apiServer) answer(rw http.ResponseWriter, r *http.Request, info *request.RequestInfo, who user.Info) {
+func (s *apiServer) answer(rw http.ResponseWriter, r *http.Request, info *request.RequestInfo) {
 	switch {
 	case isPublic(info) && info.Path == "/version":
 		writeJSON(rw, http.StatusOK, versionInfo(s.version(r.Context())))
 	case isPublic(info):
 		writeHealth(rw, r)
-	case info.IsResourceRequest && info.Verb == "create" && isSelfReview(info):
-		answerSelfReview(rw, r, who)
 	case info.IsResourceRequest && info.Verb != "watch" && info.Subresource == "":
 		dry, err := isDryRun(r, info.Verb)
 		if err != nil {
@@ -202,6 +193,10 @@ func writeJSON(rw http.ResponseWriter, code int, v any) {
 	rw.WriteHeader(code)
 	_ = json.NewEncoder(rw).Encode(v)
 }
+
+// codecs write, in JSON and in protobuf, errors that do not come from the
+// in-memory handler.
+var codecs = serializer.NewCodecFactory(clientgoscheme.Scheme).WithoutConversion()
 
 // respondError answers with a Status, in the encoding the client asked for.
 func respondError(rw http.ResponseWriter, r *http.Request, err error) {

@@ -173,29 +173,6 @@ func TestVersionIsThatOfTheControlPlane(t *testing.T) {
 	check(t, "version", v, struct{ Major, Minor, GitVersion string }{"1", "34", "v1.34.2"})
 }
 
-func TestQuestionsAboutOneself(t *testing.T) {
-	s := newServed(t)
-	const question = `{"kind":"SelfSubjectAccessReview","apiVersion":"authorization.k8s.io/v1","spec":{"resourceAttributes":{"verb":"list","resource":"nodes"}}}`
-	for _, c := range []struct {
-		who     *clientCert
-		allowed bool
-	}{{s.ca.client(t, "a", "system:masters"), true}, {s.ca.client(t, "nobody"), false}} {
-		a, err := s.ask(c.who, "", http.MethodPost, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", question, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		var review struct{ Status struct{ Allowed bool } }
-		_ = json.Unmarshal([]byte(a.body), &review)
-		check(t, "code", a.code, 201)
-		check(t, "allowed", review.Status.Allowed, c.allowed)
-	}
-	a, err := s.ask(s.ca.client(t, "nobody", "some"), "", http.MethodPost, "/apis/authentication.k8s.io/v1/selfsubjectreviews",
-		`{"kind":"SelfSubjectReview","apiVersion":"authentication.k8s.io/v1"}`, "")
-	if err != nil || !strings.Contains(a.body, `"username":"nobody"`) || !strings.Contains(a.body, `"system:authenticated"`) {
-		t.Errorf("%v %s", err, a.body)
-	}
-}
-
 func TestAnswersThatTheInMemoryHandlerLeavesOut(t *testing.T) {
 	s := newServed(t)
 	admin := s.ca.client(t, "a", "system:masters")

@@ -8,6 +8,9 @@
 //   - Cluster API's core, kubeadm bootstrap and kubeadm control plane
 //     controllers and webhooks, unmodified, from their public packages.
 //
+//   - Of kube-controller-manager the garbage collector and the controllers of
+//     namespaces and service accounts, unmodified: there is no other one.
+//
 //   - A stand-in for Cluster API Provider OpenStack: it reconciles
 //     OpenStackCluster, and OpenStackMachine with its OpenStackServer, as the
 //     real provider would report them if the cloud did everything at once (or
@@ -43,9 +46,8 @@
 // bootstrap, control plane), Cluster API Provider OpenStack v0.14.6 labelled
 // cluster.x-k8s.io/v1beta1=v1beta1, and HelmRelease and Manifests of
 // addons.stackhpc.com/v1alpha1 with a status subresource; with --docker alone
-// also those of the test provider. A garbage collector (kube-controller-manager)
-// must run, or deleted clusters leave Secrets behind. --webhook-cert-dir has
-// tls.crt and tls.key for the webhooks.
+// also those of the test provider. --webhook-cert-dir has tls.crt and tls.key for
+// the webhooks.
 //
 // # Where it listens
 //
@@ -111,6 +113,7 @@ func main() {
 	mgr := newManager(o)
 	p := newProviders(ctx, mgr, o)
 	if o.clusterAPI {
+		addKubernetesControllers(ctx, mgr)
 		p.core(ctx)
 		p.bootstrap(ctx)
 		p.controlPlane(ctx)

@@ -47,7 +47,7 @@ version = "1.0.0"
 [programs.nnp.download]
 url = "https://dl.k8s.io/nnp-v{{version}}-linux-{{arch}}.tar.gz"
 member = "linux-{{arch}}/nnp"
-sha256 = {{ {arch} = "{nnp}" }}
+sha512 = {{ {arch} = "{nnp}" }}
 [programs.nnp.build]
 sources = "go/helpers"
 package = "./nnp"
@@ -99,7 +99,7 @@ class DownloadsTest(testtools.TestCase):
         self.pins = self.base / 'pins.toml'
         self.pins.write_text(PINS.format(
             arch=arch, pause=hashlib.sha256(PAUSE).hexdigest(),
-            nnp=hashlib.sha256(archive.read_bytes()).hexdigest()))
+            nnp=hashlib.sha512(archive.read_bytes()).hexdigest()))
         self.server = http.server.ThreadingHTTPServer(
             ('127.0.0.1', 0), functools.partial(
                 _Handler, directory=self.mirror))

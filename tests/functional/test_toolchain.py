@@ -27,7 +27,7 @@ from magnum_capi_tempest.toolchain import programs
 from tests.functional import recorder
 
 #: Programs that commands use, and no image has.
-NAMES = ('etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl',
+NAMES = ('etcd', 'kube-apiserver', 'kubectl',
          'helm', 'clusterctl', 'capi', 'sonobuoy', 'hydrophone')
 
 ENSURE = ('from magnum_capi_tempest import toolchain; '

@@ -86,7 +86,7 @@ class RunningTest(_Base):
                  for s, ready in standalone.status(self.directory)}
         self.assertEqual(
             {'etcd': True, 'kube-apiserver': True, 'capi': True,
-             'kube-controller-manager': True, 'supervisord': True}, found)
+             'supervisord': True}, found)
 
     def test_crds_are_the_same_in_another_cluster(self):
         directory = self.folder()

@@ -11,7 +11,7 @@ from tests.proofs.robustness import base
 
 load_tests = testscenarios.load_tests_apply_scenarios
 
-PROGRAMS = ('rabbitmq', 'mariadb', 'etcd', 'kube-controller-manager', 'capi',
+PROGRAMS = ('rabbitmq', 'mariadb', 'etcd', 'capi',
             'keystone')
 
 

@@ -59,7 +59,7 @@ class RunningTest(boxes.TestCase):
         total = rows.pop('total')
         self.assertEqual(
             {*SERVICES, 'etcd', 'kube-apiserver',
-             'kube-controller-manager', 'capi', 'supervisord'}, set(rows))
+             'capi', 'supervisord'}, set(rows))
         self.assertEqual({'RUNNING'}, {r['State'] for r in rows.values()})
         self.assertThat(total['Memory MiB'] * 2**20,
                         matchers.LessThan(MOST_MEMORY))

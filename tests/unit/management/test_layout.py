@@ -51,7 +51,7 @@ class ProgramsTest(testtools.TestCase):
             for argument in p.argv:
                 self.assertNotIn('0.0.0.0:', argument)
                 self.assertNotIn('=0.0.0.0', argument)
-        for name in ('kube-apiserver', 'kube-controller-manager', 'capi',
+        for name in ('kube-apiserver', 'capi',
                      'capo'):
             self.assertIn('--bind-address=127.80.0.1',
                           self.programs[name].argv)

@@ -280,7 +280,7 @@ class VersionsTest(_Base):
         found = boxes._versions(samples.a_spec())
         self.assertEqual(
             {*toolchain.pins.load().programs} & {*found},
-            {'etcd', 'kube-apiserver', 'kube-controller-manager', 'capi',
+            {'etcd', 'kube-apiserver', 'capi',
              'kubectl', 'helm'})
         self.assertRegex(found['capi'], r'^[0-9.]+-[0-9a-f]{12}$')
         self.assertEqual(environment.key(), found['packages of Magnum'])

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
+import hashlib
+import os
 import socket
 import threading
 import time
@@ -9,6 +11,7 @@ import fixtures
 
 from magnum_capi import errors
 from magnum_capi_tempest.toolchain import download
+from magnum_capi_tempest.toolchain import pins
 from tests.unit.toolchain import base
 
 CONTENT = bytes(range(256)) * 4096
@@ -53,21 +56,16 @@ class TestFetch(_Base):
         self.assertEqual('1.0 MiB of 1.0 MiB', notes[-1])
         self.assertEqual([self.target], list(self.folder.iterdir()))
 
-    def test_only_the_wanted_member_of_an_archive(self):
-        archive = base.archive('linux/p', b'program')
-        self.server.files['/p'] = archive
-        self.pin = base.release(self.pin.url, archive, 'linux/p')
+    def test_sha512(self):
+        self.pin = pins.Download(
+            self.pin.url, hashlib.sha512(CONTENT).hexdigest(),
+            algorithm='sha512')
         self.fetch()
 
-        self.assertEqual(b'program', self.target.read_bytes())
-        self.assertEqual([self.target], list(self.folder.iterdir()))
-
-    def test_pinned_archives_that_lack_the_program(self):
-        for content in base.archive('other', b'program'), b'x' * 99:
-            self.server.files['/p'] = content
-            self.pin = base.release(self.pin.url, content, 'linux/p')
-            self.assertIn('does not contain linux/p',
-                          self.refused(errors.EnvironmentProblem))
+        self.assertEqual(CONTENT, self.target.read_bytes())
+        self.server.files['/p'] = CONTENT[:-1]
+        self.target.unlink()
+        self.assertIn('sha512', self.refused(errors.EnvironmentProblem))
 
     def test_mirror(self):
         self.server.files = {'/m/dl.k8s.io/release/p': CONTENT}
@@ -93,7 +91,7 @@ class TestFetch(_Base):
             self.server.files['/p'] = content
             message = self.refused(errors.EnvironmentProblem)
             self.assertIn('is not the pinned one', message)
-            self.assertIn(self.pin.sha256, message)
+            self.assertIn(self.pin.digest, message)
         self.assertEqual(3, len(self.server.requests))
 
     def test_missing_file_says_nothing_of_the_publisher(self):
@@ -179,3 +177,24 @@ class TestFetch(_Base):
 
         self.assertIn('1.0 MiB free, 2.0 MiB needed', message)
         self.assertIn(str(self.folder), message)
+
+
+class TestExtract(base.TestCase):
+
+    def extract(self, content):
+        archive = self.folder / 'a.tar.gz'
+        archive.write_bytes(content)
+        download.extract(base.release('https://h/a.tar.gz', content,
+                                      'linux/p'), archive, self.folder / 'p')
+
+    def test_only_the_wanted_member(self):
+        self.extract(base.archive('linux/p', b'program'))
+
+        self.assertEqual(b'program', (self.folder / 'p').read_bytes())
+        self.assertEqual({'a.tar.gz', 'p'}, {*os.listdir(self.folder)})
+
+    def test_archives_that_lack_the_program(self):
+        for content in base.archive('other', b'program'), b'x' * 99:
+            error = self.assertRaises(
+                errors.EnvironmentProblem, self.extract, content)
+            self.assertIn('does not contain linux/p', str(error))

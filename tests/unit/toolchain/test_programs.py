@@ -18,6 +18,7 @@ from magnum_capi_tempest.toolchain import download
 from magnum_capi_tempest.toolchain import pins
 from magnum_capi_tempest.toolchain import programs
 from magnum_capi_tempest.toolchain import store
+from tests.unit.conformance import archives
 from tests.unit.toolchain import base
 
 BUILD = pins.Build(
@@ -138,7 +139,7 @@ class TestResolver(base.TestCase):
         self.set('PATH', f'{self.folder}/bin:/usr/bin:/bin')
         self.set('NO_PROXY', '127.0.0.1')
         self.addCleanup(download._accepts.cache_clear)
-        self.patch(programs.Resolver, '_told', set())
+        self.patch(programs.Resolver, '_unreachable', set())
         self.store = store.Store(self.folder / 'cache')
         self.server = self.host()
         self.server.files['/tiny'] = base.TINY
@@ -187,6 +188,23 @@ class TestResolver(base.TestCase):
         self.assertEqual([], self.builds)
         self.assertEqual(first, self.get())
         self.assertEqual(1, len(self.server.requests))
+
+    def test_programs_of_one_archive_share_its_download(self):
+        archive = archives.by_library({
+            f'linux/{name}': base.TINY for name in ('tiny', 'other')})
+        self.server.files['/a.tar.gz'] = archive
+        known = [dataclasses.replace(
+            self.program, name=name, download=base.release(
+                self.server.url + '/a.tar.gz', archive, f'linux/{name}'))
+            for name in ('tiny', 'other')]
+        resolver = programs.Resolver(
+            dataclasses.replace(pins.load(),
+                                programs={one.name: one for one in known}),
+            self.store, self.progress)
+        found = [resolver.get(one.name).read_bytes() for one in known]
+
+        self.assertEqual(([base.TINY] * 2, ['/a.tar.gz']),
+                         (found, self.server.requests))
 
     def test_without_the_file_it_is_built_and_says_why(self):
         self.server.files.clear()
