@@ -18,8 +18,8 @@ import (
 	"k8s.io/client-go/restmapper"
 	"k8s.io/controller-manager/pkg/informerfactory"
 	"k8s.io/kubernetes/pkg/controller/garbagecollector"
-	"k8s.io/kubernetes/pkg/controller/namespace"
-	"k8s.io/kubernetes/pkg/controller/serviceaccount"
+	namespacecontroller "k8s.io/kubernetes/pkg/controller/namespace"
+	serviceaccountcontroller "k8s.io/kubernetes/pkg/controller/serviceaccount"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
@@ -50,8 +50,8 @@ type kubernetesControllers struct {
 	clients   *kubernetes.Clientset
 	started   chan struct{} // closed when the informers have started
 
-	namespaces      *namespace.NamespaceController
-	serviceAccounts *serviceaccount.ServiceAccountsController
+	namespaces      *namespacecontroller.NamespaceController
+	serviceAccounts *serviceaccountcontroller.ServiceAccountsController
 }
 
 // addKubernetesControllers makes the manager run them. They have clients and
@@ -88,11 +88,11 @@ func (k *kubernetesControllers) create(ctx context.Context) error {
 		return err
 	}
 	core := k.informers.Core().V1()
-	k.namespaces = namespace.NewNamespaceController(ctx, k.clients, client,
+	k.namespaces = namespacecontroller.NewNamespaceController(ctx, k.clients, client,
 		k.clients.Discovery().ServerPreferredNamespacedResources, core.Namespaces(),
 		namespaceResync, corev1.FinalizerKubernetes)
-	k.serviceAccounts, err = serviceaccount.NewServiceAccountsController(ctrl.LoggerFrom(ctx),
-		core.ServiceAccounts(), core.Namespaces(), k.clients, serviceaccount.DefaultServiceAccountsControllerOptions())
+	k.serviceAccounts, err = serviceaccountcontroller.NewServiceAccountsController(ctrl.LoggerFrom(ctx),
+		core.ServiceAccounts(), core.Namespaces(), k.clients, serviceaccountcontroller.DefaultServiceAccountsControllerOptions())
 	return err
 }
 

@@ -106,12 +106,19 @@ class TestKey(base.TestCase):
         for module in None, MODULE:
             for name in 'main.go', 'go.mod', 'go.sum', 'sub/embedded.yaml':
                 (self.folder / name).unlink(missing_ok=True)
-                self.assertTrue(
-                    self.change(name, folder='x', module=module), name)
+                self.assertTrue(self.change(
+                    name, package='.', folder='x', module=module), name)
 
     def test_but_not_on_tests(self):
         for name in 'main_test.go', 'testdata/x', '.main.go.swp':
-            self.assertFalse(self.change(name, folder='x'), name)
+            self.assertFalse(
+                self.change(name, package='.', folder='x'), name)
+
+    def test_tool_of_our_module_depends_on_what_that_requires(self):
+        for name, changes in (('go.mod', True), ('go.sum', True),
+                              ('main.go', False)):
+            self.assertEqual(changes, self.change(
+                name, package='k8s.io/x/cmd/y', folder='x'), name)
 
     def test_everything_else_that_it_is_made_from(self):
         other = dataclasses.replace(MODULE, version='v1.2.4')
