@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The files that are not Python, installed where resources.find looks."""
+"""The files that are not Python, installed where resources.find looks.
+
+A wheel is for one platform if the folder ``programs`` exists
+(tools/build_wheels.sh), because these are static programs for Linux.
+"""
 
 import collections
 import pathlib
+import platform
 
 import setuptools
+from setuptools.command import bdist_wheel
 
 _TOP = pathlib.Path(__file__).parent
-_FOLDERS = ('capi', 'charts', 'constraints', 'drivers')
+_FOLDERS = ('capi', 'charts', 'constraints', 'drivers', 'programs')
 _BUILT = ('__pycache__', 'build')
 
 
@@ -25,4 +31,14 @@ def _data_files():
     return sorted(found.items())
 
 
-setuptools.setup(data_files=_data_files())
+class _Wheel(bdist_wheel.bdist_wheel):
+
+    def get_tag(self):
+        python, abi, system = super().get_tag()
+        if (_TOP / 'programs').is_dir():
+            # Static programs need no version of the C library.
+            system = f'manylinux_2_17_{platform.machine()}'
+        return python, abi, system
+
+
+setuptools.setup(data_files=_data_files(), cmdclass={'bdist_wheel': _Wheel})

@@ -10,6 +10,7 @@ import pathlib
 
 from magnum_capi import errors
 from magnum_capi import progress as progress_
+from magnum_capi_tempest import resources
 from magnum_capi_tempest.toolchain import build
 from magnum_capi_tempest.toolchain import pins
 from magnum_capi_tempest.toolchain import programs
@@ -57,4 +58,9 @@ def describe() -> list[programs.State]:
 
 
 def _resolver(found, progress):
-    return programs.Resolver(found, store.Store(), progress)
+    try:
+        wheel = store.Store(resources.find('sandbox/programs'))
+    except errors.EnvironmentProblem:
+        # A checkout, or a wheel for any platform.
+        wheel = None
+    return programs.Resolver(found, store.Store(), progress, wheel)

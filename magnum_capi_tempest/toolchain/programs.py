@@ -2,8 +2,8 @@
 
 """Where a pinned program comes from.
 
-On PATH if it is exactly the pinned version; else from the cache; else it is
-downloaded, or built where that is not possible.
+On PATH if it is exactly the pinned version; else from the wheel that brings it
+or from the cache; else it is downloaded, or built where that is not possible.
 """
 
 import dataclasses
@@ -30,8 +30,8 @@ QUIET = {'CLUSTERCTL_DISABLE_VERSIONCHECK': 'true'}
 class State:
     """Whether a program is there, and where.
 
-    :param source: "path", "download" or "build"; for a missing program the
-        possible ways, joined by "/".
+    :param source: "path", "wheel", "download" or "build"; for a missing
+        program the possible ways, joined by "/".
     :param state: "ready", "missing", or what is wrong with the cached program.
     :param path: None when missing.
     """
@@ -44,17 +44,21 @@ class State:
 
 
 class Resolver:
-    """Gets programs: PATH, the cache, a download, a build.
+    """Gets programs: PATH, the wheel, the cache, a download, a build.
 
     :param pins: :class:`pins.Pins`.
     :param progress: :class:`progress.Progress`.
+    :param wheel: programs that were installed with their sources, read-only;
+        None: there are none.
     """
 
     #: Publishers of which a message has said that they cannot be reached.
     _unreachable: set[str] = set()
 
-    def __init__(self, pins, store: stores.Store, progress):
+    def __init__(self, pins, store: stores.Store, progress,
+                 wheel: stores.Store | None = None):
         self._pins = pins
+        self._wheel = wheel
         self._store = store
         self._progress = progress
 
@@ -88,6 +92,10 @@ class Resolver:
         if found:
             return State(program.name, program.version, 'path', 'ready',
                          found)
+        installed = self._installed(program)
+        if installed:
+            return State(program.name, program.version, 'wheel', 'ready',
+                         installed)
         ways = self._ways(program)
         for way, file in ways.items():
             fault = self._store.fault(file, deep=False)
@@ -108,7 +116,18 @@ class Resolver:
                 program.name, program.version, build.key(program))
         return found
 
+    def _installed(self, program):
+        """The program that a wheel brings; None if it is of other sources."""
+        if not (self._wheel and program.build and program.build.installed):
+            return None
+        file = self._wheel.file(
+            program.name, program.version, build.key(program))
+        return None if self._wheel.fault(file) else file
+
     def _kept(self, program, report=False):
+        installed = self._installed(program)
+        if installed:
+            return installed
         for file in self._ways(program).values():
             fault = self._store.fault(file)
             if fault is None:

@@ -189,6 +189,29 @@ class TestResolver(base.TestCase):
         self.assertEqual(first, self.get())
         self.assertEqual(1, len(self.server.requests))
 
+    def test_a_wheel_brings_a_program_of_its_own_sources(self):
+        wheel = store.Store(self.folder / 'share')
+        file = wheel.file('tiny', '1.2.3', build.key(self.program))
+        with wheel.making('tiny', 'x', self.progress) as work:
+            (work / 'tiny').write_bytes(base.TINY)
+            wheel.publish(file, work)
+        found = programs.Resolver(base.pinned(self.program), self.store,
+                                  self.progress, wheel)
+
+        self.assertEqual(file, found.get('tiny'))
+        self.assertEqual(['wheel'], [s.source for s in found.describe()])
+        self.assertEqual(([], []), (self.server.requests, self.builds))
+        # Other sources need another program.
+        self.program = base.program(
+            download=self.release,
+            build=dataclasses.replace(BUILD, variables=('a.b=c',)))
+        found = programs.Resolver(base.pinned(self.program), self.store,
+                                  self.progress, wheel)
+
+        self.assertEqual(['download/build'],
+                         [s.source for s in found.describe()])
+        self.assertNotEqual(file, found.get('tiny'))
+
     def test_programs_of_one_archive_share_its_download(self):
         archive = archives.by_library({
             f'linux/{name}': base.TINY for name in ('tiny', 'other')})
