@@ -36,16 +36,19 @@ def promise(name):
 
     def decorate(found):
         found.promise = name
-        for test in _tests(found) if inspect.isclass(found) else [found]:
+        for test in (
+                [test for test in tests_of(found)
+                 if not hasattr(test, 'promise')]
+                if inspect.isclass(found) else [found]):
             decorators.attr(type=promises.attribute(name))(test)
         return found
     return decorate
 
 
-def _tests(case):
-    """The tests of a class that have no promise of their own."""
+def tests_of(case):
+    """Return the tests that a class itself defines, its functions."""
     return [test for name, test in vars(case).items()
-            if name.startswith('test_') and not hasattr(test, 'promise')]
+            if name.startswith('test_')]
 
 
 def needs(*names):

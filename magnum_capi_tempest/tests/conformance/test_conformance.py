@@ -20,7 +20,7 @@ class ConformanceTest(operations.BaseOperationsTest):
 
     required_options = (*base.TEMPLATE_OPTIONS, 'conformance_plan')
 
-    @decorators.attr(type=['slow', 'conformance'])
+    @decorators.attr(type='conformance')
     @decorators.idempotent_id('d3a29b0e-60b4-4f0c-9c5e-2e1f6a7c8d41')
     def test_conformance(self):
         cluster = self.create_cluster(self.create_template())
@@ -42,7 +42,7 @@ class ConformanceLifeTest(operations.BaseOperationsTest):
     # conformance tests run twice.
     TIMEOUT_SCALING_FACTOR = 6
 
-    @decorators.attr(type=['slow', 'conformance'])
+    @decorators.attr(type='conformance')
     @decorators.idempotent_id('7c2f4f0a-6f0b-4b0e-9a53-3f1f0b7a9c64')
     def test_life(self):
         workers = CONF.magnum_capi.node_count

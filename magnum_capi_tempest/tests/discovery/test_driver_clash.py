@@ -43,7 +43,6 @@ class ClashTest(operations.BaseOperationsTest):
         self.assert_usable(cluster, workers)
         return cluster
 
-    @decorators.attr(type='slow')
     @flags.promise('discovery.clash.side-by-side')
     @decorators.idempotent_id('4061d64e-f288-4b45-8f78-49da851a84bf')
     def test_two_clusters_side_by_side(self):
@@ -78,7 +77,7 @@ class ClashTest(operations.BaseOperationsTest):
         with marks.deleted_by(self.driver, stays):
             self.delete_cluster(stays)
 
-    @decorators.attr(type=['slow', 'magnum-rehoming'])
+    @decorators.attr(type='magnum-rehoming')
     @flags.needs('discovery.upgrade.keeps-driver')
     @decorators.idempotent_id('66d458d0-c204-4903-aa28-536316886f83')
     def test_upgrade_keeps_the_driver(self):

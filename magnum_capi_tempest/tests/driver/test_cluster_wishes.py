@@ -71,7 +71,6 @@ class ApiServerTest(operations.BaseOperationsTest):
                 **CONF.magnum_capi.labels,
                 'api_master_lb_allowed_cidrs': ALLOWED}))
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('network.api.allow-list')
     @decorators.idempotent_id('493cf2c9-111f-4157-b2c8-7cc86270f3c5')
     def test_allow_list(self):
@@ -79,7 +78,6 @@ class ApiServerTest(operations.BaseOperationsTest):
 
         self.assertEqual([ALLOWED], balancer.get('allowedCIDRs'))
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('network.api.no-floating-ip')
     @decorators.idempotent_id('fef0230e-8959-4122-b211-7213b40f6c9f')
     def test_no_floating_ip(self):
@@ -102,7 +100,6 @@ class OverlayTest(operations.BaseOperationsTest):
                 'capi_helm_values': flags.fixture().value_overlay,
                 'api_master_lb_allowed_cidrs': ALLOWED}))
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('4ff5be4a-f183-43fc-97ba-7ae7070e558e')
     def test_the_allow_list_of_a_user_stays(self):
         self.assertEqual(
@@ -113,7 +110,6 @@ class OverlayTest(operations.BaseOperationsTest):
 @flags.promise('network.cluster.no-external')
 class NoExternalNetworkTest(operations.BaseOperationsTest):
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('c26b98f2-3903-4259-a96a-918760cf3f2c')
     def test_create(self):
         cluster = self.create_cluster(
@@ -125,7 +121,6 @@ class NoExternalNetworkTest(operations.BaseOperationsTest):
 @flags.promise('lifecycle.cluster.own-labels')
 class OwnLabelsTest(operations.BaseOperationsTest):
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('9af7c332-30d8-4e7c-beb6-29da0fd00103')
     def test_create_and_delete(self):
         # Without merge_labels a cluster inherits no label of its template.

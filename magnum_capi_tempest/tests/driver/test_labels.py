@@ -132,7 +132,6 @@ class LabelsTest(operations.BaseOperationsTest):
             self.skipTest('There is no OpenStackCluster')
         return found
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('053fd3a8-cffc-4b28-8f0d-8e5a75a08618')
     def test_each_has_its_effect(self):
         objects = self.objects()
@@ -142,7 +141,6 @@ class LabelsTest(operations.BaseOperationsTest):
             for label, wanted, read in EFFECTS
             if (seen := read(objects)) != wanted])
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.needs(flags.RESIZE)
     @decorators.idempotent_id('18ca4ca9-ede6-4b1c-83c5-036d51bdd719')
     def test_bounds_of_a_node_group_count_before_labels(self):

@@ -67,7 +67,6 @@ class LateClusterTest(operations.BaseOperationsTest):
                 cls, flavor_id=flags.value('fault_flavors.late'))
             for _ in range(2))
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.needs('magnum.cluster.failed-polled')
     @flags.promise('lifecycle.cluster.failure-ends')
     @decorators.idempotent_id('5d0a6f5e-9b1f-4c3f-8d27-6c1e2f0b7a94')
@@ -81,7 +80,6 @@ class LateClusterTest(operations.BaseOperationsTest):
         self.assertEqual('CREATE_COMPLETE', cluster['status'])
         self.assert_nodes_now(cluster)
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.needs('magnum.cluster.failed-polled')
     @flags.promise('lifecycle.cluster.late-deletion')
     @decorators.idempotent_id('c1f3b7d2-0e64-4a58-9f8b-3b7d5e2a9c16')
@@ -101,7 +99,6 @@ class LateGroupTest(operations.BaseOperationsTest):
 
     required_options = OPTIONS
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('8e2b4c90-7d15-4f6a-b3c8-d94f1a60e75b')
     def test_an_update_takes_as_long_as_it_needs(self):
         uuid = request_short_cluster(type(self))
@@ -126,7 +123,6 @@ class MachineFailsTest(operations.BaseOperationsTest):
             labels={**CONF.magnum_capi.labels,
                     'auto_healing_enabled': 'false'}))
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('2f96d0a3-5c7e-4b81-a64d-0f8e3c95b172')
     def test_a_machine_that_fails_late_is_left_to_be_replaced(self):
         lost, _ = remediation.Machines(self.cluster).running()

@@ -40,7 +40,7 @@ class ManyClustersTest(operations.BaseOperationsTest):
     # Tempest ends a test that takes longer than its timeout.
     TIMEOUT_SCALING_FACTOR = 6
 
-    @decorators.attr(type=['slow', 'life', 'scale'])
+    @decorators.attr(type='scale')
     @decorators.idempotent_id('7a94eda4-fd94-4dfd-9ce1-c9b5b3da572c')
     def test_all_are_complete_in_time_and_go(self):
         template, keypair = self.create_template(), self.create_keypair()

@@ -29,7 +29,6 @@ class NodeGroupsApartTest(operations.BaseOperationsTest):
         self.assert_usable(self.cluster, CONF.magnum_capi.node_count + count)
         return {node.name for node in self.read_nodes(self.cluster).nodes}
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('efbe4ec9-a8b5-4ea5-8c35-2faf863a5653')
     def test_a_resize_leaves_the_nodes_of_others_alone(self):
         others = self.wait_for_nodes(0)

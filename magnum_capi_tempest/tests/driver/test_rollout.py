@@ -135,7 +135,6 @@ class RolloutTest(operations.BaseOperationsTest):
         cls.rollout = roll_out(cls, 2 * BATCH)
         cls.cluster = cls.rollout.cluster
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('upgrade.rollout.complete')
     @decorators.idempotent_id('a5c1c1c8-b1a0-4923-a188-3596d95242ef')
     def test_all_machines_are_replaced(self):
@@ -148,7 +147,6 @@ class RolloutTest(operations.BaseOperationsTest):
         self.assertEqual({cluster['coe_version']}, {m.version for m in after})
         self.assert_usable(cluster, 2 * BATCH)
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('upgrade.rollout.control-plane-stays')
     @decorators.idempotent_id('31886a27-00f9-48e0-8b10-f85bd2afad8f')
     def test_the_control_plane_goes_on(self):
@@ -156,7 +154,6 @@ class RolloutTest(operations.BaseOperationsTest):
             capi_objects.in_service(machines, True)
             for machines in self.rollout.seen))
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('upgrade.rollout.batch-kept')
     @decorators.idempotent_id('f6908894-7fb1-486f-816d-104627a01c2e')
     def test_no_more_workers_are_away_than_the_batch(self):
@@ -164,13 +161,11 @@ class RolloutTest(operations.BaseOperationsTest):
             capi_objects.in_service(machines, False)
             for machines in self.rollout.seen))
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('upgrade.rollout.in-order')
     @decorators.idempotent_id('1698f242-6bf6-45db-84db-fc855e4aea70')
     def test_no_worker_is_newer_than_the_control_plane(self):
         self.assertEqual([], upgrade_order.skew(self.rollout.seen))
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('upgrade.rollout.batch-used')
     @decorators.idempotent_id('d7f8709a-4cb8-4829-8350-66ec2d08e3b6')
     def test_as_many_workers_are_away_as_the_batch(self):
@@ -191,20 +186,17 @@ class InOrderTest(operations.BaseOperationsTest):
         cls.rollout = roll_out(cls, 1, [{'name': 'second', 'node_count': 1}])
         cls.cluster = cls.rollout.cluster
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('0b3582be-e257-4917-947f-059af325365c')
     def test_control_plane_first_then_group_by_group(self):
         self.assertEqual([], upgrade_order.disorder(
             self.rollout.before, self.rollout.seen))
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('4302eeb2-35b2-4479-9b32-40d0e333dc33')
     def test_no_group_is_without_a_node(self):
         fewest = upgrade_order.fewest(self.rollout.seen)
 
         self.assertEqual([1, 1], sorted(fewest.values()), fewest)
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('54348b06-764b-4b08-97fe-85ad2d050b8e')
     def test_all_nodes_are_new_in_the_end(self):
         cluster = self.with_new_version(self.rollout.upgraded)

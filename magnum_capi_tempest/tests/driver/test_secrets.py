@@ -50,7 +50,6 @@ class SecretsTest(operations.BaseOperationsTest):
         super().setUp()
         self.assertNotEqual({}, self.secrets, 'The cluster has no secrets')
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('d6bc47ae-2a81-4014-abee-0e774e622f9c')
     def test_magnum_answers_without_them(self):
         uuid = self.cluster['uuid']
@@ -67,7 +66,6 @@ class SecretsTest(operations.BaseOperationsTest):
             self.assertEqual([], disclosure.find_secrets(
                 json.dumps(answer), self.secrets))
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.configured('log_files')
     @decorators.idempotent_id('f8301443-7032-44aa-8bdd-3c7339ac1289')
     def test_logs_are_without_them(self):
@@ -98,7 +96,6 @@ class AuthoritiesTest(operations.BaseOperationsTest):
     shares_cluster = True
     required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('00e6b23a-bbca-4fa9-96c6-c3b12c627996')
     def test_each_is_another(self):
         stack_id = observations.stack_id(self.cluster)
@@ -129,7 +126,6 @@ class ProxyTest(operations.BaseOperationsTest):
 
     required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('8e1f5c3a-94b7-4d0e-a6a2-3b7c0d5e1f92')
     def test_password_is_in_secrets_only(self):
         password = uuid.uuid4().hex

@@ -112,13 +112,13 @@ class LivingClusterTest(operations.BaseOperationsTest):
     def shown_template(self):
         return self.magnum.templates.show_cluster_template(self.template)
 
-    @decorators.attr(type=['slow', 'negative'])
+    @decorators.attr(type='negative')
     @decorators.idempotent_id('72e7d51c-4201-4c5f-acd6-3be538121046')
     def test_every_field_of_a_node_group(self):
         self.assert_groups_refused(refusals.of_fields(
             'node group', self.group))
 
-    @decorators.attr(type=['slow', 'negative'])
+    @decorators.attr(type='negative')
     @decorators.idempotent_id('dc27cc16-307d-4143-a1bc-96d6306d0d4f')
     def test_labels_and_taints_of_nodes(self):
         newer = microversions.NODE_LABELS
@@ -142,7 +142,7 @@ class LivingClusterTest(operations.BaseOperationsTest):
                     [{'key': 'one', 'effect': 'NoSchedule',
                       'value': ['two']}])), microversion=newer)))
 
-    @decorators.attr(type=['slow', 'negative'])
+    @decorators.attr(type='negative')
     @decorators.idempotent_id('ea8d47aa-8012-476a-96bf-8c7e1a7c9e36')
     def test_node_group_bounds(self):
         self.assert_groups_refused(self.bodies(
@@ -150,7 +150,7 @@ class LivingClusterTest(operations.BaseOperationsTest):
             {'node_count': 3, 'max_node_count': 2},
             {'node_count': 1, 'min_node_count': 2}))
 
-    @decorators.attr(type=['slow', 'negative'])
+    @decorators.attr(type='negative')
     @decorators.idempotent_id('54a4b90d-2217-4a0f-a062-ca782c346d12')
     def test_fields_that_stay(self):
         stay = (
@@ -169,7 +169,7 @@ class LivingClusterTest(operations.BaseOperationsTest):
             *self.patches('cluster update', self.update, *(
                 (f'/{field}', 'one') for field in (*stay, *of_cluster)))))
 
-    @decorators.attr(type=['slow', 'negative'])
+    @decorators.attr(type='negative')
     @decorators.idempotent_id('215f54a0-cfad-485b-9430-0bfb6b3af0a7')
     def test_counts_of_updates_and_resizes(self):
         resize = self.magnum.clusters.resize_cluster
@@ -199,7 +199,7 @@ class LivingClusterTest(operations.BaseOperationsTest):
                    self.uuid, node_count=1, nodes_to_remove=value))
               for value in ('one', 7, {'one': 'two'}, [{}], [['one']]))))
 
-    @decorators.attr(type=['slow', 'negative'])
+    @decorators.attr(type='negative')
     @decorators.idempotent_id('1afdee0a-4f90-4d8d-8856-ec23316ab57d')
     def test_node_group_that_is_a_default_one_stays(self):
         for name in (operations.WORKERS, 'default-master'):
@@ -207,7 +207,7 @@ class LivingClusterTest(operations.BaseOperationsTest):
                 lib_exc.BadRequest, self.magnum.nodegroups.delete_nodegroup,
                 self.uuid, name)
 
-    @decorators.attr(type=['slow', 'negative'])
+    @decorators.attr(type='negative')
     @decorators.idempotent_id('9d5d950d-75a2-443b-9561-176ac738df96')
     def test_node_group_that_does_not_exist(self):
         groups = self.magnum.nodegroups
@@ -218,7 +218,7 @@ class LivingClusterTest(operations.BaseOperationsTest):
             self.assertRaises(
                 lib_exc.NotFound, ask, self.uuid, 'nobody', *args)
 
-    @decorators.attr(type=['slow', 'negative'])
+    @decorators.attr(type='negative')
     @decorators.idempotent_id('56f19425-2e98-4aac-b1a7-2e60d6a02a62')
     def test_node_group_lists(self):
         refusals.assert_refused_all(self, [
@@ -231,7 +231,7 @@ class LivingClusterTest(operations.BaseOperationsTest):
                 ('sort_key', 'colour'), ('sort_dir', 'up'),
                 ('colour', 'blue'))])
 
-    @decorators.attr(type=['slow', 'negative'])
+    @decorators.attr(type='negative')
     @decorators.idempotent_id('462041d3-42aa-4e1d-99e5-7f588f9a9fac')
     @flags.needs('magnum.control-plane.odd-only')
     def test_two_masters(self):
@@ -239,7 +239,7 @@ class LivingClusterTest(operations.BaseOperationsTest):
             lib_exc.BadRequest, self.magnum.clusters.resize_cluster,
             self.uuid, node_count=2, nodegroup='default-master')
 
-    @decorators.attr(type=['slow', 'negative'])
+    @decorators.attr(type='negative')
     @decorators.idempotent_id('73d6ea3c-0926-48f2-8034-b6fa384d8e72')
     def test_templates_and_batches_of_an_upgrade(self):
         upgrade = self.magnum.clusters.upgrade_cluster
@@ -256,7 +256,7 @@ class LivingClusterTest(operations.BaseOperationsTest):
                   ('zero', 0), ('a negative number', -1), ('a word', 'seven'),
                   ('a list', [1]), ('an object', {'one': 1})))))
 
-    @decorators.attr(type=['slow', 'negative'])
+    @decorators.attr(type='negative')
     @decorators.idempotent_id('a0d75d10-ca2d-4baa-9f75-9deac9f9205a')
     def test_upgrade_of_a_group_that_does_not_exist(self):
         self.assertRaises(
@@ -264,7 +264,7 @@ class LivingClusterTest(operations.BaseOperationsTest):
             self.uuid, cluster_template=self.template, max_batch_size=1,
             nodegroup='nobody')
 
-    @decorators.attr(type=['slow', 'negative'])
+    @decorators.attr(type='negative')
     @decorators.idempotent_id('ea98767a-5782-4282-88fc-ae5862503c97')
     def test_upgrade_of_microversion_1_7(self):
         # The resource exists, but does nothing.
@@ -273,7 +273,7 @@ class LivingClusterTest(operations.BaseOperationsTest):
             self.uuid, cluster_template=self.template, max_batch_size=1,
             microversion='1.7')
 
-    @decorators.attr(type=['slow', 'negative'])
+    @decorators.attr(type='negative')
     @decorators.idempotent_id('ac8a641d-55f3-42d7-a97b-970bb8399ae1')
     def test_signing_requests(self):
         sign = self.magnum.certificates.create_certificate
@@ -289,14 +289,14 @@ class LivingClusterTest(operations.BaseOperationsTest):
                     cluster_uuid=self.uuid, colour=value,
                     csr=kubeconfig.signing_request().csr))))
 
-    @decorators.attr(type=['slow', 'negative'])
+    @decorators.attr(type='negative')
     @decorators.idempotent_id('674a137d-932f-4404-aae1-1a5b04627c39')
     def test_its_template_is_not_deleted(self):
         self.assertRaises(
             lib_exc.BadRequest,
             self.magnum.templates.delete_cluster_template, self.template)
 
-    @decorators.attr(type=['slow', 'negative'])
+    @decorators.attr(type='negative')
     @decorators.idempotent_id('d23bdab1-564c-49ec-b277-84a8cca61e5d')
     def test_its_template_is_not_changed(self):
         before = self.magnum.templates.show_cluster_template(self.template)
@@ -313,7 +313,6 @@ class LivingClusterTest(operations.BaseOperationsTest):
         self.assertEqual(before, self.magnum.templates.show_cluster_template(
             self.template))
 
-    @decorators.attr(type='slow')
     @decorators.idempotent_id('4668736b-3db6-49a1-b9b9-e12b9c7f04fc')
     def test_its_template_is_renamed(self):
         name = self.rand_name('renamed')
@@ -324,7 +323,6 @@ class LivingClusterTest(operations.BaseOperationsTest):
         found = self.magnum.templates.show_cluster_template(self.template)
         self.assertEqual(name, found['name'])
 
-    @decorators.attr(type='slow')
     @decorators.idempotent_id('0b2863be-f0fc-4491-8006-e169068c466c')
     def test_its_template_gets_tags(self):
         self.magnum.templates.update_cluster_template(
@@ -333,7 +331,6 @@ class LivingClusterTest(operations.BaseOperationsTest):
         found = self.magnum.templates.show_cluster_template(self.template)
         self.assertEqual('one,two', found['tags'])
 
-    @decorators.attr(type='slow')
     @decorators.idempotent_id('034bdf11-6719-48ac-9dc8-a8abf3118aae')
     def test_its_template_is_hidden_and_shown_again(self):
         if self.shown_template()['public']:
