@@ -155,8 +155,7 @@ class WaitingTest(operations.BaseOperationsTest):
         return self.until(
             uuid, lambda state: state.stack_id,
             f'cluster {uuid} to have a stack',
-            failed=lambda state: observations.creation_failure(
-                state, False)).stack_id
+            failed=observations.creation_failure()).stack_id
 
     def wait_for_workers(self, stack_id):
         """Wait until only the readiness of the nodes is missing."""

@@ -38,7 +38,7 @@ def openstack_cluster(case, template):
     :raises skipException: the cluster is complete without one.
     """
     uuid = case.request_class_cluster(template)
-    waiter = case.new_waiter()
+    waiter, failure = case.new_waiter(), observations.creation_failure()
 
     def poll():
         state = waiter.observe(uuid)
@@ -50,8 +50,7 @@ def openstack_cluster(case, template):
             poll,
             lambda found: found[1] or found[0].status == 'CREATE_COMPLETE',
             f'cluster {uuid} to have an OpenStackCluster',
-            failed=lambda found: observations.creation_failure(
-                found[0], False),
+            failed=lambda found: failure(found[0]),
             describe=lambda found: str(found[0]))
     if not spec:
         raise case.skipException('There is no OpenStackCluster')

@@ -100,15 +100,12 @@ def _upgrade(case, cluster, template, machines, before):
     watch = machine_watch.MachineWatch(
         machines.api, before[0].path.rpartition('/')[0], machines.stack_id)
     shown = waiter.before(uuid, WORKERS)
-    update = waiter.update(shown, cluster['node_count'])
     case.magnum.clusters.upgrade_cluster(
         uuid, cluster_template=template['uuid'], max_batch_size=BATCH)
 
-    def poll():
-        nonlocal update
+    def observe():
         watch.read()
-        update = update.after(waiter.observe(uuid, WORKERS), time.monotonic())
-        return update
+        return waiter.observe(uuid, WORKERS)
 
     def over(update):
         # Some drivers report COMPLETE before anything has happened, which
@@ -119,7 +116,8 @@ def _upgrade(case, cluster, template, machines, before):
 
     # The watch itself waits.
     return waiter.outcome(waiting.wait_for(
-        poll, done=over, failed=observations.Update.failure,
+        waiter.update(shown, cluster['node_count']).poll(observe, time),
+        done=over, failed=observations.Update.failure,
         timeout=CONF.magnum_capi.build_timeout, describe=str,
         what=f'cluster {uuid} to be upgraded, and its machines replaced',
         pace=waiting.Pace(first=0.2, most=0.5))), watch.moments
