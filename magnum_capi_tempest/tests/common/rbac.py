@@ -13,6 +13,7 @@ from tempest.lib import exceptions as lib_exc
 from magnum_capi_tempest import services
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import factories
+from magnum_capi_tempest.tests.common.negative import bad_input
 from magnum_capi_tempest.tests.common.negative import refusals
 from magnum_capi_tempest.tests.common import personas
 
@@ -108,6 +109,15 @@ def keeps_readers_out(conf, magnum, cleanup) -> bool:
     return False
 
 
+def listed(uuid, found):
+    """Return whether something is in a list, as an answer.
+
+    :param found: bodies.
+    """
+    return bad_input.Answer(
+        200 if uuid in [one['uuid'] for one in found] else 404)
+
+
 def judged(rule, ask, by):
     """Perform an operation as several personas, and return what is wrong.
 
@@ -159,13 +169,15 @@ class BaseRbacTest(base.BaseMagnumCapiTest):
         cls.by[personas.CREDENTIAL] = reader(
             cls.os_primary, cls.microversion, cls.addClassResourceCleanup)
 
-    def assert_rule(self, operation, ask, leave_out=()):
+    def assert_rules(self, *asked, leave_out=()):
         """Assert that exactly the personas in the table may do something.
 
-        :param operation: key of personas.RULES.
-        :param ask: function that performs it with a factories.Magnum.
+        :param asked: pairs of a key of personas.RULES, and a function that
+            performs the operation with a factories.Magnum.
         :param leave_out: personas that are not tried.
         """
-        self.assertEqual([], judged(personas.RULES[operation], ask, {
-            persona: magnum for persona, magnum in self.by.items()
-            if persona not in leave_out}))
+        by = {persona: magnum for persona, magnum in self.by.items()
+              if persona not in leave_out}
+        self.assertEqual([], [
+            f'{operation}: {wrong}' for operation, ask in asked
+            for wrong in judged(personas.RULES[operation], ask, by)])
