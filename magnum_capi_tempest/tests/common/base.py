@@ -81,22 +81,20 @@ class BaseMagnumCapiTest(test.BaseTestCase):
 
     * ``min_microversion``, ``max_microversion``: the class is skipped if
       this Magnum has none in between; requests are sent with the lowest one.
-    * ``needs``: ids of promises for :func:`.flags.needs`.
-    * ``required_options``: for :func:`.flags.value`; the class is skipped if
-      one is not set. ``test_preflight`` then fails, so that a run with a bad
+    * ``needs``: names for :func:`.flags.needs`, besides those of the bases.
+    * ``uses_templates``: whether it needs what a cluster template is made of;
+      without it ``test_preflight`` fails, so that a run with a bad
       tempest.conf is not green.
-    * ``required_flags``: of [magnum_capi_feature_enabled]; the class is
-      skipped if one is false, before it creates anything.
 
-    It is also skipped if the driver makes none of the promises that its tests
-    judge (:func:`.flags.promise`).
+    A class is skipped before it creates anything if all of its tests are:
+    for what they need, or because the driver makes none of the promises that
+    they judge (:func:`.flags.promise`).
     """
 
     credentials = ['primary']
     min_microversion = microversions.LOWEST
     max_microversion = api_version_utils.LATEST_MICROVERSION
-    required_options = TEMPLATE_OPTIONS
-    required_flags = ()
+    uses_templates = True
     newest_microversion = api_version_utils.LATEST_MICROVERSION
 
     @classmethod
@@ -111,13 +109,11 @@ class BaseMagnumCapiTest(test.BaseTestCase):
         if not CONF.service_available.magnum_capi:
             raise cls.skipException(
                 '[service_available] magnum_capi is false in tempest.conf')
-        missing = flags.unset(cls.required_options)
+        missing = flags.lacking((
+            *(TEMPLATE_OPTIONS if cls.uses_templates else ()),
+            *flags.needed(cls)))
         if missing:
             raise cls.skipException(missing)
-        for flag in cls.required_flags:
-            if not CONF.magnum_capi_feature_enabled[flag]:
-                raise cls.skipException(
-                    f'[magnum_capi_feature_enabled] {flag} is false')
         refusals = [flags.refusal(cls, name) for name in
                     unittest.TestLoader().getTestCaseNames(cls)]
         if refusals and all(refusals):

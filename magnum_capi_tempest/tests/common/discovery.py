@@ -2,8 +2,8 @@
 
 """The base of the tests of driver discovery.
 
-Decorators above a test show what it needs: :func:`.flags.needs` names what
-this Magnum must promise, :func:`.flags.in_fixture` the drivers to test with.
+:func:`.flags.needs` above a test names what this Magnum must promise, and the
+drivers to test with.
 
 Of the attributes of a test, ``magnum-...`` names the deviation of Magnum 23
 that it shows, and ``uncured`` one that no filter in front of Magnum can cure.

@@ -23,8 +23,7 @@ class RestartedTest(discovery.BaseDiscoveryTest):
 
     # Node groups came with 1.9.
     min_microversion = '1.9'
-    required_options = (*discovery.BaseDiscoveryTest.required_options,
-                        'clashing_drivers', 'configure_command')
+    needs = ('clashing_drivers', 'configure_command')
     # One cluster, and several restarts.
     TIMEOUT_SCALING_FACTOR = 4
 
@@ -59,8 +58,8 @@ class RestartedTest(discovery.BaseDiscoveryTest):
         self.delete_cluster(cluster)
 
     @decorators.attr(type=['slow', 'magnum-d2'])
-    @flags.needs('discovery.type.sole-provider')
-    @flags.in_fixture('mismatched_driver', 'sole_distro', 'sole_driver')
+    @flags.needs('discovery.type.sole-provider', 'mismatched_driver',
+                 'sole_distro', 'sole_driver')
     @decorators.idempotent_id('a3f80bad-b6c2-405f-9233-369eba8b9dfb')
     def test_a_default_does_not_replace_the_only_driver(self):
         self.configuration.set(
@@ -71,8 +70,7 @@ class RestartedTest(discovery.BaseDiscoveryTest):
             self.create_image(os_distro=flags.fixture().sole_distro))
 
     @decorators.attr(type=['slow', 'magnum-d1'])
-    @flags.needs('discovery.ambiguity.refused')
-    @flags.in_fixture('mismatched_driver')
+    @flags.needs('discovery.ambiguity.refused', 'mismatched_driver')
     @decorators.idempotent_id('eef31d41-79cf-498a-9e89-48d7461a9b48')
     def test_a_default_that_does_not_provide_the_type_is_none(self):
         self.configuration.set(
@@ -91,7 +89,7 @@ class RestartedTest(discovery.BaseDiscoveryTest):
         self.assert_cluster_refused(template)
 
     @decorators.attr(type='slow')
-    @flags.in_fixture('beta_driver', 'beta_shadowed_distro')
+    @flags.needs('beta_driver', 'beta_shadowed_distro')
     @decorators.idempotent_id('9e98240d-6f0c-48f1-9fda-f5aa56c15f29')
     def test_a_beta_driver_that_is_enabled(self):
         self.configuration.set(
@@ -107,12 +105,10 @@ class RestartedTest(discovery.BaseDiscoveryTest):
 class BrokenDriverTest(discovery.BaseDiscoveryTest):
     """A driver is installed that cannot be loaded."""
 
-    required_options = (*discovery.BaseDiscoveryTest.required_options,
-                        'discovery_fixture.broken_driver', 'configure_command')
+    needs = ('broken_driver', 'configure_command')
 
     @decorators.attr(type=['slow', 'magnum-d8', 'uncured'])
-    @flags.needs('discovery.broken.isolated')
-    @flags.in_fixture('sole_distro', 'sole_driver')
+    @flags.needs('discovery.broken.isolated', 'sole_distro', 'sole_driver')
     @decorators.idempotent_id('69adc6d8-0e24-4ac4-ac34-7aa231711b90')
     def test_a_fresh_magnum_serves_the_other_drivers(self):
         configuration = discovery.configuration(

@@ -22,8 +22,7 @@ CONF = config.CONF
 class TwoDriversTest(discovery.BaseDiscoveryTest):
     """Two drivers provide the type of the configured image."""
 
-    required_options = (*discovery.BaseDiscoveryTest.required_options,
-                        'clashing_drivers')
+    needs = ('clashing_drivers',)
 
     @decorators.attr(type=['smoke', 'magnum-d1'])
     @flags.needs('discovery.ambiguity.refused')
@@ -65,8 +64,7 @@ class TwoDriversTest(discovery.BaseDiscoveryTest):
                 magnum_driver=driver))
 
     @decorators.attr(type='smoke')
-    @flags.needs('magnum.template.keeps-driver')
-    @flags.needs('magnum.image.names-driver')
+    @flags.needs('magnum.template.keeps-driver', 'magnum.image.names-driver')
     @decorators.idempotent_id('192c84ce-f5fe-4297-bbaf-574ed8ff246d')
     def test_template_beats_image(self):
         pairs = itertools.permutations(CONF.magnum_capi.clashing_drivers, 2)
@@ -75,8 +73,7 @@ class TwoDriversTest(discovery.BaseDiscoveryTest):
                 wanted, self.create_image(magnum_driver=tagged), wanted)
 
     @decorators.attr(type='smoke')
-    @flags.needs('magnum.template.keeps-driver')
-    @flags.needs('magnum.image.names-driver')
+    @flags.needs('magnum.template.keeps-driver', 'magnum.image.names-driver')
     @decorators.idempotent_id('e1840906-3ce1-4031-bde6-803c7c2dcbc0')
     def test_template_beats_an_image_that_names_nobody(self):
         driver = CONF.magnum_capi.clashing_drivers[0]
@@ -88,9 +85,7 @@ class TwoDriversTest(discovery.BaseDiscoveryTest):
 class OneDriverTest(discovery.BaseDiscoveryTest):
     """Only one driver provides a type."""
 
-    required_options = (*discovery.BaseDiscoveryTest.required_options,
-                        'discovery_fixture.sole_distro',
-                        'discovery_fixture.sole_driver')
+    needs = ('sole_distro', 'sole_driver')
 
     def create_sole_image(self, **changes):
         return self.create_image(
@@ -104,24 +99,21 @@ class OneDriverTest(discovery.BaseDiscoveryTest):
             flags.fixture().sole_driver, self.create_sole_image())
 
     @decorators.attr(type=['smoke', 'magnum-d2'])
-    @flags.needs('magnum.image.names-driver')
-    @flags.needs('discovery.type.sole-provider')
+    @flags.needs('magnum.image.names-driver', 'discovery.type.sole-provider')
     @decorators.idempotent_id('a33cfaaa-a711-48e7-8c08-f7ce8b09ab11')
     def test_an_empty_name_is_none(self):
         self.assert_driver(flags.fixture().sole_driver,
                            self.create_sole_image(magnum_driver=''))
 
     @decorators.attr(type=['smoke', 'magnum-d9'])
-    @flags.needs('magnum.image.names-driver')
-    @flags.needs('discovery.name.trimmed')
+    @flags.needs('magnum.image.names-driver', 'discovery.name.trimmed')
     @decorators.idempotent_id('88c6d70f-96a8-4bd6-ba88-394620bb62cf')
     def test_a_blank_name_is_none(self):
         self.assert_driver(flags.fixture().sole_driver,
                            self.create_sole_image(magnum_driver='  '))
 
     @decorators.attr(type=['smoke', 'magnum-d9'])
-    @flags.needs('magnum.image.names-driver')
-    @flags.needs('discovery.name.trimmed')
+    @flags.needs('magnum.image.names-driver', 'discovery.name.trimmed')
     @decorators.idempotent_id('997c924f-42af-47ee-905a-93a12a0fbcd0')
     def test_blanks_around_a_name_do_not_count(self):
         driver = flags.fixture().sole_driver
@@ -130,8 +122,7 @@ class OneDriverTest(discovery.BaseDiscoveryTest):
             driver, self.create_sole_image(magnum_driver=f' {driver} '))
 
     @decorators.attr(type='smoke')
-    @flags.needs('magnum.template.keeps-driver')
-    @flags.needs('magnum.image.names-driver')
+    @flags.needs('magnum.template.keeps-driver', 'magnum.image.names-driver')
     @decorators.idempotent_id('faf5fee3-81a1-4477-89dd-2381d6cc0f79')
     def test_template_and_image_may_name_it(self):
         driver = flags.fixture().sole_driver
@@ -164,41 +155,36 @@ class UnusableDriverTest(discovery.BaseDiscoveryTest):
         self.assert_refused_by_image(discovery.NOBODY)
 
     @decorators.attr(type=['smoke', 'negative', 'magnum-d3'])
-    @flags.needs('magnum.template.keeps-driver')
-    @flags.needs('discovery.type.must-be-provided')
-    @flags.in_fixture('mismatched_driver')
+    @flags.needs('magnum.template.keeps-driver',
+                 'discovery.type.must-be-provided', 'mismatched_driver')
     @decorators.idempotent_id('c792df09-d248-48d5-bfb2-11a0674fc0d1')
     def test_mismatched_driver_of_template(self):
         self.assert_refused_by_template(flags.fixture().mismatched_driver)
 
     @decorators.attr(type=['smoke', 'negative', 'magnum-d3'])
-    @flags.needs('magnum.image.names-driver')
-    @flags.needs('discovery.type.must-be-provided')
-    @flags.in_fixture('mismatched_driver')
+    @flags.needs('magnum.image.names-driver',
+                 'discovery.type.must-be-provided', 'mismatched_driver')
     @decorators.idempotent_id('93ba54b8-f84f-4c46-ae68-a248f110f113')
     def test_mismatched_driver_of_image(self):
         self.assert_refused_by_image(flags.fixture().mismatched_driver)
 
     @decorators.attr(type=['smoke', 'negative', 'magnum-d4'])
-    @flags.needs('magnum.template.keeps-driver')
-    @flags.needs('discovery.disabled.refused')
-    @flags.in_fixture('disabled_driver')
+    @flags.needs('magnum.template.keeps-driver', 'discovery.disabled.refused',
+                 'disabled_driver')
     @decorators.idempotent_id('4acc4cca-a261-4abd-8fa6-52271623afa7')
     def test_disabled_driver_of_template(self):
         self.assert_refused_by_template(flags.fixture().disabled_driver)
 
     @decorators.attr(type=['smoke', 'negative', 'magnum-d4'])
-    @flags.needs('magnum.image.names-driver')
-    @flags.needs('discovery.disabled.refused')
-    @flags.in_fixture('disabled_driver')
+    @flags.needs('magnum.image.names-driver', 'discovery.disabled.refused',
+                 'disabled_driver')
     @decorators.idempotent_id('39006ff6-44f4-4c87-8912-20086f240cda')
     def test_disabled_driver_of_image(self):
         self.assert_refused_by_image(flags.fixture().disabled_driver)
 
     @decorators.attr(type=['smoke', 'negative', 'magnum-d5'])
-    @flags.needs('magnum.template.keeps-driver')
-    @flags.needs('discovery.beta.refused')
-    @flags.in_fixture('beta_driver', 'beta_shadowed_distro')
+    @flags.needs('magnum.template.keeps-driver', 'discovery.beta.refused',
+                 'beta_driver', 'beta_shadowed_distro')
     @decorators.idempotent_id('dff73e3b-fc5b-4443-99a4-8b602fe3932f')
     def test_beta_driver_of_template(self):
         self.assert_refused_by_template(
@@ -206,9 +192,8 @@ class UnusableDriverTest(discovery.BaseDiscoveryTest):
             os_distro=flags.fixture().beta_shadowed_distro)
 
     @decorators.attr(type=['smoke', 'negative', 'magnum-d5'])
-    @flags.needs('magnum.image.names-driver')
-    @flags.needs('discovery.beta.refused')
-    @flags.in_fixture('beta_driver', 'beta_shadowed_distro')
+    @flags.needs('magnum.image.names-driver', 'discovery.beta.refused',
+                 'beta_driver', 'beta_shadowed_distro')
     @decorators.idempotent_id('d554fae1-af0d-43d8-b86b-8ae119f04218')
     def test_beta_driver_of_image(self):
         self.assert_refused_by_image(
@@ -216,17 +201,15 @@ class UnusableDriverTest(discovery.BaseDiscoveryTest):
             os_distro=flags.fixture().beta_shadowed_distro)
 
     @decorators.attr(type=['smoke', 'negative', 'magnum-d8'])
-    @flags.needs('magnum.template.keeps-driver')
-    @flags.needs('discovery.broken.isolated')
-    @flags.in_fixture('broken_driver')
+    @flags.needs('magnum.template.keeps-driver', 'discovery.broken.isolated',
+                 'broken_driver')
     @decorators.idempotent_id('f0852e62-f34a-4c35-9037-28e7eaa1d44a')
     def test_broken_driver_of_template(self):
         self.assert_refused_by_template(flags.fixture().broken_driver)
 
     @decorators.attr(type=['smoke', 'negative', 'magnum-d8'])
-    @flags.needs('magnum.image.names-driver')
-    @flags.needs('discovery.broken.isolated')
-    @flags.in_fixture('broken_driver')
+    @flags.needs('magnum.image.names-driver', 'discovery.broken.isolated',
+                 'broken_driver')
     @decorators.idempotent_id('9bfe9029-0df3-4e29-9785-daca76ca790c')
     def test_broken_driver_of_image(self):
         self.assert_refused_by_image(flags.fixture().broken_driver)
@@ -242,9 +225,8 @@ class UnknownTypeTest(discovery.BaseDiscoveryTest):
         self.assert_refused(self.create_image(os_distro=discovery.NOBODY))
 
     @decorators.attr(type=['smoke', 'negative', 'magnum-d11'])
-    @flags.needs('magnum.template.keeps-driver')
-    @flags.needs('discovery.type.must-be-provided')
-    @flags.configured('clashing_drivers')
+    @flags.needs('magnum.template.keeps-driver',
+                 'discovery.type.must-be-provided', 'clashing_drivers')
     @decorators.idempotent_id('2ad4bfdc-6c0c-41f6-85b7-bd650e49702b')
     def test_distro_and_driver_of_the_request_do_not_hide_the_image(self):
         self.assert_refused(
@@ -252,7 +234,7 @@ class UnknownTypeTest(discovery.BaseDiscoveryTest):
             CONF.magnum_capi.clashing_drivers[0], cluster_distro=self.distro)
 
     @decorators.attr(type='smoke')
-    @flags.configured('clashing_drivers')
+    @flags.needs('clashing_drivers')
     @decorators.idempotent_id('04135dc0-7d70-4afe-af63-e7a464a01e58')
     def test_the_image_decides_and_not_the_request(self):
         template = self.create_template_of(
@@ -273,8 +255,7 @@ class MagnumDistroTest(discovery.BaseDiscoveryTest):
             (template['cluster_distro'], found['cluster_distro']))
 
     @decorators.attr(type=['smoke', 'magnum-d6'])
-    @flags.needs('discovery.distro.magnum-distro')
-    @flags.configured('clashing_drivers')
+    @flags.needs('discovery.distro.magnum-distro', 'clashing_drivers')
     @decorators.idempotent_id('79a7039f-35f1-4d35-bb91-f12567df25b2')
     def test_it_counts_before_os_distro(self):
         image = self.create_image(
@@ -284,8 +265,8 @@ class MagnumDistroTest(discovery.BaseDiscoveryTest):
             self.distro, image, CONF.magnum_capi.clashing_drivers[0])
 
     @decorators.attr(type=['smoke', 'magnum-d6'])
-    @flags.needs('discovery.distro.magnum-distro')
-    @flags.in_fixture('sole_distro', 'sole_driver')
+    @flags.needs('discovery.distro.magnum-distro', 'sole_distro',
+                 'sole_driver')
     @decorators.idempotent_id('a0d4f091-f2af-4706-a4c2-97182687023c')
     def test_it_chooses_the_driver(self):
         image = self.create_image(
@@ -295,8 +276,7 @@ class MagnumDistroTest(discovery.BaseDiscoveryTest):
         self.assert_driver(flags.fixture().sole_driver, image)
 
     @decorators.attr(type=['smoke', 'negative', 'magnum-d6'])
-    @flags.needs('discovery.distro.magnum-distro')
-    @flags.configured('clashing_drivers')
+    @flags.needs('discovery.distro.magnum-distro', 'clashing_drivers')
     @decorators.idempotent_id('0e460efe-e9f7-4666-9c1d-010753855129')
     def test_an_unknown_one_is_not_passed_over(self):
         self.assert_refused(
@@ -304,7 +284,7 @@ class MagnumDistroTest(discovery.BaseDiscoveryTest):
             CONF.magnum_capi.clashing_drivers[0])
 
     @decorators.attr(type='smoke')
-    @flags.configured('clashing_drivers')
+    @flags.needs('clashing_drivers')
     @decorators.idempotent_id('68c1d1d9-8877-4c01-89a9-ae8cfefb3d20')
     def test_with_the_same_os_distro(self):
         self.assert_distro(
@@ -312,7 +292,7 @@ class MagnumDistroTest(discovery.BaseDiscoveryTest):
             CONF.magnum_capi.clashing_drivers[0])
 
     @decorators.attr(type='smoke')
-    @flags.configured('clashing_drivers')
+    @flags.needs('clashing_drivers')
     @decorators.idempotent_id('49b1e2b5-1485-4f03-93ea-92ae5e552992')
     def test_a_blank_one_is_none(self):
         self.assert_distro(
@@ -320,8 +300,7 @@ class MagnumDistroTest(discovery.BaseDiscoveryTest):
             CONF.magnum_capi.clashing_drivers[0])
 
     @decorators.attr(type=['smoke', 'magnum-d6', 'uncured'])
-    @flags.needs('discovery.distro.magnum-distro-alone')
-    @flags.in_fixture('magnum_distro_image')
+    @flags.needs('discovery.distro.magnum-distro-alone', 'magnum_distro_image')
     @decorators.idempotent_id('7dc699cd-1597-4071-a23a-8f73e990ab27')
     def test_it_is_enough(self):
         # No image of this test: the workaround is to fix the images, and then

@@ -15,8 +15,7 @@ CONF = config.CONF
 class UpdatedTemplateTest(discovery.BaseDiscoveryTest):
     """A template is updated, and must still be usable."""
 
-    required_options = (*discovery.BaseDiscoveryTest.required_options,
-                        'clashing_drivers')
+    needs = ('clashing_drivers',)
 
     def setUp(self):
         super().setUp()
@@ -62,16 +61,14 @@ class UpdatedTemplateTest(discovery.BaseDiscoveryTest):
         self.assert_not_replaced('driver', discovery.NOBODY)
 
     @decorators.attr(type=['smoke', 'negative', 'magnum-patch'])
-    @flags.needs('discovery.template.update-checked')
-    @flags.in_fixture('mismatched_driver')
+    @flags.needs('discovery.template.update-checked', 'mismatched_driver')
     @decorators.idempotent_id('8335dbb0-405e-490b-a5bb-e73cd05a7edb')
     def test_driver_by_one_that_does_not_provide_the_type(self):
         self.assert_not_replaced(
             'driver', flags.fixture().mismatched_driver)
 
     @decorators.attr(type=['smoke', 'negative', 'magnum-patch'])
-    @flags.needs('discovery.template.update-checked')
-    @flags.in_fixture('disabled_driver')
+    @flags.needs('discovery.template.update-checked', 'disabled_driver')
     @decorators.idempotent_id('33ac078f-d6cf-41a0-9e76-4cb2aa9a4973')
     def test_driver_by_a_disabled_one(self):
         self.assert_not_replaced('driver', flags.fixture().disabled_driver)
@@ -92,8 +89,8 @@ class UpdatedTemplateTest(discovery.BaseDiscoveryTest):
 
     @decorators.idempotent_id('208c6574-99d9-43dd-a9b7-eb62121954d2')
     @decorators.attr(type=['smoke', 'magnum-patch'])
-    @flags.needs('discovery.template.update-checked')
-    @flags.in_fixture('sole_distro', 'sole_driver')
+    @flags.needs('discovery.template.update-checked', 'sole_distro',
+                 'sole_driver')
     def test_distro_follows_the_image(self):
         if flags.fixture().sole_driver not in (
                 CONF.magnum_capi.clashing_drivers):
@@ -110,8 +107,8 @@ class UpdatedTemplateTest(discovery.BaseDiscoveryTest):
 
     @decorators.idempotent_id('d2b6d2c9-b27e-4110-a244-43ddda0441c7')
     @decorators.attr(type=['smoke', 'magnum-patch'])
-    @flags.needs('discovery.template.update-checked')
-    @flags.in_fixture('sole_distro', 'sole_driver')
+    @flags.needs('discovery.template.update-checked', 'sole_distro',
+                 'sole_driver')
     def test_without_a_driver_it_is_chosen_again(self):
         template = self.create_template_of(
             self.create_image(os_distro=flags.fixture().sole_distro),

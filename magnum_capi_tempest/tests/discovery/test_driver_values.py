@@ -57,8 +57,7 @@ class HostileValuesTest(discovery.BaseDiscoveryTest):
         self.assert_answers_still()
 
     @decorators.attr(type=['smoke', 'negative', 'magnum-values'])
-    @flags.needs('magnum.image.names-driver')
-    @flags.needs('discovery.error.values-escaped')
+    @flags.needs('magnum.image.names-driver', 'discovery.error.values-escaped')
     @decorators.idempotent_id('b83378b9-dae9-432b-960b-eb1c1c3ac094')
     def test_driver_with_control_characters(self):
         error = self.assert_refused(self.create_hostile_image(
@@ -68,8 +67,7 @@ class HostileValuesTest(discovery.BaseDiscoveryTest):
         self.assert_answers_still()
 
     @decorators.attr(type=['smoke', 'negative', 'magnum-values'])
-    @flags.needs('magnum.image.names-driver')
-    @flags.needs('discovery.error.values-escaped')
+    @flags.needs('magnum.image.names-driver', 'discovery.error.values-escaped')
     @decorators.idempotent_id('3540fb97-88f6-4e7b-8dcb-9536b2ee9e7d')
     def test_driver_of_4_kib(self):
         error = self.assert_refused(self.create_hostile_image(

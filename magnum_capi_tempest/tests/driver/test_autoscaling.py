@@ -7,7 +7,6 @@ from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 
 from magnum_capi_tempest.tests.common import autoscaler
-from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.management import remediation
 from magnum_capi_tempest.tests.common import observations
@@ -25,7 +24,7 @@ class AutoscalingTest(operations.BaseOperationsTest):
 
     # Bounds of node groups came with 1.9, groups without nodes with 1.10.
     min_microversion = '1.10'
-    required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
+    needs = ('management_kubeconfig',)
 
     @classmethod
     def resource_setup(cls):

@@ -54,7 +54,7 @@ class Balancers:
 class CloudQuotasTest(operations.BaseOperationsTest):
 
     credentials = ['primary', 'admin']
-    required_flags = ('real_nodes',)
+    needs = ('real_nodes',)
 
     @classmethod
     def setup_clients(cls):

@@ -32,7 +32,7 @@ class ObjectsTest(operations.BaseOperationsTest):
     """All tests share a cluster; the damage they do is temporary."""
 
     shares_cluster = True
-    required_options = remediation.OPTIONS
+    needs = remediation.NEEDS
 
     @classmethod
     def resource_setup(cls):
@@ -136,8 +136,7 @@ class ObjectsTest(operations.BaseOperationsTest):
 class WaitingTest(operations.BaseOperationsTest):
     """A driver only reads while it watches an incomplete cluster."""
 
-    required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig',
-                        'fault_flavors.stuck')
+    needs = ('management_kubeconfig', 'fault_flavors.stuck')
 
     @decorators.idempotent_id('75235c2c-c852-41e7-a304-0324a6f2ff85')
     def test_nothing_is_written_while_nodes_do_not_come(self):

@@ -40,8 +40,7 @@ class SharedClusterTest(operations.BaseOperationsTest):
         return {node.name for node in self.read_nodes(self.cluster).nodes
                 if not node.control_plane}
 
-    @flags.needs(flags.RESIZE)
-    @flags.promised('workload_api')
+    @flags.needs(flags.RESIZE, 'workload_api')
     @flags.promise('lifecycle.resize.named-nodes')
     @decorators.idempotent_id('e6c34742-23da-407d-b8d9-97d55a497be7')
     def test_resize_removes_the_nodes_that_it_names(self):
@@ -62,8 +61,7 @@ class SharedClusterTest(operations.BaseOperationsTest):
         self.resize(workers)
 
     @decorators.attr(type='negative')
-    @flags.needs(flags.RESIZE)
-    @flags.promised('workload_api')
+    @flags.needs(flags.RESIZE, 'workload_api')
     @flags.promise('lifecycle.resize.named-nodes')
     @decorators.idempotent_id('2c4825f8-5bf1-4e3c-a42e-6803a5c18cea')
     def test_a_resize_that_was_refused_takes_no_node_later(self):
@@ -176,7 +174,7 @@ class RotateAuthorityTest(operations.BaseOperationsTest):
 @flags.promise('lifecycle.cluster.three-masters')
 class ThreeMastersTest(operations.BaseOperationsTest):
 
-    required_flags = ('three_masters',)
+    needs = ('three_masters',)
 
     @decorators.idempotent_id('48e0beec-282c-4e8c-bc97-fe7b0ecf0d4b')
     def test_create_and_delete(self):

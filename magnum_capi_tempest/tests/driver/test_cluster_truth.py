@@ -5,7 +5,6 @@
 from tempest import config
 from tempest.lib import decorators
 
-from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import microversions
@@ -20,8 +19,7 @@ TIMEOUT = 'lifecycle.cluster.create-timeout'
 class CompleteTest(operations.BaseOperationsTest):
     """All tests share a cluster with slow workers."""
 
-    required_options = (*base.TEMPLATE_OPTIONS, 'fault_flavors.slow')
-    required_flags = ('workload_api',)
+    needs = ('fault_flavors.slow', 'workload_api')
 
     @classmethod
     def resource_setup(cls):
@@ -65,8 +63,7 @@ class CompleteTest(operations.BaseOperationsTest):
 
         self.assert_ready_now(cluster, workers)
 
-    @flags.needs(flags.RESIZE)
-    @flags.needs('lifecycle.credential.rotation')
+    @flags.needs(flags.RESIZE, 'lifecycle.credential.rotation')
     @decorators.idempotent_id('a6f7d9e2-b73e-4239-b714-f1880872af87')
     def test_rotation_does_not_end_a_resize(self):
         self.require_microversions(microversions.CREDENTIALS)
@@ -84,7 +81,7 @@ class CompleteTest(operations.BaseOperationsTest):
             self.cluster['uuid'], self.before, workers)
         self.assert_ready_now(cluster, workers)
 
-    @flags.configured('upgrade_image_id')
+    @flags.needs('upgrade_image_id')
     @decorators.idempotent_id('87442cd1-2b47-440e-98d7-44e4e68d5a1c')
     def test_upgrade(self):
         cluster = self.upgrade_cluster(self.cluster, self.newer)
@@ -119,7 +116,7 @@ class FailureTest(operations.BaseOperationsTest):
         self.assertEqual('CREATE_FAILED', state.status)
         self.assertTrue(state.status_reason)
 
-    @flags.configured('fault_flavors.failing')
+    @flags.needs('fault_flavors.failing')
     @decorators.idempotent_id('601ac9e9-e84c-4634-8a01-117daecc74c2')
     def test_a_new_node_group(self):
         cluster = self.create_cluster(self.create_template())
@@ -133,7 +130,7 @@ class FailureTest(operations.BaseOperationsTest):
                          (state.status, state.group_status))
         self.assertTrue(state.status_reason)
 
-    @flags.configured('fault_flavors.failing')
+    @flags.needs('fault_flavors.failing')
     @decorators.idempotent_id('47f92ea8-77d2-4245-afe3-28e5b37a5666')
     def test_workers_of_a_new_cluster(self):
         template = self.create_template(
@@ -143,7 +140,7 @@ class FailureTest(operations.BaseOperationsTest):
             template, keypair=self.create_keypair()))
 
     # Last by name.
-    @flags.configured('fault_flavors.stuck')
+    @flags.needs('fault_flavors.stuck')
     @flags.promise(TIMEOUT)
     @decorators.idempotent_id('adb34558-732f-4131-bf3d-fe2237cc952a')
     def test_workers_that_never_come(self):

@@ -6,7 +6,6 @@ from tempest import config
 from tempest.lib import decorators
 import testtools
 
-from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import operations
@@ -18,8 +17,7 @@ CONF = config.CONF
 class NamelessTest(operations.BaseOperationsTest):
     """Templates from before Magnum 23 name no driver."""
 
-    required_options = (*base.TEMPLATE_OPTIONS, 'upgrade_image_id',
-                        'nameless_os_distro')
+    needs = ('upgrade_image_id', 'nameless_os_distro')
 
     def create_nameless_template(self, option):
         """Create a template for which Magnum chooses the driver by type."""
@@ -49,8 +47,7 @@ class NamelessTest(operations.BaseOperationsTest):
 class RememberTest(operations.BaseOperationsTest):
     """Only an upgrade changes the version of a cluster."""
 
-    required_options = (*base.TEMPLATE_OPTIONS, 'upgrade_image_id')
-    needs = (flags.RESIZE,)
+    needs = ('upgrade_image_id', flags.RESIZE)
 
     @testtools.skipIf(
         CONF.magnum_capi_feature_enabled.real_nodes,
@@ -83,7 +80,7 @@ class RememberTest(operations.BaseOperationsTest):
 class UpgradeTest(operations.BaseOperationsTest):
     """All tests share a cluster, which the first test upgrades."""
 
-    required_options = (*base.TEMPLATE_OPTIONS, 'upgrade_image_id')
+    needs = ('upgrade_image_id',)
 
     @classmethod
     def resource_setup(cls):

@@ -9,7 +9,6 @@ management_kubeconfig.
 from tempest import config
 from tempest.lib import decorators
 
-from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
@@ -24,9 +23,8 @@ ALLOWED = '192.0.2.0/24'
 OPERATORS = '203.0.113.0/24'
 
 
-#: Required options of tests of an API server's load balancer.
-BALANCER_OPTIONS = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig',
-                    'master_lb_enabled')
+#: What tests of an API server's load balancer need.
+BALANCER = ('management_kubeconfig', 'master_lb_enabled')
 
 
 def openstack_cluster(case, template):
@@ -60,7 +58,7 @@ def openstack_cluster(case, template):
 class ApiServerTest(operations.BaseOperationsTest):
     """Both tests check one cluster, whose API is as private as possible."""
 
-    required_options = BALANCER_OPTIONS
+    needs = BALANCER
 
     @classmethod
     def resource_setup(cls):
@@ -88,7 +86,7 @@ class ApiServerTest(operations.BaseOperationsTest):
 class OverlayTest(operations.BaseOperationsTest):
     """Operators' additions to a list must not replace its items."""
 
-    required_options = (*BALANCER_OPTIONS, 'discovery_fixture.value_overlay')
+    needs = (*BALANCER, 'value_overlay')
 
     @classmethod
     def resource_setup(cls):

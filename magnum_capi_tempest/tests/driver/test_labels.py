@@ -10,7 +10,6 @@ from tempest import config
 from tempest.lib import decorators
 
 from magnum_capi_tempest.tests.common import autoscaler
-from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
@@ -115,8 +114,7 @@ class LabelsTest(operations.BaseOperationsTest):
 
     # Groups of any minimum came with 1.10.
     min_microversion = '1.10'
-    required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig',
-                        'master_lb_enabled')
+    needs = ('management_kubeconfig', 'master_lb_enabled')
 
     @classmethod
     def resource_setup(cls):

@@ -31,8 +31,7 @@ class WorkersTest(operations.BaseOperationsTest):
     """All tests share a cluster, whose workers they delete."""
 
     shares_cluster = True
-    required_options = remediation.OPTIONS
-    required_flags = ('workload_api',)
+    needs = (*remediation.NEEDS, 'workload_api')
 
     def setUp(self):
         super().setUp()
@@ -140,8 +139,7 @@ class WorkersTest(operations.BaseOperationsTest):
 class ControlPlaneTest(operations.BaseOperationsTest):
     """A control plane of three nodes survives the loss of one."""
 
-    required_options = remediation.OPTIONS
-    required_flags = ('three_masters', 'workload_api')
+    needs = (*remediation.NEEDS, 'three_masters', 'workload_api')
 
     @decorators.idempotent_id('eab64fd5-b099-4d4d-b678-8f5ad9b702ef')
     def test_nodes_that_fail_or_are_deleted_are_replaced(self):

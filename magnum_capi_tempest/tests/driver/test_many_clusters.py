@@ -15,7 +15,6 @@ import time
 from tempest import config
 from tempest.lib import decorators
 
-from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import details
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import observations
@@ -36,7 +35,7 @@ def _limit(count):
 @flags.promise('lifecycle.cluster.many')
 class ManyClustersTest(operations.BaseOperationsTest):
 
-    required_options = (*base.TEMPLATE_OPTIONS, 'many_clusters')
+    needs = ('many_clusters',)
     # Tempest ends a test that takes longer than its timeout.
     TIMEOUT_SCALING_FACTOR = 6
 

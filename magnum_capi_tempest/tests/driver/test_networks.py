@@ -8,7 +8,6 @@ The tests read the objects of Cluster API Provider OpenStack.
 from tempest import config
 from tempest.lib import decorators
 
-from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import networks
 from magnum_capi_tempest.tests.common import observations
@@ -65,7 +64,7 @@ class NamesTest(operations.BaseOperationsTest):
 class NetworksTest(operations.BaseOperationsTest):
     """All tests check one cluster."""
 
-    required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
+    needs = ('management_kubeconfig',)
 
     @classmethod
     def skip_checks(cls):

@@ -21,8 +21,7 @@ class NodeGroupsApartTest(operations.BaseOperationsTest):
 
     # Groups without nodes came with 1.10.
     min_microversion = '1.10'
-    needs = (flags.RESIZE,)
-    required_flags = ('workload_api',)
+    needs = (flags.RESIZE, 'workload_api')
 
     def wait_for_nodes(self, count):
         """Wait for this many additional nodes; return the names of all."""

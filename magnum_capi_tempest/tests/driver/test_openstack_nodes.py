@@ -28,7 +28,7 @@ _RECLAIM = {'csi_cinder_reclaim_policy': 'Delete'}
 class OpenStackNodesTest(operations.BaseOperationsTest):
     """All tests share a cluster; leftovers are deleted with it."""
 
-    required_flags = ('real_nodes', 'workload_api')
+    needs = ('real_nodes', 'workload_api')
 
     @classmethod
     def resource_setup(cls):

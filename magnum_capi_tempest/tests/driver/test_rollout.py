@@ -13,7 +13,6 @@ from tempest import config
 from tempest.lib import decorators
 
 from magnum_capi import waiting
-from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.management import capi_objects
@@ -32,7 +31,7 @@ WORKERS = operations.WORKERS
 BATCH = 2
 
 
-OPTIONS = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig', 'upgrade_image_id')
+NEEDS = ('management_kubeconfig', 'upgrade_image_id')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -125,7 +124,7 @@ def _upgrade(case, cluster, template, machines, before):
 
 class RolloutTest(operations.BaseOperationsTest):
 
-    required_options = OPTIONS
+    needs = NEEDS
 
     @classmethod
     def resource_setup(cls):
@@ -176,7 +175,7 @@ class RolloutTest(operations.BaseOperationsTest):
 class InOrderTest(operations.BaseOperationsTest):
     """Node groups of one node each, so any disorder interrupts workloads."""
 
-    required_options = OPTIONS
+    needs = NEEDS
 
     @classmethod
     def resource_setup(cls):

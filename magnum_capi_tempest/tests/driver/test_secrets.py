@@ -17,7 +17,6 @@ from tempest.lib import decorators
 
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.services import base_client
-from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import disclosure
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.management import remediation
@@ -31,7 +30,7 @@ CONF = config.CONF
 @flags.promise('lifecycle.credential.secrets-untold')
 class SecretsTest(operations.BaseOperationsTest):
     shares_cluster = True
-    required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
+    needs = ('management_kubeconfig',)
 
     @classmethod
     def resource_setup(cls):
@@ -66,7 +65,7 @@ class SecretsTest(operations.BaseOperationsTest):
             self.assertEqual([], disclosure.find_secrets(
                 json.dumps(answer), self.secrets))
 
-    @flags.configured('log_files')
+    @flags.needs('log_files')
     @decorators.idempotent_id('f8301443-7032-44aa-8bdd-3c7339ac1289')
     def test_logs_are_without_them(self):
         if (not flags.not_promised('lifecycle.credential.rotation')
@@ -94,7 +93,7 @@ class AuthoritiesTest(operations.BaseOperationsTest):
     """
 
     shares_cluster = True
-    required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
+    needs = ('management_kubeconfig',)
 
     @decorators.idempotent_id('00e6b23a-bbca-4fa9-96c6-c3b12c627996')
     def test_each_is_another(self):
@@ -124,7 +123,7 @@ def _public_key(pem):
 class ProxyTest(operations.BaseOperationsTest):
     """The proxy of a template has a password, which must stay secret."""
 
-    required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
+    needs = ('management_kubeconfig',)
 
     @decorators.idempotent_id('8e1f5c3a-94b7-4d0e-a6a2-3b7c0d5e1f92')
     def test_password_is_in_secrets_only(self):

@@ -94,7 +94,7 @@ class StrangersTest(operations.BaseOperationsTest):
     def authority(magnum, cluster):
         return magnum.certificates.show_ca_certificate(cluster['uuid'])['pem']
 
-    @flags.promised('workload_api')
+    @flags.needs('workload_api')
     @flags.promise('lifecycle.cluster.own-certificate')
     @decorators.idempotent_id('4fc5fd4c-1329-433d-95c5-f85a6fff11f3')
     def test_a_certificate_opens_its_own_cluster_only(self):

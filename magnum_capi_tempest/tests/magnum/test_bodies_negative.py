@@ -23,7 +23,7 @@ class BodiesNegativeTest(base.BaseMagnumCapiTest):
     min_microversion = '1.9'
     # Members cannot set quotas, whatever the body.
     credentials = ['primary', 'admin']
-    required_options = ()
+    uses_templates = False
 
     @classmethod
     def setup_clients(cls):
@@ -129,7 +129,7 @@ class QuotaListsNegativeTest(base.BaseMagnumCapiTest):
 
     credentials = ['primary', 'admin']
     min_microversion = '1.6'
-    required_options = ()
+    uses_templates = False
 
     @decorators.idempotent_id('ed8a91a7-260a-4497-b5d1-f33bf4c89af7')
     @decorators.attr(type='negative')
@@ -143,7 +143,7 @@ class NothingThereTest(base.BaseMagnumCapiTest):
 
     # Resize came with 1.7.
     min_microversion = '1.7'
-    required_options = ()
+    uses_templates = False
 
     @decorators.idempotent_id('8d9cff3f-5cc4-4dc9-9721-77e331ae2b80')
     @decorators.attr(type=['smoke', 'negative'])

@@ -119,7 +119,7 @@ class VisibleClusterTemplatesTest(base.BaseMagnumCapiTest):
             self.assert_unseen(template)
             self.assertIn(template['uuid'], self.listed(self.admin_magnum))
 
-    @flags.configured('public_templates')
+    @flags.needs('public_templates')
     @decorators.idempotent_id('caddcb03-ed80-4903-924a-bac08156c4ab')
     def test_a_public_one_disappears_when_it_is_hidden(self):
         create = functools.partial(
@@ -134,7 +134,7 @@ class VisibleClusterTemplatesTest(base.BaseMagnumCapiTest):
         self.assert_unseen(template)
         self.assert_seen(hidden)
 
-    @flags.configured('public_templates')
+    @flags.needs('public_templates')
     @decorators.idempotent_id('5494c1bb-2aac-4656-a507-032a7f7dcefc')
     def test_admin_publishes_a_template(self):
         template = self.create_template(self.admin_magnum)

@@ -149,7 +149,7 @@ class CertificateFieldsNegativeTest(base.BaseMagnumCapiTest):
     """Signing requests of existing clusters are in test_living_cluster."""
 
     min_microversion = '1.5'
-    required_options = ()
+    uses_templates = False
 
     def sign(self, cluster):
         return self.magnum.certificates.create_certificate(
@@ -173,7 +173,7 @@ class QuotaFieldsNegativeTest(base.BaseMagnumCapiTest):
 
     credentials = ['primary', 'admin']
     min_microversion = '1.6'
-    required_options = ()
+    uses_templates = False
 
     @classmethod
     def setup_clients(cls):

@@ -78,7 +78,7 @@ UNCHECKED = (
 
 class EdgesTest(base.BaseMagnumCapiTest):
 
-    required_options = ()
+    uses_templates = False
 
     def status(self, ask, *args, **kwargs):
         return refusals.answer(ask, *args, **kwargs).status
@@ -118,7 +118,7 @@ class EdgesTest(base.BaseMagnumCapiTest):
 
     @decorators.idempotent_id('45a0c854-421d-43b2-a409-899f7ab07072')
     @decorators.attr(type='slow')
-    @flags.configured(*base.TEMPLATE_OPTIONS)
+    @flags.needs(*base.TEMPLATE_OPTIONS)
     def test_1_2_answers_before_the_work_is_done(self):
         # Up to 1.1 it answered later; Magnum 23 answers at once in both.
         self.require_microversions('1.2')
@@ -133,7 +133,7 @@ class EdgesTest(base.BaseMagnumCapiTest):
         self.waiter.until_created(uuid)
 
     @decorators.idempotent_id('7fe1b4ff-db58-44be-9998-1693ca920c6b')
-    @flags.configured(*base.TEMPLATE_OPTIONS)
+    @flags.needs(*base.TEMPLATE_OPTIONS)
     def test_1_10_creates_clusters_without_workers(self):
         template = self.create_template()
         # Nothing is created: the key, which is checked last, does not exist.

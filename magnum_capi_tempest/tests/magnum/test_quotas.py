@@ -31,7 +31,7 @@ class BaseQuotasTest(base.BaseMagnumCapiTest):
 
 class QuotasTest(BaseQuotasTest):
 
-    required_options = ()
+    uses_templates = False
 
     @decorators.idempotent_id('6547bd42-5a39-43e6-9fa1-56c10dedadfd')
     @decorators.attr(type='smoke')

@@ -66,7 +66,7 @@ class TemplatesTest(rbac.BaseRbacTest):
             ('publish template', self.update('/hidden', 'true')),
             ('delete template', self.delete(self.create_template)))
 
-    @flags.configured('public_templates')
+    @flags.needs('public_templates')
     @decorators.idempotent_id('159f6bc5-841f-4561-a750-573d4f063ebf')
     def test_public(self):
         public = self.create_public()['uuid']
@@ -84,7 +84,7 @@ class RestTest(rbac.BaseRbacTest):
 
     # Quotas came with 1.6, stats with 1.4.
     min_microversion = '1.6'
-    required_options = ()
+    uses_templates = False
 
     @decorators.idempotent_id('f12669ba-e5ff-4ed4-a8c4-0982b44c5633')
     def test_services_and_stats(self):

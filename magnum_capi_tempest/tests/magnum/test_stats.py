@@ -15,7 +15,7 @@ class StatsTest(base.BaseMagnumCapiTest):
 
     credentials = ['primary', 'admin']
     min_microversion = '1.4'
-    required_options = ()
+    uses_templates = False
 
     @decorators.idempotent_id('4185c45f-e47d-49ca-83e1-9dae83e5d9f3')
     @decorators.attr(type='smoke')

@@ -14,7 +14,7 @@ from magnum_capi_tempest.tests.common import base
 
 class VersionsTest(base.BaseMagnumCapiTest):
 
-    required_options = ()
+    uses_templates = False
 
     def listed(self):
         """Return what Magnum says about v1, a dict."""
