@@ -8,7 +8,6 @@ import types
 
 from tempest import config
 from tempest.lib.common.utils import test_utils
-from tempest.lib import exceptions as lib_exc
 
 from magnum_capi_tempest import services
 from magnum_capi_tempest.tests.common import base
@@ -93,20 +92,6 @@ def more_than_reader(manager) -> list[str]:
     _, token = manager.auth_provider.auth_data
     return [role['name'] for role in token['roles']
             if role['name'].lower() in ('admin', 'manager', 'member')]
-
-
-def keeps_readers_out(conf, magnum, cleanup) -> bool:
-    """Return whether a user with only the role reader cannot create templates.
-
-    :param magnum: clients of such a user.
-    """
-    try:
-        template = magnum.templates.create_cluster_template(
-            **factories.template_body(conf))
-    except lib_exc.Forbidden:
-        return True
-    cleanup(magnum.templates.delete_cluster_template, template['uuid'])
-    return False
 
 
 def listed(uuid, found):

@@ -26,6 +26,9 @@ MISSING = frozenset((404,))
 #: An id of nothing.
 NOBODY = '00000000-0000-4000-8000-000000000000'
 
+#: No driver and no operating system has this name.
+NO_DRIVER = 'k8s_nobody_wrote_it'
+
 #: Texts that end lines, statements, strings, tags or formats somewhere.
 TEXTS = {
     'letters of the world': 'H\u00f6rst \u6771\u4eac \u05e9\u05dc\u05d5\u05dd',
@@ -164,7 +167,7 @@ MORE = {
         'master_flavor_id': {'an id of nobody': NOBODY},
         'external_network_id': {'an id of nobody': NOBODY},
         'network_driver': {'no network driver': 'pigeons'},
-        'driver': {'no driver': 'k8s_nobody_wrote_it'},
+        'driver': {'no driver': NO_DRIVER},
     },
     'cluster': {
         'name': {'a digit first': '1-cluster', '243 characters': 'n' * 243},
