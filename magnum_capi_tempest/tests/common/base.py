@@ -11,6 +11,7 @@ from oslo_log import log
 from tempest.common import credentials_factory
 from tempest import config
 from tempest.lib.common import api_version_utils
+from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 from tempest import test
 import testtools
@@ -82,6 +83,8 @@ class BaseMagnumCapiTest(test.BaseTestCase):
     * ``min_microversion``, ``max_microversion``: the class is skipped if
       this Magnum has none in between; requests are sent with the lowest one.
     * ``needs``: names for :func:`.flags.needs`, besides those of the bases.
+    * ``attributes``: those of Tempest that all tests of the class have,
+      besides ``life`` in the package ``driver``.
     * ``uses_templates``: whether it needs what a cluster template is made of;
       without it ``test_preflight`` fails, so that a run with a bad
       tempest.conf is not green.
@@ -95,7 +98,14 @@ class BaseMagnumCapiTest(test.BaseTestCase):
     min_microversion = microversions.LOWEST
     max_microversion = api_version_utils.LATEST_MICROVERSION
     uses_templates = True
+    attributes = ()
     newest_microversion = api_version_utils.LATEST_MICROVERSION
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        life = ['life'] if '.driver.' in cls.__module__ else []
+        for method in flags.tests_of(cls):
+            decorators.attr(type=[*cls.attributes, *life])(method)
 
     @classmethod
     def setUpClass(cls):  # noqa: MC102

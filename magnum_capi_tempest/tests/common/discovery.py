@@ -47,6 +47,8 @@ class BaseDiscoveryTest(base.BaseMagnumCapiTest):
     :cvar distro: its operating system.
     """
 
+    attributes = ('smoke',)
+
     @classmethod
     def skip_checks(cls):
         super().skip_checks()

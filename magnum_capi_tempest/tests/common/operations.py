@@ -10,7 +10,6 @@ import functools
 import uuid
 
 from tempest import config
-from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 import testtools
 
@@ -55,17 +54,11 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
 
     shares_cluster = False
     cluster = None
+    attributes = ('slow',)
     # Node groups came with 1.9.
     min_microversion = '1.9'
     # One test changes a cluster several times.
     TIMEOUT_SCALING_FACTOR = 3
-
-    def __init_subclass__(cls, **kwargs):
-        """Mark the tests of a class: ``slow``; those of drivers ``life``."""
-        super().__init_subclass__(**kwargs)
-        kinds = ['slow', 'life'] if '.driver.' in cls.__module__ else ['slow']
-        for test in flags.tests_of(cls):
-            decorators.attr(type=kinds)(test)
 
     @classmethod
     def resource_setup(cls):

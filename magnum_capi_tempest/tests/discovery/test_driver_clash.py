@@ -116,10 +116,12 @@ class ShadowedDriverTest(discovery.BaseDiscoveryTest):
     cluster, which is then deleted at once.
     """
 
+    attributes = ('slow',)
+
     # Node groups, which show the end of a creation, came with 1.9.
     min_microversion = '1.9'
 
-    @decorators.attr(type=['slow', 'magnum-d5', 'uncured'])
+    @decorators.attr(type=['magnum-d5', 'uncured'])
     @flags.needs('discovery.template.decides', 'beta_shadowed_distro',
                  'beta_shadowed_driver')
     @decorators.idempotent_id('4fae17d1-209c-46b8-9b07-c712d9aa8908')
@@ -131,7 +133,7 @@ class ShadowedDriverTest(discovery.BaseDiscoveryTest):
 
         self.request_small_cluster(template)
 
-    @decorators.attr(type=['slow', 'magnum-d7', 'uncured'])
+    @decorators.attr(type=['magnum-d7', 'uncured'])
     @flags.needs('discovery.template.decides', 'lax_distro',
                  'lax_shadowed_driver')
     @decorators.idempotent_id('411f724f-15a4-4b30-97eb-fa9d73a3b91b')

@@ -31,6 +31,8 @@ FREE_TEXTS = ('name', 'keypair_id', 'http_proxy', 'https_proxy', 'no_proxy',
 
 class ClusterTemplateFieldsNegativeTest(base.BaseMagnumCapiTest):
 
+    attributes = ('negative',)
+
     def create(self, **fields):
         """Create a template; a field that is None is sent as null."""
         return factories.create_template(
@@ -44,7 +46,6 @@ class ClusterTemplateFieldsNegativeTest(base.BaseMagnumCapiTest):
             for operation in operations])
 
     @decorators.idempotent_id('ee507b49-3f66-4b80-910b-ef72569ab411')
-    @decorators.attr(type='negative')
     def test_every_field(self):
         unread = ['driver'] if flags.not_promised(
             factories.KEEPS_DRIVER) else []
@@ -52,7 +53,6 @@ class ClusterTemplateFieldsNegativeTest(base.BaseMagnumCapiTest):
             'cluster template', self.create, leave_out=unread))
 
     @decorators.idempotent_id('eb0747a4-8b06-4b48-89b0-033897aba7c5')
-    @decorators.attr(type='negative')
     def test_free_texts_come_back_as_they_were_or_are_refused(self):
         wrong, refused = [], []
         for name, text in bad_input.TEXTS.items():
@@ -71,7 +71,6 @@ class ClusterTemplateFieldsNegativeTest(base.BaseMagnumCapiTest):
         self.assertEqual([], wrong)
 
     @decorators.idempotent_id('c4c416ea-0a2c-4427-8be1-736e48be11a3')
-    @decorators.attr(type='negative')
     @testtools.skipUnless(CONF.service_available.glance,
                           '[service_available] glance is false')
     def test_image_without_os_distro(self):
@@ -82,7 +81,6 @@ class ClusterTemplateFieldsNegativeTest(base.BaseMagnumCapiTest):
                           image_id=image['id'])
 
     @decorators.idempotent_id('2a7c2e3b-ca5f-46d9-b3bd-c5a901600a4a')
-    @decorators.attr(type='negative')
     def test_every_operation_of_an_update(self):
         uuid = self.create(labels={'one': 'two'})['uuid']
         template = self.magnum.templates.show_cluster_template(uuid)
@@ -101,7 +99,7 @@ class ClusterTemplateFieldsNegativeTest(base.BaseMagnumCapiTest):
             template, self.magnum.templates.show_cluster_template(uuid))
 
     @decorators.idempotent_id('d401de3c-4c8b-4c3d-9bd1-6d1a21fc0db2')
-    @decorators.attr(type=['smoke', 'negative'])
+    @decorators.attr(type='smoke')
     def test_member_does_not_publish_or_hide(self):
         uuid = self.create()['uuid']
 
@@ -116,6 +114,8 @@ class ClusterTemplateFieldsNegativeTest(base.BaseMagnumCapiTest):
 
 
 class ClusterFieldsNegativeTest(base.BaseMagnumCapiTest):
+
+    attributes = ('negative',)
 
     # Up to 1.9, a template that does not exist is a 400.
     min_microversion = '1.10'
@@ -133,13 +133,11 @@ class ClusterFieldsNegativeTest(base.BaseMagnumCapiTest):
         return self.magnum.clusters.show_cluster(uuid)
 
     @decorators.idempotent_id('c2aa3a84-6fe7-477f-bc67-caaae6a70107')
-    @decorators.attr(type='negative')
     def test_every_field(self):
         refusals.assert_refused_all(
             self, refusals.of_fields('cluster', self.create))
 
     @decorators.idempotent_id('9a7028e6-3889-40cc-85a2-253f80fd7d88')
-    @decorators.attr(type='negative')
     @flags.needs('magnum.control-plane.odd-only')
     def test_two_masters(self):
         self.assertRaises(lib_exc.BadRequest, self.create, master_count=2)
@@ -171,6 +169,7 @@ class CertificateFieldsNegativeTest(base.BaseMagnumCapiTest):
 
 class QuotaFieldsNegativeTest(base.BaseMagnumCapiTest):
 
+    attributes = ('negative',)
     credentials = ['primary', 'admin']
     min_microversion = '1.6'
     uses_templates = False
@@ -189,13 +188,11 @@ class QuotaFieldsNegativeTest(base.BaseMagnumCapiTest):
         quotas.create_own(self.admin_magnum, self.addCleanup, self.project)
 
     @decorators.idempotent_id('5d2e431c-f9c9-4b19-8a56-4743c2c5d257')
-    @decorators.attr(type='negative')
     def test_every_field(self):
         refusals.assert_refused_all(
             self, refusals.of_fields('quota', self.create))
 
     @decorators.idempotent_id('47134ad3-6af0-41db-8280-0b7d0efca6b0')
-    @decorators.attr(type='negative')
     def test_where_there_is_one(self):
         self.create_own()
         own = self.admin_magnum.quotas
@@ -212,7 +209,6 @@ class QuotaFieldsNegativeTest(base.BaseMagnumCapiTest):
         self.assertEqual(quotas.PLENTY, found['hard_limit'])
 
     @decorators.idempotent_id('985b647f-abde-4e08-a16f-4a8c52a80444')
-    @decorators.attr(type='negative')
     def test_where_there_is_none(self):
         own, nobody = self.admin_magnum.quotas, data_utils.rand_uuid_hex()
 
@@ -221,7 +217,6 @@ class QuotaFieldsNegativeTest(base.BaseMagnumCapiTest):
         self.assertRaises(lib_exc.NotFound, own.delete_quota, nobody)
 
     @decorators.idempotent_id('5c61fba5-819d-40e1-a4a4-12d6d75e7385')
-    @decorators.attr(type='negative')
     def test_of_members(self):
         # If members could, they would change and delete this one.
         self.create_own()
