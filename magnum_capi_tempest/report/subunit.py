@@ -210,7 +210,7 @@ def _tolerated(tests):
         yield model.Section(
             f'Tolerated errors: {len(lines)} (they passed while tests waited, '
             'and failed none): ' + '; '.join(
-                f'{count} {cause}' for cause, count in causes.most_common()),
+                f'{cause} ({count})' for cause, count in causes.most_common()),
             tuple(f'{test}: {line}' for test, line in lines),
             folded=not any(test.failing for test in tests))
 
@@ -221,7 +221,7 @@ def _known(tests):
     if lines:
         yield model.Section(
             f'Invalid input that this Magnum is known not to refuse well: '
-            f'{len(lines)} requests (no failure; see "Where Magnum\'s REST '
+            f'{texts.number(len(lines), "request")} (no failure; see "Where Magnum\'s REST '
             'API deviates" in the documentation)',
             tuple(f'{test}: {line}' for test, line in lines), folded=True)
 

@@ -75,7 +75,7 @@ class ReadTest(testtools.TestCase):
         *_, after = self.read(stream.test('a.B.three', 'fail')).sections
 
         self.assertIn('Tolerated errors: 4 ', section.title)
-        self.assertIn('3 400, master_count; 1 it was abandoned',
+        self.assertIn('400, master_count (3); it was abandoned (1)',
                       section.title)
         self.assertEqual(4, len(section.lines))
         self.assertTrue(section.folded)
