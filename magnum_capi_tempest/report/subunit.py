@@ -221,8 +221,8 @@ def _known(tests):
     if lines:
         yield model.Section(
             f'Invalid input that this Magnum is known not to refuse well: '
-            f'{texts.number(len(lines), "request")} (no failure; see "Where Magnum\'s REST '
-            'API deviates" in the documentation)',
+            f'{texts.number(len(lines), "request")} (no failure; see "Where '
+            'Magnum\'s REST API deviates" in the documentation)',
             tuple(f'{test}: {line}' for test, line in lines), folded=True)
 
 
