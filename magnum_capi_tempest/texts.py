@@ -10,6 +10,10 @@ is left to that format.
 
 import re
 
+#: Name of a test detail that lists, one a line, errors of Magnum after which
+#: waits of the test went on, "class, request: error"; reports count them.
+TOLERATED = 'tolerated errors of Magnum'
+
 #: Name of a test detail that lists, one a line, what a test did not check for
 #: want of access; reports count them.
 NOT_CHECKED = 'not checked'

@@ -17,11 +17,6 @@ import typing
 from magnum_capi import errors
 
 
-#: Prefix of the name of a test detail that lists, one a line, the errors that
-#: waits of the test tolerated; reports count them. It is defined here because
-#: importing the reports would cost every worker a sixth of a second.
-TOLERATED = 'tolerated'
-
 State = typing.TypeVar('State')
 
 

@@ -20,7 +20,7 @@ from magnum_capi_tempest import promises
 from magnum_capi_tempest.scorecard import forms
 from magnum_capi_tempest.scorecard import judge
 from magnum_capi_tempest.scorecard import report
-from magnum_capi_tempest.workspace import concurrency
+from magnum_capi_tempest.workspace import conf
 from magnum_capi_tempest.workspace import folder as workspaces
 from magnum_capi_tempest.workspace import runs
 
@@ -131,7 +131,7 @@ def of_cloud(args, folder, ended) -> tuple[report.Report, None]:
     etc = workspace / workspaces.ETC
     with ended.run(stream), leaks.telling(etc, stream):
         runs.run(workspace, ['--regex', driver_report.regex(args, asked),
-                             '--concurrency', concurrency.limit(
+                             '--concurrency', conf.concurrency(
                                  2 if args.concurrency is None
                                  else args.concurrency, choice.workers)],
                  stream, etc=etc)

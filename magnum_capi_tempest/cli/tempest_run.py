@@ -11,7 +11,7 @@ from magnum_capi import errors
 from magnum_capi_tempest.cli import leaks
 from magnum_capi_tempest import foreground
 from magnum_capi_tempest import report
-from magnum_capi_tempest.workspace import concurrency
+from magnum_capi_tempest.workspace import conf
 from magnum_capi_tempest.workspace import folder
 from magnum_capi_tempest.workspace import runs
 
@@ -50,7 +50,7 @@ class Run(base.Judging):
         return parser
 
     def act(self, args):
-        conf = folder.etc_of(args.folder)
+        etc = folder.etc_of(args.folder)
         regex = args.regex
         if args.failed:
             regex = report.regex_of_failed(args.failed / runs.STREAM)
@@ -63,11 +63,11 @@ class Run(base.Judging):
         again = shlex.join(['magnum-capi', 'tempest', 'run', str(args.folder),
                             '--failed', str(results)])
         try:
-            with leaks.telling(conf, stream):
+            with leaks.telling(etc, stream):
                 runs.run(args.folder, [
-                    '--regex', regex, '--concurrency', concurrency.limit(
-                        args.concurrency, concurrency.allowed_by(conf))],
-                    stream, etc=conf, grace=args.grace)
+                    '--regex', regex, '--concurrency', conf.concurrency(
+                        args.concurrency, conf.read(etc).workers)],
+                    stream, etc=etc, grace=args.grace)
         except runs.RunCutOff as e:
             report.summarise(e.stream, results, 'tempest run', facts,
                              outcome='interrupted', again=again)

@@ -106,7 +106,11 @@ def _bounded(tests):
         kept = [d if passed else
                 dataclasses.replace(d, text=text.cut(d.text, most))
                 for d in test.details if not passed or len(d.text) <= _SHORT]
-        yield dataclasses.replace(test, details=tuple(_titled(kept)))
+        # The timeline shows which worker ran it.
+        yield dataclasses.replace(
+            test, details=tuple(_titled(kept)), tags=tuple(
+                tag for tag in test.tags
+                if not tag.startswith(timeline.WORKER)))
 
 
 def _titled(details):

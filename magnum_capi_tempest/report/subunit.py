@@ -17,7 +17,6 @@ from subunit import v2
 import testtools
 
 from magnum_capi import errors
-from magnum_capi import waiting
 from magnum_capi_tempest import redact
 from magnum_capi_tempest.report import environment
 from magnum_capi_tempest.report import model
@@ -184,27 +183,36 @@ def _not_checked(tests):
     counts = collections.Counter(
         line for test in tests for detail in test.details
         if detail.name == texts.NOT_CHECKED
-        for line in detail.text.splitlines() if line.strip())
+        for line in dict.fromkeys(detail.text.splitlines()) if line.strip())
     if counts:
         yield model.Section('Not checked', tuple(
             f'{line} ({texts.number(count, "test")})'
             for line, count in sorted(counts.items())))
 
 
-def _lines(tests, begin):
-    """Lines of the details whose names begin so, each with its test."""
-    return [f'{test.name}: {line}' for test in tests
-            for detail in test.details if detail.name.startswith(begin)
+def _lines(tests, name):
+    """Lines of the details of this name, each with its test."""
+    return [(test.name, line) for test in tests
+            for detail in test.details if detail.name == name
             for line in detail.text.splitlines() if line.strip()]
 
 
 def _tolerated(tests):
-    """A section with the errors that tests tolerated, if any."""
-    lines = _lines(tests, waiting.TOLERATED)
+    """A section with the errors that tests tolerated, if any.
+
+    It matters most beside a failure, which they may explain.
+    """
+    lines = _lines(tests, texts.TOLERATED)
     if lines:
+        # "class, request: cause", and perhaps ": " and more.
+        causes = collections.Counter(
+            line.partition(': ')[2].partition(': ')[0] for _, line in lines)
         yield model.Section(
             f'Tolerated errors: {len(lines)} (they passed while tests waited, '
-            'and failed none)', tuple(lines))
+            'and failed none): ' + '; '.join(
+                f'{cause} ({count})' for cause, count in causes.most_common()),
+            tuple(f'{test}: {line}' for test, line in lines),
+            folded=not any(test.failing for test in tests))
 
 
 def _known(tests):
@@ -213,8 +221,9 @@ def _known(tests):
     if lines:
         yield model.Section(
             f'Invalid input that this Magnum is known not to refuse well: '
-            f'{len(lines)} requests (no failure; see "Where Magnum\'s REST '
-            'API deviates" in the documentation)', tuple(lines), folded=True)
+            f'{texts.number(len(lines), "request")} (no failure; see "Where '
+            'Magnum\'s REST API deviates" in the documentation)',
+            tuple(f'{test}: {line}' for test, line in lines), folded=True)
 
 
 def _test(record):

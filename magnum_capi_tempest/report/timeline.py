@@ -17,7 +17,7 @@ _LEAST = 2
 #: Most clusters that are shown, those that began first: a page has a limit.
 CLUSTERS = 150
 #: Tag of stestr: the process that ran a test.
-_WORKER = 'worker-'
+WORKER = 'worker-'
 #: Classes of bars in report.css, by the end of a cluster's status.
 _KINDS = {'COMPLETE': model.PASSED, 'FAILED': model.FAILED}
 
@@ -89,7 +89,7 @@ def of(run) -> Timeline | None:
     scale = _Scale(run.started, run.seconds)
     lanes = collections.defaultdict(list)
     for test in sorted(timed, key=lambda test: test.started):
-        worker = next((tag for tag in test.tags if tag.startswith(_WORKER)),
+        worker = next((tag for tag in test.tags if tag.startswith(WORKER)),
                       'tests')
         lanes[worker].append(scale.bar(
             test.started, test.seconds, test.status,

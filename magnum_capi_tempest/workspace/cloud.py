@@ -2,6 +2,7 @@
 
 """Inspects a cloud of clouds.yaml for a test of Magnum."""
 
+import contextlib
 import re
 import uuid
 
@@ -102,74 +103,113 @@ def _look(connection, accounts, name):
         microversions=_microversions(magnum, name))
 
 
-def heeds_template_driver(name, choice) -> bool:
-    """Whether Magnum heeds the driver that a cluster template names.
-
-    Found by a request for a template with a driver that does not exist. A
-    Magnum that ignores it creates the template, which is deleted at once.
+@contextlib.contextmanager
+def trials(name, choice):
+    """Try what a cloud's Magnum does; a context manager with a Trials.
 
     :param name: of the cloud, the first of those that were read.
     :param choice: :class:`.selection.Choice`.
-    :raises EnvironmentProblem: Magnum cannot be reached, or the template
-        cannot be deleted.
+    :raises EnvironmentProblem: a service cannot be reached, or what a trial
+        created cannot be deleted.
     """
     with clouds.explained(name):
         connection = clouds.connect(name)
-        return _heeds(clouds.service(
+        yield Trials(connection, clouds.service(
             connection, 'container_infrastructure_management', 'Magnum',
             name), choice)
 
 
-def _heeds(magnum, choice):
-    answer = magnum.post('/clustertemplates', json=_template(
-        choice, driver=NO_DRIVER))
-    if not answer.ok:
-        # The preflight explains all other reasons, and how to fix them.
-        return NO_DRIVER in answer.text
-    _delete(magnum, answer)
-    return False
+class Trials:
+    """Requests for cluster templates, which are deleted at once.
 
-
-def driver_of(name, choice) -> str:
-    """The driver that a cluster template of the choice gets.
-
-    Found by creating one, which is deleted at once. No request lists the
-    drivers of a Magnum.
-
-    :param name: of the cloud, the first of those that were read.
+    :param connection: openstack.connection.Connection.
+    :param magnum: adapter of its Magnum.
     :param choice: :class:`.selection.Choice`.
-    :returns: empty if Magnum does not say it: it is older than 23, or refuses
-        the template for another reason.
-    :raises UsageError: Magnum does not have the driver, or cannot choose one.
-    :raises EnvironmentProblem: Magnum cannot be reached, or the template
-        cannot be deleted.
     """
-    with clouds.explained(name):
-        connection = clouds.connect(name)
-        return _driver_of(clouds.service(
-            connection, 'container_infrastructure_management', 'Magnum',
-            name), choice)
 
+    def __init__(self, connection, magnum, choice):
+        self._connection = connection
+        self._magnum = magnum
+        self._choice = choice
 
-def _driver_of(magnum, choice):
-    wanted = choice.driver
-    answer = magnum.post('/clustertemplates', json=_template(
-        choice, **({'driver': wanted} if wanted else {})))
-    if answer.ok:
-        _delete(magnum, answer)
-        return answer.json().get('driver') or ''
-    said = _said(answer)
-    if not (wanted in said if wanted else _OF_A_DRIVER.search(said)):
+    def _create(self, driver='', **more):
+        """Request a template; delete it if there is one; the answer."""
+        choice = self._choice
+        answer = self._magnum.post('/clustertemplates', **more, json={
+            'name': _new_name(), 'coe': 'kubernetes',
+            'image_id': choice.image.id, 'flavor_id': choice.flavor.id,
+            'master_flavor_id': choice.master_flavor.id,
+            'external_network_id': choice.network.id,
+            'network_driver': choice.network_driver,
+            'labels': dict(choice.preferred.labels),
+            **({'driver': driver} if driver else {})})
+        if answer.ok:
+            made = answer.json()['uuid']
+            openstack.exceptions.raise_from_response(
+                self._magnum.delete(f'/clustertemplates/{made}'),
+                f'The cluster template {made} could not be deleted and is '
+                'left behind')
+        return answer
+
+    def heeds_template_driver(self) -> bool:
+        """Whether Magnum heeds the driver that a cluster template names.
+
+        The trial names a driver that does not exist.
+        """
+        answer = self._create(NO_DRIVER)
         # The preflight explains all other reasons, and how to fix them.
-        return ''
-    raise errors.UsageError(
-        f'Magnum does not accept the driver {wanted}' if wanted else
-        'Magnum does not choose a driver for the image '
-        f'{choice.image.name or choice.image.id}',
-        where='cluster template', last_seen=said,
-        hint='Name the driver to test with --driver. No request to Magnum '
-             'lists its drivers, "magnum-capi discovery list" on its host '
-             'does' + _in_use(magnum))
+        return not answer.ok and NO_DRIVER in answer.text
+
+    def driver(self) -> str:
+        """The driver that a cluster template of the choice gets.
+
+        No request lists the drivers of a Magnum.
+
+        :returns: empty if Magnum does not say it: it is older than 23, or
+            refuses the template for another reason.
+        :raises UsageError: Magnum does not have the driver, or cannot choose
+            one.
+        """
+        wanted = self._choice.driver
+        answer = self._create(wanted)
+        if answer.ok:
+            return answer.json().get('driver') or ''
+        said = _said(answer)
+        if not (wanted in said if wanted else _OF_A_DRIVER.search(said)):
+            # The preflight explains all other reasons, and how to fix them.
+            return ''
+        image = self._choice.image
+        raise errors.UsageError(
+            f'Magnum does not accept the driver {wanted}' if wanted else
+            'Magnum does not choose a driver for the image '
+            f'{image.name or image.id}',
+            where='cluster template', last_seen=said,
+            hint='Name the driver to test with --driver. No request to Magnum '
+                 'lists its drivers, "magnum-capi discovery list" on its host '
+                 'does' + _in_use(self._magnum))
+
+    def lets_readers_create(self) -> bool:
+        """Whether Magnum lets a user with only the role reader create them.
+
+        The trial uses an application credential of the user that has no other
+        role. If the user is not a reader, Keystone refuses the credential, and
+        the result is False.
+        """
+        identity, session = self._connection.identity, self._connection.session
+        user = session.auth.get_access(session).user_id
+        try:
+            made = identity.create_application_credential(
+                user, name=_new_name(), roles=[{'name': 'reader'}])
+        except openstack.exceptions.HttpException:
+            # The preflight reports it if tests need one.
+            return False
+        try:
+            return self._create(auth=v3.ApplicationCredential(
+                _v3(self._connection.config.config['auth']['auth_url']),
+                application_credential_id=made.id,
+                application_credential_secret=made.secret)).ok
+        finally:
+            identity.delete_application_credential(user, made)
 
 
 def _in_use(magnum):
@@ -190,66 +230,8 @@ def _said(answer):
     return ' '.join(str(text or answer.text).split()).rstrip('.')
 
 
-def lets_readers_create(name, choice) -> bool:
-    """Whether Magnum lets a user with only the role reader make templates.
-
-    Found by creating one, with an application credential of the user that
-    has no other role. Both are deleted at once. If the user is not a reader,
-    Keystone refuses the credential, and the result is False.
-
-    :param name: of the cloud, the first of those that were read.
-    :param choice: :class:`.selection.Choice`.
-    :raises EnvironmentProblem: a service cannot be reached, or the template
-        or the credential cannot be deleted.
-    """
-    with clouds.explained(name):
-        connection = clouds.connect(name)
-        return _lets_readers_create(
-            connection.identity, connection.session.auth.get_access(
-                connection.session).user_id,
-            _v3(connection.config.config['auth']['auth_url']),
-            clouds.service(connection, 'container_infrastructure_management',
-                           'Magnum', name), choice)
-
-
-def _lets_readers_create(identity, user, auth_url, magnum, choice):
-    try:
-        made = identity.create_application_credential(
-            user, name=_new_name(), roles=[{'name': 'reader'}])
-    except openstack.exceptions.HttpException:
-        # The preflight reports it if tests need one.
-        return False
-    try:
-        answer = magnum.post(
-            '/clustertemplates', json=_template(choice),
-            auth=v3.ApplicationCredential(
-                auth_url, application_credential_id=made.id,
-                application_credential_secret=made.secret))
-        if answer.ok:
-            _delete(magnum, answer)
-        return answer.ok
-    finally:
-        identity.delete_application_credential(user, made)
-
-
-def _template(choice, **more):
-    return {'name': _new_name(), 'coe': 'kubernetes',
-            'image_id': choice.image.id, 'flavor_id': choice.flavor.id,
-            'master_flavor_id': choice.master_flavor.id,
-            'external_network_id': choice.network.id,
-            'network_driver': choice.network_driver,
-            'labels': dict(choice.preferred.labels), **more}
-
-
 def _new_name():
     return f'{NAME}{uuid.uuid4().hex[:8]}'
-
-
-def _delete(magnum, answer):
-    made = answer.json()['uuid']
-    openstack.exceptions.raise_from_response(
-        magnum.delete(f'/clustertemplates/{made}'),
-        f'The cluster template {made} could not be deleted and is left behind')
 
 
 def _v3(url):

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What tempest.conf says about who runs the tests, and where evidence goes."""
+"""What tempest.conf says about who runs the tests, and where evidence goes.
+
+Users of an accounts.yaml are locked while the tests of a class use them. A
+class that finds none left fails ("Insufficient number of users provided", in
+tempest/lib/common/preprov_creds.py).
+"""
 
 import dataclasses
 import os
@@ -8,6 +13,9 @@ import pathlib
 
 from oslo_config import cfg
 import yaml
+
+from magnum_capi import progress
+from magnum_capi_tempest.workspace import selection
 
 _OPTS = {
     'auth': [cfg.BoolOpt('use_dynamic_credentials', default=True),
@@ -35,6 +43,8 @@ class Conf:
     :param users: settings of each user for openstacksdk, as in clouds.yaml;
         empty: none is configured, or Tempest itself will say what is wrong.
     :param artifact_dir: folder for evidence; empty: none is configured.
+    :param workers: how many tests there are users for at the same time; None:
+        any number.
     """
 
     admin: bool
@@ -42,6 +52,7 @@ class Conf:
     artifact_dir: str
     management_kubeconfig: str = ''
     real_nodes: bool = False
+    workers: int | None = None
 
 
 def read(etc) -> Conf:
@@ -56,12 +67,16 @@ def read(etc) -> Conf:
         conf([], project='tempest', default_config_files=[
             str(pathlib.Path(etc) / 'tempest.conf')], default_config_dirs=[])
         admin = conf.auth.use_dynamic_credentials
-        users = _admin(conf) if admin else _accounts(conf, etc)
+        accounts = () if admin else _accounts(conf, etc)
+        users = _admin(conf) if admin else map(_user, accounts)
         return Conf(admin, tuple({**_cloud(conf), 'auth': {
             'auth_url': conf.identity.uri_v3, **user}} for user in users),
             conf.magnum_capi.artifact_dir,
             conf.magnum_capi.management_kubeconfig,
-            conf.magnum_capi_feature_enabled.real_nodes)
+            conf.magnum_capi_feature_enabled.real_nodes,
+            selection.most_workers(
+                (*one.get('types', ()), *one.get('roles', ()))
+                for one in accounts) if accounts else None)
     except (cfg.Error, OSError, ValueError, yaml.YAMLError, TypeError,
             AttributeError, KeyError):
         return Conf(False, (), '')
@@ -87,12 +102,33 @@ def _admin(conf):
 
 
 def _accounts(conf, etc):
+    """The users in accounts.yaml, dicts."""
     if not conf.auth.test_accounts_file:
-        return
+        return ()
     # Tempest runs in the folder of the workspace.
     path = os.path.join(pathlib.Path(etc).parent, conf.auth.test_accounts_file)
-    for one in yaml.safe_load(pathlib.Path(path).read_text()):
-        yield {'username': one['username'], 'password': one['password'],
-               'project_name': one['project_name'],
-               **{key: one.get(key) or 'Default' for key in (
-                   'user_domain_name', 'project_domain_name')}}
+    return yaml.safe_load(pathlib.Path(path).read_text())
+
+
+def _user(account):
+    return {'username': account['username'], 'password': account['password'],
+            'project_name': account['project_name'],
+            **{key: account.get(key) or 'Default' for key in (
+                'user_domain_name', 'project_domain_name')}}
+
+
+def concurrency(asked: int, allowed: int | None) -> int:
+    """Return the number of workers to start, and say if it is limited.
+
+    :param asked: 0: one for each CPU, as in stestr.
+    :param allowed: None: any number.
+    """
+    if allowed is None:
+        return asked
+    wanted = asked or os.cpu_count() or 1
+    if wanted <= allowed:
+        return wanted
+    progress.Progress().info(
+        f'{allowed} parallel worker{"s" if allowed > 1 else ""} instead of '
+        f'{wanted}: accounts.yaml has no users for more')
+    return allowed

@@ -30,7 +30,7 @@ def init(folder, names, preferred, *, static=False,
     :param preferred: :class:`~.selection.Preferences`.
     :param overwrite: rename edited files instead of refusing.
     :raises MagnumCapiError: see :func:`.cloud.read`,
-        :func:`.selection.choose` and :func:`.cloud.driver_of`.
+        :func:`.selection.choose` and :class:`.cloud.Trials`.
     """
     folder = pathlib.Path(folder).absolute()
     _check(folder)
@@ -40,16 +40,14 @@ def init(folder, names, preferred, *, static=False,
         cloud.read(names), preferred, static=static,
         workload_api=bool(importlib.util.find_spec('kubernetes')))
     said = 'not_promised' in dict(preferred.options)
-    if not said and not choice.promises(selection.KEEPS_DRIVER):
-        choice = dataclasses.replace(
-            choice, heeds_template_driver=cloud.heeds_template_driver(
-                names[0], choice))
-    choice = dataclasses.replace(
-        choice, stored_driver=cloud.driver_of(names[0], choice))
-    if not said:
-        choice = dataclasses.replace(
-            choice, lets_readers_create=cloud.lets_readers_create(
-                names[0], choice))
+    with cloud.trials(names[0], choice) as trials:
+        found = {}
+        if not said and not choice.promises(selection.KEEPS_DRIVER):
+            found['heeds_template_driver'] = trials.heeds_template_driver()
+        found['stored_driver'] = trials.driver()
+        if not said:
+            found['lets_readers_create'] = trials.lets_readers_create()
+    choice = dataclasses.replace(choice, **found)
     accounts = selection.accounts(choice)
     conf = tempest_config(choice, folder)
     _spare_edits(folder, {f'{folders.ETC}/tempest.conf': conf,

@@ -170,12 +170,12 @@ def _took(record):
 
 
 def _why(record):
-    """The first line of the reason for which a test failed or was skipped."""
+    """The beginning of the reason for which a test failed or was skipped."""
     details = record['details']
     if record['status'] == 'skip' and 'reason' in details:
         return f': {texts.line(details["reason"].as_text())}'
     for name, content in details.items():
         if record['status'] == 'fail' and name.startswith('traceback'):
-            first, *_ = texts.exception(content.as_text()).splitlines() or ['']
-            return f': {texts.line(first)}'
+            # Often the first line only is a class, or ends with a colon.
+            return f': {texts.line(texts.exception(content.as_text()))}'
     return ''

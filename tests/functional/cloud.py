@@ -133,17 +133,10 @@ class Cloud:
 
     def wait_created(self, uuid, timeout=PATIENCE):
         """Wait for CREATE_COMPLETE; returns the last observation."""
-        seen = []
-
-        def poll():
-            state = self.observe(uuid)
-            seen.append(state.cluster is not None)
-            return state
-
         return waiting.wait_for(
-            poll, done=lambda state: state.status == 'CREATE_COMPLETE',
-            failed=lambda state: observations.creation_failure(
-                state, any(seen)),
+            lambda: self.observe(uuid),
+            done=lambda state: state.status == 'CREATE_COMPLETE',
+            failed=observations.creation_failure(),
             timeout=timeout, what=f'cluster {uuid} to be created',
             describe=str, pace=_PACE)
 
@@ -162,21 +155,13 @@ class Cloud:
         self.ask('POST', f'clusters/{uuid}/actions/resize',
                  {'node_count': node_count})
 
-        def wait():
-            steps = [update]
-
-            def poll():
-                steps.append(
-                    steps[-1].after(self.observe(uuid), time.monotonic()))
-                return steps[-1]
-
-            waiting.wait_for(
-                poll, done=observations.Update.is_over,
-                failed=observations.Update.failure, timeout=PATIENCE,
-                what=f'{node_count} workers of cluster {uuid}',
-                describe=str, pace=_PACE)
-
-        return wait
+        return functools.partial(
+            waiting.wait_for,
+            update.poll(lambda: self.observe(uuid), time),
+            done=observations.Update.is_over,
+            failed=observations.Update.failure, timeout=PATIENCE,
+            what=f'{node_count} workers of cluster {uuid}',
+            describe=str, pace=_PACE)
 
     def delete(self, uuid, timeout=PATIENCE):
         """Have a cluster deleted, and wait until it is gone."""
@@ -188,6 +173,6 @@ class Cloud:
         waiting.wait_for(
             lambda: self.observe(uuid), timeout=timeout,
             done=lambda state: not state.trouble and state.cluster is None,
-            failed=lambda state: observations.deletion_failure(
-                state, state, True),
+            failed=observations.deletion_failure(
+                observations.Observation()),
             what=f'cluster {uuid} to be gone', describe=str, pace=_PACE)

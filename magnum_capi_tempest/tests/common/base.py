@@ -11,12 +11,12 @@ from oslo_log import log
 from tempest.common import credentials_factory
 from tempest import config
 from tempest.lib.common import api_version_utils
+from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 from tempest import test
 import testtools
 
 from magnum_capi import errors
-from magnum_capi import waiting
 from magnum_capi_tempest.evidence import artefacts
 from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.leaks import model
@@ -29,9 +29,8 @@ from magnum_capi_tempest.tests.common import details
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import microversions
+from magnum_capi_tempest.tests.common import notes
 from magnum_capi_tempest.tests.common import observations
-from magnum_capi_tempest.tests.common import phases
-from magnum_capi_tempest.tests.common import tolerated
 from magnum_capi_tempest.tests.common import versions
 from magnum_capi_tempest.tests.common import waiters
 from magnum_capi_tempest import texts
@@ -52,14 +51,8 @@ COMPLETE = 'lifecycle.cluster.complete-means-ready'
 #: Users without whom in accounts.yaml Tempest fails instead of skipping.
 PERSONAS = frozenset(('alt', 'project_admin', 'project_reader'))
 
-#: Tolerated errors that no test has reported yet, of all classes in a process.
-_TOLERATED = []
-
-#: What no test has reported yet of the clusters of all classes in a process.
-_PHASES = phases.Phases()
-
-#: Versions of the cloud that a test of this process has already reported.
-_TOLD = set()
+#: What no test has reported yet, of all classes in a process.
+_NOTES = notes.Notes()
 
 
 def rest_seconds():
@@ -89,23 +82,30 @@ class BaseMagnumCapiTest(test.BaseTestCase):
 
     * ``min_microversion``, ``max_microversion``: the class is skipped if
       this Magnum has none in between; requests are sent with the lowest one.
-    * ``needs``: ids of promises for :func:`.flags.needs`.
-    * ``required_options``: for :func:`.flags.value`; the class is skipped if
-      one is not set. ``test_preflight`` then fails, so that a run with a bad
+    * ``needs``: names for :func:`.flags.needs`, besides those of the bases.
+    * ``attributes``: those of Tempest that all tests of the class have,
+      besides ``life`` in the package ``driver``.
+    * ``uses_templates``: whether it needs what a cluster template is made of;
+      without it ``test_preflight`` fails, so that a run with a bad
       tempest.conf is not green.
-    * ``required_flags``: of [magnum_capi_feature_enabled]; the class is
-      skipped if one is false, before it creates anything.
 
-    It is also skipped if the driver makes none of the promises that its tests
-    judge (:func:`.flags.promise`).
+    A class is skipped before it creates anything if all of its tests are:
+    for what they need, or because the driver makes none of the promises that
+    they judge (:func:`.flags.promise`).
     """
 
     credentials = ['primary']
     min_microversion = microversions.LOWEST
     max_microversion = api_version_utils.LATEST_MICROVERSION
-    required_options = TEMPLATE_OPTIONS
-    required_flags = ()
+    uses_templates = True
+    attributes = ()
     newest_microversion = api_version_utils.LATEST_MICROVERSION
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        life = ['life'] if '.driver.' in cls.__module__ else []
+        for method in flags.tests_of(cls):
+            decorators.attr(type=[*cls.attributes, *life])(method)
 
     @classmethod
     def setUpClass(cls):  # noqa: MC102
@@ -119,13 +119,11 @@ class BaseMagnumCapiTest(test.BaseTestCase):
         if not CONF.service_available.magnum_capi:
             raise cls.skipException(
                 '[service_available] magnum_capi is false in tempest.conf')
-        missing = flags.unset(cls.required_options)
+        missing = flags.lacking((
+            *(TEMPLATE_OPTIONS if cls.uses_templates else ()),
+            *flags.needed(cls)))
         if missing:
             raise cls.skipException(missing)
-        for flag in cls.required_flags:
-            if not CONF.magnum_capi_feature_enabled[flag]:
-                raise cls.skipException(
-                    f'[magnum_capi_feature_enabled] {flag} is false')
         refusals = [flags.refusal(cls, name) for name in
                     unittest.TestLoader().getTestCaseNames(cls)]
         if refusals and all(refusals):
@@ -250,7 +248,6 @@ class BaseMagnumCapiTest(test.BaseTestCase):
         if refusal:
             self.skipTest(refusal)
         self._clusters = []
-        self._not_checked = {}
         #: Uuids of clusters of other drivers than the one under test.
         self._of_others = set()
         self.waiter = self.new_waiter()
@@ -260,15 +257,10 @@ class BaseMagnumCapiTest(test.BaseTestCase):
         # First, so that it runs after all other cleanups.
         self.addCleanup(self._assert_nothing_left)
         self.addOnException(self._attach_evidence)
-        self.addCleanup(self._attach_tolerated)
-        self.addCleanup(self._attach_not_checked)
-        self.addCleanup(self._attach_versions)
-        self.addCleanup(self._attach_phases)
-        #: Lines "part: version" for reports.
-        self._versions_seen = [
-            f'Magnum: highest microversion {self.newest_microversion}']
-        if CONF.magnum_capi.driver:
-            self._versions_seen.append(f'driver: {CONF.magnum_capi.driver}')
+        self.addCleanup(self._attach_notes)
+        self._note_version(
+            'Magnum', f'highest microversion {self.newest_microversion}')
+        self._note_version('driver', CONF.magnum_capi.driver)
 
     @classmethod
     def new_waiter(cls, magnum=None):
@@ -281,9 +273,8 @@ class BaseMagnumCapiTest(test.BaseTestCase):
             explain=cls.management and cls.management.conditions,
             tolerant=bool(flags.not_promised(COMPLETE)),
             stacks=magnum.stacks,
-            phases=_PHASES,
             versions=cls._versions() if magnum is cls.magnum else None,
-            tolerated=tolerated.Tolerated(cls.__name__, _TOLERATED))
+            notes=_NOTES, name=cls.__name__)
 
     @classmethod
     def require_microversions(cls, *wanted):
@@ -335,7 +326,7 @@ class BaseMagnumCapiTest(test.BaseTestCase):
         :param what: a few words.
         :param option: of tempest.conf, which would give that access.
         """
-        self._not_checked[f'{what}: {option} is not set'] = None
+        _NOTES.add(texts.NOT_CHECKED, f'{what}: {option} is not set')
 
     def create_template(self, magnum=None, **changes):
         """Create a template for this cloud, with some fields changed.
@@ -380,8 +371,7 @@ class BaseMagnumCapiTest(test.BaseTestCase):
         changes.setdefault('keypair', self.create_keypair())
         cluster = self.waiter.until_created(
             self.request_cluster(template, **changes))
-        if cluster.get('coe_version'):
-            self._versions_seen.append(f'Kubernetes: {cluster["coe_version"]}')
+        self._note_version('Kubernetes', cluster.get('coe_version'))
         return cluster
 
     def resize_cluster(self, cluster, node_count, nodegroup):
@@ -594,25 +584,11 @@ class BaseMagnumCapiTest(test.BaseTestCase):
             return
         self.fail(text)
 
-    def _attach_not_checked(self):
-        if self._not_checked:
-            self.addDetail(texts.NOT_CHECKED,
-                           details.text('\n'.join(self._not_checked)))
+    @staticmethod
+    def _note_version(part, version):
+        if version:
+            _NOTES.add_once(texts.VERSIONS, f'{part}: {version}')
 
-    def _attach_versions(self):
-        """Attach versions that no other test of this process has told."""
-        found = [one for one in self._versions_seen if one not in _TOLD]
-        if found:
-            _TOLD.update(found)
-            self.addDetail(texts.VERSIONS, details.text('\n'.join(found)))
-
-    def _attach_phases(self):
-        found = _PHASES.take()
-        if found:
-            self.addDetail(texts.PHASES, details.text(found))
-
-    def _attach_tolerated(self):
-        found = self.waiter.tolerated.take()
-        if found:
-            self.addDetail(f'{waiting.TOLERATED} errors of Magnum',
-                           details.text(found))
+    def _attach_notes(self):
+        for name, text in _NOTES.take().items():
+            self.addDetail(name, details.text(text))

@@ -8,8 +8,10 @@ A test that passes collects nothing. Every text passes through
 fixtures (:func:`prepare`).
 """
 
+import dataclasses
 import functools
 import json
+import typing
 
 from testtools import content
 from testtools import content_type
@@ -84,6 +86,7 @@ def _pieces(whole):
         yield data[start:start + PIECE]
 
 
+@dataclasses.dataclass(frozen=True)
 class Sources:
     """Where evidence comes from.
 
@@ -95,14 +98,12 @@ class Sources:
     :param users: ids and names of the test's users, to search the logs for.
     """
 
-    def __init__(self, magnum, management=None, *, workload_api=False,
-                 log_files=(), log_command='', users=()):
-        self.magnum = magnum
-        self.management = management
-        self.workload_api = workload_api
-        self.log_files = log_files
-        self.log_command = log_command
-        self.users = tuple(users)
+    magnum: typing.Any
+    management: typing.Any = None
+    workload_api: bool = False
+    log_files: tuple[str, ...] = ()
+    log_command: str = ''
+    users: tuple[str, ...] = ()
 
 
 def collect(sources, cluster_ids, seconds, since=0):

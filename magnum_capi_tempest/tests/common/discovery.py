@@ -2,8 +2,8 @@
 
 """The base of the tests of driver discovery.
 
-Decorators above a test show what it needs: :func:`.flags.needs` names what
-this Magnum must promise, :func:`.flags.in_fixture` the drivers to test with.
+:func:`.flags.needs` above a test names what this Magnum must promise, and the
+drivers to test with.
 
 Of the attributes of a test, ``magnum-...`` names the deviation of Magnum 23
 that it shows, and ``uncured`` one that no filter in front of Magnum can cure.
@@ -17,12 +17,12 @@ from tempest.lib import exceptions as lib_exc
 
 from magnum_capi import processes
 from magnum_capi_tempest.tests.common import base
-from magnum_capi_tempest.tests.common import driver_naming
 from magnum_capi_tempest.tests.common import images
+from magnum_capi_tempest.tests.common.negative import bad_input
 
 CONF = config.CONF
 
-NOBODY = driver_naming.NOBODY
+NOBODY = bad_input.NO_DRIVER
 
 #: Seconds that configure_command may take.
 _CONFIGURED = 300
@@ -46,6 +46,8 @@ class BaseDiscoveryTest(base.BaseMagnumCapiTest):
     :cvar properties: of the configured image, without magnum_driver.
     :cvar distro: its operating system.
     """
+
+    attributes = ('smoke',)
 
     @classmethod
     def skip_checks(cls):

@@ -2,16 +2,17 @@
 
 """Decorators that say what a test is about, and what the cloud must have.
 
-They mark what they decorate, as ``promise`` and ``required_flags`` (like the
-attribute of a class).
+They mark what they decorate, as ``promise`` and ``needs`` (like the attribute
+of a class).
 """
 
+import dataclasses
 import inspect
 
 from tempest import config
 from tempest.lib import decorators
-import testtools
 
+from magnum_capi_tempest import config as options_
 from magnum_capi_tempest import option_files
 from magnum_capi_tempest import promises
 
@@ -19,6 +20,11 @@ CONF = config.CONF
 
 #: The promise that tests need which resize a cluster on their way.
 RESIZE = 'lifecycle.resize.workers'
+
+_OPTIONS, _FEATURES = (frozenset(option.name for option in options)
+                       for options in (options_.OPTS, options_.FEATURE_OPTS))
+_FIXTURE = frozenset(field.name for field in dataclasses.fields(
+    option_files.DiscoveryFixture))
 
 
 def promise(name):
@@ -36,28 +42,32 @@ def promise(name):
 
     def decorate(found):
         found.promise = name
-        for test in _tests(found) if inspect.isclass(found) else [found]:
+        for test in (
+                [test for test in tests_of(found)
+                 if not hasattr(test, 'promise')]
+                if inspect.isclass(found) else [found]):
             decorators.attr(type=promises.attribute(name))(test)
         return found
     return decorate
 
 
-def _tests(case):
-    """The tests of a class that have no promise of their own."""
+def tests_of(case):
+    """Return the tests that a class itself defines, its functions."""
     return [test for name, test in vars(case).items()
-            if name.startswith('test_') and not hasattr(test, 'promise')]
+            if name.startswith('test_')]
 
 
 def needs(*names):
-    """Return a decorator: the test, or each of a class, needs other promises.
+    """Return a decorator: the test needs this, and is skipped without it.
 
-    It is skipped if one of them is not made.
-
-    :param names: ids in one of the registries.
-    :raises LookupError: there is no such promise.
+    :param names: ids of promises in one of the registries; options of
+        [magnum_capi_feature_enabled] that must be true; options of
+        [magnum_capi] that must be set, see :func:`value`.
+    :raises LookupError: there is no such thing.
     """
     for name in names:
-        promises.missing(name, ())
+        if name not in _FEATURES and not _is_option(name):
+            promises.missing(name, ())
 
     def decorate(found):
         found.needs = (*getattr(found, 'needs', ()), *names)
@@ -89,25 +99,41 @@ def judged_by(case, name):
         case, 'promise', '')
 
 
+def needed(case, name=''):
+    """Return what a class needs, or a test of it: names for :func:`needs`.
+
+    :param name: of the method of a test.
+    """
+    if name:
+        return (*getattr(getattr(case, name), 'needs', ()),
+                *filter(None, [judged_by(case, name)]))
+    return tuple(dict.fromkeys(
+        name for base in reversed(case.__mro__)
+        for name in vars(base).get('needs', ())))
+
+
+def features(case, name):
+    """Return the flags that a test needs, names of options."""
+    return {*needed(case), *needed(case, name)} & _FEATURES
+
+
 def refusal(case, name):
     """Return why a test is skipped for what it judges or needs; or ''."""
-    wanted = (judged_by(case, name),
-              *getattr(getattr(case, name), 'needs', ()),
-              *getattr(case, 'needs', ()))
-    return next(filter(None, map(not_promised, filter(None, wanted))), '')
+    return lacking(needed(case)) or lacking(needed(case, name))
 
 
-def promised(flag):
-    """Return a decorator: skip the test if the cloud lacks this feature."""
-    skip = testtools.skipUnless(
-        CONF.magnum_capi_feature_enabled[flag],
-        f'[magnum_capi_feature_enabled] {flag} is false')
-
-    def decorate(test):
-        found = skip(test)
-        found.required_flags = (*getattr(found, 'required_flags', ()), flag)
-        return found
-    return decorate
+def lacking(names):
+    """Return why a test is skipped that needs all of these; or ''."""
+    options = [name for name in names if _is_option(name) and not value(name)]
+    if options:
+        return ('Not set in [magnum_capi] of tempest.conf: '
+                + ', '.join(_path(name) for name in options))
+    for name in names:
+        if name in _FEATURES and not CONF.magnum_capi_feature_enabled[name]:
+            return f'[magnum_capi_feature_enabled] {name} is false'
+    return next(filter(None, (
+        not_promised(name) for name in names
+        if name not in _FEATURES and not _is_option(name))), '')
 
 
 def fixture():
@@ -121,39 +147,19 @@ def fixture():
 def value(option):
     """Return what tempest.conf sets for a test; empty: nothing.
 
-    :param option: of [magnum_capi]; or "fault_flavors." and a key, or
-        "discovery_fixture." and a field.
+    :param option: of [magnum_capi]; or "fault_flavors." and a key; or a field
+        of option_files.DiscoveryFixture.
     """
-    group, _, field = option.partition('.')
-    if group == 'discovery_fixture':
-        return getattr(fixture(), field)
-    if field:
-        return CONF.magnum_capi[group].get(field)
-    return CONF.magnum_capi[option]
+    if option in _FIXTURE:
+        return getattr(fixture(), option)
+    group, _, key = option.partition('.')
+    found = CONF.magnum_capi[group]
+    return found.get(key) if key else found
 
 
-def unset(options):
-    """Return why a test is skipped for options; empty if they are set.
-
-    :param options: for :func:`value`.
-    """
-    missing = [option for option in options if not value(option)]
-    return missing and ('Not set in [magnum_capi] of tempest.conf: '
-                        + ', '.join(missing))
+def _is_option(name):
+    return name in _FIXTURE or name.partition('.')[0] in _OPTIONS
 
 
-def configured(*options):
-    """Return a decorator: skip the test if an option is not set.
-
-    :param options: for :func:`value`.
-    """
-    reason = unset(options)
-    return testtools.skipIf(reason, reason)
-
-
-def in_fixture(*fields):
-    """Return a decorator: skip the test if a field of the file is empty.
-
-    :param fields: of option_files.DiscoveryFixture.
-    """
-    return configured(*(f'discovery_fixture.{field}' for field in fields))
+def _path(option):
+    return f'discovery_fixture.{option}' if option in _FIXTURE else option

@@ -24,16 +24,23 @@ _GLANCE = re.compile(
     'updated_at|validation_data|virtual_size|visibility)$')
 
 
-def find(client, wanted):
-    """Return the image with a name or id, found the way Magnum does.
+def matching(client, wanted) -> list[dict]:
+    """Return the images with a name or id, found the way Magnum does.
 
     :param client: tempest's ImagesClient of Glance's API version 2.
-    :raises NotFound: no image or several have this name.
     """
     try:
-        return client.show_image(wanted)
+        return [client.show_image(wanted)]
     except lib_exc.NotFound:
-        found = client.list_images(params={'name': wanted})['images']
+        return client.list_images(params={'name': wanted})['images']
+
+
+def find(client, wanted):
+    """Return the image with a name or id, see :func:`matching`.
+
+    :raises NotFound: no image or several have this name.
+    """
+    found = matching(client, wanted)
     if len(found) != 1:
         raise lib_exc.NotFound(f'{len(found)} images are called {wanted!r}')
     return found[0]

@@ -39,10 +39,9 @@ def _of_class(case):
         yield {
             'id': place.removeprefix(f'{tests.__name__}.'),
             'promise': flags.judged_by(case, name),
-            'required': sorted({*case.required_flags, *getattr(
-                test, 'required_flags', ())}),
-            'skipped': refusal or _decorated(test) or flags.refusal(
-                case, name)}
+            'required': sorted(flags.features(case, name)),
+            'skipped': flags.refusal(case, name) or refusal
+            or _decorated(test)}
 
 
 def _refusal(case):

@@ -173,6 +173,21 @@ class Update:
             matching_since=_since(self.matching_since, step._matches(), now),
             alone_since=_since(self.alone_since, step._is_alone(), now))
 
+    def poll(self, observe, clock):
+        """Return a function that observes, and returns the progress so far.
+
+        :param observe: function that returns the next Observation.
+        :param clock: with a function ``monotonic``.
+        """
+        update = self
+
+        def follow():
+            nonlocal update
+            update = update.after(observe(), clock.monotonic())
+            return update
+
+        return follow
+
     def is_abandoned(self):
         """Return whether the group will stay in progress for good."""
         return self._is_alone() and (
@@ -237,20 +252,28 @@ def _moved(before, after):
     return is_in_progress(after) or after != before
 
 
-def creation_failure(state, was_seen):
-    """Return why a creation can no longer succeed, or None.
+def creation_failure():
+    """Return a function of Observations: why a creation cannot succeed.
 
-    :param was_seen: the cluster existed before. Until then, a 404 means that
-        the conductor has not stored it yet: Magnum's API answers 202 first
-        (magnum/api/controllers/v1/cluster.py, ``_post``).
+    It remembers whether it has seen the cluster. Until then, a 404 means that
+    the conductor has not stored it yet: Magnum's API answers 202 first
+    (magnum/api/controllers/v1/cluster.py, ``_post``).
     """
-    if state.trouble:
+    was_seen = False
+
+    def failure(state):
+        nonlocal was_seen
+        was_seen = was_seen or state.cluster is not None
+        if state.trouble:
+            return None
+        if state.cluster is None:
+            return 'the cluster is gone' if was_seen else None
+        if is_failed(state.status) or (
+                state.status or '').startswith('DELETE_'):
+            return f'it is {state.status}'
         return None
-    if state.cluster is None:
-        return 'the cluster is gone' if was_seen else None
-    if is_failed(state.status) or (state.status or '').startswith('DELETE_'):
-        return f'it is {state.status}'
-    return None
+
+    return failure
 
 
 def own_labels_fault(state, own, lost):
@@ -297,19 +320,28 @@ def group_failure(state):
     return None
 
 
-def deletion_failure(state, before, began, late=False):
-    """Return why a deletion can no longer succeed, or None.
+def deletion_failure(before=None, late=lambda: False):
+    """Return a function of Observations: why a deletion cannot succeed.
+
+    It remembers whether it has seen DELETE_IN_PROGRESS. Until then, a
+    DELETE_FAILED may belong to an earlier attempt.
 
     :param before: the observation before the request was sent; None: it
         failed.
-    :param began: DELETE_IN_PROGRESS was seen since. Without it, a
-        DELETE_FAILED may belong to an earlier attempt.
-    :param late: the deletion should have begun by now. An operation that was
-        running before may fail after it, and its status then stays.
+    :param late: function that returns whether the deletion should have begun
+        by now. An operation that was running before may fail after it, and
+        its status then stays.
     """
-    if state.status == 'DELETE_FAILED' and (
-            began or (before and before.status != 'DELETE_FAILED')):
-        return 'it is DELETE_FAILED'
-    if late and not began and (state.status or '').endswith('_FAILED'):
-        return f'its deletion has not begun, and it is {state.status}'
-    return None
+    began = False
+
+    def failure(state):
+        nonlocal began
+        began = began or state.status == 'DELETE_IN_PROGRESS'
+        if state.status == 'DELETE_FAILED' and (
+                began or (before and before.status != 'DELETE_FAILED')):
+            return 'it is DELETE_FAILED'
+        if late() and not began and is_failed(state.status):
+            return f'its deletion has not begun, and it is {state.status}'
+        return None
+
+    return failure

@@ -54,6 +54,7 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
 
     shares_cluster = False
     cluster = None
+    attributes = ('slow',)
     # Node groups came with 1.9.
     min_microversion = '1.9'
     # One test changes a cluster several times.

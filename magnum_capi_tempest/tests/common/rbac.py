@@ -8,11 +8,11 @@ import types
 
 from tempest import config
 from tempest.lib.common.utils import test_utils
-from tempest.lib import exceptions as lib_exc
 
 from magnum_capi_tempest import services
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import factories
+from magnum_capi_tempest.tests.common.negative import bad_input
 from magnum_capi_tempest.tests.common.negative import refusals
 from magnum_capi_tempest.tests.common import personas
 
@@ -94,18 +94,13 @@ def more_than_reader(manager) -> list[str]:
             if role['name'].lower() in ('admin', 'manager', 'member')]
 
 
-def keeps_readers_out(conf, magnum, cleanup) -> bool:
-    """Return whether a user with only the role reader cannot create templates.
+def listed(uuid, found):
+    """Return whether something is in a list, as an answer.
 
-    :param magnum: clients of such a user.
+    :param found: bodies.
     """
-    try:
-        template = magnum.templates.create_cluster_template(
-            **factories.template_body(conf))
-    except lib_exc.Forbidden:
-        return True
-    cleanup(magnum.templates.delete_cluster_template, template['uuid'])
-    return False
+    return bad_input.Answer(
+        200 if uuid in [one['uuid'] for one in found] else 404)
 
 
 def judged(rule, ask, by):
@@ -159,13 +154,15 @@ class BaseRbacTest(base.BaseMagnumCapiTest):
         cls.by[personas.CREDENTIAL] = reader(
             cls.os_primary, cls.microversion, cls.addClassResourceCleanup)
 
-    def assert_rule(self, operation, ask, leave_out=()):
+    def assert_rules(self, *asked, leave_out=()):
         """Assert that exactly the personas in the table may do something.
 
-        :param operation: key of personas.RULES.
-        :param ask: function that performs it with a factories.Magnum.
+        :param asked: pairs of a key of personas.RULES, and a function that
+            performs the operation with a factories.Magnum.
         :param leave_out: personas that are not tried.
         """
-        self.assertEqual([], judged(personas.RULES[operation], ask, {
-            persona: magnum for persona, magnum in self.by.items()
-            if persona not in leave_out}))
+        by = {persona: magnum for persona, magnum in self.by.items()
+              if persona not in leave_out}
+        self.assertEqual([], [
+            f'{operation}: {wrong}' for operation, ask in asked
+            for wrong in judged(personas.RULES[operation], ask, by)])

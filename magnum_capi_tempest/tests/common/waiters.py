@@ -17,8 +17,8 @@ import urllib3.exceptions
 from magnum_capi import errors
 from magnum_capi import waiting
 from magnum_capi_tempest import redact
+from magnum_capi_tempest.tests.common import notes as notes_
 from magnum_capi_tempest.tests.common import observations
-from magnum_capi_tempest.tests.common import tolerated as notes
 
 CONF = config.CONF
 
@@ -133,14 +133,14 @@ class ClusterWaiter:
     :param timeout: of creations, updates and deletions, in seconds.
     :param explain: function of a stack_id that returns a list of abnormal
         conditions in the management cluster (evidence.capi), or None.
-    :param tolerated: tolerated.Tolerated, which records temporary errors.
     :param tolerant: also tolerate node groups that updates leave in progress
         (observations.Update.is_abandoned).
     :param stacks: dict that receives each stack_id by the uuid of its
         cluster.
-    :param phases: phases.Phases, which sees what changes; None: nobody does.
     :param versions: versions.Watch, which sees each observation of a cluster;
         None: nobody does.
+    :param notes: notes.Notes, for temporary errors and what changes.
+    :param name: of the class that waits.
     :param clock: for tests.
 
     Errors of all methods, WaitTimeout and WaitAborted, carry ``state``
@@ -149,19 +149,17 @@ class ClusterWaiter:
     """
 
     def __init__(self, clusters, nodegroups, *, interval, timeout,
-                 explain=None, tolerated=None,
-                 tolerant=False, stacks=None, versions=None, phases=None,
-                 clock=time):
+                 explain=None, tolerant=False, stacks=None, versions=None,
+                 notes=None, name='', clock=time):
         self._clusters = clusters
         self._nodegroups = nodegroups
         self._timeout = timeout
         self._explain = explain
-        self.tolerated = (notes.Tolerated() if tolerated is None
-                          else tolerated)
         self._tolerant = tolerant
         self._stacks = {} if stacks is None else stacks
         self.versions = versions
-        self._phases = phases
+        self._notes = notes_.Notes() if notes is None else notes
+        self._name = name
         self._seen = set()
         self._clock = clock
         self._pace = pace(interval)
@@ -175,8 +173,8 @@ class ClusterWaiter:
         """
         state = self._reached(
             cluster_id, lambda: self._observe(cluster_id, nodegroup))
-        if self._phases and not state.trouble:
-            self._phases.see(cluster_id, state.cluster)
+        if not state.trouble:
+            self._notes.see(cluster_id, state.cluster)
         return state
 
     def _observe(self, cluster_id, nodegroup):
@@ -198,8 +196,8 @@ class ClusterWaiter:
             if not passing:
                 raise
             self._seen.add(cluster_id)
-            self.tolerated.add(f'GET cluster {cluster_id}',
-                               f'400, {passing.group()}')
+            self._tolerate(f'GET cluster {cluster_id}',
+                           f'400, {passing.group()}')
             return observations.Observation(
                 trouble='400 that passes: master_count')
 
@@ -213,10 +211,13 @@ class ClusterWaiter:
             answer = e.resp.status
         except urllib3.exceptions.HTTPError as e:
             answer = type(e).__name__
-        self.tolerated.add(f'GET cluster {cluster_id}',
-                           f'{answer}, Magnum did not answer')
+        self._tolerate(f'GET cluster {cluster_id}',
+                       f'{answer}, Magnum did not answer')
         return observations.Observation(
             trouble=f'{answer}, no answer of Magnum')
+
+    def _tolerate(self, what, error):
+        self._notes.tolerate(self._name, what, error)
 
     def before(self, cluster_id, nodegroup=None):
         """Observe until there is no temporary error; the start of a change.
@@ -272,19 +273,11 @@ class ClusterWaiter:
 
     def until_created(self, cluster_id):
         """Wait for CREATE_COMPLETE and return the cluster, a dict."""
-        seen = []
-
-        def poll():
-            state = self.observe(cluster_id)
-            seen.append(state.cluster is not None)
-            return state
-
         return self._wait(
-            poll, f'cluster {cluster_id} to be created', self._timeout,
+            lambda: self.observe(cluster_id),
+            f'cluster {cluster_id} to be created', self._timeout,
             done=lambda state: state.status == 'CREATE_COMPLETE',
-            failed=lambda state: observations.creation_failure(
-                state, any(seen))
-        ).cluster
+            failed=observations.creation_failure()).cluster
 
     def until_updated(self, cluster_id, before, node_count):
         """Wait for the end of a resize or of a PATCH of node_count.
@@ -294,17 +287,11 @@ class ClusterWaiter:
         :param node_count: desired, of that group.
         :returns: the cluster, a dict.
         """
-        update = self.update(before, node_count)
         group = before.nodegroup['uuid']
-
-        def poll():
-            nonlocal update
-            update = update.after(self.observe(cluster_id, group),
-                                  self._clock.monotonic())
-            return update
-
         return self.outcome(self._wait(
-            poll, f'cluster {cluster_id} to be updated', self._timeout,
+            self.update(before, node_count).poll(
+                lambda: self.observe(cluster_id, group), self._clock),
+            f'cluster {cluster_id} to be updated', self._timeout,
             done=observations.Update.is_over,
             failed=observations.Update.failure))
 
@@ -322,7 +309,7 @@ class ClusterWaiter:
         If its group was abandoned, that is recorded as tolerated.
         """
         if update.is_abandoned():
-            self.tolerated.add('update', f'it was abandoned: {update}')
+            self._tolerate('update', f'it was abandoned: {update}')
         return update.state.cluster
 
     def until_settled(self, cluster_id, nodegroup=None):
@@ -399,22 +386,13 @@ class ClusterWaiter:
         :param before: the result of :meth:`before` from before the request;
             None if it failed.
         """
-        began, asked = [], self._clock.monotonic()
-
-        def poll():
-            state = self.observe(cluster_id)
-            began.append(state.status == 'DELETE_IN_PROGRESS')
-            return state
-
-        def late():
-            return (self._clock.monotonic() - asked
-                    > self._timeout * _BEGINS)
-
+        begins = self._clock.monotonic() + self._timeout * _BEGINS
         self._wait(
-            poll, f'cluster {cluster_id} to be deleted', self._timeout,
+            lambda: self.observe(cluster_id),
+            f'cluster {cluster_id} to be deleted', self._timeout,
             done=lambda state: state.cluster is None and not state.trouble,
-            failed=lambda state: observations.deletion_failure(
-                state, before, any(began), late()))
+            failed=observations.deletion_failure(
+                before, late=lambda: self._clock.monotonic() > begins))
 
     def _wait(self, poll, what, timeout, done, failed):
         try:

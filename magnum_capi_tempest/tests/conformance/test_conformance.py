@@ -6,7 +6,6 @@
 from tempest import config
 from tempest.lib import decorators
 
-from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import conformance
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import flags
@@ -18,9 +17,9 @@ CONF = config.CONF
 @flags.promise('lifecycle.cluster.conformance')
 class ConformanceTest(operations.BaseOperationsTest):
 
-    required_options = (*base.TEMPLATE_OPTIONS, 'conformance_plan')
+    needs = ('conformance_plan',)
 
-    @decorators.attr(type=['slow', 'conformance'])
+    @decorators.attr(type='conformance')
     @decorators.idempotent_id('d3a29b0e-60b4-4f0c-9c5e-2e1f6a7c8d41')
     def test_conformance(self):
         cluster = self.create_cluster(self.create_template())
@@ -34,15 +33,13 @@ class ConformanceTest(operations.BaseOperationsTest):
 class ConformanceLifeTest(operations.BaseOperationsTest):
     """A cluster conforms and serves, whatever happens to it."""
 
-    required_options = (*base.TEMPLATE_OPTIONS, 'conformance_plan',
-                        'upgrade_image_id')
-    needs = (flags.RESIZE,)
-    required_flags = ('workload_api',)
+    needs = ('conformance_plan', 'upgrade_image_id', flags.RESIZE,
+             'workload_api')
     # Nodes are created for an upgrade and for a node group, and the
     # conformance tests run twice.
     TIMEOUT_SCALING_FACTOR = 6
 
-    @decorators.attr(type=['slow', 'conformance'])
+    @decorators.attr(type='conformance')
     @decorators.idempotent_id('7c2f4f0a-6f0b-4b0e-9a53-3f1f0b7a9c64')
     def test_life(self):
         workers = CONF.magnum_capi.node_count

@@ -7,7 +7,6 @@ from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 
 from magnum_capi_tempest.tests.common import app_credentials
-from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import discovery
 from magnum_capi_tempest.tests.common import driver_marks
 from magnum_capi_tempest.tests.common import factories
@@ -20,7 +19,7 @@ CONF = config.CONF
 class ClashTest(operations.BaseOperationsTest):
     """Clusters of two drivers, in one cloud at the same time."""
 
-    required_options = (*base.TEMPLATE_OPTIONS, 'clashing_drivers')
+    needs = ('clashing_drivers',)
     # Two clusters are created, resized, upgraded and deleted.
     TIMEOUT_SCALING_FACTOR = 6
 
@@ -43,7 +42,6 @@ class ClashTest(operations.BaseOperationsTest):
         self.assert_usable(cluster, workers)
         return cluster
 
-    @decorators.attr(type='slow')
     @flags.promise('discovery.clash.side-by-side')
     @decorators.idempotent_id('4061d64e-f288-4b45-8f78-49da851a84bf')
     def test_two_clusters_side_by_side(self):
@@ -78,7 +76,7 @@ class ClashTest(operations.BaseOperationsTest):
         with marks.deleted_by(self.driver, stays):
             self.delete_cluster(stays)
 
-    @decorators.attr(type=['slow', 'magnum-rehoming'])
+    @decorators.attr(type='magnum-rehoming')
     @flags.needs('discovery.upgrade.keeps-driver')
     @decorators.idempotent_id('66d458d0-c204-4903-aa28-536316886f83')
     def test_upgrade_keeps_the_driver(self):
@@ -118,12 +116,14 @@ class ShadowedDriverTest(discovery.BaseDiscoveryTest):
     cluster, which is then deleted at once.
     """
 
+    attributes = ('slow',)
+
     # Node groups, which show the end of a creation, came with 1.9.
     min_microversion = '1.9'
 
-    @decorators.attr(type=['slow', 'magnum-d5', 'uncured'])
-    @flags.needs('discovery.template.decides')
-    @flags.in_fixture('beta_shadowed_distro', 'beta_shadowed_driver')
+    @decorators.attr(type=['magnum-d5', 'uncured'])
+    @flags.needs('discovery.template.decides', 'beta_shadowed_distro',
+                 'beta_shadowed_driver')
     @decorators.idempotent_id('4fae17d1-209c-46b8-9b07-c712d9aa8908')
     def test_a_beta_driver_stops_nobody(self):
         template = self.create_template_of(
@@ -133,9 +133,9 @@ class ShadowedDriverTest(discovery.BaseDiscoveryTest):
 
         self.request_small_cluster(template)
 
-    @decorators.attr(type=['slow', 'magnum-d7', 'uncured'])
-    @flags.needs('discovery.template.decides')
-    @flags.in_fixture('lax_distro', 'lax_shadowed_driver')
+    @decorators.attr(type=['magnum-d7', 'uncured'])
+    @flags.needs('discovery.template.decides', 'lax_distro',
+                 'lax_shadowed_driver')
     @decorators.idempotent_id('411f724f-15a4-4b30-97eb-fa9d73a3b91b')
     def test_the_driver_of_the_template_judges_the_masters(self):
         template = self.create_template_of(

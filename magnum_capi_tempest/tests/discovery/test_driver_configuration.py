@@ -21,10 +21,11 @@ CONF = config.CONF
 class RestartedTest(discovery.BaseDiscoveryTest):
     """Magnum is restarted with other options of [drivers]."""
 
+    attributes = ('slow',)
+
     # Node groups came with 1.9.
     min_microversion = '1.9'
-    required_options = (*discovery.BaseDiscoveryTest.required_options,
-                        'clashing_drivers', 'configure_command')
+    needs = ('clashing_drivers', 'configure_command')
     # One cluster, and several restarts.
     TIMEOUT_SCALING_FACTOR = 4
 
@@ -39,7 +40,6 @@ class RestartedTest(discovery.BaseDiscoveryTest):
         names = filter(None, (flags.fixture().disabled_driver, driver))
         self.configuration.set(disabled_drivers=','.join(names))
 
-    @decorators.attr(type='slow')
     @flags.needs('magnum.template.keeps-driver')
     @decorators.idempotent_id('716a0b8f-f656-4d43-a19f-f72599453926')
     def test_clusters_outlive_another_default(self):
@@ -58,9 +58,9 @@ class RestartedTest(discovery.BaseDiscoveryTest):
                 cluster, CONF.magnum_capi.node_count + 1, waiters.WORKERS)
         self.delete_cluster(cluster)
 
-    @decorators.attr(type=['slow', 'magnum-d2'])
-    @flags.needs('discovery.type.sole-provider')
-    @flags.in_fixture('mismatched_driver', 'sole_distro', 'sole_driver')
+    @decorators.attr(type='magnum-d2')
+    @flags.needs('discovery.type.sole-provider', 'mismatched_driver',
+                 'sole_distro', 'sole_driver')
     @decorators.idempotent_id('a3f80bad-b6c2-405f-9233-369eba8b9dfb')
     def test_a_default_does_not_replace_the_only_driver(self):
         self.configuration.set(
@@ -70,9 +70,8 @@ class RestartedTest(discovery.BaseDiscoveryTest):
             flags.fixture().sole_driver,
             self.create_image(os_distro=flags.fixture().sole_distro))
 
-    @decorators.attr(type=['slow', 'magnum-d1'])
-    @flags.needs('discovery.ambiguity.refused')
-    @flags.in_fixture('mismatched_driver')
+    @decorators.attr(type='magnum-d1')
+    @flags.needs('discovery.ambiguity.refused', 'mismatched_driver')
     @decorators.idempotent_id('eef31d41-79cf-498a-9e89-48d7461a9b48')
     def test_a_default_that_does_not_provide_the_type_is_none(self):
         self.configuration.set(
@@ -80,7 +79,7 @@ class RestartedTest(discovery.BaseDiscoveryTest):
 
         self.assert_refused(self.create_image())
 
-    @decorators.attr(type=['slow', 'magnum-d4'])
+    @decorators.attr(type='magnum-d4')
     @flags.needs('discovery.disabled.refused')
     @decorators.idempotent_id('e59b14f0-42cb-4f37-ad96-43066e5dcf0f')
     def test_a_template_is_older_than_the_end_of_its_driver(self):
@@ -90,8 +89,7 @@ class RestartedTest(discovery.BaseDiscoveryTest):
 
         self.assert_cluster_refused(template)
 
-    @decorators.attr(type='slow')
-    @flags.in_fixture('beta_driver', 'beta_shadowed_distro')
+    @flags.needs('beta_driver', 'beta_shadowed_distro')
     @decorators.idempotent_id('9e98240d-6f0c-48f1-9fda-f5aa56c15f29')
     def test_a_beta_driver_that_is_enabled(self):
         self.configuration.set(
@@ -107,12 +105,11 @@ class RestartedTest(discovery.BaseDiscoveryTest):
 class BrokenDriverTest(discovery.BaseDiscoveryTest):
     """A driver is installed that cannot be loaded."""
 
-    required_options = (*discovery.BaseDiscoveryTest.required_options,
-                        'discovery_fixture.broken_driver', 'configure_command')
+    attributes = ('slow',)
+    needs = ('broken_driver', 'configure_command')
 
-    @decorators.attr(type=['slow', 'magnum-d8', 'uncured'])
-    @flags.needs('discovery.broken.isolated')
-    @flags.in_fixture('sole_distro', 'sole_driver')
+    @decorators.attr(type=['magnum-d8', 'uncured'])
+    @flags.needs('discovery.broken.isolated', 'sole_distro', 'sole_driver')
     @decorators.idempotent_id('69adc6d8-0e24-4ac4-ac34-7aa231711b90')
     def test_a_fresh_magnum_serves_the_other_drivers(self):
         configuration = discovery.configuration(

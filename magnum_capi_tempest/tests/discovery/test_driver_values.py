@@ -38,7 +38,7 @@ class HostileValuesTest(discovery.BaseDiscoveryTest):
             self.assertTrue(text.isprintable(), ascii(text))
             self.assertLess(len(text), 2000)
 
-    @decorators.attr(type=['smoke', 'negative'])
+    @decorators.attr(type='negative')
     @flags.needs('magnum.image.names-driver')
     @decorators.idempotent_id('51483083-d5c5-429d-9033-b6a80979941f')
     def test_driver_with_html(self):
@@ -47,7 +47,7 @@ class HostileValuesTest(discovery.BaseDiscoveryTest):
 
         self.assert_answers_still()
 
-    @decorators.attr(type=['smoke', 'negative'])
+    @decorators.attr(type='negative')
     @flags.needs('magnum.image.names-driver')
     @decorators.idempotent_id('6b8396f2-2f74-4b6b-ae81-e195bea14218')
     def test_driver_with_format_strings(self):
@@ -56,9 +56,8 @@ class HostileValuesTest(discovery.BaseDiscoveryTest):
 
         self.assert_answers_still()
 
-    @decorators.attr(type=['smoke', 'negative', 'magnum-values'])
-    @flags.needs('magnum.image.names-driver')
-    @flags.needs('discovery.error.values-escaped')
+    @decorators.attr(type=['negative', 'magnum-values'])
+    @flags.needs('magnum.image.names-driver', 'discovery.error.values-escaped')
     @decorators.idempotent_id('b83378b9-dae9-432b-960b-eb1c1c3ac094')
     def test_driver_with_control_characters(self):
         error = self.assert_refused(self.create_hostile_image(
@@ -67,9 +66,8 @@ class HostileValuesTest(discovery.BaseDiscoveryTest):
         self.assert_clean(error)
         self.assert_answers_still()
 
-    @decorators.attr(type=['smoke', 'negative', 'magnum-values'])
-    @flags.needs('magnum.image.names-driver')
-    @flags.needs('discovery.error.values-escaped')
+    @decorators.attr(type=['negative', 'magnum-values'])
+    @flags.needs('magnum.image.names-driver', 'discovery.error.values-escaped')
     @decorators.idempotent_id('3540fb97-88f6-4e7b-8dcb-9536b2ee9e7d')
     def test_driver_of_4_kib(self):
         error = self.assert_refused(self.create_hostile_image(
@@ -78,13 +76,13 @@ class HostileValuesTest(discovery.BaseDiscoveryTest):
         self.assert_clean(error)
         self.assert_answers_still()
 
-    @decorators.attr(type=['smoke', 'negative', 'magnum-d2'])
+    @decorators.attr(type=['negative', 'magnum-d2'])
     @flags.needs('discovery.type.must-be-provided')
     @decorators.idempotent_id('9774f3ab-b602-4cea-9688-e7c96cb1a9d5')
     def test_os_distro(self):
         self.assert_all_refused('os_distro')
 
-    @decorators.attr(type=['smoke', 'negative', 'magnum-d6'])
+    @decorators.attr(type=['negative', 'magnum-d6'])
     @flags.needs('discovery.distro.magnum-distro')
     @decorators.idempotent_id('1d7ad934-0226-406f-b5a7-194ff4a77423')
     def test_magnum_distro(self):

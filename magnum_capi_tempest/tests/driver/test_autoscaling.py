@@ -7,7 +7,6 @@ from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 
 from magnum_capi_tempest.tests.common import autoscaler
-from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.management import remediation
 from magnum_capi_tempest.tests.common import observations
@@ -25,7 +24,7 @@ class AutoscalingTest(operations.BaseOperationsTest):
 
     # Bounds of node groups came with 1.9, groups without nodes with 1.10.
     min_microversion = '1.10'
-    required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
+    needs = ('management_kubeconfig',)
 
     @classmethod
     def resource_setup(cls):
@@ -59,7 +58,6 @@ class AutoscalingTest(operations.BaseOperationsTest):
                   if bounds == (str(LOW), str(HIGH))]
         autoscaler.scale(remediation.management(), group, count)
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('e7c43ab3-326d-4d97-8f68-0d73a2b792e6')
     def test_node_count_follows_the_autoscaler(self):
         group = self.create_autoscaled_group()
@@ -75,7 +73,6 @@ class AutoscalingTest(operations.BaseOperationsTest):
 
         self.delete_group(self.cluster, group)
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.needs(flags.RESIZE)
     @flags.promise('autoscaling.resize.counts')
     @decorators.idempotent_id('63241034-cbca-4ebc-b2a7-958df828f7d6')
@@ -89,7 +86,7 @@ class AutoscalingTest(operations.BaseOperationsTest):
         self.wait_for_count(group, LOW + 1)
         self.delete_group(self.cluster, group)
 
-    @decorators.attr(type=['slow', 'life', 'negative'])
+    @decorators.attr(type='negative')
     @flags.promise('autoscaling.count.bounded')
     @decorators.idempotent_id('d26c39bd-f5f0-4366-9c51-734bd7db8730')
     def test_a_size_out_of_bounds_is_refused(self):
@@ -104,7 +101,6 @@ class AutoscalingTest(operations.BaseOperationsTest):
         self.wait_for_count(group, LOW)
         self.delete_group(self.cluster, group)
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('autoscaling.bounds.follow')
     @decorators.idempotent_id('e11b06dc-7536-4716-bee1-ebc91749b5b5')
     def test_bounds_follow_the_node_group(self):
@@ -130,7 +126,6 @@ class AutoscalingTest(operations.BaseOperationsTest):
         self.wait_for_count(group, LOW)
         self.delete_group(self.cluster, group)
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('autoscaling.bounds.no-minimum')
     @decorators.idempotent_id('e4bb953b-7e1a-4f20-b273-2a726ec8a235')
     def test_no_minimum(self):

@@ -54,7 +54,7 @@ class Balancers:
 class CloudQuotasTest(operations.BaseOperationsTest):
 
     credentials = ['primary', 'admin']
-    required_flags = ('real_nodes',)
+    needs = ('real_nodes',)
 
     @classmethod
     def setup_clients(cls):
@@ -114,56 +114,47 @@ class CloudQuotasTest(operations.BaseOperationsTest):
         cluster = self.until_complete(uuid)
         self.assert_nodes_now(cluster)
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('resilience.quota.named')
     @decorators.idempotent_id('0ffda1dd-b96b-430d-9d92-d3be961ecadf')
     def test_servers_are_named(self):
         self.assert_named(self.compute, 'instances')
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('resilience.quota.named')
     @decorators.idempotent_id('ef3da46b-2bb7-4688-8c34-5773801591ad')
     def test_networks_are_named(self):
         self.assert_named(self.network, 'network')
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('resilience.quota.named')
     @decorators.idempotent_id('404a45f7-11f4-4c78-9236-063c974d9ee0')
     def test_load_balancers_are_named(self):
         self.assert_named(self.balancers_service(), 'load_balancer')
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('resilience.quota.recovers')
     @decorators.idempotent_id('7421598e-3952-4779-903c-1aa203b51089')
     def test_networks(self):
         self.assert_recovers(self.network, 'network')
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('resilience.quota.recovers')
     @decorators.idempotent_id('e9a6af88-32b0-4056-b8ae-4f68454cb806')
     def test_routers(self):
         self.assert_recovers(self.network, 'router')
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('resilience.quota.recovers')
     @decorators.idempotent_id('4136fae9-d12e-4d7e-89ff-847c688dd823')
     def test_ports(self):
         self.assert_recovers(self.network, 'port')
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('resilience.quota.recovers')
     @decorators.idempotent_id('c44c8eb3-f447-436e-956d-201d287f65d9')
     def test_security_groups(self):
         # Neutron created one for the project.
         self.assert_recovers(self.network, 'security_group', limit=1)
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('resilience.quota.recovers')
     @decorators.idempotent_id('4b5ff34f-ab59-4d52-87c7-f907c825dccc')
     def test_floating_ips(self):
         self.assert_recovers(self.network, 'floatingip')
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('resilience.quota.recovers')
     @decorators.idempotent_id('107e2819-85c5-4c0f-ad56-8b9ec8eabd15')
     def test_load_balancers(self):

@@ -72,7 +72,6 @@ class InvalidCredentialTest(operations.BaseOperationsTest):
     def restore(self):
         """Give back to the user what a test took away."""
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('2cc31349-5074-413b-ba09-a8f678c87ff5')
     def test_it_was_deleted_behind_the_drivers_back(self):
         app_credentials.delete_of_cluster(
@@ -80,7 +79,6 @@ class InvalidCredentialTest(operations.BaseOperationsTest):
 
         self.assert_shown_and_cured()
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('4dd2a644-dbd3-4b1d-b402-dcfd7c73613e')
     @testtools.skipUnless(
         CONF.auth.use_dynamic_credentials,
@@ -92,7 +90,6 @@ class InvalidCredentialTest(operations.BaseOperationsTest):
 
         self.assert_shown_and_cured()
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('c7da4bad-b261-4557-a35e-647db8bc447a')
     @testtools.skipUnless(
         CONF.auth.use_dynamic_credentials,
@@ -148,7 +145,6 @@ class MembersTest(operations.BaseOperationsTest):
         cls.require_project('project_admin', own=True)
         cls.member = factories.Magnum(cls.os_project_admin, cls.microversion)
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('5d0b1f0c-8a0a-4c43-9f0e-9d6f3b7c2e15')
     def test_a_resize_by_another_member_cures_it(self):
         cluster = healthy_cluster(self)

@@ -21,7 +21,6 @@ WORKERS = operations.WORKERS
 class ClusterLifecycleTest(operations.BaseOperationsTest):
 
     @decorators.idempotent_id('ce6c30f7-1465-45d8-a44d-994ca3ecabe1')
-    @decorators.attr(type='slow')
     def test_create_use_resize_delete(self):
         masters = CONF.magnum_capi.master_count
         workers = CONF.magnum_capi.node_count

@@ -32,7 +32,7 @@ class ObjectsTest(operations.BaseOperationsTest):
     """All tests share a cluster; the damage they do is temporary."""
 
     shares_cluster = True
-    required_options = remediation.OPTIONS
+    needs = remediation.NEEDS
 
     @classmethod
     def resource_setup(cls):
@@ -77,7 +77,6 @@ class ObjectsTest(operations.BaseOperationsTest):
             timeout=REPAIRED, describe='; '.join)
         self.assert_unaffected(self.cluster)
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('686c0d8e-b2bd-4289-b1ee-07331b0ea8b6')
     def test_owner_references_come_back(self):
         before = self.objects()
@@ -98,7 +97,6 @@ class ObjectsTest(operations.BaseOperationsTest):
             secret for secret in self.cluster_api.secrets(self.stack_id)
             if secret.path in {obj.path for obj in before} - known]
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('8700121f-a3c3-4f4c-9b5b-7348e10136a0')
     def test_owner_references_get_their_version_back(self):
         before = self.objects()
@@ -116,7 +114,6 @@ class ObjectsTest(operations.BaseOperationsTest):
             *graph.misowned(after),
             *graph.lost(before, after, graph.owners)])
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('5f25913b-0fc9-43be-a0ec-1522397286b6')
     def test_finalizers_come_back(self):
         before = self.objects()
@@ -129,7 +126,6 @@ class ObjectsTest(operations.BaseOperationsTest):
             *graph.unfinalized(after),
             *graph.lost(before, after, graph.finalizers)])
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('resilience.objects.rest')
     @decorators.idempotent_id('86103017-6bdc-43bf-9222-a3e7df7380f2')
     def test_nothing_is_written_when_nothing_happens(self):
@@ -140,10 +136,8 @@ class ObjectsTest(operations.BaseOperationsTest):
 class WaitingTest(operations.BaseOperationsTest):
     """A driver only reads while it watches an incomplete cluster."""
 
-    required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig',
-                        'fault_flavors.stuck')
+    needs = ('management_kubeconfig', 'fault_flavors.stuck')
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('75235c2c-c852-41e7-a304-0324a6f2ff85')
     def test_nothing_is_written_while_nodes_do_not_come(self):
         uuid = self.request_cluster(
@@ -160,8 +154,7 @@ class WaitingTest(operations.BaseOperationsTest):
         return self.until(
             uuid, lambda state: state.stack_id,
             f'cluster {uuid} to have a stack',
-            failed=lambda state: observations.creation_failure(
-                state, False)).stack_id
+            failed=observations.creation_failure()).stack_id
 
     def wait_for_workers(self, stack_id):
         """Wait until only the readiness of the nodes is missing."""

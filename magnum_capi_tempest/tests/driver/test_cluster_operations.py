@@ -28,7 +28,6 @@ class SharedClusterTest(operations.BaseOperationsTest):
         self.assert_usable(cluster, workers)
         self.assert_machines(cluster, masters + workers)
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('lifecycle.resize.workers')
     @decorators.idempotent_id('fffac141-434b-46d8-acd9-dc9967d0ca37')
     def test_resize_up_and_down(self):
@@ -41,9 +40,7 @@ class SharedClusterTest(operations.BaseOperationsTest):
         return {node.name for node in self.read_nodes(self.cluster).nodes
                 if not node.control_plane}
 
-    @decorators.attr(type=['slow', 'life'])
-    @flags.needs(flags.RESIZE)
-    @flags.promised('workload_api')
+    @flags.needs(flags.RESIZE, 'workload_api')
     @flags.promise('lifecycle.resize.named-nodes')
     @decorators.idempotent_id('e6c34742-23da-407d-b8d9-97d55a497be7')
     def test_resize_removes_the_nodes_that_it_names(self):
@@ -63,9 +60,8 @@ class SharedClusterTest(operations.BaseOperationsTest):
         self.assertEqual(names - set(going), self.worker_names())
         self.resize(workers)
 
-    @decorators.attr(type=['slow', 'life', 'negative'])
-    @flags.needs(flags.RESIZE)
-    @flags.promised('workload_api')
+    @decorators.attr(type='negative')
+    @flags.needs(flags.RESIZE, 'workload_api')
     @flags.promise('lifecycle.resize.named-nodes')
     @decorators.idempotent_id('2c4825f8-5bf1-4e3c-a42e-6803a5c18cea')
     def test_a_resize_that_was_refused_takes_no_node_later(self):
@@ -98,7 +94,6 @@ class SharedClusterTest(operations.BaseOperationsTest):
                    lambda state: state.status == 'UPDATE_FAILED',
                    f'a resize that names {nodes[-1]} to be refused')
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('lifecycle.resize.node-count')
     @decorators.idempotent_id('a7d2c2a7-b392-41c7-ba15-20897bc80e70')
     def test_update_node_count(self):
@@ -115,7 +110,6 @@ class SharedClusterTest(operations.BaseOperationsTest):
             self.assert_usable(cluster, count)
             self.assert_machines(cluster, masters + count)
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('lifecycle.credential.rotation')
     @decorators.idempotent_id('7af0be99-f0de-4a71-9232-1690d44ba231')
     def test_rotate_credential(self):
@@ -144,7 +138,6 @@ class SharedClusterTest(operations.BaseOperationsTest):
 class RotateAuthorityTest(operations.BaseOperationsTest):
     """Rotation of the CA needs its own cluster, as it may destroy it."""
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('f4fbe34c-a5fc-4f37-95eb-908fdc35fa97')
     def test_the_cluster_can_be_used_afterwards(self):
         cluster = self.create_cluster(self.create_template())
@@ -164,7 +157,6 @@ class RotateAuthorityTest(operations.BaseOperationsTest):
             cluster = self.resize_cluster(cluster, workers + 1, WORKERS)
             self.assert_usable(cluster, workers + 1)
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.needs('magnum.cluster.failed-polled')
     @flags.promise('lifecycle.authority.refusal-passes')
     @decorators.idempotent_id('19a09d61-f46e-44c6-9f0b-9f3b6376949c')
@@ -182,9 +174,8 @@ class RotateAuthorityTest(operations.BaseOperationsTest):
 @flags.promise('lifecycle.cluster.three-masters')
 class ThreeMastersTest(operations.BaseOperationsTest):
 
-    required_flags = ('three_masters',)
+    needs = ('three_masters',)
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('48e0beec-282c-4e8c-bc97-fe7b0ecf0d4b')
     def test_create_and_delete(self):
         workers = CONF.magnum_capi.node_count

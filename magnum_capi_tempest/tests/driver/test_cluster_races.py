@@ -18,7 +18,6 @@ WORKERS = operations.WORKERS
 @flags.promise('lifecycle.cluster.delete-during-create')
 class DeleteDuringCreateTest(operations.BaseOperationsTest):
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('e6f44f89-3c5a-48b8-896a-e928e5bdc788')
     def test_nothing_is_left(self):
         credentials = self.application_credentials()
@@ -38,7 +37,6 @@ class ResizesTest(operations.BaseOperationsTest):
 
     needs = (flags.RESIZE,)
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('95dc57bb-9547-4932-ad7c-5256623a3c4c')
     def test_the_last_of_three_counts(self):
         masters = CONF.magnum_capi.master_count

@@ -5,7 +5,6 @@
 from tempest import config
 from tempest.lib import decorators
 
-from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import microversions
@@ -20,8 +19,7 @@ TIMEOUT = 'lifecycle.cluster.create-timeout'
 class CompleteTest(operations.BaseOperationsTest):
     """All tests share a cluster with slow workers."""
 
-    required_options = (*base.TEMPLATE_OPTIONS, 'fault_flavors.slow')
-    required_flags = ('workload_api',)
+    needs = ('fault_flavors.slow', 'workload_api')
 
     @classmethod
     def resource_setup(cls):
@@ -50,13 +48,11 @@ class CompleteTest(operations.BaseOperationsTest):
     def assert_ready_now(self, cluster, workers, state=None):
         self.assert_nodes_now(cluster, workers, state=state)
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('f8817ce7-dc5c-4f16-ad0d-a8d9c7e4323a')
     def test_create(self):
         self.assert_ready_now(
             self.cluster, CONF.magnum_capi.node_count, self.when_created)
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.needs(flags.RESIZE)
     @decorators.idempotent_id('a479980f-2412-4fb3-9c9a-8fea6951adf9')
     def test_resize(self):
@@ -67,9 +63,7 @@ class CompleteTest(operations.BaseOperationsTest):
 
         self.assert_ready_now(cluster, workers)
 
-    @decorators.attr(type=['slow', 'life'])
-    @flags.needs(flags.RESIZE)
-    @flags.needs('lifecycle.credential.rotation')
+    @flags.needs(flags.RESIZE, 'lifecycle.credential.rotation')
     @decorators.idempotent_id('a6f7d9e2-b73e-4239-b714-f1880872af87')
     def test_rotation_does_not_end_a_resize(self):
         self.require_microversions(microversions.CREDENTIALS)
@@ -87,8 +81,7 @@ class CompleteTest(operations.BaseOperationsTest):
             self.cluster['uuid'], self.before, workers)
         self.assert_ready_now(cluster, workers)
 
-    @decorators.attr(type=['slow', 'life'])
-    @flags.configured('upgrade_image_id')
+    @flags.needs('upgrade_image_id')
     @decorators.idempotent_id('87442cd1-2b47-440e-98d7-44e4e68d5a1c')
     def test_upgrade(self):
         cluster = self.upgrade_cluster(self.cluster, self.newer)
@@ -123,8 +116,7 @@ class FailureTest(operations.BaseOperationsTest):
         self.assertEqual('CREATE_FAILED', state.status)
         self.assertTrue(state.status_reason)
 
-    @decorators.attr(type=['slow', 'life'])
-    @flags.configured('fault_flavors.failing')
+    @flags.needs('fault_flavors.failing')
     @decorators.idempotent_id('601ac9e9-e84c-4634-8a01-117daecc74c2')
     def test_a_new_node_group(self):
         cluster = self.create_cluster(self.create_template())
@@ -138,8 +130,7 @@ class FailureTest(operations.BaseOperationsTest):
                          (state.status, state.group_status))
         self.assertTrue(state.status_reason)
 
-    @decorators.attr(type=['slow', 'life'])
-    @flags.configured('fault_flavors.failing')
+    @flags.needs('fault_flavors.failing')
     @decorators.idempotent_id('47f92ea8-77d2-4245-afe3-28e5b37a5666')
     def test_workers_of_a_new_cluster(self):
         template = self.create_template(
@@ -149,8 +140,7 @@ class FailureTest(operations.BaseOperationsTest):
             template, keypair=self.create_keypair()))
 
     # Last by name.
-    @decorators.attr(type=['slow', 'life'])
-    @flags.configured('fault_flavors.stuck')
+    @flags.needs('fault_flavors.stuck')
     @flags.promise(TIMEOUT)
     @decorators.idempotent_id('adb34558-732f-4131-bf3d-fe2237cc952a')
     def test_workers_that_never_come(self):
@@ -161,7 +151,7 @@ class FailureTest(operations.BaseOperationsTest):
 
 class RefusalTest(operations.BaseOperationsTest):
 
-    @decorators.attr(type=['slow', 'life', 'negative'])
+    @decorators.attr(type='negative')
     @flags.promise('lifecycle.refusal.network-driver')
     @decorators.idempotent_id('d9d7482d-25ac-4275-b156-98cd9e32f80e')
     def test_network_driver(self):
@@ -169,7 +159,7 @@ class RefusalTest(operations.BaseOperationsTest):
         # supports.
         self.assertIn('flannel', self.refusal(network_driver='flannel'))
 
-    @decorators.attr(type=['slow', 'life', 'negative'])
+    @decorators.attr(type='negative')
     @flags.promise('lifecycle.refusal.image-version')
     @decorators.idempotent_id('2367c682-a51f-496f-8de4-06cb766265a4')
     def test_image_without_a_version(self):
@@ -177,21 +167,21 @@ class RefusalTest(operations.BaseOperationsTest):
 
         self.assertIn('kube_version', self.refusal(image_id=image['id']))
 
-    @decorators.attr(type=['slow', 'life', 'negative'])
+    @decorators.attr(type='negative')
     @flags.promise('lifecycle.refusal.labels')
     @decorators.idempotent_id('a987e204-f517-4459-818d-f75bee6edd75')
     def test_malformed_label(self):
         self.assertIn('auto_healing_enabled', self.refusal(labels={
             **CONF.magnum_capi.labels, 'auto_healing_enabled': 'flase'}))
 
-    @decorators.attr(type=['slow', 'life', 'negative'])
+    @decorators.attr(type='negative')
     @flags.promise('lifecycle.refusal.labels')
     @decorators.idempotent_id('44326193-cb5b-4b94-8cf3-a0cb674492ca')
     def test_unknown_label(self):
         self.assertIn('auto_haeling_enabled', self.refusal(labels={
             **CONF.magnum_capi.labels, 'auto_haeling_enabled': 'true'}))
 
-    @decorators.attr(type=['slow', 'life', 'negative'])
+    @decorators.attr(type='negative')
     @flags.promise('lifecycle.refusal.attributes')
     @decorators.idempotent_id('c5a0b9d7-1e64-4f0c-b7d3-6a2f8e9c4b10')
     def test_attribute_without_effect(self):

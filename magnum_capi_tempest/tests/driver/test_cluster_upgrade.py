@@ -6,7 +6,6 @@ from tempest import config
 from tempest.lib import decorators
 import testtools
 
-from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import operations
@@ -18,8 +17,7 @@ CONF = config.CONF
 class NamelessTest(operations.BaseOperationsTest):
     """Templates from before Magnum 23 name no driver."""
 
-    required_options = (*base.TEMPLATE_OPTIONS, 'upgrade_image_id',
-                        'nameless_os_distro')
+    needs = ('upgrade_image_id', 'nameless_os_distro')
 
     def create_nameless_template(self, option):
         """Create a template for which Magnum chooses the driver by type."""
@@ -31,7 +29,6 @@ class NamelessTest(operations.BaseOperationsTest):
         self.assertIsNone(template['driver'])
         return template
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('7a190f6d-c08c-4165-b899-0ffeb4124327')
     def test_their_clusters_can_be_upgraded(self):
         named = self.create_template(
@@ -50,14 +47,12 @@ class NamelessTest(operations.BaseOperationsTest):
 class RememberTest(operations.BaseOperationsTest):
     """Only an upgrade changes the version of a cluster."""
 
-    required_options = (*base.TEMPLATE_OPTIONS, 'upgrade_image_id')
-    needs = (flags.RESIZE,)
+    needs = ('upgrade_image_id', flags.RESIZE)
 
     @testtools.skipIf(
         CONF.magnum_capi_feature_enabled.real_nodes,
         '[magnum_capi_feature_enabled] real_nodes is true: servers cannot '
         'boot from the image that this test makes')
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('0f3d9a61-6e3c-4b3a-8d0a-57b1c2e94f86')
     def test_image_with_another_version_later(self):
         newer = self._properties('upgrade_image_id').get('kube_version')
@@ -85,7 +80,7 @@ class RememberTest(operations.BaseOperationsTest):
 class UpgradeTest(operations.BaseOperationsTest):
     """All tests share a cluster, which the first test upgrades."""
 
-    required_options = (*base.TEMPLATE_OPTIONS, 'upgrade_image_id')
+    needs = ('upgrade_image_id',)
 
     @classmethod
     def resource_setup(cls):
@@ -108,7 +103,6 @@ class UpgradeTest(operations.BaseOperationsTest):
     def assert_well(self, cluster):
         self.assert_usable(cluster)
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('upgrade.cluster.newer-image')
     @decorators.idempotent_id('2a444494-a541-44be-837f-6e881706f92f')
     def test_newer_image(self):
@@ -122,7 +116,6 @@ class UpgradeTest(operations.BaseOperationsTest):
         # All nodes now have the version that Magnum reports.
         self.assert_well(cluster)
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('upgrade.cluster.downgrade-refused')
     @decorators.idempotent_id('ea0e7594-8fa9-4b30-8833-4ae5c2ef8203')
     def test_older_image_is_refused(self):
@@ -132,7 +125,7 @@ class UpgradeTest(operations.BaseOperationsTest):
 
         self.assert_well(cluster)
 
-    @decorators.attr(type=['slow', 'life', 'negative'])
+    @decorators.attr(type='negative')
     @flags.promise('upgrade.cluster.unusable-image-refused')
     @decorators.idempotent_id('45cc5760-a815-4fb6-ba3c-bc9b085a13de')
     def test_unusable_image_is_refused(self):

@@ -9,7 +9,6 @@ management_kubeconfig.
 from tempest import config
 from tempest.lib import decorators
 
-from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
@@ -24,9 +23,8 @@ ALLOWED = '192.0.2.0/24'
 OPERATORS = '203.0.113.0/24'
 
 
-#: Required options of tests of an API server's load balancer.
-BALANCER_OPTIONS = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig',
-                    'master_lb_enabled')
+#: What tests of an API server's load balancer need.
+BALANCER = ('management_kubeconfig', 'master_lb_enabled')
 
 
 def openstack_cluster(case, template):
@@ -38,7 +36,7 @@ def openstack_cluster(case, template):
     :raises skipException: the cluster is complete without one.
     """
     uuid = case.request_class_cluster(template)
-    waiter = case.new_waiter()
+    waiter, failure = case.new_waiter(), observations.creation_failure()
 
     def poll():
         state = waiter.observe(uuid)
@@ -50,8 +48,7 @@ def openstack_cluster(case, template):
             poll,
             lambda found: found[1] or found[0].status == 'CREATE_COMPLETE',
             f'cluster {uuid} to have an OpenStackCluster',
-            failed=lambda found: observations.creation_failure(
-                found[0], False),
+            failed=lambda found: failure(found[0]),
             describe=lambda found: str(found[0]))
     if not spec:
         raise case.skipException('There is no OpenStackCluster')
@@ -61,7 +58,7 @@ def openstack_cluster(case, template):
 class ApiServerTest(operations.BaseOperationsTest):
     """Both tests check one cluster, whose API is as private as possible."""
 
-    required_options = BALANCER_OPTIONS
+    needs = BALANCER
 
     @classmethod
     def resource_setup(cls):
@@ -71,7 +68,6 @@ class ApiServerTest(operations.BaseOperationsTest):
                 **CONF.magnum_capi.labels,
                 'api_master_lb_allowed_cidrs': ALLOWED}))
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('network.api.allow-list')
     @decorators.idempotent_id('493cf2c9-111f-4157-b2c8-7cc86270f3c5')
     def test_allow_list(self):
@@ -79,7 +75,6 @@ class ApiServerTest(operations.BaseOperationsTest):
 
         self.assertEqual([ALLOWED], balancer.get('allowedCIDRs'))
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('network.api.no-floating-ip')
     @decorators.idempotent_id('fef0230e-8959-4122-b211-7213b40f6c9f')
     def test_no_floating_ip(self):
@@ -91,7 +86,7 @@ class ApiServerTest(operations.BaseOperationsTest):
 class OverlayTest(operations.BaseOperationsTest):
     """Operators' additions to a list must not replace its items."""
 
-    required_options = (*BALANCER_OPTIONS, 'discovery_fixture.value_overlay')
+    needs = (*BALANCER, 'value_overlay')
 
     @classmethod
     def resource_setup(cls):
@@ -102,7 +97,6 @@ class OverlayTest(operations.BaseOperationsTest):
                 'capi_helm_values': flags.fixture().value_overlay,
                 'api_master_lb_allowed_cidrs': ALLOWED}))
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('4ff5be4a-f183-43fc-97ba-7ae7070e558e')
     def test_the_allow_list_of_a_user_stays(self):
         self.assertEqual(
@@ -113,7 +107,6 @@ class OverlayTest(operations.BaseOperationsTest):
 @flags.promise('network.cluster.no-external')
 class NoExternalNetworkTest(operations.BaseOperationsTest):
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('c26b98f2-3903-4259-a96a-918760cf3f2c')
     def test_create(self):
         cluster = self.create_cluster(
@@ -125,7 +118,6 @@ class NoExternalNetworkTest(operations.BaseOperationsTest):
 @flags.promise('lifecycle.cluster.own-labels')
 class OwnLabelsTest(operations.BaseOperationsTest):
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('9af7c332-30d8-4e7c-beb6-29da0fd00103')
     def test_create_and_delete(self):
         # Without merge_labels a cluster inherits no label of its template.

@@ -10,7 +10,6 @@ from tempest import config
 from tempest.lib import decorators
 
 from magnum_capi_tempest.tests.common import autoscaler
-from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
@@ -115,8 +114,7 @@ class LabelsTest(operations.BaseOperationsTest):
 
     # Groups of any minimum came with 1.10.
     min_microversion = '1.10'
-    required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig',
-                        'master_lb_enabled')
+    needs = ('management_kubeconfig', 'master_lb_enabled')
 
     @classmethod
     def resource_setup(cls):
@@ -132,7 +130,6 @@ class LabelsTest(operations.BaseOperationsTest):
             self.skipTest('There is no OpenStackCluster')
         return found
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('053fd3a8-cffc-4b28-8f0d-8e5a75a08618')
     def test_each_has_its_effect(self):
         objects = self.objects()
@@ -142,7 +139,6 @@ class LabelsTest(operations.BaseOperationsTest):
             for label, wanted, read in EFFECTS
             if (seen := read(objects)) != wanted])
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.needs(flags.RESIZE)
     @decorators.idempotent_id('18ca4ca9-ede6-4b1c-83c5-036d51bdd719')
     def test_bounds_of_a_node_group_count_before_labels(self):

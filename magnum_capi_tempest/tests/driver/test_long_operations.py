@@ -7,7 +7,6 @@ create_timeout is a minute here, the minimum of Magnum.
 from tempest import config
 from tempest.lib import decorators
 
-from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.management import remediation
 from magnum_capi_tempest.tests.common import observations
@@ -26,7 +25,8 @@ OLD = 25
 FAILURE = 'failed by a test'
 
 
-OPTIONS = (*base.TEMPLATE_OPTIONS, 'fault_flavors.late')
+#: Of machines that are slow to come and to go.
+LATE = 'fault_flavors.late'
 
 
 def request_short_cluster(case, **template):
@@ -43,7 +43,7 @@ def create_late_group(test, cluster):
     """Request a node group whose machine is slow to become ready."""
     return test.magnum.nodegroups.create_nodegroup(
         cluster['uuid'], name='late', node_count=1,
-        flavor_id=flags.value('fault_flavors.late'))
+        flavor_id=flags.value(LATE))
 
 
 def assert_group_created(test, cluster, group):
@@ -57,17 +57,16 @@ def assert_group_created(test, cluster, group):
 class LateClusterTest(operations.BaseOperationsTest):
     """The workers of these clusters are slow to come and to go."""
 
-    required_options = OPTIONS
+    needs = (LATE,)
 
     @classmethod
     def resource_setup(cls):
         super().resource_setup()
         cls.failing, cls.doomed = (
             request_short_cluster(
-                cls, flavor_id=flags.value('fault_flavors.late'))
+                cls, flavor_id=flags.value(LATE))
             for _ in range(2))
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.needs('magnum.cluster.failed-polled')
     @flags.promise('lifecycle.cluster.failure-ends')
     @decorators.idempotent_id('5d0a6f5e-9b1f-4c3f-8d27-6c1e2f0b7a94')
@@ -81,7 +80,6 @@ class LateClusterTest(operations.BaseOperationsTest):
         self.assertEqual('CREATE_COMPLETE', cluster['status'])
         self.assert_nodes_now(cluster)
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.needs('magnum.cluster.failed-polled')
     @flags.promise('lifecycle.cluster.late-deletion')
     @decorators.idempotent_id('c1f3b7d2-0e64-4a58-9f8b-3b7d5e2a9c16')
@@ -99,9 +97,8 @@ class LateClusterTest(operations.BaseOperationsTest):
 @flags.promise('lifecycle.cluster.complete-means-ready')
 class LateGroupTest(operations.BaseOperationsTest):
 
-    required_options = OPTIONS
+    needs = (LATE,)
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('8e2b4c90-7d15-4f6a-b3c8-d94f1a60e75b')
     def test_an_update_takes_as_long_as_it_needs(self):
         uuid = request_short_cluster(type(self))
@@ -116,7 +113,7 @@ class LateGroupTest(operations.BaseOperationsTest):
 @flags.promise('resilience.machine.late-failure')
 class MachineFailsTest(operations.BaseOperationsTest):
 
-    required_options = (*remediation.OPTIONS, 'fault_flavors.late')
+    needs = (*remediation.NEEDS, LATE)
 
     @classmethod
     def resource_setup(cls):
@@ -126,7 +123,6 @@ class MachineFailsTest(operations.BaseOperationsTest):
             labels={**CONF.magnum_capi.labels,
                     'auto_healing_enabled': 'false'}))
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('2f96d0a3-5c7e-4b81-a64d-0f8e3c95b172')
     def test_a_machine_that_fails_late_is_left_to_be_replaced(self):
         lost, _ = remediation.Machines(self.cluster).running()

@@ -31,8 +31,7 @@ class WorkersTest(operations.BaseOperationsTest):
     """All tests share a cluster, whose workers they delete."""
 
     shares_cluster = True
-    required_options = remediation.OPTIONS
-    required_flags = ('workload_api',)
+    needs = (*remediation.NEEDS, 'workload_api')
 
     def setUp(self):
         super().setUp()
@@ -44,7 +43,6 @@ class WorkersTest(operations.BaseOperationsTest):
         self.assertNotEqual(lost.node, came.node)
         self.assert_unaffected(self.cluster)
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('resilience.machine.comes-back')
     @decorators.idempotent_id('bd7c8492-2428-4644-b83d-9f925dee05b0')
     def test_a_machine_that_is_deleted_comes_back(self):
@@ -54,7 +52,6 @@ class WorkersTest(operations.BaseOperationsTest):
 
         self.assert_replaced(lost, before)
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('resilience.node.replaced')
     @decorators.idempotent_id('e00fe04e-3af5-4078-a7bb-4620761a41c1')
     def test_a_node_that_fails_is_replaced(self):
@@ -64,7 +61,6 @@ class WorkersTest(operations.BaseOperationsTest):
 
         self.assert_replaced(lost, before)
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('resilience.node.replaced')
     @decorators.idempotent_id('de65094e-2152-4243-8305-e4fd8abfb0b3')
     def test_a_node_that_is_deleted_is_replaced(self):
@@ -74,7 +70,6 @@ class WorkersTest(operations.BaseOperationsTest):
 
         self.assert_replaced(lost, before)
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.needs(flags.RESIZE)
     @flags.promise('lifecycle.resize.drain-awaited')
     @decorators.idempotent_id('e56852bb-38b5-471e-bf23-3737d765b3f0')
@@ -126,7 +121,6 @@ class WorkersTest(operations.BaseOperationsTest):
             wrong, f'{going.name} to stay as long as a pod holds it')
         self.assertEqual('UPDATE_IN_PROGRESS', last.status)
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.needs(flags.RESIZE)
     @flags.promise('lifecycle.node-group.apart')
     @decorators.idempotent_id('c177bf16-1976-4f99-9d5a-7cb5adba2aed')
@@ -145,10 +139,8 @@ class WorkersTest(operations.BaseOperationsTest):
 class ControlPlaneTest(operations.BaseOperationsTest):
     """A control plane of three nodes survives the loss of one."""
 
-    required_options = remediation.OPTIONS
-    required_flags = ('three_masters', 'workload_api')
+    needs = (*remediation.NEEDS, 'three_masters', 'workload_api')
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('eab64fd5-b099-4d4d-b678-8f5ad9b702ef')
     def test_nodes_that_fail_or_are_deleted_are_replaced(self):
         workers = CONF.magnum_capi.node_count

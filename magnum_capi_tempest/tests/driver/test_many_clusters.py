@@ -15,7 +15,6 @@ import time
 from tempest import config
 from tempest.lib import decorators
 
-from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import details
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import observations
@@ -36,11 +35,11 @@ def _limit(count):
 @flags.promise('lifecycle.cluster.many')
 class ManyClustersTest(operations.BaseOperationsTest):
 
-    required_options = (*base.TEMPLATE_OPTIONS, 'many_clusters')
+    needs = ('many_clusters',)
     # Tempest ends a test that takes longer than its timeout.
     TIMEOUT_SCALING_FACTOR = 6
 
-    @decorators.attr(type=['slow', 'life', 'scale'])
+    @decorators.attr(type='scale')
     @decorators.idempotent_id('7a94eda4-fd94-4dfd-9ce1-c9b5b3da572c')
     def test_all_are_complete_in_time_and_go(self):
         template, keypair = self.create_template(), self.create_keypair()

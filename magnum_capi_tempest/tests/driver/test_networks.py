@@ -8,7 +8,6 @@ The tests read the objects of Cluster API Provider OpenStack.
 from tempest import config
 from tempest.lib import decorators
 
-from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import networks
 from magnum_capi_tempest.tests.common import observations
@@ -39,7 +38,6 @@ class NamesTest(operations.BaseOperationsTest):
         super().setup_clients()
         cls.require_project('admin', own=False)
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('b6c7e1d2-40b1-4b3d-9f6e-2f1d5a7c8e03')
     def test_own_network_is_meant(self):
         own = networks.Networks(self.os_primary, self.addCleanup)
@@ -66,7 +64,7 @@ class NamesTest(operations.BaseOperationsTest):
 class NetworksTest(operations.BaseOperationsTest):
     """All tests check one cluster."""
 
-    required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
+    needs = ('management_kubeconfig',)
 
     @classmethod
     def skip_checks(cls):
@@ -103,14 +101,12 @@ class NetworksTest(operations.BaseOperationsTest):
         super().setUp()
         self.spec, = self.specs['OpenStackCluster']
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('476301eb-3b6b-432a-a8ea-52abe465ef6f')
     def test_internal_network(self):
         self.assertTrue(
             networks.refers_to(self.spec.get('network'), self.network),
             self.spec.get('network'))
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('19c911b3-55f9-4899-8da7-187e0845f8a9')
     def test_internal_subnet(self):
         found = self.spec.get('subnets') or []
@@ -121,7 +117,6 @@ class NetworksTest(operations.BaseOperationsTest):
         # Then no other one may be created.
         self.assertFalse(self.spec.get('managedSubnets'))
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('c22b6700-48c2-4a6e-bcdb-620089526cc7')
     def test_external_network(self):
         self.assertTrue(
@@ -129,7 +124,6 @@ class NetworksTest(operations.BaseOperationsTest):
                 self.spec.get('externalNetwork'), self.external),
             self.spec.get('externalNetwork'))
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise(EXTRA)
     @decorators.idempotent_id('b82a64e9-1c27-46fb-9dcf-499a8db6f4e0')
     def test_workers_are_on_the_extra_network(self):
@@ -140,7 +134,6 @@ class NetworksTest(operations.BaseOperationsTest):
             networks.refers_to(port.get('network'), self.extra)
             for port in ports), ports)
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('bc061457-eab2-486a-a3f1-672bafe8556d')
     def test_the_cluster_works(self):
         self.assertEqual(

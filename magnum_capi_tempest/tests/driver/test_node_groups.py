@@ -29,7 +29,6 @@ class NodeGroupsTest(operations.BaseOperationsTest):
         self.assert_usable(self.cluster, workers)
         self.assert_machines(self.cluster, masters + workers)
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('db5ff19e-8d8d-4008-b267-eb17f2b4675d')
     def test_create_resize_delete(self):
         group = self.create_group(
@@ -47,7 +46,6 @@ class NodeGroupsTest(operations.BaseOperationsTest):
         self.delete_group(self.cluster, group)
         self.assert_more_nodes(0)
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('lifecycle.node-group.labels-and-taints')
     @decorators.idempotent_id('2bf8b222-247c-4ad0-abe8-a4b3a0f812b1')
     def test_labels_and_taints(self):
@@ -74,7 +72,6 @@ class NodeGroupsTest(operations.BaseOperationsTest):
 class HardNamesTest(operations.BaseOperationsTest):
     """Names that are valid for Magnum, but not for Kubernetes."""
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('79b50f04-e63e-44b0-8029-477e24c494df')
     def test_cluster(self):
         # Drivers truncate names, so that a hyphen may become the last
@@ -86,7 +83,6 @@ class HardNamesTest(operations.BaseOperationsTest):
         self.assertEqual(name, cluster['name'])
         self.assert_usable(cluster)
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('1d6da142-9461-47b0-bb49-4084b9e05b32')
     def test_node_groups(self):
         # Short; equal except for characters that Kubernetes forbids; not

@@ -21,15 +21,13 @@ class NodeGroupsApartTest(operations.BaseOperationsTest):
 
     # Groups without nodes came with 1.10.
     min_microversion = '1.10'
-    needs = (flags.RESIZE,)
-    required_flags = ('workload_api',)
+    needs = (flags.RESIZE, 'workload_api')
 
     def wait_for_nodes(self, count):
         """Wait for this many additional nodes; return the names of all."""
         self.assert_usable(self.cluster, CONF.magnum_capi.node_count + count)
         return {node.name for node in self.read_nodes(self.cluster).nodes}
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('efbe4ec9-a8b5-4ea5-8c35-2faf863a5653')
     def test_a_resize_leaves_the_nodes_of_others_alone(self):
         others = self.wait_for_nodes(0)

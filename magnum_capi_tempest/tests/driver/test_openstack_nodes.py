@@ -28,7 +28,7 @@ _RECLAIM = {'csi_cinder_reclaim_policy': 'Delete'}
 class OpenStackNodesTest(operations.BaseOperationsTest):
     """All tests share a cluster; leftovers are deleted with it."""
 
-    required_flags = ('real_nodes', 'workload_api')
+    needs = ('real_nodes', 'workload_api')
 
     @classmethod
     def resource_setup(cls):
@@ -76,7 +76,6 @@ class OpenStackNodesTest(operations.BaseOperationsTest):
             f'{count} of kind {kind} named after {word}',
             describe=operations.listed)
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('network.node.ports')
     @decorators.idempotent_id('8902ec7e-a2c7-46c5-9627-f14d8814c17c')
     def test_nodes_have_ports(self):
@@ -91,7 +90,6 @@ class OpenStackNodesTest(operations.BaseOperationsTest):
                 device_id=node.server)['ports']],
             'Nodes whose servers have no port')
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('resilience.node.replaced')
     @decorators.idempotent_id('7bf3440f-cca1-4eb3-9606-e47bc5c29c60')
     def test_a_server_that_is_deleted_is_replaced(self):
@@ -107,7 +105,6 @@ class OpenStackNodesTest(operations.BaseOperationsTest):
             f'node {lost.name} to go with its server {lost.server}')
         self.assert_unaffected(self.cluster)
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('network.service.balancer')
     @decorators.idempotent_id('236dfd4a-8f70-424d-9d6e-8d582a948bf6')
     def test_a_load_balancer_comes_and_goes(self):
@@ -124,7 +121,6 @@ class OpenStackNodesTest(operations.BaseOperationsTest):
         self.inside.delete_service(name)
         self.wait_for_named(model.BALANCER, name, 0)
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('network.service.balancer')
     @decorators.idempotent_id('c95cf11e-8e04-4de5-a622-4848f776a690')
     def test_a_load_balancer_goes_with_its_cluster(self):
@@ -136,7 +132,6 @@ class OpenStackNodesTest(operations.BaseOperationsTest):
 
         self.wait_for_named(model.BALANCER, name, 1)
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('network.service.volume')
     @decorators.idempotent_id('3209b8dd-fefb-4fce-af87-66033a62f729')
     def test_a_volume_comes_and_goes(self):

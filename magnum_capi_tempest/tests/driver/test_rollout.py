@@ -13,7 +13,6 @@ from tempest import config
 from tempest.lib import decorators
 
 from magnum_capi import waiting
-from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.management import capi_objects
@@ -32,7 +31,7 @@ WORKERS = operations.WORKERS
 BATCH = 2
 
 
-OPTIONS = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig', 'upgrade_image_id')
+NEEDS = ('management_kubeconfig', 'upgrade_image_id')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,15 +99,12 @@ def _upgrade(case, cluster, template, machines, before):
     watch = machine_watch.MachineWatch(
         machines.api, before[0].path.rpartition('/')[0], machines.stack_id)
     shown = waiter.before(uuid, WORKERS)
-    update = waiter.update(shown, cluster['node_count'])
     case.magnum.clusters.upgrade_cluster(
         uuid, cluster_template=template['uuid'], max_batch_size=BATCH)
 
-    def poll():
-        nonlocal update
+    def observe():
         watch.read()
-        update = update.after(waiter.observe(uuid, WORKERS), time.monotonic())
-        return update
+        return waiter.observe(uuid, WORKERS)
 
     def over(update):
         # Some drivers report COMPLETE before anything has happened, which
@@ -119,7 +115,8 @@ def _upgrade(case, cluster, template, machines, before):
 
     # The watch itself waits.
     return waiter.outcome(waiting.wait_for(
-        poll, done=over, failed=observations.Update.failure,
+        waiter.update(shown, cluster['node_count']).poll(observe, time),
+        done=over, failed=observations.Update.failure,
         timeout=CONF.magnum_capi.build_timeout, describe=str,
         what=f'cluster {uuid} to be upgraded, and its machines replaced',
         pace=waiting.Pace(first=0.2, most=0.5))), watch.moments
@@ -127,7 +124,7 @@ def _upgrade(case, cluster, template, machines, before):
 
 class RolloutTest(operations.BaseOperationsTest):
 
-    required_options = OPTIONS
+    needs = NEEDS
 
     @classmethod
     def resource_setup(cls):
@@ -135,7 +132,6 @@ class RolloutTest(operations.BaseOperationsTest):
         cls.rollout = roll_out(cls, 2 * BATCH)
         cls.cluster = cls.rollout.cluster
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('upgrade.rollout.complete')
     @decorators.idempotent_id('a5c1c1c8-b1a0-4923-a188-3596d95242ef')
     def test_all_machines_are_replaced(self):
@@ -148,7 +144,6 @@ class RolloutTest(operations.BaseOperationsTest):
         self.assertEqual({cluster['coe_version']}, {m.version for m in after})
         self.assert_usable(cluster, 2 * BATCH)
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('upgrade.rollout.control-plane-stays')
     @decorators.idempotent_id('31886a27-00f9-48e0-8b10-f85bd2afad8f')
     def test_the_control_plane_goes_on(self):
@@ -156,7 +151,6 @@ class RolloutTest(operations.BaseOperationsTest):
             capi_objects.in_service(machines, True)
             for machines in self.rollout.seen))
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('upgrade.rollout.batch-kept')
     @decorators.idempotent_id('f6908894-7fb1-486f-816d-104627a01c2e')
     def test_no_more_workers_are_away_than_the_batch(self):
@@ -164,13 +158,11 @@ class RolloutTest(operations.BaseOperationsTest):
             capi_objects.in_service(machines, False)
             for machines in self.rollout.seen))
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('upgrade.rollout.in-order')
     @decorators.idempotent_id('1698f242-6bf6-45db-84db-fc855e4aea70')
     def test_no_worker_is_newer_than_the_control_plane(self):
         self.assertEqual([], upgrade_order.skew(self.rollout.seen))
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('upgrade.rollout.batch-used')
     @decorators.idempotent_id('d7f8709a-4cb8-4829-8350-66ec2d08e3b6')
     def test_as_many_workers_are_away_as_the_batch(self):
@@ -183,7 +175,7 @@ class RolloutTest(operations.BaseOperationsTest):
 class InOrderTest(operations.BaseOperationsTest):
     """Node groups of one node each, so any disorder interrupts workloads."""
 
-    required_options = OPTIONS
+    needs = NEEDS
 
     @classmethod
     def resource_setup(cls):
@@ -191,20 +183,17 @@ class InOrderTest(operations.BaseOperationsTest):
         cls.rollout = roll_out(cls, 1, [{'name': 'second', 'node_count': 1}])
         cls.cluster = cls.rollout.cluster
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('0b3582be-e257-4917-947f-059af325365c')
     def test_control_plane_first_then_group_by_group(self):
         self.assertEqual([], upgrade_order.disorder(
             self.rollout.before, self.rollout.seen))
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('4302eeb2-35b2-4479-9b32-40d0e333dc33')
     def test_no_group_is_without_a_node(self):
         fewest = upgrade_order.fewest(self.rollout.seen)
 
         self.assertEqual([1, 1], sorted(fewest.values()), fewest)
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('54348b06-764b-4b08-97fe-85ad2d050b8e')
     def test_all_nodes_are_new_in_the_end(self):
         cluster = self.with_new_version(self.rollout.upgraded)

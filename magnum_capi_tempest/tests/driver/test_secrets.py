@@ -17,7 +17,6 @@ from tempest.lib import decorators
 
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.services import base_client
-from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import disclosure
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.management import remediation
@@ -31,7 +30,7 @@ CONF = config.CONF
 @flags.promise('lifecycle.credential.secrets-untold')
 class SecretsTest(operations.BaseOperationsTest):
     shares_cluster = True
-    required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
+    needs = ('management_kubeconfig',)
 
     @classmethod
     def resource_setup(cls):
@@ -50,7 +49,6 @@ class SecretsTest(operations.BaseOperationsTest):
         super().setUp()
         self.assertNotEqual({}, self.secrets, 'The cluster has no secrets')
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('d6bc47ae-2a81-4014-abee-0e774e622f9c')
     def test_magnum_answers_without_them(self):
         uuid = self.cluster['uuid']
@@ -67,8 +65,7 @@ class SecretsTest(operations.BaseOperationsTest):
             self.assertEqual([], disclosure.find_secrets(
                 json.dumps(answer), self.secrets))
 
-    @decorators.attr(type=['slow', 'life'])
-    @flags.configured('log_files')
+    @flags.needs('log_files')
     @decorators.idempotent_id('f8301443-7032-44aa-8bdd-3c7339ac1289')
     def test_logs_are_without_them(self):
         if (not flags.not_promised('lifecycle.credential.rotation')
@@ -96,9 +93,8 @@ class AuthoritiesTest(operations.BaseOperationsTest):
     """
 
     shares_cluster = True
-    required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
+    needs = ('management_kubeconfig',)
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('00e6b23a-bbca-4fa9-96c6-c3b12c627996')
     def test_each_is_another(self):
         stack_id = observations.stack_id(self.cluster)
@@ -127,9 +123,8 @@ def _public_key(pem):
 class ProxyTest(operations.BaseOperationsTest):
     """The proxy of a template has a password, which must stay secret."""
 
-    required_options = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig')
+    needs = ('management_kubeconfig',)
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('8e1f5c3a-94b7-4d0e-a6a2-3b7c0d5e1f92')
     def test_password_is_in_secrets_only(self):
         password = uuid.uuid4().hex

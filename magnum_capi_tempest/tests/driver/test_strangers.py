@@ -94,8 +94,7 @@ class StrangersTest(operations.BaseOperationsTest):
     def authority(magnum, cluster):
         return magnum.certificates.show_ca_certificate(cluster['uuid'])['pem']
 
-    @decorators.attr(type=['slow', 'life'])
-    @flags.promised('workload_api')
+    @flags.needs('workload_api')
     @flags.promise('lifecycle.cluster.own-certificate')
     @decorators.idempotent_id('4fc5fd4c-1329-433d-95c5-f85a6fff11f3')
     def test_a_certificate_opens_its_own_cluster_only(self):
@@ -112,7 +111,6 @@ class StrangersTest(operations.BaseOperationsTest):
         self.assertNotEqual(*authorities)
         self.assertEqual([[200, 401], [401, 200]], found)
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('lifecycle.cluster.projects-apart')
     @decorators.idempotent_id('c29073ed-c7d1-4bea-8404-ba4fcfbe7e39')
     def test_have_namespaces_of_their_own(self):
@@ -127,7 +125,6 @@ class StrangersTest(operations.BaseOperationsTest):
         self.assertNotEqual(set(), mine)
         self.assertEqual(set(), mine & others)
 
-    @decorators.attr(type=['slow', 'life'])
     @flags.promise('lifecycle.credential.least-role')
     @decorators.idempotent_id('70a60b2b-2c1b-464e-aa75-c022eaa8456c')
     def test_the_credential_of_an_admins_cluster_is_none_of_an_admin(self):

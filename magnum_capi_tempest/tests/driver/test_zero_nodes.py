@@ -20,7 +20,6 @@ class ZeroNodesTest(operations.BaseOperationsTest):
     min_microversion = '1.10'
     needs = (flags.RESIZE,)
 
-    @decorators.attr(type=['slow', 'life'])
     @decorators.idempotent_id('d0c3a404-1294-4059-ae14-76ba970004fc')
     def test_create_grow_and_shrink(self):
         masters = CONF.magnum_capi.master_count

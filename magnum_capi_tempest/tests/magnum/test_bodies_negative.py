@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Bodies that are no JSON, or unexpected JSON, and parameters of lists.
+"""Bodies that are no JSON, parameters of lists, and what does not exist.
 
 :mod:`.common.negative.bad_input` has them. The bodies refer to nothing that
 exists: one that is wrongly accepted gets a 404.
@@ -23,7 +23,7 @@ class BodiesNegativeTest(base.BaseMagnumCapiTest):
     min_microversion = '1.9'
     # Members cannot set quotas, whatever the body.
     credentials = ['primary', 'admin']
-    required_options = ()
+    uses_templates = False
 
     @classmethod
     def setup_clients(cls):
@@ -84,6 +84,8 @@ class BodiesNegativeTest(base.BaseMagnumCapiTest):
 
 class ListsNegativeTest(base.BaseMagnumCapiTest):
 
+    # Stats came with 1.4.
+    min_microversion = '1.4'
     credentials = ['primary', 'alt']
 
     @classmethod
@@ -96,15 +98,21 @@ class ListsNegativeTest(base.BaseMagnumCapiTest):
     def test_every_parameter(self):
         clusters, templates = self.magnum.clusters, self.magnum.templates
         refusals.assert_refused_all(self, [
-            (name, 'parameter', f'{key}={value!a}',
-             lambda ask=ask, key=key, value=value: ask(**{key: value}))
-            for name, ask in (
-                ('clusters', clusters.list_clusters),
-                ('details of clusters', clusters.list_clusters_detail),
-                ('templates', templates.list_cluster_templates),
-                ('details of templates',
-                 templates.list_cluster_templates_detail))
-            for key, value in bad_input.PARAMETERS])
+            *refusals.of_parameters(
+                'clusters', clusters.list_clusters, bad_input.PARAMETERS),
+            *refusals.of_parameters(
+                'details of clusters', clusters.list_clusters_detail,
+                bad_input.PARAMETERS),
+            *refusals.of_parameters(
+                'templates', templates.list_cluster_templates,
+                bad_input.PARAMETERS),
+            *refusals.of_parameters(
+                'details of templates',
+                templates.list_cluster_templates_detail,
+                bad_input.PARAMETERS),
+            *refusals.of_parameters(
+                'stats', self.magnum.stats.show_stats,
+                bad_input.STATS_PARAMETERS)])
 
     @decorators.idempotent_id('ee5baaf2-bb92-48e4-b171-182a9b4675ba')
     @decorators.attr(type='negative')
@@ -121,17 +129,46 @@ class QuotaListsNegativeTest(base.BaseMagnumCapiTest):
 
     credentials = ['primary', 'admin']
     min_microversion = '1.6'
-    required_options = ()
+    uses_templates = False
 
     @decorators.idempotent_id('ed8a91a7-260a-4497-b5d1-f33bf4c89af7')
     @decorators.attr(type='negative')
     def test_parameters(self):
+        refusals.assert_refused_all(self, refusals.of_parameters(
+            'quotas', self.admin_magnum.quotas.list_quotas,
+            bad_input.QUOTA_PARAMETERS))
+
+
+class NothingThereTest(base.BaseMagnumCapiTest):
+
+    # Resize came with 1.7.
+    min_microversion = '1.7'
+    uses_templates = False
+
+    @decorators.idempotent_id('8d9cff3f-5cc4-4dc9-9721-77e331ae2b80')
+    @decorators.attr(type=['smoke', 'negative'])
+    def test_every_request(self):
+        templates, clusters = self.magnum.templates, self.magnum.clusters
+        certificates = self.magnum.certificates
+        patch = [{'op': 'replace', 'path': '/name', 'value': 'other'}]
+        resize = [{'op': 'replace', 'path': '/node_count', 'value': 2}]
+        name = self.rand_name('nobody')
         refusals.assert_refused_all(self, [
-            ('quotas', 'parameter', f'{key}={value}',
-             lambda key=key, value=value:
-             self.admin_magnum.quotas.list_quotas(**{key: value}))
-            for key, value in (
-                ('limit', '0'), ('limit', 'one'), ('marker', 'one'),
-                ('marker', 2 ** 31 - 1), ('marker', 2 ** 64),
-                ('sort_key', 'colour'), ('sort_dir', 'up'),
-                ('all_tenants', 'maybe'), ('colour', 'blue'))])
+            (what, 'nothing there', ident,
+             lambda ask=ask, ident=ident: ask(ident))
+            for what, ask, *idents in (
+                ('show template', templates.show_cluster_template, name),
+                ('update template', lambda ident: (
+                    templates.update_cluster_template(ident, patch)), name),
+                ('delete template', templates.delete_cluster_template, name),
+                ('show cluster', clusters.show_cluster),
+                ('update cluster', lambda ident: (
+                    clusters.update_cluster(ident, resize))),
+                ('resize cluster', lambda ident: (
+                    clusters.resize_cluster(ident, node_count=2))),
+                ('delete cluster', clusters.delete_cluster),
+                ('show CA certificate', certificates.show_ca_certificate,
+                 name),
+                ('rotate CA certificate',
+                 certificates.rotate_ca_certificate))
+            for ident in (_NOBODY, *idents)], expected=bad_input.MISSING)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Operations of members and admins on cluster templates."""
+"""Life of cluster templates, and who sees public and hidden ones."""
+
+import functools
 
 from tempest import config
 from tempest.lib import decorators
@@ -35,74 +37,33 @@ class ClusterTemplatesTest(base.BaseMagnumCapiTest):
 
     @decorators.idempotent_id('ffa0dbc7-0fba-476c-95ef-ab1e9148db0f')
     @decorators.attr(type='smoke')
-    def test_template_is_found_by_uuid(self):
-        template = self.create_template()
+    def test_template_is_found(self):
+        uuid = self.create_template()['uuid']
+        own = self.magnum.templates
 
-        found = self.magnum.templates.show_cluster_template(template['uuid'])
+        found = own.show_cluster_template(uuid)
 
-        self.assertEqual(template['name'], found['name'])
-
-    @decorators.idempotent_id('d061f417-18d1-4aac-b429-43334abe59a8')
-    @decorators.attr(type='smoke')
-    def test_template_is_found_by_name(self):
-        template = self.create_template()
-
-        found = self.magnum.templates.show_cluster_template(template['name'])
-
-        self.assertEqual(template['uuid'], found['uuid'])
-
-    @decorators.idempotent_id('afe99c90-0c07-4b19-940d-8c9f43d1f124')
-    @decorators.attr(type='smoke')
-    def test_template_is_listed(self):
-        template = self.create_template()
-
-        listed = self.magnum.templates.list_cluster_templates(
-            **base_client.NEWEST_FIRST)
-
-        self.assertIn(template['uuid'],
-                      [t['uuid'] for t in listed['clustertemplates']])
-
-    @decorators.idempotent_id('8baa4ea1-64d3-4ddd-98ee-4846c341d170')
-    def test_template_is_renamed(self):
-        template = self.create_template()
-        name = self.rand_name('renamed')
-
-        self.magnum.templates.update_cluster_template(template['uuid'], [
-            {'op': 'replace', 'path': '/name', 'value': name}])
-
-        found = self.magnum.templates.show_cluster_template(template['uuid'])
-        self.assertEqual(name, found['name'])
-
-    @decorators.idempotent_id('7c1a9da0-a4f0-4df9-bc97-06b1edd041ed')
-    def test_labels_are_replaced(self):
-        template = self.create_template(labels={'one': '2'})
-
-        self.magnum.templates.update_cluster_template(template['uuid'], [
-            {'op': 'replace', 'path': '/labels/one', 'value': '3'}])
-
-        found = self.magnum.templates.show_cluster_template(template['uuid'])
-        self.assertEqual({**template['labels'], 'one': '3'}, found['labels'])
+        self.assertEqual(found, own.show_cluster_template(found['name']))
+        self.assertIn(found, own.list_cluster_templates_detail(
+            **base_client.NEWEST_FIRST)['clustertemplates'])
+        self.assertIn(uuid, [
+            t['uuid'] for t in own.list_cluster_templates(
+                **base_client.NEWEST_FIRST)['clustertemplates']])
+        link, = [link['href'] for link in found['links']
+                 if link['rel'] == 'self']
+        self.assertTrue(link.endswith(f'/v1/clustertemplates/{uuid}'), link)
 
     @decorators.idempotent_id('9f1c13f2-91c2-4ae3-955c-a958e58d68c2')
     @decorators.attr(type='smoke')
     def test_deleted_template_is_gone(self):
-        template = self.create_template()
+        for field in ('uuid', 'name'):
+            template = self.create_template()
 
-        self.magnum.templates.delete_cluster_template(template['uuid'])
+            self.magnum.templates.delete_cluster_template(template[field])
 
-        self.assertRaises(lib_exc.NotFound,
-                          self.magnum.templates.show_cluster_template,
-                          template['uuid'])
-
-    @decorators.idempotent_id('0a22d112-e70e-440c-bd0d-6a886ab8063a')
-    def test_template_is_deleted_by_name(self):
-        template = self.create_template()
-
-        self.magnum.templates.delete_cluster_template(template['name'])
-
-        self.assertRaises(lib_exc.NotFound,
-                          self.magnum.templates.show_cluster_template,
-                          template['uuid'])
+            self.assertRaises(lib_exc.NotFound,
+                              self.magnum.templates.show_cluster_template,
+                              template['uuid'])
 
     @decorators.idempotent_id('dd15f65f-260b-4ff2-97dc-17ed5206e7a8')
     @flags.needs('magnum.template.keeps-driver')
@@ -115,7 +76,8 @@ class ClusterTemplatesTest(base.BaseMagnumCapiTest):
         self.assertNotIn(template['driver'], (None, ''))
 
 
-class PublicClusterTemplatesTest(base.BaseMagnumCapiTest):
+class VisibleClusterTemplatesTest(base.BaseMagnumCapiTest):
+    """Templates of an admin of another project, and what a member sees."""
 
     credentials = ['primary', 'admin']
 
@@ -124,34 +86,70 @@ class PublicClusterTemplatesTest(base.BaseMagnumCapiTest):
         super().setup_clients()
         cls.require_project('admin', own=False)
 
-    @flags.configured('public_templates')
-    @decorators.idempotent_id('23e23be0-9ed4-489d-bb03-da5e2f6d9d09')
-    def test_public_template_of_admin_is_seen_by_member(self):
-        template = self.create_template(self.admin_magnum, public=True)
+    def listed(self, magnum):
+        return [t['uuid'] for t in magnum.templates.list_cluster_templates(
+            **base_client.NEWEST_FIRST)['clustertemplates']]
 
-        listed = self.magnum.templates.list_cluster_templates(
-            **base_client.NEWEST_FIRST)
+    def assert_seen(self, template):
+        uuid = template['uuid']
+        self.assertIn(uuid, self.listed(self.magnum))
+        found = self.magnum.templates.show_cluster_template(uuid)
+        self.assertIs(True, found['public'])
 
-        self.assertIn(template['uuid'],
-                      [t['uuid'] for t in listed['clustertemplates']])
+    def assert_unseen(self, template):
+        uuid = template['uuid']
+        self.assertNotIn(uuid, self.listed(self.magnum))
+        if not (template['public'] and flags.not_promised(
+                'magnum.template.hidden-unseen')):
+            self.assertRaises(
+                lib_exc.NotFound, self.magnum.templates.show_cluster_template,
+                uuid)
 
-    @flags.configured('public_templates')
+    def replace(self, template, field, value):
+        self.admin_magnum.templates.update_cluster_template(
+            template['uuid'],
+            [{'op': 'replace', 'path': f'/{field}', 'value': value}])
+
+    @decorators.idempotent_id('137ca643-2f8b-4a50-ad9d-fbc977258115')
+    @decorators.attr(type='negative')
+    def test_member_sees_none_that_is_not_public(self):
+        for hidden in (False, True):
+            template = self.create_template(self.admin_magnum, hidden=hidden)
+
+            self.assert_unseen(template)
+            self.assertIn(template['uuid'], self.listed(self.admin_magnum))
+
+    @flags.needs('public_templates')
+    @decorators.idempotent_id('caddcb03-ed80-4903-924a-bac08156c4ab')
+    def test_a_public_one_disappears_when_it_is_hidden(self):
+        create = functools.partial(
+            self.create_template, self.admin_magnum, public=True)
+        template, hidden = create(), create(hidden=True)
+        self.assert_seen(template)
+        self.assert_unseen(hidden)
+
+        self.replace(template, 'hidden', 'true')
+        self.replace(hidden, 'hidden', 'false')
+
+        self.assert_unseen(template)
+        self.assert_seen(hidden)
+
+    @flags.needs('public_templates')
     @decorators.idempotent_id('5494c1bb-2aac-4656-a507-032a7f7dcefc')
     def test_admin_publishes_a_template(self):
         template = self.create_template(self.admin_magnum)
 
-        self.admin_magnum.templates.update_cluster_template(
-            template['uuid'],
-            [{'op': 'replace', 'path': '/public', 'value': 'true'}])
+        self.replace(template, 'public', 'true')
 
+        self.assert_seen(template)
+
+    @decorators.idempotent_id('4620a410-21ad-4669-8fcf-2b3aacd6ee83')
+    @flags.needs('magnum.template.admin-updates')
+    def test_admin_hides_a_template_of_a_member(self):
+        template = self.create_template()
+
+        self.replace(template, 'hidden', 'true')
+
+        # It belongs to the member, and is hidden from others.
         found = self.magnum.templates.show_cluster_template(template['uuid'])
-        self.assertIs(True, found['public'])
-
-    @decorators.idempotent_id('4cd9163b-bb4d-4cff-8d2d-492b4d0c45c4')
-    @decorators.attr(type='negative')
-    def test_template_of_admin_is_not_seen_by_member(self):
-        template = self.create_template(self.admin_magnum)
-
-        self.assertRaises(lib_exc.NotFound,
-                          self.magnum.templates.show_cluster_template,
-                          template['uuid'])
+        self.assertIs(True, found['hidden'])

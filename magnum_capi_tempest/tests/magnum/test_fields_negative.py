@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Fields with invalid values, in requests that create something.
+"""Fields with invalid values, in requests that create or update something.
 
 :mod:`.common.negative.bad_input` has the fields and the values. Those of node
 groups are in :mod:`.test_living_cluster`, which has a cluster. What is wrongly
@@ -9,7 +9,6 @@ accepted is cleaned up like everything else.
 
 from tempest import config
 from tempest.lib.common.utils import data_utils
-from tempest.lib.common.utils import test_utils
 from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 import testtools
@@ -18,6 +17,7 @@ from magnum_capi_tempest import kubeconfig
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common import images
 from magnum_capi_tempest.tests.common.negative import bad_input
 from magnum_capi_tempest.tests.common.negative import refusals
 from magnum_capi_tempest.tests.common import quotas
@@ -31,14 +31,21 @@ FREE_TEXTS = ('name', 'keypair_id', 'http_proxy', 'https_proxy', 'no_proxy',
 
 class ClusterTemplateFieldsNegativeTest(base.BaseMagnumCapiTest):
 
+    attributes = ('negative',)
+
     def create(self, **fields):
         """Create a template; a field that is None is sent as null."""
         return factories.create_template(
             CONF, self.magnum, self.addCleanup,
             {**factories.template_body(CONF), **fields})
 
+    def update(self, uuid, *operations):
+        """Send a JSON patch, of (op, path, value) or less."""
+        return self.magnum.templates.update_cluster_template(uuid, [
+            dict(zip(('op', 'path', 'value'), operation))
+            for operation in operations])
+
     @decorators.idempotent_id('ee507b49-3f66-4b80-910b-ef72569ab411')
-    @decorators.attr(type='negative')
     def test_every_field(self):
         unread = ['driver'] if flags.not_promised(
             factories.KEEPS_DRIVER) else []
@@ -46,7 +53,6 @@ class ClusterTemplateFieldsNegativeTest(base.BaseMagnumCapiTest):
             'cluster template', self.create, leave_out=unread))
 
     @decorators.idempotent_id('eb0747a4-8b06-4b48-89b0-033897aba7c5')
-    @decorators.attr(type='negative')
     def test_free_texts_come_back_as_they_were_or_are_refused(self):
         wrong, refused = [], []
         for name, text in bad_input.TEXTS.items():
@@ -64,34 +70,52 @@ class ClusterTemplateFieldsNegativeTest(base.BaseMagnumCapiTest):
         refusals.assert_refused_all(self, refused)
         self.assertEqual([], wrong)
 
-    @decorators.idempotent_id('9d17bb22-a0ec-4005-91e5-a806026f8c63')
-    @decorators.attr(type=['smoke', 'negative'])
-    def test_image_that_does_not_exist(self):
-        self.assertRaises(lib_exc.BadRequest, self.create,
-                          image_id=data_utils.rand_uuid())
-
     @decorators.idempotent_id('c4c416ea-0a2c-4427-8be1-736e48be11a3')
-    @decorators.attr(type='negative')
     @testtools.skipUnless(CONF.service_available.glance,
                           '[service_available] glance is false')
     def test_image_without_os_distro(self):
-        images = self.os_primary.image_client_v2
-        image = images.create_image(
-            name=self.rand_name('image'), container_format='bare',
-            disk_format='raw', visibility='private')
-        self.addCleanup(test_utils.call_and_ignore_notfound_exc,
-                        images.delete_image, image['id'])
+        image = images.create(
+            self.os_primary.image_client_v2, self.addCleanup, CONF, {})
 
         self.assertRaises(lib_exc.BadRequest, self.create,
                           image_id=image['id'])
 
+    @decorators.idempotent_id('2a7c2e3b-ca5f-46d9-b3bd-c5a901600a4a')
+    def test_every_operation_of_an_update(self):
+        uuid = self.create(labels={'one': 'two'})['uuid']
+        template = self.magnum.templates.show_cluster_template(uuid)
+        where = 'cluster template update'
+
+        refusals.assert_refused_all(self, [
+            *((where, kind, ' '.join(map(repr, operation)),
+               lambda operation=operation: self.update(uuid, operation))
+              for kind, operations in bad_input.UPDATES.items()
+              for operation in operations),
+            (where, 'patch', 'one good and one bad', lambda: self.update(
+                uuid, ('replace', '/tags', 'one'),
+                ('replace', '/colour', 'blue')))])
+
+        self.assertEqual(
+            template, self.magnum.templates.show_cluster_template(uuid))
+
     @decorators.idempotent_id('d401de3c-4c8b-4c3d-9bd1-6d1a21fc0db2')
-    @decorators.attr(type='negative')
-    def test_member_cannot_publish(self):
-        self.assertRaises(lib_exc.Forbidden, self.create, public=True)
+    @decorators.attr(type='smoke')
+    def test_member_does_not_publish_or_hide(self):
+        uuid = self.create()['uuid']
+
+        refusals.assert_refused_all(self, [
+            case for field in ('public', 'hidden') for case in (
+                ('cluster template', 'role', field,
+                 lambda field=field: self.create(**{field: True})),
+                ('cluster template update', 'role', field,
+                 lambda field=field: self.update(
+                     uuid, ('replace', f'/{field}', 'true'))))
+        ], expected=bad_input.DENIED)
 
 
 class ClusterFieldsNegativeTest(base.BaseMagnumCapiTest):
+
+    attributes = ('negative',)
 
     # Up to 1.9, a template that does not exist is a 400.
     min_microversion = '1.10'
@@ -103,25 +127,17 @@ class ClusterFieldsNegativeTest(base.BaseMagnumCapiTest):
         # the driver (magnum/api/attr_validator.py, validate_master_count).
         cls.template = cls.create_class_template(master_lb_enabled=True)
 
-    def create(self, template=None, **fields):
+    def create(self, **fields):
         """Request a cluster and return it."""
-        uuid = self.request_cluster(template or self.template, **fields)
+        uuid = self.request_cluster(self.template, **fields)
         return self.magnum.clusters.show_cluster(uuid)
 
     @decorators.idempotent_id('c2aa3a84-6fe7-477f-bc67-caaae6a70107')
-    @decorators.attr(type='negative')
     def test_every_field(self):
         refusals.assert_refused_all(
             self, refusals.of_fields('cluster', self.create))
 
-    @decorators.idempotent_id('9bb2fde5-2b84-4ce0-bf5b-e91cab6b7e80')
-    @decorators.attr(type=['smoke', 'negative'])
-    def test_template_that_does_not_exist(self):
-        self.assertRaises(lib_exc.NotFound, self.create,
-                          {'uuid': data_utils.rand_uuid()})
-
     @decorators.idempotent_id('9a7028e6-3889-40cc-85a2-253f80fd7d88')
-    @decorators.attr(type='negative')
     @flags.needs('magnum.control-plane.odd-only')
     def test_two_masters(self):
         self.assertRaises(lib_exc.BadRequest, self.create, master_count=2)
@@ -131,17 +147,11 @@ class CertificateFieldsNegativeTest(base.BaseMagnumCapiTest):
     """Signing requests of existing clusters are in test_living_cluster."""
 
     min_microversion = '1.5'
-    required_options = ()
+    uses_templates = False
 
     def sign(self, cluster):
         return self.magnum.certificates.create_certificate(
             cluster_uuid=cluster, csr=kubeconfig.signing_request().csr)
-
-    @decorators.idempotent_id('0b760a2b-b9db-48cb-a891-bfe496601fb4')
-    @decorators.attr(type=['smoke', 'negative'])
-    def test_a_request_is_not_signed(self):
-        self.assertRaises(
-            lib_exc.BadRequest, self.sign, data_utils.rand_uuid())
 
     @decorators.idempotent_id('3f74e843-95cf-48c6-97b2-6bd4200c2cb5')
     @decorators.attr(type='negative')
@@ -150,6 +160,8 @@ class CertificateFieldsNegativeTest(base.BaseMagnumCapiTest):
         refusals.assert_refused_all(self, (
             *refusals.of_kind(where, 'cluster', self.sign),
             (where, 'cluster', 'null', lambda: self.sign(None)),
+            (where, 'cluster', 'an id of nobody',
+             lambda: self.sign(bad_input.NOBODY)),
             (where, 'cluster', 'nothing', lambda: (
                 self.magnum.certificates.create_certificate(
                     csr=kubeconfig.signing_request().csr)))))
@@ -157,9 +169,10 @@ class CertificateFieldsNegativeTest(base.BaseMagnumCapiTest):
 
 class QuotaFieldsNegativeTest(base.BaseMagnumCapiTest):
 
+    attributes = ('negative',)
     credentials = ['primary', 'admin']
     min_microversion = '1.6'
-    required_options = ()
+    uses_templates = False
 
     @classmethod
     def setup_clients(cls):
@@ -175,56 +188,43 @@ class QuotaFieldsNegativeTest(base.BaseMagnumCapiTest):
         quotas.create_own(self.admin_magnum, self.addCleanup, self.project)
 
     @decorators.idempotent_id('5d2e431c-f9c9-4b19-8a56-4743c2c5d257')
-    @decorators.attr(type='negative')
     def test_every_field(self):
         refusals.assert_refused_all(
             self, refusals.of_fields('quota', self.create))
 
     @decorators.idempotent_id('47134ad3-6af0-41db-8280-0b7d0efca6b0')
-    @decorators.attr(type='negative')
-    def test_hard_limit_of_an_update(self):
+    def test_where_there_is_one(self):
         self.create_own()
+        own = self.admin_magnum.quotas
 
         refusals.assert_refused_all(self, refusals.of_kind(
             'quota update hard_limit', 'count',
-            lambda value: self.admin_magnum.quotas.update_quota(
-                self.project, hard_limit=value)))
+            lambda value: own.update_quota(self.project, hard_limit=value)))
 
+        self.assertRaises(lib_exc.Conflict, self.create, hard_limit=8)
+        for ask in (own.update_quota, own.delete_quota):
+            self.assertRaises(
+                lib_exc.NotFound, ask, self.project, resource='Balloon')
         found = self.magnum.quotas.show_quota(self.project)
         self.assertEqual(quotas.PLENTY, found['hard_limit'])
 
-    @decorators.idempotent_id('fe681427-eac1-413b-8ab8-77440194d0bd')
-    @decorators.attr(type='negative')
-    def test_a_second_one(self):
-        self.create_own()
+    @decorators.idempotent_id('985b647f-abde-4e08-a16f-4a8c52a80444')
+    def test_where_there_is_none(self):
+        own, nobody = self.admin_magnum.quotas, data_utils.rand_uuid_hex()
 
-        self.assertRaises(lib_exc.Conflict, self.create, hard_limit=8)
-
-    @decorators.idempotent_id('cd9e875d-77b1-42ff-9fa5-e2795dbda35c')
-    @decorators.attr(type='negative')
-    def test_resource_in_the_path(self):
-        self.create_own()
-
-        for ask in (self.admin_magnum.quotas.update_quota,
-                    self.admin_magnum.quotas.delete_quota):
-            self.assertRaises(
-                lib_exc.NotFound, ask, self.project, resource='Balloon')
-
-    @decorators.idempotent_id('54911d29-c21a-42d9-80d0-22e6f67f912f')
-    @decorators.attr(type='negative')
-    def test_project_of_others(self):
         self.assertRaises(
-            lib_exc.Forbidden, self.magnum.quotas.show_quota,
-            data_utils.rand_uuid_hex())
+            lib_exc.NotFound, own.update_quota, nobody, hard_limit=8)
+        self.assertRaises(lib_exc.NotFound, own.delete_quota, nobody)
 
     @decorators.idempotent_id('5c61fba5-819d-40e1-a4a4-12d6d75e7385')
-    @decorators.attr(type='negative')
-    def test_member_sets_none(self):
+    def test_of_members(self):
         # If members could, they would change and delete this one.
         self.create_own()
 
         own = self.magnum.quotas
         refusals.assert_refused_all(self, [
+            ('quota', 'role', 'show that of others', lambda: own.show_quota(
+                data_utils.rand_uuid_hex())),
             ('quota', 'role', 'create', lambda: own.create_quota(
                 project_id=self.project, resource='Cluster', hard_limit=99)),
             ('quota', 'role', 'update', lambda: own.update_quota(

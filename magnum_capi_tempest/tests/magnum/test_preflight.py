@@ -16,7 +16,7 @@ CONF = config.CONF
 class PreflightTest(base.BaseMagnumCapiTest):
 
     # The test reports missing options; it must not be skipped for them.
-    required_options = ()
+    uses_templates = False
 
     @classmethod
     def setup_credentials(cls):

@@ -31,7 +31,7 @@ class BaseQuotasTest(base.BaseMagnumCapiTest):
 
 class QuotasTest(BaseQuotasTest):
 
-    required_options = ()
+    uses_templates = False
 
     @decorators.idempotent_id('6547bd42-5a39-43e6-9fa1-56c10dedadfd')
     @decorators.attr(type='smoke')
@@ -43,43 +43,26 @@ class QuotasTest(BaseQuotasTest):
         self.assertGreaterEqual(quota['hard_limit'], 0)
 
     @decorators.idempotent_id('ba0884b7-9117-45ba-a614-51b64f9b53c9')
-    def test_admin_sets_one(self):
+    def test_admin_sets_changes_and_deletes_one(self):
+        own = self.admin_magnum.quotas
+
+        def limit():
+            return self.magnum.quotas.show_quota(self.project)['hard_limit']
+
+        default = limit()
         self.create_quota(quotas.PLENTY)
-
-        found = self.magnum.quotas.show_quota(self.project)
-
-        self.assertEqual(quotas.PLENTY, found['hard_limit'])
-
-    @decorators.idempotent_id('2c22976c-2208-497b-bdb7-b525c4b1aa80')
-    def test_admin_changes_it(self):
-        self.create_quota(quotas.PLENTY)
-
-        self.admin_magnum.quotas.update_quota(
-            self.project, hard_limit=quotas.PLENTY + 1)
-
-        found = self.magnum.quotas.show_quota(self.project)
-        self.assertEqual(quotas.PLENTY + 1, found['hard_limit'])
-
-    @decorators.idempotent_id('07633b69-8ebc-4dce-b5ff-10f567fb8034')
-    def test_without_it_the_default_is_back(self):
-        default = self.magnum.quotas.show_quota(self.project)['hard_limit']
-        self.create_quota(hard_limit=default + 1)
-
-        self.admin_magnum.quotas.delete_quota(self.project)
-
-        found = self.magnum.quotas.show_quota(self.project)
-        self.assertEqual(default, found['hard_limit'])
-
-    @decorators.idempotent_id('6396105b-4d1c-4d0f-949d-c83e636d8e2c')
-    def test_admin_lists_those_of_all_projects(self):
-        self.create_quota(quotas.PLENTY)
-
-        listed = self.admin_magnum.quotas.list_quotas(all_tenants=True)
-
+        self.assertEqual(quotas.PLENTY, limit())
         self.assertEqual(
             [quotas.PLENTY],
-            [q['hard_limit'] for q in listed['quotas']
+            [q['hard_limit'] for q in own.list_quotas(
+                all_tenants=True)['quotas']
              if q['project_id'] == self.project])
+
+        own.update_quota(self.project, hard_limit=quotas.PLENTY + 1)
+        self.assertEqual(quotas.PLENTY + 1, limit())
+
+        own.delete_quota(self.project)
+        self.assertEqual(default, limit())
 
     @decorators.idempotent_id('6bcea642-b63f-43da-8510-54f92200b112')
     def test_admin_lists_only_the_own_project_by_default(self):

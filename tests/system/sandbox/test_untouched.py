@@ -30,9 +30,8 @@ DRIVER = 'k8s_capi_v1'
 #: Classes of tests that delete or change quotas, credentials, roles or
 #: templates.
 CLASSES = ('ClashTest', 'ClusterTemplatesTest', 'InvalidCredentialTest',
-           'PublicTemplatesTest', 'QuotaCountsTest',
-           'QuotaFieldsNegativeTest', 'QuotasTest', 'RestTest',
-           'TemplatesTest')
+           'QuotaCountsTest', 'QuotaFieldsNegativeTest', 'QuotasTest',
+           'RestTest', 'TemplatesTest', 'VisibleClusterTemplatesTest')
 REGEX = rf'magnum_capi_tempest\..*\.({"|".join(CLASSES)})\.'
 WHOLE = 'magnum_capi'
 

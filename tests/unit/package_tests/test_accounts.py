@@ -15,7 +15,6 @@ import testtools
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import rbac
 from magnum_capi_tempest.tests.driver import test_cluster_health
-from magnum_capi_tempest.tests.magnum import test_living_cluster
 
 
 class Provider(dynamic_creds.DynamicCredentialProvider):
@@ -46,8 +45,7 @@ class CreatedTest(testtools.TestCase):
         self.assertIs(owner['project_id'], other['project_id'])
 
     def test_no_two_personas_are_one_user(self):
-        for case in (rbac.BaseRbacTest, test_living_cluster.LivingClusterTest,
-                     test_cluster_health.MembersTest):
+        for case in (rbac.BaseRbacTest, test_cluster_health.MembersTest):
             found = [id(each['user']) for each in users(case)]
             self.assertEqual(len(found), len(set(found)), case)
 
@@ -117,46 +115,6 @@ class ProjectTest(testtools.TestCase):
         self.case('q').require_project('alt', own=False)
         self.assertRaises(unittest.SkipTest, self.case(
             'p').require_project, 'alt', own=False)
-
-
-class LivingTest(testtools.TestCase):
-    """Few tests of a cluster need the administrator of its project."""
-
-    def case(self, project='p', reason=''):
-        def setup_credentials(cls):
-            if reason:
-                raise cls.skipException(reason)
-
-        for name, function in (
-                (f'{base.__name__}.BaseMagnumCapiTest.setup_credentials',
-                 setup_credentials),
-                (f'{base.__name__}.BaseMagnumCapiTest.setup_clients',
-                 lambda cls: None)):
-            self.useFixture(fixtures.MonkeyPatch(name, classmethod(function)))
-
-        class ATest(test_living_cluster.LivingClusterTest):
-            microversion = '1.10'
-            os_primary, os_project_admin = (
-                types.SimpleNamespace(
-                    magnum_capi_v1=unittest.mock.Mock(),
-                    credentials=types.SimpleNamespace(
-                        project_id=each, user_id=number))
-                for number, each in enumerate(('p', project)))
-
-            def test(self):
-                return self.project_admin
-
-        ATest.setup_credentials()
-        ATest.setup_clients()
-        return ATest('test')
-
-    def test_there_is_one(self):
-        self.assertIsNotNone(self.case().test())
-
-    def test_only_a_test_that_needs_one_is_skipped(self):
-        for case in (self.case(reason='no admin'), self.case('q')):
-            error = self.assertRaises(unittest.SkipTest, case.test)
-            self.assertIn('admin', str(error))
 
 
 class ReaderTest(testtools.TestCase):

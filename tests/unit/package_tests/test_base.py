@@ -13,7 +13,7 @@ from magnum_capi_tempest.leaks import record
 from magnum_capi_tempest.leaks import watch
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
-from magnum_capi_tempest.tests.common import tolerated
+from magnum_capi_tempest.tests.common import notes
 
 
 class Options(dict):
@@ -137,8 +137,9 @@ class RecordTest(testtools.TestCase):
 class ToleratedTest(testtools.TestCase):
 
     def test_the_next_test_tells_what_a_class_met(self):
+        recorded = notes.Notes()
         self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.tests.common.base._TOLERATED', []))
+            'magnum_capi_tempest.tests.common.base._NOTES', recorded))
 
         class ATest(base.BaseMagnumCapiTest):
 
@@ -149,14 +150,12 @@ class ToleratedTest(testtools.TestCase):
             pass
 
         for met_by, number in ((ATest, 1), (Other, 2)):
-            tolerated.Tolerated(met_by.__name__, base._TOLERATED).add(
-                'GET cluster c', f'the {number}.\n  of them')
+            recorded.tolerate(met_by.__name__, 'GET cluster c',
+                              f'the {number}.\n  of them')
         first, second = Other('test'), Other('test')
 
         for test in (first, second):
-            test.waiter = types.SimpleNamespace(
-                tolerated=tolerated.Tolerated('Other', base._TOLERATED))
-            test._attach_tolerated()
+            test._attach_notes()
 
         told, = [detail.as_text() for name, detail in
                  first.getDetails().items() if name.startswith('tolerated')]

@@ -91,8 +91,5 @@ class IdsTest(testtools.TestCase):
             source = inspect.getsource(
                 getattr(case, case._testMethodName)).partition('def ')[2]
             if publishes.search(source) and '_negative.' not in case.id():
-                test = getattr(type(case), case._testMethodName)
-                self.assertTrue(
-                    'public_templates' in type(case).required_options
-                    or 'public_templates' in getattr(
-                        test, '__unittest_skip_why__', ''), case.id())
+                self.assertIn('public_templates', flags.needed(
+                    type(case), case._testMethodName), case.id())

@@ -20,13 +20,17 @@ def observe(status, group_status, node_count, updated_at=None):
         {'status': group_status, 'node_count': node_count, 'name': 'g'})
 
 
+def shown(status):
+    return observations.Observation({'status': status})
+
+
 def play(before, *seen, wanted=2, every=2, tolerant=False):
     """Return the update after observations that come every 2 seconds."""
     update = observations.Update(observe(*before), wanted, tolerant=tolerant)
-    for number, shown in enumerate(seen):
-        if not isinstance(shown, observations.Observation):
-            shown = observe(*shown)
-        update = update.after(shown, number * every)
+    for number, state in enumerate(seen):
+        if not isinstance(state, observations.Observation):
+            state = observe(*state)
+        update = update.after(state, number * every)
     return update
 
 
@@ -160,41 +164,41 @@ class FailureTest(testtools.TestCase):
             self.assertEqual(said, play(*seen).failure(), seen)
 
     def test_of_a_creation(self):
-        for status, was_seen, said in (
-                ('gone', False, None),
-                ('gone', True, 'the cluster is gone'),
-                ('CREATE_IN_PROGRESS', True, None), (None, True, None),
-                *((status, True, f'it is {status}') for status in (
+        gone = observations.Observation()
+        for states, said in (
+                ([gone], None),
+                ([shown('CREATE_IN_PROGRESS'), gone], 'the cluster is gone'),
+                ([shown('CREATE_IN_PROGRESS')], None), ([shown(None)], None),
+                *(([shown(status)], f'it is {status}') for status in (
                     'CREATE_FAILED', 'UPDATE_FAILED', 'DELETE_FAILED',
                     'DELETE_IN_PROGRESS'))):
-            state = (observations.Observation() if status == 'gone'
-                     else observations.Observation({'status': status}))
-            self.assertEqual(said, observations.creation_failure(
-                state, was_seen), (status, was_seen))
+            self.assertEqual(said, [*map(
+                observations.creation_failure(), states)][-1], states)
 
     def test_of_a_deletion(self):
-        failed, healthy = (observations.Observation({'status': status})
-                           for status in ('DELETE_FAILED', C))
-        for state, before, began, said in (
-                (failed, healthy, False, 'it is DELETE_FAILED'),
+        failed, healthy, going = map(
+            shown, ('DELETE_FAILED', C, 'DELETE_IN_PROGRESS'))
+        for before, states, said in (
+                (healthy, [failed], 'it is DELETE_FAILED'),
                 # The old failure is stale.
-                (failed, failed, False, None),
-                (failed, failed, True, 'it is DELETE_FAILED'),
-                (healthy, healthy, False, None)):
-            self.assertEqual(said, observations.deletion_failure(
-                state, before, began), (state, before, began))
+                (failed, [failed], None),
+                (failed, [going, failed], 'it is DELETE_FAILED'),
+                (healthy, [healthy], None)):
+            self.assertEqual(said, [*map(
+                observations.deletion_failure(before), states)][-1],
+                (before, states))
 
 
 class LookTest(testtools.TestCase):
 
     def test_says_what_a_person_needs(self):
-        shown = observations.Observation(
+        state = observations.Observation(
             {'status': F, 'status_reason': 'no host', 'faults': {'g': 'x'}},
             {'name': 'g', 'node_count': 2, 'status': P})
 
         self.assertEqual(
             "UPDATE_FAILED (no host), faults {'g': 'x'}, node group g with "
-            '2 nodes UPDATE_IN_PROGRESS', str(shown))
+            '2 nodes UPDATE_IN_PROGRESS', str(state))
 
     def test_stack_id_has_two_names(self):
         self.assertEqual(

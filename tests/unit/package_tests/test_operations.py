@@ -30,7 +30,7 @@ def a_test():
 
     class OneTest(operations.BaseOperationsTest):
 
-        required_flags = ('three_masters',)
+        needs = ('three_masters',)
 
         def runTest(self):
             pass

@@ -68,13 +68,13 @@ class TableTest(testtools.TestCase):
 
     def test_every_rule_has_a_test(self):
         asked = {
-            node.args[0].value
+            node.elts[0].value
             for path in TESTS.glob('*/test_rbac*.py')
             for node in ast.walk(ast.parse(path.read_text()))
-            if isinstance(node, ast.Call)
-            and getattr(node.func, 'attr', None) == 'assert_rule'}
+            if isinstance(node, ast.Tuple) and node.elts
+            and isinstance(node.elts[0], ast.Constant)}
 
-        self.assertEqual(set(personas.RULES), asked)
+        self.assertEqual(set(), personas.RULES.keys() - asked)
 
 
 class JudgedTest(testtools.TestCase):

@@ -115,15 +115,15 @@ class OptionsTest(testtools.TestCase):
 
     def test_what_counts_as_a_use(self):
         for code, found in (
-                ('CONF.magnum_capi.region', True),
-                ('settings = CONF.magnum_capi\nsettings.region', True),
-                ('required_options = (*base.ALL, "region")', True),
-                ('@discovery.configured("region")\ndef test(): ...', True),
-                ('"""The option region."""\nregion = 1 # region', False),
-                ('CONF.identity.region', False),
-                ('def region(self): return self.region', False)):
+                ('CONF.magnum_capi.image_id', True),
+                ('settings = CONF.magnum_capi\nsettings.image_id', True),
+                ('needs = (*base.ALL, "image_id")', True),
+                ('@flags.needs("image_id")\ndef test(): ...', True),
+                ('"""The option image_id."""\nimage_id = 1 # image_id', False),
+                ('CONF.identity.image_id', False),
+                ('def image_id(self): return self.image_id', False)):
             self.assertEqual(
-                found, ('magnum_capi', 'region') in uses.of_options(
+                found, ('magnum_capi', 'image_id') in uses.of_options(
                     [ast.parse(code)]), code)
 
     def test_every_option_is_used(self):

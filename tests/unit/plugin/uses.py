@@ -13,11 +13,8 @@ _GROUPS = frozenset(group.name for group, _ in config.TABLE)
 _GROUP_NAMES = {'options': config.GROUP.name}
 
 #: What names options in texts: classes' attributes, decorators of tests.
-_NAMING = {'required_options': config.GROUP.name,
-           'OPTIONS': config.GROUP.name,
-           'required_flags': config.FEATURE_GROUP.name,
-           'configured': config.GROUP.name,
-           'promised': config.FEATURE_GROUP.name}
+_NAMING = frozenset(('needs', 'NEEDS', 'BALANCER', 'LATE',
+                     'TEMPLATE_OPTIONS'))
 
 
 def of_options(trees):
@@ -50,16 +47,19 @@ def _of(tree):
             case ast.Attribute(value=ast.Name(name), attr=option):
                 yield names.get(name), option
             case ast.Assign(targets=[ast.Name(name)], value=value):
-                yield from _texts(_NAMING.get(name), [value])
+                yield from _texts(name, [value])
             case ast.Call(func=(ast.Name(name) | ast.Attribute(attr=name)),
                           args=args):
-                yield from _texts(_NAMING.get(name), args)
+                yield from _texts(name, args)
 
 
-def _texts(group, values):
-    if group:
+def _texts(name, values):
+    if name in _NAMING:
         for value in values:
             for node in ast.walk(value):
                 if isinstance(node, ast.Constant):
                     # "fault_flavors.slow" is a key of an option.
-                    yield group, str(node.value).partition('.')[0]
+                    option = str(node.value).partition('.')[0]
+                    for group, options in config.list_opts():
+                        if option in [one.name for one in options]:
+                            yield group, option

@@ -99,6 +99,13 @@ class HtmlTest(testtools.TestCase):
                        if name == 'content' and value.startswith('default')]
             self.assertIn(f"{tag}-src 'sha256-{digest}'", policy)
 
+    def test_a_row_does_not_name_the_worker(self):
+        page = html_form.render(run_of(model.Test(
+            'good', 'a.good', model.PASSED, tags=('slow', 'worker-1'))))
+
+        self.assertIn('>slow<', page)
+        self.assertNotIn('worker-1', page)
+
     def test_failures_come_first(self):
         page = html_form.render(run_of(
             model.Test('good', 'a.good', model.PASSED),

@@ -54,13 +54,32 @@ class ReadTest(testtools.TestCase):
 
     def test_errors_that_were_tolerated_are_counted(self):
         run = self.read(streams.Stream()
-                        .test('a.B.one', **{'tolerated errors': 'x: 1\ny: 2'})
+                        .test('a.B.one', **{texts.TOLERATED: 'x: 1\ny: 2'})
                         .test('a.B.two', log='not tolerated'))
 
         section, = run.sections
         self.assertTrue(section.title.startswith('Tolerated errors: 2 '))
         self.assertEqual(('B.one: x: 1', 'B.one: y: 2'), section.lines)
         self.assertTrue(run.ok)
+
+    def test_tolerated_errors_are_one_line_unless_a_test_failed(self):
+        stream = (streams.Stream()
+                  .test('a.B.one', **{texts.TOLERATED: (
+                      'B, GET cluster 1: 400, master_count\n'
+                      'B, GET cluster 2: 400, master_count\n'
+                      'B, update: it was abandoned: 3 nodes')})
+                  .test('a.B.two', **{texts.TOLERATED: (
+                      'B, GET cluster 1: 400, master_count')}))
+
+        section, = self.read(stream).sections
+        *_, after = self.read(stream.test('a.B.three', 'fail')).sections
+
+        self.assertIn('Tolerated errors: 4 ', section.title)
+        self.assertIn('400, master_count (3); it was abandoned (1)',
+                      section.title)
+        self.assertEqual(4, len(section.lines))
+        self.assertTrue(section.folded)
+        self.assertFalse(after.folded)
 
     def test_promises_are_counted_by_profile(self):
         run = self.read(

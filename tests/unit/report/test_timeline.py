@@ -14,7 +14,7 @@ from magnum_capi_tempest.report import html
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import subunit
 from magnum_capi_tempest.report import timeline
-from magnum_capi_tempest.tests.common import phases
+from magnum_capi_tempest.tests.common import notes
 from magnum_capi_tempest import texts
 from tests.unit import fake_clock
 from tests.unit.report import streams
@@ -59,7 +59,7 @@ class PhasesTest(testtools.TestCase):
     def test_what_the_tests_record(self):
         clock = fake_clock.FakeClock()
         clock.time = clock.monotonic
-        seen = phases.Phases(clock)
+        seen = notes.Notes(clock)
         for status in ('CREATE_IN_PROGRESS', 'CREATE_IN_PROGRESS',
                        'CREATE_COMPLETE'):
             seen.see(UUID, {'name': 'one', 'status': status})
@@ -67,13 +67,13 @@ class PhasesTest(testtools.TestCase):
         seen.see(UUID, None)
         seen.see('never-there', None)
 
-        found = timeline.phases(seen.take().splitlines())
+        found = timeline.phases(seen.take()[texts.PHASES].splitlines())
 
         self.assertEqual(
             [('CREATE_IN_PROGRESS', 10), ('CREATE_COMPLETE', 5)],
             [(one.status, (one.ended - one.started).total_seconds())
              for one in found])
-        self.assertEqual('', seen.take())
+        self.assertEqual({}, seen.take())
 
 
 class TimelineTest(testtools.TestCase):

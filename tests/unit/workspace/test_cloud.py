@@ -50,14 +50,20 @@ class MagnumTest(testtools.TestCase):
         self.magnum = adapter.Adapter(
             session.Session(noauth.NoAuth()),
             endpoint_override=self.url, raise_exc=False)
+        self.connection = mock.Mock()
+        self.connection.config.config = {'auth': {'auth_url': self.url}}
+        self.connection.session.auth.get_access.return_value.user_id = 'u'
         self.choice = selection.choose(
             test_selection.a_cloud(), selection.Preferences('ubuntu'))
+
+    def trials(self):
+        return cloud.Trials(self.connection, self.magnum, self.choice)
 
 
 class HeedsDriverTest(MagnumTest):
 
     def heeds(self):
-        return cloud._heeds(self.magnum, self.choice)
+        return self.trials().heeds_template_driver()
 
     def test_ignored(self):
         self.assertFalse(self.heeds())
@@ -86,14 +92,13 @@ class HeedsDriverTest(MagnumTest):
 class ReadersTest(MagnumTest):
 
     def lets_create(self):
-        self.identity = mock.Mock()
-        made = self.identity.create_application_credential.return_value
+        identity = self.connection.identity
+        made = identity.create_application_credential.return_value
         made.id, made.secret = 'c-1', 'secret'
         try:
-            return cloud._lets_readers_create(
-                self.identity, 'u', f'{self.url}/v3', self.magnum, self.choice)
+            return self.trials().lets_readers_create()
         finally:
-            delete = self.identity.delete_application_credential
+            delete = identity.delete_application_credential
             delete.assert_called_once_with('u', made)
 
     def test_refused(self):
@@ -128,11 +133,10 @@ class ReadersTest(MagnumTest):
                          json.loads(self.heard[0][2])['labels'])
 
     def test_the_user_is_no_reader(self):
-        identity = mock.Mock()
+        identity = self.connection.identity
         identity.create_application_credential.side_effect = (
             exceptions.BadRequestException('Could not find role: reader'))
 
-        self.assertFalse(cloud._lets_readers_create(
-            identity, 'u', f'{self.url}/v3', self.magnum, self.choice))
+        self.assertFalse(self.trials().lets_readers_create())
         self.assertEqual([], self.heard)
         identity.delete_application_credential.assert_not_called()

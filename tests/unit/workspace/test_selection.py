@@ -197,10 +197,11 @@ class FilesTest(testtools.TestCase):
              **cloud):
         with (mock.patch.object(clouds, 'read',
                                 return_value=a_cloud(**cloud)),
-              mock.patch.object(clouds, 'lets_readers_create',
-                                return_value=lets_readers_create),
-              mock.patch.object(clouds, 'driver_of', return_value=''),
+              mock.patch.object(clouds, 'trials') as trials,
               mock.patch.object(runs, 'make_repository')):
+            tried = trials.return_value.__enter__.return_value
+            tried.lets_readers_create.return_value = lets_readers_create
+            tried.driver.return_value = ''
             return init.init(self.folder, ['x'],
                              preferred or selection.Preferences('ubuntu'),
                              overwrite=overwrite)

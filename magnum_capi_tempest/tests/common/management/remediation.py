@@ -7,7 +7,6 @@ import time
 
 from tempest import config
 
-from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common.management import capi_objects
 from magnum_capi_tempest.tests.common.management import graph
 from magnum_capi_tempest.tests.common import observations
@@ -16,9 +15,8 @@ from magnum_capi_tempest.tests.common import waiters
 
 CONF = config.CONF
 
-#: Required options of tests that change something behind Magnum's back.
-OPTIONS = (*base.TEMPLATE_OPTIONS, 'management_kubeconfig',
-           'management_changes')
+#: What tests need that change something behind Magnum's back.
+NEEDS = ('management_kubeconfig', 'management_changes')
 
 #: Seconds without a change after which a cluster is at rest: Magnum polls its
 #: status every 10, and a driver may check it thoroughly every third time.

@@ -20,8 +20,14 @@ REFUSED = frozenset((400, 404, 409, 413, 415, 422))
 #: role.
 DENIED = frozenset((403, 404))
 
+#: Statuses of a refusal of what does not exist.
+MISSING = frozenset((404,))
+
 #: An id of nothing.
 NOBODY = '00000000-0000-4000-8000-000000000000'
+
+#: No driver and no operating system has this name.
+NO_DRIVER = 'k8s_nobody_wrote_it'
 
 #: Texts that end lines, statements, strings, tags or formats somewhere.
 TEXTS = {
@@ -161,7 +167,7 @@ MORE = {
         'master_flavor_id': {'an id of nobody': NOBODY},
         'external_network_id': {'an id of nobody': NOBODY},
         'network_driver': {'no network driver': 'pigeons'},
-        'driver': {'no driver': 'k8s_nobody_wrote_it'},
+        'driver': {'no driver': NO_DRIVER},
     },
     'cluster': {
         'name': {'a digit first': '1-cluster', '243 characters': 'n' * 243},
@@ -237,6 +243,16 @@ PARAMETERS = (
     ('sort_key', 'n' * 1000),
     ('sort_dir', 'up'), ('sort_dir', ''), ('sort_dir', 'ASC;'),
     ('colour', 'blue'), ('name', 'one'), ('\U0001f389', 'one'))
+
+#: Parameters that lists of quotas refuse, and those that stats refuse.
+QUOTA_PARAMETERS = (
+    ('limit', '0'), ('limit', 'one'), ('marker', 'one'),
+    ('marker', 2 ** 31 - 1), ('marker', 2 ** 64),
+    ('sort_key', 'colour'), ('sort_dir', 'up'),
+    ('all_tenants', 'maybe'), ('colour', 'blue'))
+STATS_PARAMETERS = (
+    ('type', 'balloon'), ('type', ''), ('type', "' OR 1=1 --"),
+    ('type', '\0'), ('type', 'n' * 1000), ('colour', 'blue'))
 
 #: Bodies by kind: which are sent as they are.
 BODIES = {

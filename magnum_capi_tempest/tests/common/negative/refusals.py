@@ -119,6 +119,17 @@ def of_kind(where, kind, send):
         yield where, kind, name, lambda value=value: send(value)
 
 
+def of_parameters(where, ask, parameters):
+    """Yield the cases of parameters of a request, for :func:`tried`.
+
+    :param ask: function that sends a request with parameters.
+    :param parameters: pairs of a name and a value.
+    """
+    for key, value in parameters:
+        yield (where, 'parameter', f'{key}={value!a}',
+               lambda key=key, value=value: ask(**{key: value}))
+
+
 def assert_refused_all(test, cases, expected=bad_input.REFUSED):
     """Assert that requests are refused properly, see :func:`tried`.
 

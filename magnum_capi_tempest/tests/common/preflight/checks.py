@@ -8,7 +8,9 @@ problems are on one screen, not one per run.
 
 import collections.abc
 import contextlib
+import dataclasses
 import importlib.util
+import typing
 
 from tempest.lib import exceptions as lib_exc
 import urllib3.exceptions
@@ -17,10 +19,11 @@ from magnum_capi import errors
 from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest import promises
 from magnum_capi_tempest.tests.common import base
-from magnum_capi_tempest.tests.common import driver_naming
 from magnum_capi_tempest.tests.common import factories
+from magnum_capi_tempest.tests.common import images
 from magnum_capi_tempest.tests.common.management import capi_objects
 from magnum_capi_tempest.tests.common import microversions
+from magnum_capi_tempest.tests.common.negative import bad_input
 from magnum_capi_tempest.tests.common.preflight import options
 from magnum_capi_tempest.tests.common.preflight import quotas
 from magnum_capi_tempest.tests.common import rbac
@@ -30,6 +33,7 @@ IMAGE_DRIVER = 'magnum.image.names-driver'
 ROLES = 'magnum.role.enforced'
 
 
+@dataclasses.dataclass(frozen=True)
 class Cloud:
     """What the checks examine.
 
@@ -41,15 +45,17 @@ class Cloud:
     :param cleanup: ``self.addCleanup`` of the test, for created resources.
     """
 
-    def __init__(self, conf, manager, magnum, admin_magnum, microversion,
-                 cleanup):
-        self.conf = conf
-        self.options = conf.magnum_capi
-        self.manager = manager
-        self.magnum = magnum
-        self.admin_magnum = admin_magnum
-        self.microversion = microversion
-        self.cleanup = cleanup
+    conf: typing.Any
+    manager: typing.Any
+    magnum: factories.Magnum
+    admin_magnum: factories.Magnum | None
+    microversion: str
+    cleanup: collections.abc.Callable
+
+    @property
+    def options(self):
+        """Those of [magnum_capi]."""
+        return self.conf.magnum_capi
 
 
 @contextlib.contextmanager
@@ -119,7 +125,7 @@ def image(cloud):
     if not client:
         return ('[service_available] glance is false, but Magnum needs an '
                 'image')
-    found = options.images(client, wanted)
+    found = images.matching(client, wanted)
     if len(found) != 1:
         return (f'image_id is {wanted!r}, and {len(found)} images with this '
                 'name or id are visible. Compare: openstack image list')
@@ -183,17 +189,30 @@ def evidence(cloud):
 
 
 def template_driver(cloud):
-    counts = driver_naming.counts_in_template(
-        cloud.conf, cloud.magnum, cloud.cleanup)
+    counts = _counts(cloud, driver=bad_input.NO_DRIVER)
     return _promise(cloud, factories.KEEPS_DRIVER, counts, _heeds(
         counts, 'the driver that a cluster template names'))
 
 
 def image_driver(cloud):
-    counts = driver_naming.counts_in_image(
-        cloud.conf, cloud.manager, cloud.magnum, cloud.cleanup)
+    client = cloud.manager.image_client_v2
+    found = images.properties(images.find(client, cloud.options.image_id))
+    tagged = images.create(client, cloud.cleanup, cloud.conf, {
+        **found, 'magnum_driver': bad_input.NO_DRIVER})
+    counts = _counts(cloud, driver=None, image_id=tagged['id'])
     return _promise(cloud, IMAGE_DRIVER, counts, _heeds(
         counts, 'the property magnum_driver of images'))
+
+
+def _counts(cloud, **changes):
+    """Whether Magnum looks at a driver that a template names, by trial.
+
+    It then refuses one that does not exist, with its name.
+    """
+    error = options.refusal(cloud, **changes)
+    if error and bad_input.NO_DRIVER not in str(error):
+        raise error
+    return bool(error)
 
 
 def _heeds(counts, what):
@@ -210,7 +229,10 @@ def roles(cloud):
             'Keystone makes no application credential with the role reader, '
             f'which tests of roles need; or add {ROLES} to not_promised. It '
             f'said: {" ".join(str(e).split())}')
-    enforced = rbac.keeps_readers_out(cloud.conf, reader, cloud.cleanup)
+    error = options.refusal(cloud, reader)
+    enforced = isinstance(error, lib_exc.Forbidden)
+    if error and not enforced:
+        raise error
     return _promise(
         cloud, ROLES, enforced,
         f'{"does not let" if enforced else "lets"} a user with only the role '

@@ -15,6 +15,7 @@ from magnum_capi_tempest import option_files
 from magnum_capi_tempest import promises
 from magnum_capi_tempest.tests.common import driver_marks
 from magnum_capi_tempest.tests.common import factories
+from magnum_capi_tempest.tests.common import images
 
 #: Keys of fault_flavors.
 FLAVORS = ('slow', 'failing', 'stuck', 'late')
@@ -28,25 +29,17 @@ def upgrade_image(cloud) -> str | None:
     client = getattr(cloud.manager, 'image_client_v2', None)
     if not wanted or not client:
         return None
-    found = images(client, wanted)
+    found = images.matching(client, wanted)
     if len(found) != 1:
         return (f'upgrade_image_id is {wanted!r}, and {len(found)} images '
                 'with this name or id are visible. Compare: openstack image '
                 'list')
-    first = images(client, cloud.options.image_id)
+    first = images.matching(client, cloud.options.image_id)
     if len(first) != 1:
         # Already reported for image_id.
         return None
     return upgrade_problem(first[0], found[0], cloud.options.labels,
                            cloud.options.upgrade_labels)
-
-
-def images(client, wanted: str) -> list[dict]:
-    """Return the images with a name or id."""
-    try:
-        return [client.show_image(wanted)]
-    except lib_exc.NotFound:
-        return client.list_images(params={'name': wanted})['images']
 
 
 def upgrade_problem(first: dict, second: dict, labels: dict,
@@ -122,16 +115,28 @@ def clashing_templates(cloud) -> str | None:
                 f'image_id, and Magnum refuses {"; ".join(wrong)}')
 
 
-def _refused(cloud, **changes):
-    """Create a cluster template; return why it was refused, or None."""
+def refusal(cloud, magnum=None, **changes):
+    """Create a cluster template, and delete it; return why it was refused.
+
+    :param magnum: factories.Magnum of its creator, by default the user.
+    :param changes: see :func:`.factories.template_body`.
+    :returns: the error, or None.
+    """
+    templates = (magnum or cloud.magnum).templates
     body = factories.template_body(cloud.conf, **changes)
     try:
-        made = cloud.magnum.templates.create_cluster_template(**body)
+        made = templates.create_cluster_template(**body)
     except (lib_exc.BadRequest, lib_exc.NotFound, lib_exc.Conflict,
             lib_exc.Forbidden) as e:
-        return _said(e)
-    cloud.magnum.templates.delete_cluster_template(made['uuid'])
+        return e
+    templates.delete_cluster_template(made['uuid'])
     return None
+
+
+def _refused(cloud, **changes):
+    """Return why a template is refused, Magnum's words, or None."""
+    error = refusal(cloud, **changes)
+    return error and _said(error)
 
 
 def _said(error):

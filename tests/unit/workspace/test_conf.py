@@ -7,15 +7,16 @@ import pathlib
 import fixtures
 import testtools
 
-from magnum_capi_tempest.workspace import concurrency
+from magnum_capi_tempest.workspace import conf as confs
 
 STATIC = '''[auth]
 use_dynamic_credentials = false
 test_accounts_file = etc/accounts.yaml
 '''
-USER = '- username: u\n  roles: [member]\n'
-READER = '- username: r\n  roles: [reader]\n'
-ADMIN = '- username: a\n  types: [admin]\n'
+ANY = '- username: u\n  password: x\n  project_name: p\n'
+USER = f'{ANY}  roles: [member]\n'
+READER = f'{ANY}  roles: [reader]\n'
+ADMIN = f'{ANY}  types: [admin]\n'
 
 
 class AllowedByTest(testtools.TestCase):
@@ -27,14 +28,14 @@ class AllowedByTest(testtools.TestCase):
         (etc / 'tempest.conf').write_text(conf)
         if accounts is not None:
             (etc / 'accounts.yaml').write_text(accounts)
-        return concurrency.allowed_by(etc)
+        return confs.read(etc).workers
 
     def test_users(self):
         for number, accounts in (
                 (1, USER), (3, USER * 3), (1, ADMIN), (1, USER + READER),
                 (1, USER * 3 + ADMIN),
                 (2, USER * 3 + ADMIN * 2),
-                (1, USER * 2 + '- username: a\n  roles: [admin, member]\n')):
+                (1, USER * 2 + f'{ANY}  roles: [admin, member]\n')):
             self.assertEqual(number, self.allowed(STATIC, accounts), accounts)
 
     def test_users_that_tempest_makes(self):
@@ -64,10 +65,10 @@ class LimitTest(testtools.TestCase):
 
     def test_enough(self):
         self.assertEqual([8, 0, 2, 1, 4], [
-            concurrency.limit(*numbers) for numbers in (
+            confs.concurrency(*numbers) for numbers in (
                 (8, None), (0, None), (2, 2), (1, 2), (0, 5))])
         self.assertEqual('', self.said())
 
     def test_too_few(self):
-        self.assertEqual(3, concurrency.limit(0, 3))
+        self.assertEqual(3, confs.concurrency(0, 3))
         self.assertIn('3 parallel workers instead of 4', self.said())

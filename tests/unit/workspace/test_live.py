@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a terminal shows of a test when it ends."""
+
+import io
+
+import fixtures
+import testtools
+
+from magnum_capi_tempest.workspace import live
+from tests.unit.report import streams
+
+TRACEBACK = '''Traceback (most recent call last):
+  File "x.py", line 1, in test
+    ask()
+tempest.lib.exceptions.BadRequest: Bad request
+Details: no such flavor
+'''
+
+
+class LiveTest(testtools.TestCase):
+
+    def shown(self, stream):
+        out, err = (self.useFixture(fixtures.StringStream(name)).stream
+                    for name in ('out', 'err'))
+        self.useFixture(fixtures.MonkeyPatch('sys.stdout', out))
+        self.useFixture(fixtures.MonkeyPatch('sys.stderr', err))
+        live.Live().read(io.BytesIO(stream.data))
+        out.seek(0)
+        return out.read().splitlines()
+
+    def test_a_failure_says_what_was_wrong(self):
+        line, = self.shown(streams.Stream().test(
+            'a.B.test_one[id-1,slow]', 'fail', tags=['worker-1'],
+            traceback=TRACEBACK))
+
+        self.assertIn('{1} a.B.test_one [1.0s] ... FAILED: ', line)
+        self.assertIn('Bad request Details: no such flavor', line)
+
+    def test_a_skip_says_why(self):
+        line, = self.shown(streams.Stream().test(
+            'a.B.test_one', 'skip', reason='no\nflavor'))
+
+        self.assertEqual('{0} a.B.test_one ... SKIPPED: no flavor', line)
