@@ -62,7 +62,7 @@ class ReportTest(TestCase):
         for says in True, False:
             _, out, err = self.call(
                 cli.Report, by_hand.PARALLEL, '--rerun', by_hand.RERUN,
-                '--html', page, '--folder', folder, '-f', 'json')
+                '--html', page, '--output', folder, '-f', 'json')
 
             # A folder is not made silently.
             self.assertEqual(says, f'made the folder {folder}' in err)
@@ -97,7 +97,7 @@ class CompareTest(TestCase):
 
         code, out, _ = self.call(cli.Compare, by_hand.RERUN,
                                  f'{by_hand.PARALLEL},driver=d',
-                                 '-f', 'markdown', '--folder', folder)
+                                 '-f', 'markdown', '--output', folder)
 
         self.assertEqual(1, code)
         self.assertIn('## ❌ Comparison of conformance runs: 4 new failures',

@@ -26,7 +26,7 @@ class CollectTest(testtools.TestCase):
             self.useFixture(fixtures.EnvironmentVariable(
                 name, environ.get(name)))
         code, out, err = terminal.call(
-            'evidence', 'collect', '--folder', self.folder, *argv)
+            'evidence', 'collect', '--output', self.folder, *argv)
         return code, out + err
 
     def assert_collected(self, *argv, **environ):
@@ -52,7 +52,7 @@ class CollectTest(testtools.TestCase):
     def test_one_that_does_not_exist(self):
         code, said = self.collect(KUBECONFIG='/nowhere')
 
-        self.assertEqual(1, code, said)
+        self.assertEqual(3, code, said)
         self.assertIn('/nowhere', said)
 
     def test_none(self):

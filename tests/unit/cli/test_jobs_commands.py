@@ -47,7 +47,7 @@ class CommandsTest(testtools.TestCase):
 
     def test_filter_for_a_file_that_is_not_there(self):
         """Not the exit code of a filter that is not there."""
-        self.assertEqual((3, ''), self.call(
+        self.assertEqual((2, ''), self.call(
             discovery_filter.Filter, self.folder / 'x', '--check'))
 
     def test_filter_for_a_magnum_that_is_too_old(self):
@@ -71,7 +71,7 @@ class CommandsTest(testtools.TestCase):
         objects = self.patch(collect, 'from_management', return_value=[])
 
         self.assertEqual(0, self.call(
-            evidence.Collect, '--folder', self.folder, '--logs', 'a', '--logs',
+            evidence.Collect, '--output', self.folder, '--logs', 'a', '--logs',
             'b', '--kubeconfig', 'k', '--public')[0])
         logs.assert_called_once_with(
             ['a', 'b'], self.folder / 'logs', outfile.PUBLIC)
@@ -89,10 +89,10 @@ class CommandsTest(testtools.TestCase):
         self.make_workspace()
         self.patch(runs, 'run', return_value='stream')
         self.patch(report, 'summarise', side_effect=[
-            mock.Mock(ok=True), mock.Mock(ok=False)])
+            mock.Mock(exit_code=0), mock.Mock(exit_code=1)])
 
         self.assertEqual(
-            [0, 1], [self.call(tempest_run.Run, self.folder, '--results',
+            [0, 1], [self.call(tempest_run.Run, self.folder, '--output',
                                self.folder / 'r')[0] for _ in range(2)])
 
     def test_run_has_no_more_workers_than_users(self):
@@ -117,7 +117,7 @@ class CommandsTest(testtools.TestCase):
         summarise = self.patch(report, 'summarise')
 
         self.assertEqual(3, self.call(
-            tempest_run.Run, self.folder, '--results', self.folder / 'r')[0])
+            tempest_run.Run, self.folder, '--output', self.folder / 'r')[0])
         summarise.assert_called_once_with(
             'stream', self.folder / 'r', 'tempest run',
             {'tests': 'magnum_capi'}, outcome='interrupted',

@@ -367,7 +367,7 @@ class ProcessTest(_Base):
         tempest.write_text(
             '#!/bin/sh\nsleep 60 &\necho $$ $!\nwait\n')
         tempest.chmod(0o755)
-        with self.python('-c', _STANDS_IN, 'sandbox', 'tempest', '--results',
+        with self.python('-c', _STANDS_IN, 'sandbox', 'tempest', '--output',
                          self.base / 'results', '--directory',
                          self.base) as process:
             pids = process.stdout.readline().split()
