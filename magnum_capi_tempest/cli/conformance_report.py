@@ -52,7 +52,7 @@ class Report(base.Judging):
             judged = _publish(args, reruns)
         else:
             judged = sources.load(args.record, title=args.title)
-        shown = report.view(judged.result, judged.verdict, reruns)
+        shown = report.view(judged, reruns)
         written = None
         if args.output:
             written = report.write(args.output, shown)[report.PAGE]

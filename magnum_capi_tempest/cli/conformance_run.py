@@ -22,7 +22,6 @@ from magnum_capi_tempest.conformance import rerun
 from magnum_capi_tempest.conformance.run import elsewhere
 from magnum_capi_tempest.conformance.run import lifecycle
 from magnum_capi_tempest.conformance.run import messages
-from magnum_capi_tempest.conformance.run import outcome
 from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance import sources
@@ -79,14 +78,13 @@ class Run(base.Judging):
             return 0
         runtime.progress.info(f'rerunning {len(names)} specs')
         found = [lifecycle.run(one, runtime) for one in requests]
-        ended = rerun.conclude(judged.result, names, [
-            [(one.result, one.verdict) for one in found]])
+        ended = rerun.conclude(judged.result, names, [found])
         say = terminal.printer()
         say(f'The verdict of the first run remains: {judged}')
         terminal.show_sections(say, report.ended(ended))
         for one in found:
-            if one.source:
-                say(f'Results: {one.source}')
+            if one.result.source:
+                say(f'Results: {one.result.source}')
         return ended.exit_code
 
 
@@ -165,7 +163,7 @@ class Attach(_OfRun):
             return show(lifecycle.attach(which, runtime))
         record, state = lifecycle.look(which, runtime)
         if state is None and record.archive:
-            ended = outcome.of_results(record)
+            ended = sources.of_run(record)
             code, words = ended.verdict.exit_code, ended.verdict.outcome
         else:
             code, words = _INCOMPLETE, ''
@@ -229,13 +227,12 @@ def _reruns(args, record, names):
             else first.folder)
 
 
-def show(ending: outcome.Outcome, console=None) -> int:
+def show(judged: verdict.Judged, console=None) -> int:
     """Show how a run ended; return the exit code of its verdict."""
-    terminal.show(report.view(ending.result, ending.verdict).run,
-                  console=console)
-    if ending.source:
-        terminal.printer(console)(f'Results: {ending.source}')
-    return ending.verdict.exit_code
+    terminal.show(report.view(judged).run, console=console)
+    if judged.result.source:
+        terminal.printer(console)(f'Results: {judged.result.source}')
+    return judged.verdict.exit_code
 
 
 def request_of(args, target: runs.Target | None = None

@@ -122,17 +122,16 @@ def conclude(result, names, rounds) -> Ended:
 
     :param result: of the first run.
     :param names: the specs that were rerun.
-    :param rounds: for each repetition, a list of (result, verdict), one for
-        each of :func:`expressions`.
+    :param rounds: for each repetition, a list of :class:`~.verdict.Judged`,
+        one for each of :func:`expressions`.
     """
-    everything = [result for pairs in rounds for result, _ in pairs]
-    found = [line for pairs in rounds for line in deviations(
-        names, [result for result, _ in pairs])]
-    broken = [reason for pairs in rounds for _, verdict in pairs
-              for reason in verdict.reasons[:1]
-              if verdict.outcome == verdicts.HARNESS_ERROR]
-    return Ended(label(result, everything), tuple(dict.fromkeys(found)),
-                 tuple(broken))
+    results = [[one.result for one in judged] for judged in rounds]
+    found = [line for some in results for line in deviations(names, some)]
+    broken = [reason for judged in rounds for one in judged
+              for reason in one.verdict.reasons[:1]
+              if one.verdict.outcome == verdicts.HARNESS_ERROR]
+    return Ended(label(result, [one for some in results for one in some]),
+                 tuple(dict.fromkeys(found)), tuple(broken))
 
 
 def deviations(names, results) -> tuple[str, ...]:

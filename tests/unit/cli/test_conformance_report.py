@@ -16,7 +16,6 @@ from magnum_capi_tempest.cli import conformance_run
 from magnum_capi_tempest.conformance import archive
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.run import lifecycle
-from magnum_capi_tempest.conformance.run import outcome
 from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance import verdict
@@ -141,7 +140,7 @@ class RerunTest(TestCase):
         self.assertIn('^Kubernetes e2e suite *(', out)
 
     def rerun(self, result, *argv):
-        ended = outcome.Outcome(None, result, verdict.judge(result))
+        ended = verdict.judged(result)
         with mock.patch.object(lifecycle, 'run', return_value=ended):
             return self.again('--kubeconfig', '/k', *argv)
 
@@ -168,7 +167,7 @@ class RerunTest(TestCase):
             started='2026-11-21T09:00:00+00:00',
             sha256=archive.checksum(record))
         result = by_hand.real(by_hand.RERUN)
-        ended = outcome.Outcome(None, result, verdict.judge(result))
+        ended = verdict.judged(result)
         for elsewhere, processes in ((False, 3), (True, 1)):
             runs.save(dataclasses.replace(first, elsewhere=elsewhere))
             with mock.patch.object(lifecycle, 'run',

@@ -128,7 +128,7 @@ class ConcludeTest(testtools.TestCase):
     def conclude(self, *rounds):
         first = by_hand.result(by_hand.failed('a'), by_hand.passed('b'))
         return rerun.conclude(first, ('a',), [
-            [(result, verdict.judge(result))] for result in rounds])
+            [verdict.judged(result)] for result in rounds])
 
     def test_what_a_rerun_shows(self):
         passed, failed = (by_hand.result(kind('a')) for kind in (
