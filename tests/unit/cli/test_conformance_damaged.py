@@ -58,9 +58,6 @@ class DamagedTest(testtools.TestCase):
             self.assertNotIn('Retrieve it again', str(said))
             self.assertNotIn('truncated', str(said))
 
-    def test_what_is_not_there_is_wrong_usage(self):
-        self.assert_refused(self.base / 'nothing.tar.gz', 2, 'nothing.tar.gz')
-
     def test_a_url_is_called_one(self):
         url = 'https://example.org/a/x.tar.gz'
         self.assert_refused(url, 2, url, 'URL')

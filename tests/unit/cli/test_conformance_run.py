@@ -101,10 +101,6 @@ class CommandsTest(testtools.TestCase):
                          (request.keep, request.folder))
         self.assertTrue(request.target.kubeconfig.startswith('/'))
 
-    def test_a_cloud_needs_a_cluster(self):
-        self.assertRaises(errors.UsageError, self.wished, '--kubeconfig',
-                          'k', '--cloud', 'x')
-
     def test_kubeconfigs_of_the_environment(self):
         self.useFixture(fixtures.EnvironmentVariable('KUBECONFIG', '/a::/b'))
 

@@ -275,9 +275,6 @@ class ExplainTest(_Base):
             '--property', 'os_distro=b')[0])
         self.assertIn('os_distro is given twice', self.error)
 
-    def test_neither_image_nor_property(self):
-        self.assertEqual(2, self.call(cli.Explain)[0])
-
     STORED = {'uuid': 'u', 'name': 't', 'driver': 'a_drv',
               'server_type': 'vm', 'cluster_distro': 'ubuntu',
               'coe': 'kubernetes'}

@@ -22,8 +22,28 @@ from magnum_capi_tempest import supervision
 from tests.unit.cli import calls
 from tests.unit.cli import terminal
 from tests.unit.conformance import archives
+from tests.unit.conformance import by_hand
 from tests.unit import own_folders
 
+SKELETON = pathlib.Path(__file__).parents[3] / 'drivers' / 'skeleton'
+#: Arguments that say too little, or contradict each other.
+WRONG = (
+    'conformance',
+    'conformance attach -f json',
+    'conformance attach HERE --kubeconfig HERE/text',
+    f'conformance compare {by_hand.QUICK}',
+    'conformance run',
+    'conformance run --kubeconfig HERE/text --cloud x',
+    f'conformance run --rerun {by_hand.PARALLEL}',
+    f'conformance submit {by_hand.QUICK}',
+    'discovery explain',
+    'driver adopt',
+    'driver test',
+    'evidence collect --output HERE/new',
+    'management up --backend nope',
+    'sandbox up --magnum nope --directory HERE/box',
+    'tempest plan HERE',
+)
 #: How each command that reads something is told of what does not exist; HERE
 #: is a folder with one text file in it.
 MISSING = (
@@ -72,6 +92,8 @@ ANOTHER_KIND = (
 )
 #: Of which nothing can be said: damaged, empty, or not collected.
 UNKNOWN = (
+    f'conformance compare {by_hand.QUICK} {by_hand.PLUGIN}',
+    f'conformance report {by_hand.PLUGIN}',
     'conformance report HERE/cut.tar.gz',
     'conformance compare HERE/cut.tar.gz HERE/cut.tar.gz',
     'evidence collect --output HERE/new --logs HERE/nope',
@@ -133,6 +155,7 @@ class CodesTest(_Base):
             with self.subTest(name):
                 self.assertEqual(2, terminal.call(
                     *name.split(), '--no-such-option')[0])
+        self.assert_codes(2, WRONG)
 
     def test_what_does_not_exist(self):
         self.assert_codes(2, MISSING)
@@ -154,7 +177,8 @@ class CodesTest(_Base):
 
     def test_what_passed(self):
         self.record('passed.subunit', 'success', 'skip')
-        self.assert_codes(0, ['report show HERE/passed.subunit'])
+        self.assert_codes(0, ['report show HERE/passed.subunit',
+                              f'driver info --check {SKELETON}'])
         self.assertTrue(json.loads(terminal.call(
             'report', 'show', self.here / 'passed.subunit', '-f', 'json'
         )[1])['ok'])

@@ -45,11 +45,6 @@ class CommandsTest(testtools.TestCase):
         self.assertEqual([True, True, False, False],
                          [c.kwargs['dry'] for c in put.call_args_list])
 
-    def test_filter_for_a_file_that_is_not_there(self):
-        """Not the exit code of a filter that is not there."""
-        self.assertEqual((2, ''), self.call(
-            discovery_filter.Filter, self.folder / 'x', '--check'))
-
     def test_filter_for_a_magnum_that_is_too_old(self):
         put = self.patch(paste, 'put', return_value=True)
         self.patch(importlib.metadata, 'version', return_value='19.0.0')
@@ -77,9 +72,6 @@ class CommandsTest(testtools.TestCase):
             ['a', 'b'], self.folder / 'logs', outfile.PUBLIC)
         objects.assert_called_once_with(
             pathlib.Path('k'), self.folder / 'management', outfile.PUBLIC)
-
-    def test_run_without_a_workspace(self):
-        self.assertEqual(2, self.call(tempest_run.Run, self.folder)[0])
 
     def make_workspace(self):
         (self.folder / 'etc').mkdir()

@@ -20,7 +20,6 @@ from testtools import matchers
 
 from magnum_capi.cli import main
 from magnum_capi import errors
-from magnum_capi_tempest.cli import report as cli
 from magnum_capi_tempest import report
 from magnum_capi_tempest.report import html as html_form
 from magnum_capi_tempest.report import json_
@@ -30,7 +29,6 @@ from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import terminal
 from magnum_capi_tempest.report import text
 from magnum_capi_tempest.tests.common.preflight import checks
-from tests.unit.cli import terminal as cli_terminal
 from tests.unit.report import streams
 
 TRACE = 'Traceback (most recent call last):\n  File "a.py", line 1, in b\n'
@@ -400,18 +398,6 @@ class SummariseTest(testtools.TestCase):
         self.assertEqual('old', target.read_text())
         self.assertEqual([target], list(self.folder.iterdir()))
 
-    def test_command_exit_codes(self):
-        good = streams.Stream().test('a.b').write(self.folder, 'good')
-        bad = streams.Stream().test('a.b', 'fail').write(self.folder, 'bad')
-        empty = streams.Stream().write(self.folder, 'empty')
-        page = self.folder / 'page.html'
-
-        codes = [cli_terminal.command(cli.Show, path, '--html', page)[0]
-                 for path in (good, bad, empty)]
-
-        self.assertEqual([0, 1, 3], codes)
-        self.assertIn('nothing ran', page.read_text())
-
     def test_a_remedy_at_the_end_of_a_long_line_is_shown(self):
         """As of the preflight of a new cloud, one line for each problem."""
         remedy = 'Set the property magnum_driver of the image'
@@ -429,10 +415,3 @@ class SummariseTest(testtools.TestCase):
         for path in (self.folder / 'all').glob('*.*'):
             self.assertIn(remedy, path.read_text(), path)
         self.assertIn(remedy, out.getvalue())
-
-    def test_command_parses(self):
-        parser = cli.Show(None, None).get_parser('show')
-
-        args = parser.parse_args(['x.subunit', '--html', 'y.html'])
-
-        self.assertEqual(pathlib.Path('y.html'), args.html)
