@@ -112,7 +112,12 @@ class Down(_OfDirectory, base.Command):
 
     def take_action(self, args):
         from magnum_capi_tempest.management import standalone
-        standalone.down(args.directory or standalone.default_directory())
+        directory = args.directory or standalone.default_directory()
+        known = directory.is_dir()
+        standalone.down(directory)
+        if not known:
+            print(f'There is no management cluster ({directory})',
+                  file=sys.stderr)
 
 
 class Status(_OfDirectory, base.Verdict, base.Lister):
