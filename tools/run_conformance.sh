@@ -8,7 +8,7 @@ set -euo pipefail
 usage() {
     cat << EOT
 usage: tools/run_conformance.sh [--mode quick|story|focus|certified]
-                                [--driver NAME]... [--results DIR]
+                                [--driver NAME]... [--output DIR]
                                 [--images DIR] [--keep]
                                 [--infrastructure memory|openstack]
                                 [--management processes|minikube]
@@ -25,7 +25,7 @@ everything down again.
                 certified: all that CNCF requires, one by one; takes hours
   --driver D    of Magnum, may be repeated (default: k8s_capi_v1 and
                 k8s_capi_helm_v1)
-  --results DIR where archives and reports go (default: below the state
+  --output DIR where archives and reports go (default: below the state
                 folder)
   --images DIR  where image archives are (default: below the cache folder)
   --infrastructure I, --management M
@@ -57,13 +57,13 @@ while (($#)); do
     case $1 in
         -h | --help) usage; exit 0 ;;
         --keep) keep=yes ;;
-        --mode | --driver | --results | --images | --infrastructure | \
+        --mode | --driver | --output | --images | --infrastructure | \
             --management)
             need_value "$@"
             case $1 in
                 --mode) mode=$2 ;;
                 --driver) drivers+=("$2") ;;
-                --results) results=$2 ;;
+                --output) results=$2 ;;
                 --images) images=(--images "$2") ;;
                 --infrastructure) infrastructure=$2 ;;
                 --management) management=$2 ;;
@@ -176,7 +176,7 @@ for driver in "${drivers[@]}"; do
     say "Phase: $mode with the driver $driver"
     magnum-capi sandbox tempest --directory "$box" --driver "$driver" \
         --concurrency 1 --regex "test_conformance\.$test_class" \
-        --results "$results/$driver" "${arguments[@]}" \
+        --output "$results/$driver" "${arguments[@]}" \
         || code=$(($? == 1 || code == 1 ? 1 : 3))
 done
 

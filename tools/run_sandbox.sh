@@ -28,7 +28,7 @@ under test is k8s_capi_v1, which clashes with magnum-capi-helm.
                 docker: real nodes in containers; needs root, and builds
                 the image archives that are missing
   OPTION        of "magnum-capi sandbox tempest": --regex, --driver,
-                --third-party, --concurrency, --promise, --option, --results;
+                --third-party, --concurrency, --promise, --option, --output;
                 without --regex all tests of magnum_capi run
   ARGUMENT      more arguments for "tempest run"
 
@@ -105,13 +105,13 @@ while (($#)); do
         --nodes) need_value "$@"; nodes=$2; shift ;;
         --nodes=*) nodes=${1#*=} ;;
         -r | --regex | --driver | -c | --concurrency | --promise | --option | \
-            --results)
+            --output)
             need_value "$@"
             arguments+=("$1" "$2")
             given+=("$1" "$2")
             shift ;;
         --regex=* | --driver=* | --concurrency=* | --promise=* | --option=* | \
-            --results=*)
+            --output=*)
             arguments+=("$1")
             given+=("${1%%=*}" "${1#*=}") ;;
         --third-party) third_party=yes; arguments+=("$1") ;;

@@ -159,7 +159,7 @@ EOF
 # summary STREAM FOLDER TITLE: show a stream and add it to the totals.
 summary() {
     local code=0
-    magnum-capi report show --folder "$2" --title "$3" "$1" || code=$?
+    magnum-capi report show --output "$2" --title "$3" "$1" || code=$?
     add "$2/report.json" || code=1
     return $code
 }
@@ -246,7 +246,7 @@ start_and_test() {
         code=1
     else
         # A name, as in devstack's plugin; other runs use an id.
-        magnum-capi sandbox tempest --results "$results/2025.1" \
+        magnum-capi sandbox tempest --output "$results/2025.1" \
             --driver k8s_capi_v1 --option image_id=ubuntu-capi \
             --regex 'magnum_capi.*(smoke|test_cluster_lifecycle)' 8>&- || code=1
         add "$results/2025.1/report.json"
@@ -257,10 +257,10 @@ start_and_test() {
         count 0 1
         code=1
     else
-        magnum-capi sandbox tempest --results "$results" \
+        magnum-capi sandbox tempest --output "$results" \
             --regex 'magnum_capi.*(smoke|test_cluster_lifecycle)' 8>&- || code=1
         add "$results/report.json"
-        magnum-capi sandbox tempest --results "$results/k8s_capi_helm_v1" \
+        magnum-capi sandbox tempest --output "$results/k8s_capi_helm_v1" \
             --driver k8s_capi_helm_v1 \
             --regex 'magnum_capi.*test_cluster_lifecycle' 8>&- || code=1
         add "$results/k8s_capi_helm_v1/report.json"

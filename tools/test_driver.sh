@@ -15,7 +15,7 @@ promises, and takes the sandbox down again.
   DRIVER  a folder, a wheel, or a requirement such as magnum-capi-helm
   OPTION  of "magnum-capi driver test": --driver, --profile, --core,
           --everything, --magnum, --nodes, --infrastructure, --keep,
-          --description, --concurrency, --option, --folder
+          --description, --concurrency, --option, --output
 
 Exit code: 0 the driver passes core, 1 it does not, 2 wrong usage, 3 this
 machine lacks something.
@@ -37,12 +37,12 @@ while (($#)); do
     case $1 in
         -h | --help) usage; exit 0 ;;
         --driver | --profile | --magnum | --nodes | --infrastructure | \
-            --description | -c | --concurrency | --option | --folder)
+            --description | -c | --concurrency | --option | --output)
             need_value "$@"
             shift ;;
         --driver=* | --profile=* | --magnum=* | --nodes=* | \
             --infrastructure=* | --description=* | --concurrency=* | \
-            --option=* | --folder=* | --core | --everything | --keep) ;;
+            --option=* | --output=* | --core | --everything | --keep) ;;
         *) unknown "$1" ;;
     esac
     shift

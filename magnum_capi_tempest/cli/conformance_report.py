@@ -43,7 +43,7 @@ class Report(base.Judging):
         return parser
 
     def act(self, args):
-        with output(args.html, args.folder, args.publish):
+        with output(args.html, args.output, args.publish):
             return self._show(args)
 
     def _show(self, args):
@@ -52,10 +52,10 @@ class Report(base.Judging):
             judged = _publish(args, reruns)
         else:
             judged = sources.load(args.record, title=args.title)
-        shown = report.view(judged.result, judged.verdict, reruns)
+        shown = report.view(judged, reruns)
         written = None
-        if args.folder:
-            written = report.write(args.folder, shown)[report.PAGE]
+        if args.output:
+            written = report.write(args.output, shown)[report.PAGE]
         if args.html:
             written = reports.write_file(args.html, report.to_html(shown))
         if args.format == 'json':
@@ -94,15 +94,15 @@ class Compare(base.Judging):
         return parser
 
     def act(self, args):
-        with output(args.html, args.folder):
+        with output(args.html, args.output):
             return self._show(args)
 
     def _show(self, args):
         from magnum_capi_tempest.conformance import compare
         from magnum_capi_tempest.conformance import compare_report
         found = compare.compare(*sources.load_all(args.records))
-        if args.folder:
-            compare_report.write(args.folder, found)
+        if args.output:
+            compare_report.write(args.output, found)
         if args.html:
             reports.write_file(args.html, compare_report.to_html(found))
         if args.format == 'json':
@@ -123,7 +123,7 @@ def add_output(parser, what, forms):
         '--html', type=pathlib.Path, metavar='FILE',
         help=f'Also write the {what} as one HTML page to this file.')
     parser.add_argument(
-        '--folder', type=pathlib.Path, metavar='DIR',
+        '--output', type=pathlib.Path, metavar='DIR',
         help=f'Also write the {what} in every format ({forms}) to this '
              'folder.')
 

@@ -22,7 +22,6 @@ from magnum_capi_tempest.conformance import rerun
 from magnum_capi_tempest.conformance.run import elsewhere
 from magnum_capi_tempest.conformance.run import lifecycle
 from magnum_capi_tempest.conformance.run import messages
-from magnum_capi_tempest.conformance.run import outcome
 from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance import sources
@@ -53,41 +52,22 @@ class Run(base.Judging):
     def act(self, args):
         runtime = lifecycle.Runtime()
         if args.rerun:
-            return self._rerun(args, runtime)
-        request = request_of(args)
+            first, notes = sources.loaded(args.rerun)
+            names = rerun.wanted(first.result)
+            request = _rerun(args, notes.run, names)
+        else:
+            request = request_of(args)
         if args.dry_run:
-            return self._preview([request])
+            for argv in lifecycle.preview(request):
+                print(shlex.join(argv))
+            return 0
         if args.preflight:
             lifecycle.check(request, runtime)
             return 0
-        return show(lifecycle.run(request, runtime))
-
-    def _preview(self, requests):
-        for request in requests:
-            for argv in lifecycle.preview(request):
-                print(shlex.join(argv))
-        return 0
-
-    def _rerun(self, args, runtime):
-        judged, notes = sources.loaded(args.rerun)
-        names = rerun.wanted(judged.result)
-        requests = list(_reruns(args, notes.run, names))
-        if args.dry_run:
-            return self._preview(requests)
-        if args.preflight:
-            lifecycle.check(requests[0], runtime)
-            return 0
+        if not args.rerun:
+            return show(lifecycle.run(request, runtime))
         runtime.progress.info(f'rerunning {len(names)} specs')
-        found = [lifecycle.run(one, runtime) for one in requests]
-        ended = rerun.conclude(judged.result, names, [
-            [(one.result, one.verdict) for one in found]])
-        say = terminal.printer()
-        say(f'The verdict of the first run remains: {judged}')
-        terminal.show_sections(say, report.ended(ended))
-        for one in found:
-            if one.source:
-                say(f'Results: {one.source}')
-        return ended.exit_code
+        return _show_rerun(first, names, lifecycle.run(request, runtime))
 
 
 class _OfRun(base.Judging):
@@ -165,7 +145,7 @@ class Attach(_OfRun):
             return show(lifecycle.attach(which, runtime))
         record, state = lifecycle.look(which, runtime)
         if state is None and record.archive:
-            ended = outcome.of_results(record)
+            ended = sources.of_run(record)
             code, words = ended.verdict.exit_code, ended.verdict.outcome
         else:
             code, words = _INCOMPLETE, ''
@@ -207,8 +187,8 @@ def _lines(record, state, words, now):
         yield f'{state.outcome} {state.reason}'.strip()
 
 
-def _reruns(args, record, names):
-    """Yield what to run, one request for each expression.
+def _rerun(args, record, names):
+    """The request to run these specs again.
 
     :param record: of the first run, which has its target, and its plan unless
         it was started elsewhere; None if its run.json is not there.
@@ -218,24 +198,33 @@ def _reruns(args, record, names):
         target = record.target if record else conformance_target.of(args)
     first = request_of(args, target)
     plan = record.plan if record and not record.elsewhere else first.plan
-    expressions = rerun.expressions(names)
-    for number, expression in enumerate(expressions, 1):
-        yield dataclasses.replace(
-            first, target=target, backend=record.backend if record
-            else first.backend, plan=dataclasses.replace(
-                plan, mode=model.FOCUSED, focus=(), expression=expression,
-                skip=''),
-            folder=first.folder / str(number) if len(expressions) > 1
-            else first.folder)
+    return dataclasses.replace(
+        first, target=target, backend=record.backend if record
+        else first.backend, plan=dataclasses.replace(
+            plan, mode=model.FOCUSED, focus=(),
+            expression=rerun.expression(names), skip=''))
 
 
-def show(ending: outcome.Outcome, console=None) -> int:
+def _show_rerun(first, names, judged):
+    """Show how a rerun ended; return its exit code."""
+    ended = rerun.conclude(first.result, names, judged)
+    say = terminal.printer()
+    say(f'The verdict of the first run remains: {first}')
+    terminal.show_sections(say, report.ended(ended))
+    _show_source(judged)
+    return ended.exit_code
+
+
+def show(judged: verdict.Judged, console=None) -> int:
     """Show how a run ended; return the exit code of its verdict."""
-    terminal.show(report.view(ending.result, ending.verdict).run,
-                  console=console)
-    if ending.source:
-        terminal.printer(console)(f'Results: {ending.source}')
-    return ending.verdict.exit_code
+    terminal.show(report.view(judged).run, console=console)
+    _show_source(judged, console)
+    return judged.verdict.exit_code
+
+
+def _show_source(judged, console=None):
+    if judged.result.source:
+        terminal.printer(console)(f'Results: {judged.result.source}')
 
 
 def request_of(args, target: runs.Target | None = None

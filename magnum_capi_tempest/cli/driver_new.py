@@ -35,7 +35,7 @@ class New(base.Command):
             help='One word; the driver is called k8s_NAME_v1 and its '
                  'distribution magnum-NAME.')
         parser.add_argument(
-            '--folder', type=pathlib.Path, metavar='DIR',
+            '--output', type=pathlib.Path, metavar='DIR',
             help='Folder to write it to, new or empty (default: magnum-NAME).')
         return parser
 
@@ -46,7 +46,7 @@ class New(base.Command):
                 f'{args.name!r} is not a valid name for a driver',
                 hint='Use at most 30 lower-case letters and digits, a letter '
                      'first; "mine" makes the driver k8s_mine_v1')
-        folder = args.folder or pathlib.Path(f'magnum-{args.name}')
+        folder = args.output or pathlib.Path(f'magnum-{args.name}')
         written = write(args.name, folder)
         for path in written:
             print(path, file=self.app.stdout)
@@ -68,7 +68,7 @@ def write(name, folder) -> list[pathlib.Path]:
         if folder.exists() and any(folder.iterdir()):
             raise errors.UsageError(
                 'The folder is not empty', where=folder,
-                hint='Name another one with --folder')
+                hint='Name another one with --output')
         for path in sorted(source.rglob('*')):
             if path.suffix not in ('.py', '.toml', '.yaml', '.rst'):
                 continue

@@ -85,7 +85,7 @@ class Test(base.Judging):
             default=[], metavar='NAME=VALUE', help='Option to set in '
             '[magnum_capi] of tempest.conf; may be repeated.')
         parser.add_argument(
-            '--folder', type=pathlib.Path, metavar='DIR',
+            '--output', type=pathlib.Path, metavar='DIR',
             help='Folder for the reports (default: a new one below the state '
                  'folder).')
         return parser
@@ -104,7 +104,7 @@ class Test(base.Judging):
                 'The driver is tested in a sandbox, and there is none here',
                 where=sys.prefix, hint='Run pip install . ./sandbox in a '
                 'checkout of the repository, or test on a cloud with --cloud')
-        folder = (args.folder or runs.new_results('driver-')).absolute()
+        folder = (args.output or runs.new_results('driver-')).absolute()
         ended = driver_report.Ended()
         found, left = (of_cloud if args.cloud else self._in_sandbox.run)(
             args, folder, ended)

@@ -7,6 +7,7 @@ import pathlib
 import sys
 
 from magnum_capi.cli import base
+from magnum_capi.cli import endings
 from magnum_capi import errors
 from magnum_capi import outfile
 from magnum_capi_tempest.evidence import collect
@@ -16,14 +17,14 @@ class Collect(base.Judging):
     """Collect evidence from a management cluster and logs.
 
     Secrets are not read, and known forms of secrets are redacted from what is
-    written. Exit code: 0 everything was collected, 1 something could not be
-    read, which is then named.
+    written. Exit code: 0 everything was collected, 2 wrong usage, 3 something
+    could not be read, which is then named.
     """
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
         parser.add_argument(
-            '--folder', required=True, type=pathlib.Path, metavar='DIR',
+            '--output', required=True, type=pathlib.Path, metavar='DIR',
             help='Folder to write to.')
         parser.add_argument(
             '--kubeconfig', type=pathlib.Path, metavar='FILE',
@@ -45,13 +46,13 @@ class Collect(base.Judging):
                 'There is nothing to collect',
                 hint='Use --kubeconfig or --logs, or set KUBECONFIG')
         mode = outfile.PUBLIC if args.public else outfile.PRIVATE
-        missed = collect.from_logs(args.logs, args.folder / 'logs', mode)
+        missed = collect.from_logs(args.logs, args.output / 'logs', mode)
         if source:
             try:
                 missed += collect.from_management(
-                    source, args.folder / 'management', mode)
+                    source, args.output / 'management', mode)
             except (errors.EnvironmentProblem, errors.UsageError) as e:
                 missed.append(str(e))
         for line in missed:
             print(f'magnum-capi: not collected: {line}', file=sys.stderr)
-        return 1 if missed else 0
+        return endings.BROKEN if missed else 0

@@ -7,7 +7,6 @@ import pathlib
 import sys
 
 from magnum_capi.cli import base
-from magnum_capi.cli import endings
 from magnum_capi import errors
 from magnum_capi_tempest import leaks
 from magnum_capi_tempest.leaks import record
@@ -51,9 +50,7 @@ class Leaks(base.Judging):
                 hint='Name the artifact_dir of a run with --artefacts')
         left = _left(found, artefacts)
         print(left, file=self.app.stdout)
-        if left.leaks:
-            return 1
-        return 0 if left.clean else endings.BROKEN
+        return left.exit_code
 
 
 @contextlib.contextmanager

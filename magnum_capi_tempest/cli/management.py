@@ -5,6 +5,8 @@
 import pathlib
 import sys
 
+from cliff import command
+
 from magnum_capi.cli import base
 from magnum_capi import errors
 from magnum_capi import progress
@@ -16,7 +18,7 @@ from magnum_capi import progress
 _HOSTED = ('infrastructure', 'addon_provider', 'driver', 'images', 'mirror')
 
 
-class _OfDirectory(base.Command):
+class _OfDirectory(command.Command):
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
@@ -27,7 +29,7 @@ class _OfDirectory(base.Command):
         return parser
 
 
-class Up(_OfDirectory):
+class Up(_OfDirectory, base.Command):
     """Start a management cluster with Cluster API on this machine.
 
     Prints the path of its kubeconfig. Does nothing if it is already up.
@@ -105,41 +107,50 @@ class Up(_OfDirectory):
         print(cluster.kubeconfig)
 
 
-class Down(_OfDirectory):
+class Down(_OfDirectory, base.Command):
     """Stop the management cluster and remove all of its files."""
 
     def take_action(self, args):
         from magnum_capi_tempest.management import standalone
-        standalone.down(args.directory or standalone.default_directory())
+        directory = args.directory or standalone.default_directory()
+        known = directory.is_dir()
+        standalone.down(directory)
+        if not known:
+            print(f'There is no management cluster ({directory})',
+                  file=sys.stderr)
 
 
-class Status(_OfDirectory):
+class Status(_OfDirectory, base.Verdict, base.Lister):
     """Show the state of the management cluster and its programs.
 
-    Exit code: 0 all programs are ready, 1 some are not, or none is running.
+    Memory and CPU time of pods are not known here. Exit code: 0 all programs
+    are ready, 1 some are not, or none is running.
     """
 
     def take_action(self, args):
         from magnum_capi_tempest.management import standalone
         directory = args.directory or standalone.default_directory()
         found = standalone.status(directory)
-        for line in table(found):
-            print(line)
-        if not found:
-            print(f'No management cluster is running in {directory}')
-            return 1
-        print(f'kubeconfig: {standalone.kubeconfig(directory)}')
-        return 0 if all(ready for _, ready in found) else 1
+        self.code = int(not found or not all(ready for _, ready in found))
+        print(f'kubeconfig: {standalone.kubeconfig(directory)}' if found else
+              f'No management cluster is running in {directory}',
+              file=sys.stderr)
+        return ('Program', 'State', 'Ready', 'PID', 'Memory MiB', 'CPU s'), [
+            (one.name, one.state, ready, one.pid or '',
+             round(one.memory / 2**20) if one.pid else '',
+             round(one.cpu, 1) if one.pid else '')
+            for one, ready in found]
 
 
-class Check(base.Command):
+class Check(base.Judging):
     """Check that a management cluster has what drivers and tests need.
 
     Checks the kinds that its API server serves, the providers that are running
     and their releases, and the permissions of the kubeconfig's user. The
     management cluster may be any, not only one of "management up".
 
-    Exit code: 0 nothing is missing, 1 something is.
+    Exit code: 0 nothing is missing, 1 something is, 2 the kubeconfig cannot be
+    used, 3 the management cluster does not answer.
     """
 
     def get_parser(self, prog_name):
@@ -157,7 +168,7 @@ class Check(base.Command):
             help='Do not require the addon provider.')
         return parser
 
-    def take_action(self, args):
+    def act(self, args):
         from magnum_capi_tempest.management import hosted
         from magnum_capi_tempest.management import inspection
         from magnum_capi_tempest.management import standalone
@@ -176,23 +187,3 @@ class Check(base.Command):
         if not report.problems:
             print(f'{report.server} serves all {report.seen} kinds')
         return 1 if report.problems else 0
-
-
-def table(found) -> list[str]:
-    """Lines for (:class:`..supervision.Status`, ready) pairs; pure."""
-    if not found:
-        return []
-    width = max(26, *(len(s.name) + 1 for s, _ in found))
-    lines = [f'{"PROGRAM":{width}}{"STATE":10}{"READY":7}{"PID":>8}'
-             f'{"MEMORY MiB":>12}{"CPU s":>8}']
-    for s, ready in found:
-        lines.append(
-            f'{s.name:{width}}{s.state:10}{"yes" if ready else "no":7}'
-            f'{s.pid or "-":>8}{s.memory / 2**20:12.0f}{s.cpu:8.1f}')
-    if not any(s.pid for s, _ in found):
-        # The resources that pods use are unknown here.
-        return [line[:width + 17].rstrip() for line in lines]
-    total = sum(s.memory for s, _ in found) / 2**20
-    lines.append(f'{"all":{width + 17}}{"":8}{total:12.0f}'
-                 f'{sum(s.cpu for s, _ in found):8.1f}')
-    return lines

@@ -8,17 +8,19 @@ from magnum_capi.cli import base
 from magnum_capi import errors
 from magnum_capi_tempest import report
 from magnum_capi_tempest.report import html
+from magnum_capi_tempest.report import json_
+from magnum_capi_tempest.report import markdown
 from magnum_capi_tempest.report import subunit
 from magnum_capi_tempest.report import terminal
 from magnum_capi_tempest.scorecard import forms
 from magnum_capi_tempest.scorecard import report as driver_reports
 
 
-class Show(base.Command):
+class Show(base.Judging):
     """Show the result of a recorded test run.
 
-    Exit code: 0 all passed, 1 something failed or nothing ran, 2 the file is
-    not a subunit stream.
+    Exit code: 0 all passed, 1 something failed, 2 the file is not a subunit
+    stream, 3 nothing ran, or the record is damaged.
     """
 
     def get_parser(self, prog_name):
@@ -31,34 +33,35 @@ class Show(base.Command):
             '--title',
             help='Title of the report (default: the name of the file).')
         parser.add_argument(
+            '-f', '--format', choices=('text', 'markdown', 'json'),
+            default='text', help='Output format (default: text).')
+        parser.add_argument(
             '--html', type=pathlib.Path, metavar='FILE',
             help='Also write the HTML report to this file.')
         parser.add_argument(
-            '--folder', type=pathlib.Path,
+            '--output', type=pathlib.Path, metavar='DIR',
             help='Also write the report in every format (HTML, JUnit, JSON, '
                  'Markdown) to this folder, and a text file with everything '
                  'about each failed test.')
         return parser
 
-    def take_action(self, args):
-        return show(args.stream, title=args.title or args.stream.stem,
-                    page=args.html, folder=args.folder)
-
-
-def show(stream, *, title, page=None, folder=None, console=None):
-    """Show a stream and write the requested files; return the exit code."""
-    run = subunit.read(stream, title=title)
-    written = failures = None
-    if folder:
-        written = report.write(run, folder)['report.html']
-        failures = report.write_failures(run, folder)
-    if page:
-        written = report.write_file(page, html.render(run))
-    terminal.show(run, report=written, failures=failures, console=console)
-    if run.failures and not folder:
-        terminal.printer(console)(
-            f'All of it is in {stream}; --folder DIR writes it as text')
-    return 0 if run.ok else 1
+    def act(self, args):
+        run = subunit.read(args.stream, title=args.title or args.stream.stem)
+        written = failures = None
+        if args.output:
+            written = report.write(run, args.output)['report.html']
+            failures = report.write_failures(run, args.output)
+        if args.html:
+            written = report.write_file(args.html, html.render(run))
+        if args.format != 'text':
+            form = json_ if args.format == 'json' else markdown
+            self.app.stdout.write(form.render(run))
+            return run.exit_code
+        terminal.show(run, report=written, failures=failures)
+        if run.failures and not args.output:
+            terminal.printer()(f'All of it is in {args.stream}; --output DIR '
+                               'writes it as text')
+        return run.exit_code
 
 
 class Matrix(base.Judging):
@@ -71,8 +74,8 @@ class Matrix(base.Judging):
         parser = super().get_parser(prog_name)
         _add_files(parser)
         parser.add_argument(
-            '-f', '--format', choices=('text', 'markdown'), default='text',
-            help='Output format (default: text).')
+            '-f', '--format', choices=('text', 'markdown', 'json'),
+            default='text', help='Output format (default: text).')
         parser.add_argument(
             '--html', type=pathlib.Path, metavar='FILE',
             help='Also write the comparison as one HTML page to this file.')
@@ -86,7 +89,9 @@ class Matrix(base.Judging):
         if args.format == 'text':
             forms.show(found, page=written)
         else:
-            self.app.stdout.write(forms.to_markdown(found))
+            self.app.stdout.write(
+                forms.to_markdown(found) if args.format == 'markdown'
+                else json_.dumps(found))
         return 0 if forms.good(found) else 1
 
 

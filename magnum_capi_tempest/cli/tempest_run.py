@@ -4,7 +4,6 @@
 
 import pathlib
 import shlex
-import sys
 
 from magnum_capi.cli import base
 from magnum_capi import errors
@@ -22,8 +21,8 @@ class Run(base.Judging):
     After Ctrl-C, the interrupted tests delete what they created, and the
     command waits for that; after SIGTERM it waits for --grace seconds. Then,
     or when it is interrupted again, it lists what is left, with the commands
-    that remove it. Exit code: 0 all tests passed, 1 some failed or none ran, 3
-    Tempest could not be run, or ended before all tests had run.
+    that remove it. Exit code: 0 all tests passed, 1 some failed, 2 wrong
+    usage, 3 none ran, or Tempest ended before all tests had run.
     """
 
     def get_parser(self, prog_name):
@@ -38,7 +37,7 @@ class Run(base.Judging):
             help='Number of parallel workers, limited by the users in '
                  'accounts.yaml (default: 2).')
         parser.add_argument(
-            '--results', type=pathlib.Path, metavar='DIR',
+            '--output', type=pathlib.Path, metavar='DIR',
             help='Folder for the reports (default: a new one below the state '
                  'folder).')
         parser.add_argument(
@@ -57,7 +56,7 @@ class Run(base.Judging):
             if not regex:
                 raise errors.UsageError('No test failed in that run',
                                         where=args.failed)
-        results = (args.results or runs.new_results()).absolute()
+        results = (args.output or runs.new_results()).absolute()
         facts = {'tests': regex}
         stream = results / runs.STREAM
         again = shlex.join(['magnum-capi', 'tempest', 'run', str(args.folder),
@@ -72,11 +71,8 @@ class Run(base.Judging):
             report.summarise(e.stream, results, 'tempest run', facts,
                              outcome='interrupted', again=again)
             raise
-        except runs.NothingRan as e:
-            print(f'magnum-capi: {e}', file=sys.stderr)
-            return 1
-        return 0 if report.summarise(
-            stream, results, 'tempest run', facts, again=again).ok else 1
+        return report.summarise(stream, results, 'tempest run', facts,
+                                again=again).exit_code
 
 
 def add_tests(parser):

@@ -214,7 +214,7 @@ def _recognize(path, head):
         what = 'It is a text file, not an archive'
     else:
         what = 'It is not a gzip file'
-    raise damage.Damage(what, where=path, hint=hint)
+    raise damage.AnotherKind(what, where=path, hint=hint)
 
 
 def _is_text(head):

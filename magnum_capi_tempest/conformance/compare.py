@@ -44,26 +44,6 @@ _LABEL = re.compile(r'\[[^\[\]]*\]')
 
 
 @dataclasses.dataclass(frozen=True)
-class Judged:
-    """A result with its :class:`~.verdict.Verdict`."""
-
-    result: model.Result
-    verdict: verdicts.Verdict
-
-    @property
-    def conclusion(self) -> str:
-        """The verdict in a few words, without its name."""
-        if self.verdict.reasons:
-            return self.verdict.reasons[0]
-        number = len(self.result.ran)
-        return ('the one spec that ran passed' if number == 1
-                else f'all {number} specs that ran passed')
-
-    def __str__(self):
-        return f'{self.verdict.outcome.upper()}: {self.conclusion}'
-
-
-@dataclasses.dataclass(frozen=True)
 class Unreadable:
     """A record below a folder that could not be read, and why."""
 
@@ -206,7 +186,7 @@ class Matrix:
     """
 
     versions: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[tuple[Judged, ...], ...]], ...]
+    rows: tuple[tuple[str, tuple[tuple[verdicts.Judged, ...], ...]], ...]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -217,7 +197,7 @@ class Comparison:
     :param unreadable: records that are not among the runs.
     """
 
-    runs: tuple[Judged, ...]
+    runs: tuple[verdicts.Judged, ...]
     differences: tuple[Difference, ...]
     unreadable: tuple[Unreadable, ...] = ()
 
@@ -299,7 +279,7 @@ class Comparison:
 def compare(judged, unreadable=()) -> Comparison:
     """Compare results.
 
-    :param judged: two or more :class:`Judged`, the baseline first.
+    :param judged: two or more :class:`~.verdict.Judged`, the baseline first.
     :param unreadable: :class:`Unreadable` records.
     :raises UsageError: fewer than two.
     """

@@ -12,3 +12,9 @@ class Damage(errors.MagnumCapiError):
     """
 
     exit_code = 3
+
+
+class AnotherKind(Damage):
+    """A file that somebody named is no record of results: wrong usage."""
+
+    exit_code = 2

@@ -18,10 +18,10 @@ import types
 
 from magnum_capi_tempest.conformance import archive
 from magnum_capi_tempest.conformance import charts
-from magnum_capi_tempest.conformance import compare
 from magnum_capi_tempest.conformance import failures
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance import rerun
+from magnum_capi_tempest.conformance import verdict as verdicts
 from magnum_capi_tempest.report import model as report
 from magnum_capi_tempest import texts
 
@@ -52,14 +52,14 @@ _STATUS = {
 class View:
     """What every format shows.
 
-    :param judged: :class:`~.compare.Judged`.
+    :param judged: :class:`~.verdict.Judged`.
     :param run: the same in the form of the report package.
     :param causes: of the failures.
     :param reruns: results of rerunning failures, and ``again`` what they say
         about each failure.
     """
 
-    judged: compare.Judged
+    judged: verdicts.Judged
     run: report.Run
     causes: tuple[failures.Cause, ...]
     reruns: tuple[model.Result, ...] = ()
@@ -72,15 +72,14 @@ class View:
                 else 'NOT eligible for certification')
 
 
-def view(result, verdict, reruns=()) -> View:
+def view(judged, reruns=()) -> View:
     """The view of a run.
 
-    :param result: :class:`~.model.Result`.
-    :param verdict: :class:`~.verdict.Verdict` on it.
+    :param judged: :class:`~.verdict.Judged`.
     :param reruns: results of rerunning its failures. They are shown, but do
         not change the verdict.
     """
-    judged = compare.Judged(result, verdict)
+    result, verdict = judged.result, judged.verdict
     causes = failures.causes(result.failures, result.cluster.nodes)
     again = rerun.label(result, reruns) if reruns else ()
     run = report.Run(

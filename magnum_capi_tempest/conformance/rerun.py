@@ -46,7 +46,7 @@ class Ended:
     """The outcome of a rerun.
 
     :param deviations: how it differs from what was requested.
-    :param broken: reasons of runs that the harness did not complete.
+    :param broken: why the harness did not complete it.
     """
 
     again: tuple[RerunSpec, ...]
@@ -88,70 +88,44 @@ def wanted(result) -> tuple[str, ...]:
                             where=result.source, hint=hint)
 
 
-def expressions(names, most=runner.LONGEST) -> tuple[str, ...]:
-    """Regular expressions (in Go's syntax) that match only these names.
+def expression(names) -> str:
+    """The regular expression (in Go's syntax) that matches only these names.
 
-    One per run: usually a single one, more if it would exceed ``most`` bytes,
-    the longest argument that Linux supports.
-
-    :raises UsageError: a single name is too long, or there are no names: an
-        empty expression would match everything.
+    :raises UsageError: there are no names: an empty one would match
+        everything.
     """
     if not names:
         raise errors.UsageError('There is nothing to rerun')
     # The reader strips names, Ginkgo does not.
-    head, tail = f'^{SUITE} *(', ') *$'
-    room = most - len(head) - len(tail)
-    chunks, used = [[]], 0
-    for name in map(runner.quote, names):
-        length = len(name.encode()) + 1
-        if length > room:
-            raise errors.UsageError(
-                'The name of a spec is too long for a regular expression of '
-                f'{most} bytes', last_seen=name[:200])
-        if used + length > room:
-            chunks.append([])
-            used = 0
-        chunks[-1].append(name)
-        used += length
-    return tuple(head + '|'.join(chunk) + tail for chunk in chunks)
+    return f'^{SUITE} *({"|".join(map(runner.quote, names))}) *$'
 
 
-def conclude(result, names, rounds) -> Ended:
+def conclude(result, names, judged) -> Ended:
     """The outcome of rerunning failures.
 
     :param result: of the first run.
     :param names: the specs that were rerun.
-    :param rounds: for each repetition, a list of (result, verdict), one for
-        each of :func:`expressions`.
+    :param judged: :class:`~.verdict.Judged` of the rerun.
     """
-    everything = [result for pairs in rounds for result, _ in pairs]
-    found = [line for pairs in rounds for line in deviations(
-        names, [result for result, _ in pairs])]
-    broken = [reason for pairs in rounds for _, verdict in pairs
-              for reason in verdict.reasons[:1]
-              if verdict.outcome == verdicts.HARNESS_ERROR]
-    return Ended(label(result, everything), tuple(dict.fromkeys(found)),
-                 tuple(broken))
+    broken = judged.verdict.outcome == verdicts.HARNESS_ERROR
+    return Ended(label(result, [judged.result]),
+                 deviations(names, judged.result),
+                 judged.verdict.reasons[:1] if broken else ())
 
 
-def deviations(names, results) -> tuple[str, ...]:
-    """How these runs differ from what was requested, a line each.
+def deviations(names, result) -> tuple[str, ...]:
+    """How a rerun differs from what was requested, a line each.
 
     :param names: the specs asked for.
-    :param results: of the runs, one for each of :func:`expressions`.
     """
     found = []
-    asked = set(names)
-    ran = {spec.name for result in results for spec in result.ran}
-    planned = [result.planned for result in results]
+    asked, ran = set(names), {spec.name for spec in result.ran}
     # Kubernetes 1.33 has seven pairs of specs with one name; both run.
-    twins = sum(len(result.ran) - len({spec.name for spec in result.ran})
-                for result in results)
-    if None in planned:
-        found.append('A run did not report how many specs it would run')
-    elif sum(planned) != len(asked) + twins:
-        found.append(f'{sum(planned)} specs were planned, but {len(asked)} '
+    twins = len(result.ran) - len(ran)
+    if result.planned is None:
+        found.append('The run did not report how many specs it would run')
+    elif result.planned != len(asked) + twins:
+        found.append(f'{result.planned} specs were planned, but {len(asked)} '
                      'were requested')
     for what, some in (('did not run', asked - ran),
                        ('ran and was not asked for', ran - asked)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the records that a user names, and what is known about their clusters.
+"""Finds the records that a user names, reads them once, and judges them.
 
 A record is an archive, a folder with one, or a folder with Hydrophone's files.
 An archive does not say which Magnum driver created the cluster. That is known,
@@ -12,11 +12,13 @@ import dataclasses
 import json
 import os
 import pathlib
+import types
 
 from magnum_capi import errors
 from magnum_capi_tempest.conformance import archive
 from magnum_capi_tempest.conformance import compare
 from magnum_capi_tempest.conformance import damage
+from magnum_capi_tempest.conformance import infra
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance import verdict as verdicts
@@ -53,7 +55,27 @@ class Notes:
     run: runs.Run | None = None
 
 
-def load(given, *, title=None, copy_to=None) -> compare.Judged:
+def of_run(run) -> verdicts.Judged:
+    """The judged results of a run, as they are in its folder.
+
+    :param run: :class:`~.run.runs.Run`.
+    :raises Damage: they are gone, or broken.
+    """
+    return _judged(archive.read(run.source, title=run.folder.name,
+                                sha256=run.sha256), _of(run))
+
+
+def of_nothing(run, reason: str) -> verdicts.Judged:
+    """A run of which nothing is known: the harness failed.
+
+    :param run: :class:`~.run.runs.Run`.
+    """
+    return _judged(model.Result(
+        run.folder.name, '', run.backend, infra_errors=(model.InfraError(
+            infra.classify(reason), model.E2E, reason),)), _of(run))
+
+
+def load(given, *, title=None, copy_to=None) -> verdicts.Judged:
     """Read a record and judge it.
 
     :param given: see :data:`FORM`.
@@ -67,7 +89,7 @@ def load(given, *, title=None, copy_to=None) -> compare.Judged:
 
 
 def loaded(given, *, title=None, copy_to=None
-           ) -> tuple[compare.Judged, Notes]:
+           ) -> tuple[verdicts.Judged, Notes]:
     """Like :func:`load`, together with what is known beside the record."""
     name, said = _parse(given)
     path = pathlib.Path(name)
@@ -77,22 +99,11 @@ def loaded(given, *, title=None, copy_to=None
             hint=f'magnum-capi conformance attach {path}')
     result = archive.read(path, title=title, copy_to=copy_to)
     notes = _notes(path, result)
-    cluster = _filled(notes.cluster, result.cluster)
-    if result.cluster.kubernetes:
-        # An archive is the best source for its version.
-        said.pop('kubernetes', None)
-    result = dataclasses.replace(
-        result, cluster=dataclasses.replace(cluster, **said),
-        # Of a run that was started elsewhere, the plan is not known.
-        mode=(notes.run.plan.mode if notes.run and not notes.run.elsewhere
-              and result.mode == model.UNKNOWN else result.mode),
-        stand_in_images=result.stand_in_images or notes.stand_in,
-        cluster_warnings=notes.warnings)
-    return compare.Judged(result, verdicts.judge(result)), notes
+    return _judged(result, notes, said), notes
 
 
 def load_all(given) -> tuple[
-        list[compare.Judged], list[compare.Unreadable]]:
+        list[verdicts.Judged], list[compare.Unreadable]]:
     """Read several records; titles of records with the same name differ.
 
     :param given: for a folder that is no record, all records below it.
@@ -146,10 +157,31 @@ def _unfetched(path):
 def _notes(path, result):
     notes = _report_beside(path, result.sha256)
     run = runs.beside(path, result.sha256)
-    if run is None:
-        return notes
+    return _of(run, notes) if run else notes
+
+
+def _of(run, notes=Notes()):
+    """What a run knows, and what else is known beside its record."""
     return Notes(_filled(run.about, notes.cluster),
                  notes.stand_in or run.plan.stand_in, run.warnings, run)
+
+
+def _judged(result, notes, said=types.MappingProxyType({})):
+    """A result, completed by what is known beside its record, and judged.
+
+    :param said: what a user says about the cluster.
+    """
+    cluster = _filled(notes.cluster, result.cluster)
+    # A record is the best source for its version.
+    known = {field: value for field, value in said.items()
+             if field != 'kubernetes' or not result.cluster.kubernetes}
+    return verdicts.judged(dataclasses.replace(
+        result, cluster=dataclasses.replace(cluster, **known),
+        # Of a run that was started elsewhere, the plan is not known.
+        mode=(notes.run.plan.mode if notes.run and not notes.run.elsewhere
+              and result.mode == model.UNKNOWN else result.mode),
+        stand_in_images=result.stand_in_images or notes.stand_in,
+        cluster_warnings=notes.warnings))
 
 
 def _filled(first, second):

@@ -66,6 +66,31 @@ class Verdict:
         return self.outcome in (PASSED, FAILED)
 
 
+@dataclasses.dataclass(frozen=True)
+class Judged:
+    """A result with the verdict on it."""
+
+    result: model.Result
+    verdict: Verdict
+
+    @property
+    def conclusion(self) -> str:
+        """The verdict in a few words, without its name."""
+        if self.verdict.reasons:
+            return self.verdict.reasons[0]
+        number = len(self.result.ran)
+        return ('the one spec that ran passed' if number == 1
+                else f'all {number} specs that ran passed')
+
+    def __str__(self):
+        return f'{self.verdict.outcome.upper()}: {self.conclusion}'
+
+
+def judged(result, wanted=None) -> Judged:
+    """A result with the verdict on it; see :func:`judge`."""
+    return Judged(result, judge(result, wanted))
+
+
 def judge(result, wanted=None) -> Verdict:
     """Judge a result.
 

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The harness's client for Kubernetes APIs, using package ``kubernetes``."""
+"""The harness's client for Kubernetes APIs, which does not try again."""

@@ -1,242 +1,97 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A connection to a Kubernetes API, usually that of a kubeconfig.
+"""How to reach the cluster of a kubeconfig whose user a program may log in.
 
-The ``kubernetes`` library reads the kubeconfig, including programs that log
-in. This module corrects some of the library's behaviour:
-
-- it leaves the private key in a file below /tmp until the process ends, and
-  forever if that is killed. Here, the key is loaded into a TLS context when a
-  client is created, and the file is removed; if a process is killed in
-  between, the next one removes its file;
-- the oldest supported version of the library ignores unknown keys, and so may
-  use the wrong identity or server. Such keys are refused by name;
-- a token in a file is not read again when it has been renewed;
-- a proxy in the environment would be used even for this machine;
-- Python 3.13 requires extensions that Magnum's CA does not add to
-  certificates;
-- urllib3 1.26, which OpenStack is pinned to until 2025.2, names no IP address
-  to ssl, which would refuse to connect. urllib3 checks the name by itself.
+Everything else is read, and checked, as the library does for Magnum's driver:
+see :mod:`magnum_capi.kube.access`. There programs are refused; here they are
+those of whoever runs a test. The package ``kubernetes`` calls them
+(https://kubernetes.io/docs/reference/access-authn-authz/authentication/
+#client-go-credential-plugins).
 """
 
-import contextlib
-import ipaddress
+import base64
+import collections.abc
+import dataclasses
+import datetime
+import os
 import pathlib
-import ssl
-import threading
-from urllib import parse
 
 from magnum_capi import errors
+from magnum_capi.kube import access
 from magnum_capi.kube import kubeconfig_file
-from magnum_capi import scratch
 
-#: The library caches its files by content, for the whole process: of two
-#: clients created at the same time, one would remove the other's.
-_LOCK = threading.Lock()
-
-#: Keys of a cluster and a user that the library and :func:`files` support.
-_CLUSTER = (*kubeconfig_file.AUTHORITY, 'proxy-url', 'tls-server-name')
-_USER = (*kubeconfig_file.CERTIFICATE, 'token', 'tokenFile', 'exec')
-_PROVIDERS = ('gcp', 'oidc')
-
-#: Arguments of urllib3 that a TLS context replaces.
-_FILES = ('ca_certs', 'ca_cert_data', 'cert_file', 'key_file')
+_UTC = datetime.timezone.utc
+#: What a program returns, and the same in a kubeconfig.
+_DATA = {'clientCertificateData': 'client-certificate-data',
+         'clientKeyData': 'client-key-data'}
 
 
-def load(kubeconfig):
-    """Return a ``kubernetes.client.ApiClient`` that needs no files.
+def load(kubeconfig: str | os.PathLike
+         ) -> tuple[access.Access, datetime.datetime | None]:
+    """Read a kubeconfig, and log its user in if that needs a program.
 
-    It does not retry; callers do.
-
-    :param kubeconfig: path.
-    :raises EnvironmentProblem: the library is not installed.
+    :returns: how to connect, and until when; None: for ever.
+    :raises EnvironmentProblem: the library that calls programs is missing.
     :raises UsageError: the file is missing, not a kubeconfig, or one with
-        unsupported keys; its content is never quoted.
+        unsupported keys, or its program did not log in; neither the file nor
+        the program is quoted.
     """
-    with files(kubeconfig) as api:
-        if api.configuration.host.startswith('https:'):
-            arguments = api.rest_client.pool_manager.connection_pool_kw
-            with _usable(kubeconfig):
-                context = _context(arguments)
-            for name in _FILES:
-                arguments.pop(name, None)
-            arguments['ssl_context'] = context
-        return api
+    current = kubeconfig_file.read(pathlib.Path(kubeconfig).absolute())
+    user = dict(current.user)
+    program = user.pop('exec', None)
+    until = None
+    if program:
+        said = _said_by(program, current)
+        until = _moment(said.get('expirationTimestamp'))
+        token = said.get('token', '')
+        if not token and not _DATA.keys() <= said.keys():
+            # It must not become an anonymous request.
+            raise _failed(current, 'it printed no credential')
+        if not kubeconfig_file.is_token(token):
+            raise _failed(current, 'its token cannot be sent as one')
+        user |= {key: base64.b64encode(said[name].encode()).decode()
+                 for name, key in _DATA.items() if name in said}
+        user['token'] = token or user.get('token')
+    return access.of(dataclasses.replace(current, user=user)), until
 
 
-@contextlib.contextmanager
-def files(kubeconfig):
-    """Yield an ``ApiClient`` whose key and certificate are in files.
-
-    Only their owner can read them, and they exist until the block ends; only
-    one block at a time.
-
-    :raises: like :func:`load`.
-    """
-    client, config = _library()
-    current = _current(kubeconfig)
-    configuration = client.Configuration()
-    with _LOCK, scratch.folder('magnum-capi-key-', None) as private:
-        with _usable(kubeconfig):
-            config.load_kube_config(
-                str(kubeconfig), client_configuration=configuration,
-                persist_config=False, temp_file_path=str(private.path))
-            # Before 35.0, it would name the files of an earlier client.
-            config.kube_config._temp_files.clear()
-            _follow_token(configuration, current)
-            _check_token(configuration)
-        # Three retries with growing pauses would delay every failure by ten
-        # seconds.
-        configuration.retries = 0
-        if current.cluster.get('proxy-url'):
-            # 33.1 ignores it.
-            configuration.proxy = current.cluster['proxy-url']
-        elif is_here(configuration.host):
-            configuration.proxy = None
-        yield client.ApiClient(configuration)
+def expired(until: datetime.datetime | None) -> bool:
+    """Whether a user has to be logged in again."""
+    return until is not None and datetime.datetime.now(_UTC) >= until
 
 
-def client_for(server, ca, certificate):
-    """Return an ``ApiClient`` for a server, whose key is not copied.
-
-    It does not retry, and uses no proxy.
-
-    :param server: URL.
-    :param ca: path of the server's authority, or its certificate as PEM
-        text; None for a server without TLS.
-    :param certificate: paths of the client's certificate and key, or None.
-    :raises OSError: a file cannot be read, or contains no certificate.
-    """
-    client, _ = _library()
-    configuration = client.Configuration(host=server)
-    configuration.proxy = None
-    configuration.retries = 0
-    api = client.ApiClient(configuration)
-    if ca:
-        pem = str(ca).startswith('-----BEGIN')
-        context = ssl.create_default_context(
-            cafile=None if pem else ca, cadata=ca if pem else None)
-        context.check_hostname = False
-        context.verify_flags &= ~ssl.VERIFY_X509_STRICT
-        if certificate:
-            context.load_cert_chain(*certificate)
-        arguments = api.rest_client.pool_manager.connection_pool_kw
-        for name in _FILES:
-            arguments.pop(name, None)
-        arguments['ssl_context'] = context
-    return api
-
-
-def is_here(url):
-    """Return whether a URL leads to this machine's loopback addresses."""
-    host = parse.urlsplit(url).hostname or ''
+def _said_by(program, current) -> collections.abc.Mapping:
+    """The status of the ExecCredential that a program prints."""
     try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == 'localhost'
-
-
-def _library():
-    try:
-        from kubernetes import client
-        from kubernetes import config
+        from kubernetes.config import exec_provider
+        from kubernetes.config import kube_config
     except ImportError as e:
         raise errors.EnvironmentProblem(
             'The Python package kubernetes is not installed',
             hint='pip install kubernetes') from e
-    return client, config
-
-
-def _current(path):
-    found = kubeconfig_file.read(pathlib.Path(path))
-    found.require(_CLUSTER, (*_USER, *_logins(found.user)))
-    for kind, section, names in (
-            ('cluster', found.cluster, ('certificate-authority',)),
-            ('user', found.user, ('client-certificate', 'client-key'))):
-        for name in names:
-            _check_file(found.where, kind, section, name)
-    return found
-
-
-def _check_file(where, kind, section, name):
-    """Refuse a file that the library would ignore, or fail to name.
-
-    The file's name is not quoted: it may be a misplaced key.
-    """
-    if not section.get(name) or section.get(f'{name}-data'):
-        return
-    if f'{name}-data' in section:
-        raise errors.UsageError(
-            f'"{name}-data" of its {kind} is empty and hides "{name}"',
-            where=where, hint='Remove the empty key')
-    if not (where.parent / str(section[name])).is_file():
-        raise errors.UsageError(
-            f'"{name}" of its {kind} names no file', where=where)
-
-
-def _logins(user):
-    """Other keys that the library supports, depending on their content."""
-    if user.get('username') and user.get('password'):
-        yield from ('username', 'password')
-    provider = user.get('auth-provider')
-    if isinstance(provider, dict) and provider.get('name') in _PROVIDERS:
-        yield 'auth-provider'
-
-
-def _follow_token(configuration, current):
-    """Strip white space around a token in a file, and read the file again.
-
-    Like client-go: tokens of service accounts are renewed within the hour. The
-    library does neither.
-    """
-    if not current.user.get('tokenFile'):
-        return
-    path = current.where.parent / current.user['tokenFile']
-    for name, header in configuration.api_key.items():
-        configuration.api_key[name] = ' '.join(
-            part.strip() for part in header.split(' ', 1))
-
-    def read(configuration):
-        with contextlib.suppress(OSError, UnicodeDecodeError):
-            token = path.read_text(encoding='utf-8').strip()
-            if token and kubeconfig_file.is_token(token):
-                for name in configuration.api_key:
-                    configuration.api_key[name] = f'Bearer {token}'
-
-    configuration.refresh_api_key_hook = read
-
-
-def _check_token(configuration):
-    # Its name there depends on the release.
-    for header in configuration.api_key.values():
-        if not kubeconfig_file.is_token(header.partition(' ')[2]):
-            raise ValueError('token')
-
-
-@contextlib.contextmanager
-def _usable(kubeconfig):
+    node = kube_config.ConfigNode
     try:
-        yield
+        said = exec_provider.ExecProvider(
+            node('exec', program), str(current.where.parent),
+            node('cluster', dict(current.cluster))).run()
     except Exception as e:
-        # The library raises any error of its parts, including PyYAML's. The
-        # text of the error is omitted: it may quote the file.
-        raise errors.UsageError(
-            f'Not a usable kubeconfig ({type(e).__name__})',
-            where=kubeconfig) from None
+        # Any error of its parts; its text may quote a secret.
+        raise _failed(current, type(e).__name__) from None
+    return {} if not isinstance(said, dict) else {
+        name: value for name, value in said.items()
+        if value and isinstance(value, str)}
 
 
-def _context(arguments):
-    """Create the TLS context that urllib3 would create from its arguments."""
-    from urllib3.util import ssl_
-    context = ssl_.create_urllib3_context(cert_reqs=arguments['cert_reqs'])
-    context.check_hostname = False
-    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
-    file, data = arguments.get('ca_certs'), arguments.get('ca_cert_data')
-    if file or data:
-        context.load_verify_locations(file, cadata=data)
-    else:
-        context.load_default_certs()
-    if arguments.get('cert_file'):
-        context.load_cert_chain(
-            arguments['cert_file'], arguments.get('key_file'))
-    return context
+def _failed(current, why) -> errors.UsageError:
+    return errors.UsageError(
+        'The program of the kubeconfig has not logged its user in',
+        where=current.where, last_seen=why,
+        hint='Try the same with kubectl')
+
+
+def _moment(stamp):
+    try:
+        moment = datetime.datetime.fromisoformat(stamp or '')
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=_UTC)

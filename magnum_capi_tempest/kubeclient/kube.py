@@ -2,20 +2,24 @@
 
 """Reads and changes objects of a Kubernetes API, as plain dicts.
 
-Requests go through the connection pool of the package ``kubernetes``: TLS,
-proxy and credentials, including those of an exec plugin, come from the
-kubeconfig, so that REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE and .netrc have no
-effect. Its calls and models are not used: since version 37 they reject answers
-of in-memory and older servers (a Pod without containers is a ValidationError),
-and how it selects the type of a patch differs between its versions.
+TLS, proxy and credentials come from the kubeconfig, see :mod:`.connection`, so
+that REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE and .netrc have no effect. The calls
+and models of the package ``kubernetes`` are not used: since version 37 they
+reject answers of in-memory and older servers (a Pod without containers is a
+ValidationError), and how it selects the type of a patch differs between its
+versions. Unlike the client of the driver, this one does not try again: a test
+sees each answer.
 """
 
 import base64
-import functools
 import json
+import pathlib
 from urllib import parse
 
+import urllib3
+
 from magnum_capi import errors
+from magnum_capi.kube import access
 from magnum_capi_tempest.kubeclient import connection
 
 #: Most seconds to connect, including the TLS handshake, which took more than
@@ -33,6 +37,9 @@ PAGE = 500
 JSON = 'application/json'
 #: https://www.rfc-editor.org/rfc/rfc6902, which custom resources support too.
 JSON_PATCH = 'application/json-patch+json'
+
+#: Connections that are kept.
+_CONNECTIONS = 4
 
 #: Attempts to apply a change that conflicts with another one.
 _TRIES = 5
@@ -78,9 +85,20 @@ class Client:
     """
 
     def __init__(self, kubeconfig, timeout=READ):
-        self._api = connection.load(kubeconfig)
+        self._kubeconfig = kubeconfig
         self._timeout = timeout
-        self.server = self._api.configuration.host.rstrip('/')
+        self._connect(*connection.load(kubeconfig))
+        self.server = self._access.server
+
+    def _connect(self, found, until):
+        self._access, self._until = found, until
+        self._pool = found.pool(_CONNECTIONS)
+
+    def _current(self) -> tuple[access.Access, urllib3.PoolManager]:
+        """How to connect now: the login of a program expires."""
+        if connection.expired(self._until):
+            self._connect(*connection.load(self._kubeconfig))
+        return self._access, self._pool
 
     def ask(self, method, path, body=None, kind=JSON, **query) -> dict:
         """Send a request and return the answer, empty if there is none.
@@ -248,36 +266,29 @@ class Client:
                     raise
         raise AssertionError('not reached')
 
-    def _send(self, *request):
-        import urllib3
-        try:
-            return self._request(*request).data
-        except (urllib3.exceptions.HTTPError, OSError) as e:
-            raise no_answer(e, self.server) from e
-
-    def _request(self, method, path, query=(), body=None, kind=JSON):
-        """The answer of urllib3, whose errors are left to the caller."""
-        import urllib3
+    def _send(self, method, path, query=(), body=None, kind=JSON) -> bytes:
         headers = {'Accept': f'{JSON}, */*'}
         if body is not None:
             headers['Content-Type'] = kind
             body = json.dumps(body).encode()
-        url = self.server + path
-        # Read anew for each request: an exec plugin's token expires.
-        token = self._api.configuration.auth_settings().get('BearerToken')
-        if token:
-            headers[token['key']] = token['value']
-        answer = self._api.rest_client.pool_manager.request(
-            method, url + (query and f'?{parse.urlencode(query)}' or ''),
-            body=body, headers=headers, retries=False,
-            timeout=urllib3.Timeout(connect=min(CONNECT, self._timeout),
-                                    read=self._timeout))
+        try:
+            found, pool = self._current()
+            answer = pool.request(
+                method, self.server + path
+                + (query and f'?{parse.urlencode(query)}' or ''),
+                body=body, headers=headers | found.headers(), retries=False,
+                timeout=urllib3.Timeout(connect=min(CONNECT, self._timeout),
+                                        read=self._timeout))
+        except (urllib3.exceptions.HTTPError, OSError,
+                errors.MagnumCapiError) as e:
+            # A token or a login may just be renewed.
+            raise no_answer(e, self.server) from e
         if not 200 <= answer.status < 300:
             raise KubeError(
                 f'The Kubernetes API answered {answer.status} to {method} '
                 f'{path}', where=self.server, status=answer.status,
                 last_seen=_message(answer))
-        return answer
+        return answer.data
 
 
 class Endpoint(Client):
@@ -290,18 +301,27 @@ class Endpoint(Client):
         anonymous.
     :param timeout: see :class:`Client`.
 
-    Files, and the library, are read with the first request.
+    Files are read with the first request. No proxy is used.
     """
 
     def __init__(self, server, ca=None, certificate=None, timeout=READ):
         self.server = server.rstrip('/')
         self._timeout = timeout
-        self._connect = functools.partial(
-            connection.client_for, self.server, ca, certificate)
+        self._files = ca, certificate
+        self._pool = None
 
-    @functools.cached_property
-    def _api(self):
-        return self._connect()
+    def _current(self):
+        if not self._pool:
+            ca, certificate = self._files
+            tls = None
+            if ca:
+                pem = str(ca).startswith('-----BEGIN')
+                tls = access.trusting(
+                    ca.encode() if pem else pathlib.Path(ca).read_bytes())
+                if certificate:
+                    tls.load_cert_chain(*certificate)
+            self._connect(access.Access(self.server, None, tls), None)
+        return self._access, self._pool
 
 
 def secret_text(value) -> str | None:

@@ -3,7 +3,7 @@
 """Sends GET requests to a cloud in clouds.yaml, with openstacksdk."""
 
 from magnum_capi import errors
-from magnum_capi_tempest.kubeclient import connection
+from magnum_capi.kube import access
 from magnum_capi_tempest.leaks import listing
 
 #: Timeout of a request, in seconds.
@@ -52,8 +52,7 @@ class Cloud:
                 app_name='magnum-capi').get_one(
                     cloud=name, api_timeout=TIMEOUT, **(settings or {}))
             self._connection = sdk.Connection(config=region)
-            if connection.is_here(
-                    region.get_auth_args().get('auth_url') or ''):
+            if access.is_here(region.get_auth_args().get('auth_url') or ''):
                 # A proxy in the environment is for other machines.
                 self._connection.session.session.trust_env = False
             self.user = self._connection.current_user_id

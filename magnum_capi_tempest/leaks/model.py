@@ -171,6 +171,11 @@ class Left:
         return not self.leaks and not self.unlisted
 
     @property
+    def exit_code(self) -> int:
+        """Of the command line: 0 nothing is left, 1 something, 3 unknown."""
+        return 1 if self.leaks else 3 if self.unlisted else 0
+
+    @property
     def commands(self) -> list[str]:
         """Commands that remove the leaks, in the order to run them in."""
         return [leak.thing.removal for leak in sorted(

@@ -159,12 +159,17 @@ class Run:
                 and not self.problems and self.outcome in ('', PASSED))
 
     @property
+    def exit_code(self) -> int:
+        """Of the command line: 0 passed, 1 failed, 3 incomplete or unknown."""
+        return 0 if self.ok else 1 if self.failures else 3
+
+    @property
     def mark(self) -> str:
         """The outcome in capitals, in front of the verdict."""
         if self.ok:
             return 'PASSED'
         outcome = '' if self.outcome == PASSED else self.outcome
-        return outcome.upper() or 'FAILED'
+        return outcome.upper() or ('FAILED' if self.failures else 'INCOMPLETE')
 
     @property
     def verdict(self) -> str:

@@ -61,10 +61,6 @@ class RunCutOff(errors.MagnumCapiError):
         self.stream = stream
 
 
-class NothingRan(errors.MagnumCapiError):
-    """No test matches what Tempest was asked to run."""
-
-
 def new_results(prefix='') -> pathlib.Path:
     """Make a folder for the results of a run, named after the current time.
 
@@ -96,8 +92,7 @@ def run(workspace, arguments, stream, *, etc, env=None,
     :param grace: seconds that tests get for that after SIGTERM.
     :returns: absolute path of the stream.
     :raises EnvironmentProblem: Tempest is not installed.
-    :raises NothingRan: no test matches.
-    :raises MagnumCapiError: no test ran for another reason.
+    :raises MagnumCapiError: no test matches, or none ran for another reason.
     :raises RunCutOff: Tempest ended on its own before it had recorded the
         run, or one of its workers was killed; the finished tests are in the
         stream.
@@ -137,7 +132,7 @@ def run(workspace, arguments, stream, *, etc, env=None,
                 hint='See its message above, and whether disk or memory is '
                      'full')
         if code == _NOTHING:
-            raise NothingRan(
+            raise errors.MagnumCapiError(
                 'No test matches', where=shlex.join(map(str, arguments)),
                 hint='To list all tests: tempest run --list-tests, in '
                      f'{workspace}')

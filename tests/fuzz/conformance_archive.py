@@ -131,10 +131,10 @@ class Target:
 
     def _look_at(self, result):
         self.results += 1
-        judged = verdict.judge(result, ('[sig-node] Pods work',))
-        if judged.outcome == verdict.PASSED and not result.ran:
+        judged = verdict.judged(result, ('[sig-node] Pods work',))
+        if judged.verdict.outcome == verdict.PASSED and not result.ran:
             raise AssertionError('passed without a spec')
-        shown = report.view(result, judged)
+        shown = report.view(judged)
         with contextlib.redirect_stdout(io.StringIO()) as out:
             terminal.show(shown.run)
         if harmful := _HARMFUL.search(out.getvalue()):

@@ -110,7 +110,7 @@ class InstalledTest(testtools.TestCase):
         code, out = self.call('k8s_x')
 
         self.assertEqual((0, 'k8s_x'), (code, json.loads(out)[0]['name']))
-        self.assertEqual(1, self.call('k8s_y')[0])
+        self.assertEqual(2, self.call('k8s_y')[0])
 
     def test_the_command_checks_it(self):
         self.assertEqual(0, self.call('--check')[0])

@@ -95,7 +95,7 @@ class _OfHost(command.Command):
 
 def _add_cloud(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        '--os-cloud', metavar='NAME', default=os.environ.get('OS_CLOUD'),
+        '--cloud', metavar='NAME', default=os.environ.get('OS_CLOUD'),
         help='Cloud in clouds.yaml to read (default: OS_CLOUD).')
 
 
@@ -197,23 +197,23 @@ class Audit(base.Verdict, _OfHost, base.Lister):
     def take_action(self, args: argparse.Namespace) -> base.Table:
         from magnum_capi.discovery import audit
         from magnum_capi.discovery.audit import findings
-        if args.without and not args.os_cloud:
+        if args.without and not args.cloud:
             raise errors.UsageError('--without needs a cloud',
-                                    hint='Name it with --os-cloud or OS_CLOUD')
+                                    hint='Name it with --cloud or OS_CLOUD')
         host = self.look(args, pipeline=args.api_paste)
         cloud = None
-        if args.os_cloud:
+        if args.cloud:
             from magnum_capi.discovery import cloud as reader
             with base.quiet(self.app.options.debug):
-                cloud = reader.read(args.os_cloud, bool(args.without))
+                cloud = reader.read(args.cloud, bool(args.without))
             if args.without and args.without not in {
                     *host.catalog.by_name,
                     *(template.driver for template in cloud.templates)}:
                 raise errors.UsageError(
                     'No driver of this name is installed, and no template in '
                     'the cloud names it', where=args.without)
-        for line in (*host.read_from, f'Cloud: {args.os_cloud}, {cloud.who}'
-                     if cloud else 'Cloud: not checked (--os-cloud)'):
+        for line in (*host.read_from, f'Cloud: {args.cloud}, {cloud.who}'
+                     if cloud else 'Cloud: not checked (--cloud)'):
             print(line, file=sys.stderr)
         if cloud and args.without:
             found = audit.without(args.without, host.catalog, cloud)
@@ -255,7 +255,7 @@ def _explained(args: argparse.Namespace,
         if args.property:
             properties, subject = _once(args.property), 'an image'
         else:
-            image = _cloud(args, 'image').find_image(args.os_cloud, args.image)
+            image = _cloud(args, 'image').find_image(args.cloud, args.image)
             properties, subject = image.raw, str(image)
         return explain.image(
             subject, properties, model.Request(
@@ -264,23 +264,23 @@ def _explained(args: argparse.Namespace,
     if args.template:
         return explain.template(
             _cloud(args, 'template').find_template(
-                args.os_cloud, args.template), catalog)
+                args.cloud, args.template), catalog)
     cloud = _cloud(args, 'cluster')
     cluster, current = cloud.find_cluster(
-        args.os_cloud, args.cluster or args.upgrade[0])
+        args.cloud, args.cluster or args.upgrade[0])
     if args.cluster:
         return explain.cluster(cluster, current, catalog)
     return explain.upgrade(
         cluster, current,
-        cloud.find_template(args.os_cloud, args.upgrade[1]), catalog)
+        cloud.find_template(args.cloud, args.upgrade[1]), catalog)
 
 
 def _cloud(args: argparse.Namespace, what: str) -> types.ModuleType:
     """The module that reads clouds, if the user names one."""
-    if not args.os_cloud:
+    if not args.cloud:
         raise errors.UsageError(
             f'Cannot look up the {what}: no cloud is named',
-            hint='Name it with --os-cloud or OS_CLOUD'
+            hint='Name it with --cloud or OS_CLOUD'
             + (', or the properties of the image with --property'
                if what == 'image' else ''))
     from magnum_capi.discovery import cloud

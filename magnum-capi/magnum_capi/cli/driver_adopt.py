@@ -27,7 +27,7 @@ def _adoption(args: argparse.Namespace) -> 'adopt_module.Adoption':
     return by_hand.opened(args.config_file)
 
 
-class Adopt(base.Command):
+class Adopt(base.Judging):
     """Adopt clusters that magnum-capi-helm created.
 
     Without --apply it only shows, for each cluster, what this driver would
@@ -74,7 +74,7 @@ class Adopt(base.Command):
                  '/etc/magnum/magnum.conf).')
         return parser
 
-    def take_action(self, args: argparse.Namespace) -> int:
+    def act(self, args: argparse.Namespace) -> int:
         if bool(args.cluster) == args.all:
             raise errors.UsageError('Name the clusters, or use --all')
         with base.quiet(self.app.options.debug):

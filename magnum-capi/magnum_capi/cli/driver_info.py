@@ -19,8 +19,8 @@ from magnum_capi import errors
 class Info(base.Judging):
     """Print the drivers' descriptions (magnum-capi.yaml) as JSON.
 
-    Exit code: 0 success, 1 a description is invalid (with --check), or the
-    named driver has none.
+    Exit code: 0 success, 1 a description is invalid (with --check), 2 there is
+    none of the named driver.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -37,9 +37,13 @@ class Info(base.Judging):
     def act(self, args: argparse.Namespace) -> int:
         found = list(_texts(args.driver))
         if not found:
-            print(f'No description of {args.driver or "any driver"} was found',
+            if args.driver:
+                raise errors.UsageError(
+                    'No installed driver of this name has a description',
+                    where=args.driver, hint='"magnum-capi discovery list" '
+                    'shows the installed drivers')
+            print('No driver with a description is installed',
                   file=sys.stderr)
-            return 1
         if args.check:
             return self._check(found)
         print(json.dumps([{

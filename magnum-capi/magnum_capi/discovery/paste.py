@@ -120,7 +120,7 @@ def put(path: str | pathlib.Path, *, dry: bool = False,
     :param dry: do not write the file.
     :param change: of the file's text; :func:`without_filter` removes
         the filter.
-    :raises UsageError: it is not a paste file of Magnum.
+    :raises UsageError: it does not exist, or is not a paste file of Magnum.
     :raises EnvironmentProblem: it cannot be read or written.
     """
     path = pathlib.Path(path).resolve()
@@ -128,7 +128,9 @@ def put(path: str | pathlib.Path, *, dry: bool = False,
         text = path.read_text(encoding='utf-8')
         known = path.stat()
     except (OSError, ValueError) as e:
-        raise errors.EnvironmentProblem(
+        kind = (errors.UsageError if isinstance(e, FileNotFoundError)
+                else errors.EnvironmentProblem)
+        raise kind(
             'Cannot read the paste file', where=path, last_seen=e,
             hint='Name the api-paste.ini of Magnum\'s API') from e
     changed = change(text)

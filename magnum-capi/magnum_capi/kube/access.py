@@ -11,6 +11,7 @@ programs are refused.
 import base64
 import binascii
 import collections.abc
+import contextlib
 import dataclasses
 import ipaddress
 import os
@@ -20,6 +21,7 @@ import typing
 from urllib import parse
 
 from requests import utils
+import urllib3
 
 from magnum_capi import errors
 from magnum_capi.kube import kubeconfig_file
@@ -82,6 +84,48 @@ class Access:
                     where=self.token_file)
         return {'Authorization': f'Bearer {token}'} if token else {}
 
+    def pool(self, connections: int, block: bool = False
+             ) -> urllib3.PoolManager:
+        """Return a pool that keeps connections to the server.
+
+        :param connections: number of those that are kept.
+        :param block: wait for a connection when as many as are kept are in
+            use, instead of opening another one.
+        :raises EnvironmentProblem: the proxy is of another kind than HTTP.
+        """
+        options: dict[str, typing.Any] = {
+            'maxsize': connections, 'block': block}
+        if self.tls is not None:
+            options |= self._tls_options(self.tls)
+        if not self.proxy:
+            return urllib3.PoolManager(**options)
+        proxy = parse.urlsplit(self.proxy)
+        if proxy.scheme not in ('http', 'https'):
+            raise errors.EnvironmentProblem(
+                f'Proxies of the kind {proxy.scheme or "?"}:// are not '
+                'supported', hint='Use an http:// or https:// proxy')
+        if proxy.username:
+            options['proxy_headers'] = urllib3.make_headers(
+                proxy_basic_auth=f'{parse.unquote(proxy.username)}:'
+                                 f'{parse.unquote(proxy.password or "")}')
+        host = proxy.netloc.rpartition('@')[2]
+        return urllib3.ProxyManager(f'{proxy.scheme}://{host}', **options)
+
+    def _tls_options(self, tls: ssl.SSLContext) -> dict[str, typing.Any]:
+        """How urllib3 verifies the server."""
+        # urllib3 checks the name in the certificate itself. Its 1.26, which
+        # Magnum 20 and 21 are pinned to, passes no IP address to ssl as a
+        # name, and ssl refuses to connect without one if it should check it.
+        tls.check_hostname = False
+        options: dict[str, typing.Any] = {
+            'ssl_context': tls, 'cert_reqs': tls.verify_mode}
+        if self.server_name:
+            options['server_hostname'] = self.server_name
+            options['assert_hostname'] = self.server_name
+        if tls.verify_mode == ssl.CERT_NONE:
+            options['assert_hostname'] = False
+        return options
+
     def is_current(self) -> bool:
         """Whether the files are still those that this was read from."""
         try:
@@ -123,20 +167,40 @@ def load(path: pathlib.Path | None, environ: _Environ = os.environ,
     :raises UsageError: it is unusable, or needs something that is refused.
         Never quotes the file.
     """
-    try:
-        if path is None:
+    if path is None:
+        with _usable(service_account):
             return _of_pod(environ, service_account)
-        return _of_file(pathlib.Path(path).absolute())
+    path = pathlib.Path(path).absolute()
+    text = kubeconfig_file.text_of(path)
+    return of(kubeconfig_file.parse(text, path), {path: text.encode()})
+
+
+def of(current: kubeconfig_file.Current, files: _Files | None = None
+       ) -> Access:
+    """How to connect to the cluster of a kubeconfig's current context.
+
+    :param files: that it was read from, with their content.
+    :raises UsageError: see :func:`load`.
+    """
+    current.require(_CLUSTER, _USER)
+    with _usable(current.where):
+        return _of_context(current, dict(files or {}))
+
+
+@contextlib.contextmanager
+def _usable(where: pathlib.Path) -> collections.abc.Iterator[None]:
+    try:
+        yield
     except OSError as e:
         # ssl.SSLError is an OSError: an invalid certificate.
         raise errors.UsageError(
             'A file or certificate of this kubeconfig cannot be used: '
-            f'{e.strerror or type(e).__name__}',
-            where=path or service_account, last_seen=e.filename) from None
+            f'{e.strerror or type(e).__name__}', where=where,
+            last_seen=e.filename) from None
     except (ValueError, TypeError) as e:
         raise errors.UsageError(
-            f'This kubeconfig is unusable ({type(e).__name__})',
-            where=path or service_account) from None
+            f'This kubeconfig is unusable ({type(e).__name__})', where=where
+        ) from None
 
 
 def proxy_of(server: str, configured: str | None = None) -> str | None:
@@ -146,23 +210,22 @@ def proxy_of(server: str, configured: str | None = None) -> str | None:
     """
     if configured:
         return configured
-    url = parse.urlsplit(server)
-    host = url.hostname or ''
+    return None if is_here(server) else utils.get_environ_proxies(server).get(
+        parse.urlsplit(server).scheme)
+
+
+def is_here(server: str) -> bool:
+    """Whether a URL leads to this machine's loopback addresses."""
+    host = parse.urlsplit(server).hostname or ''
     try:
-        is_here = ipaddress.ip_address(host).is_loopback
+        return ipaddress.ip_address(host).is_loopback
     except ValueError:
-        is_here = host == 'localhost'
-    return None if is_here else utils.get_environ_proxies(server).get(
-        url.scheme)
+        return host == 'localhost'
 
 
-def _of_file(path: pathlib.Path) -> Access:
-    text = kubeconfig_file.text_of(path)
-    current = kubeconfig_file.parse(text, path)
-    current.require(_CLUSTER, _USER)
-    cluster, user = current.cluster, current.user
+def _of_context(current: kubeconfig_file.Current, files: _Files) -> Access:
+    path, cluster, user = current.where, current.cluster, current.user
     server = cluster['server'].rstrip('/')
-    files = {path: text.encode()}
     token_file = user.get('tokenFile')
     return Access(
         server=server, kubeconfig=path,
@@ -183,13 +246,13 @@ def _of_pod(environ: _Environ, folder: pathlib.Path) -> Access:
     authority = (folder / 'ca.crt').read_bytes()
     return Access(
         server=f'https://{host}:{port}', kubeconfig=None,
-        tls=_trusting(authority), token_file=folder / 'token',
+        tls=trusting(authority), token_file=folder / 'token',
         files={folder / 'ca.crt': authority})
 
 
 def _context(cluster: kubeconfig_file.Section, user: kubeconfig_file.Section,
              folder: pathlib.Path, files: _Files) -> ssl.SSLContext:
-    tls = _trusting(_pem(cluster, 'certificate-authority', folder, files))
+    tls = trusting(_pem(cluster, 'certificate-authority', folder, files))
     if cluster.get('insecure-skip-tls-verify'):
         tls.check_hostname = False
         tls.verify_mode = ssl.CERT_NONE
@@ -204,7 +267,7 @@ def _context(cluster: kubeconfig_file.Section, user: kubeconfig_file.Section,
     return tls
 
 
-def _trusting(authority: bytes | None) -> ssl.SSLContext:
+def trusting(authority: bytes | None) -> ssl.SSLContext:
     """A context that trusts what Go's programs trust, such as helm.
 
     Python 3.13 refuses authorities without a key identifier, and certificates
@@ -229,6 +292,11 @@ def _pem(section: kubeconfig_file.Section, name: str, folder: pathlib.Path,
             raise ValueError(name) from None
     if section.get(name):
         path: pathlib.Path = folder / section[name]
-        files[path] = path.read_bytes()
+        try:
+            files[path] = path.read_bytes()
+        except OSError as e:
+            # A key may have been put in the place of its file.
+            raise OSError(e.errno, f'{e.strerror}, "{name}"',
+                          None if name == 'client-key' else path) from None
         return files[path]
     return None

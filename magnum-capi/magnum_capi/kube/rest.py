@@ -18,7 +18,6 @@ import dataclasses
 import datetime
 import email.utils
 import json
-import ssl
 import time
 import typing
 from urllib import parse
@@ -138,8 +137,8 @@ class Rest:
         self.access = access
         self.limits = limits
         self.clock = clock
-        self._pool = _pool(access, block=True)
-        self._unbounded = _pool(access, block=False)
+        self._pool = access.pool(_CONNECTIONS, block=True)
+        self._unbounded = access.pool(_CONNECTIONS)
         #: Requests sent, tries included; for benchmarks.
         self.requests = 0
         # The server's time, seconds since 1970, and ours at that moment.
@@ -306,48 +305,6 @@ class Rest:
 def _target(path: str, query: Query | None) -> str:
     given = {k: v for k, v in (query or {}).items() if v is not None}
     return f'{path}?{parse.urlencode(given)}' if given else path
-
-
-def _pool(access: access_module.Access, block: bool) -> urllib3.PoolManager:
-    """Return a pool that keeps connections.
-
-    :param block: wait for a connection when as many as are kept are in use,
-        instead of opening another one.
-    """
-    options: dict[str, typing.Any] = {
-        'maxsize': _CONNECTIONS, 'block': block}
-    if access.tls is not None:
-        options |= _tls_options(access, access.tls)
-    if not access.proxy:
-        return urllib3.PoolManager(**options)
-    proxy = parse.urlsplit(access.proxy)
-    if proxy.scheme not in ('http', 'https'):
-        raise errors.EnvironmentProblem(
-            f'Proxies of the kind {proxy.scheme or "?"}:// are not supported',
-            hint='Use an http:// or https:// proxy')
-    if proxy.username:
-        options['proxy_headers'] = urllib3.make_headers(
-            proxy_basic_auth=f'{parse.unquote(proxy.username)}:'
-                             f'{parse.unquote(proxy.password or "")}')
-    host = proxy.netloc.rpartition('@')[2]
-    return urllib3.ProxyManager(f'{proxy.scheme}://{host}', **options)
-
-
-def _tls_options(access: access_module.Access,
-                 tls: ssl.SSLContext) -> dict[str, typing.Any]:
-    """How urllib3 verifies the server."""
-    # urllib3 checks the name in the certificate itself. Its 1.26, which
-    # Magnum 20 and 21 are pinned to, passes no IP address to ssl as a name,
-    # and ssl refuses to connect without one if it should check it.
-    tls.check_hostname = False
-    options: dict[str, typing.Any] = {
-        'ssl_context': tls, 'cert_reqs': tls.verify_mode}
-    if access.server_name:
-        options['server_hostname'] = access.server_name
-        options['assert_hostname'] = access.server_name
-    if tls.verify_mode == ssl.CERT_NONE:
-        options['assert_hostname'] = False
-    return options
 
 
 def _no_answer(error: Exception, where: str) -> Unreachable:

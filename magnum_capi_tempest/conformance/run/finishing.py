@@ -14,9 +14,9 @@ from magnum_capi import errors
 from magnum_capi import outfile
 from magnum_capi_tempest.conformance.run import namespaces
 from magnum_capi_tempest.conformance.run import objects
-from magnum_capi_tempest.conformance.run import outcome
 from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance.run import watch
+from magnum_capi_tempest.conformance import sources
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import redact
 from magnum_capi_tempest import texts
@@ -41,7 +41,7 @@ def finish(record, driven, reader, runtime):
         runtime.progress.info(
             'The run is left in the cluster for inspection. To remove it: '
             f'magnum-capi conformance abort {record.folder}')
-    return outcome.of_nothing(record, state.reason)
+    return sources.of_nothing(record, state.reason)
 
 
 def _fetch(record, driven, reader, runtime, state):
@@ -52,7 +52,7 @@ def _fetch(record, driven, reader, runtime, state):
     if not driven.leaves:
         record = dataclasses.replace(record, stage=runs.ENDED)
     runs.save(record)
-    ended = outcome.of_results(record)
+    ended = sources.of_run(record)
     if record.stage != runs.ENDED and not record.keep:
         delete(record, driven, reader, runtime, lenient=True)
     elif record.elsewhere and driven.leaves:

@@ -22,12 +22,13 @@ from magnum_capi_tempest.conformance.run import finishing
 from magnum_capi_tempest.conformance.run import hydrophone
 from magnum_capi_tempest.conformance.run import kubeconfigs
 from magnum_capi_tempest.conformance.run import namespaces
-from magnum_capi_tempest.conformance.run import outcome
 from magnum_capi_tempest.conformance.run import preflight
 from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance.run import sonobuoy
 from magnum_capi_tempest.conformance.run import watch
+from magnum_capi_tempest.conformance import sources
+from magnum_capi_tempest.conformance import verdict
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import toolchain
 
@@ -94,7 +95,7 @@ def check(request: RunRequest, runtime: Runtime):
                    runtime.progress)
 
 
-def run(request: RunRequest, runtime: Runtime) -> outcome.Outcome:
+def run(request: RunRequest, runtime: Runtime) -> verdict.Judged:
     """Run the tests to their end.
 
     :raises UsageError: the request is invalid, or there is another run in the
@@ -131,7 +132,7 @@ def run(request: RunRequest, runtime: Runtime) -> outcome.Outcome:
 
 
 def attach(which: pathlib.Path | elsewhere.Elsewhere,
-           runtime: Runtime) -> outcome.Outcome:
+           runtime: Runtime) -> verdict.Judged:
     """Watch a run that another command started, until it ends.
 
     It is then removed from the cluster, unless it is to be kept.
@@ -142,7 +143,7 @@ def attach(which: pathlib.Path | elsewhere.Elsewhere,
     if not isinstance(which, elsewhere.Elsewhere):
         record = _collected(runs.find(which))
         if record.archive:
-            ended = outcome.of_results(record)
+            ended = sources.of_run(record)
             if record.stage != runs.ENDED and not record.keep:
                 # Of a command that was killed, or could not do it itself.
                 _remove(record, runtime)
@@ -152,7 +153,7 @@ def attach(which: pathlib.Path | elsewhere.Elsewhere,
                                     where=record.folder)
     with _reached(which, runtime) as (record, driven, reader):
         if record.archive:
-            return outcome.of_results(record)
+            return sources.of_run(record)
         if record.elsewhere and record.keep and not driven.leaves:
             raise errors.UsageError(
                 'Hydrophone removes a run when it has fetched its results',

@@ -38,12 +38,12 @@ class Published:
 
     :param files: paths, in the order of writing.
     :param counts: name of a file -> number of secrets by kind.
-    :param judged: the run, :class:`~..compare.Judged`.
+    :param judged: the run, :class:`~..verdict.Judged`.
     """
 
     files: tuple[pathlib.Path, ...]
     counts: dict[str, dict[str, int]]
-    judged: object
+    judged: verdicts.Judged
 
     @property
     def total(self) -> int:
@@ -78,9 +78,8 @@ def publish(record, folder, *, title=None, reruns=()) -> Published:
                     folder / name) as stream:
                 found[name] = dict(copy(source, stream))
             files.append(folder / name)
-    verdict = verdicts.judge(result)
-    shown = report.view(
-        result, verdict, [_without_secrets(one)[0] for one in reruns])
+    shown = report.view(verdicts.judged(result),
+                        [_without_secrets(one)[0] for one in reruns])
     for name, text in ((JSON, report.to_json(shown)),
                        (HTML, report.to_html(shown)),
                        (COUNTS, _document(found))):

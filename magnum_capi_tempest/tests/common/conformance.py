@@ -115,7 +115,7 @@ class Inside(fixtures.Fixture):
             runs.Target(kubeconfig=self.kubeconfig(cluster)),
             _run(plan()), folder.absolute()), lifecycle.Runtime())
         ended = self._named(ended, cluster)
-        shown = report.view(ended.result, ended.verdict)
+        shown = report.view(ended)
         report.write(folder, shown)
         self._test.addDetailUniqueName('conformance', details.text(
             {'verdict': shown.run.verdict,
@@ -135,8 +135,7 @@ class Inside(fixtures.Fixture):
                 driver=template.get('driver') or '',
                 cni=known.cni or template.get('network_driver') or '',
                 image=template.get('image_id') or ''))
-        return dataclasses.replace(ended, result=result,
-                                   verdict=verdict.judge(result))
+        return verdict.judged(result)
 
     def start_workload(self, cluster):
         """Start a workload that serves traffic: serving.Serving."""

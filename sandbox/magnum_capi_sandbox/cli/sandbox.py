@@ -255,8 +255,13 @@ class Set(_OfSandbox, base.Command):
             not args.no_restart, progress.Progress())
 
 
-class Tempest(_OfSandbox, base.Command):
-    """Run Tempest against a sandbox and report on it."""
+class Tempest(_OfSandbox, base.Judging):
+    """Run Tempest against a sandbox and report on it.
+
+    Exit code: 0 all tests passed, 1 some failed, or left something behind, 2
+    wrong usage, 3 none ran, Tempest ended before all had run, or it is unknown
+    what is left.
+    """
 
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
@@ -293,7 +298,7 @@ class Tempest(_OfSandbox, base.Command):
             'tempest.conf; may be repeated; "-" reads lines from standard '
             'input')
         parser.add_argument(
-            '--results', type=pathlib.Path, metavar='DIR',
+            '--output', type=pathlib.Path, metavar='DIR',
             help='folder for the reports (default: a new one below the state '
                  'folder)')
         parser.add_argument(
@@ -301,7 +306,7 @@ class Tempest(_OfSandbox, base.Command):
             help='more arguments for "tempest run"')
         return parser
 
-    def take_action(self, args):
+    def act(self, args):
         box = sandbox.Box(args.directory)
         driver = args.driver
         if not driver and not args.third_party:
@@ -310,7 +315,7 @@ class Tempest(_OfSandbox, base.Command):
             regex=args.regex, driver=driver,
             third_party=args.third_party, concurrency=args.concurrency,
             promise=args.promise, options=tuple(args.option),
-            arguments=tuple(args.arguments), results=args.results))
+            arguments=tuple(args.arguments), results=args.output))
 
 
 def add_nodes(parser):
@@ -341,7 +346,7 @@ def options(text):
 
 
 def tempest(box, order) -> int:
-    """Run Tempest, show the result; return 0 if everything has passed."""
+    """Run Tempest and show the result; returns the exit code."""
     title, races = 'tempest run', {}
     if not order.third_party:
         name = tempest_run.under_test(box, order)
@@ -356,8 +361,8 @@ def tempest(box, order) -> int:
         report.summarise(e.stream, e.stream.parent, title,
                          outcome='interrupted', races=races)
         raise
-    ok = report.summarise(stream, stream.parent, title, facts,
-                          races=races).ok
+    code = report.summarise(stream, stream.parent, title, facts,
+                            races=races).exit_code
     print(left)
     # Leftovers of third-party tests are shown, but are not our failure.
-    return 0 if ok and (order.third_party or left.clean) else 1
+    return code or (0 if order.third_party else left.exit_code)

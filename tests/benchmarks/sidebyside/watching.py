@@ -10,9 +10,9 @@ import threading
 import time
 
 from kubernetes import client
+from kubernetes import config
 from kubernetes import watch
 
-from magnum_capi_tempest.kubeclient import connection
 from tests.benchmarks.sidebyside import figures
 from tests.benchmarks.sidebyside import truth
 
@@ -40,7 +40,7 @@ class Management:
     """
 
     def __init__(self, kubeconfig, history):
-        self._api = connection.load(kubeconfig)
+        self._api = config.new_client_from_config(str(kubeconfig))
         self._custom = client.CustomObjectsApi(self._api)
         self._history = history
         self._lock = threading.Lock()

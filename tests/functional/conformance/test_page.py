@@ -36,9 +36,8 @@ class PageTest(testtools.TestCase):
 
     def comparison_page(self, *records):
         return compare_report.to_html(compare.compare(
-            compare.Judged(result, verdict.judge(result))
-            for result in map(by_hand.real, records or (
-                by_hand.RERUN, by_hand.PARALLEL, by_hand.QUICK))))
+            verdict.judged(by_hand.real(one)) for one in records or (
+                by_hand.RERUN, by_hand.PARALLEL, by_hand.QUICK)))
 
     def test_fits_its_window_and_loads_nothing(self):
         for content in (self.run_page(), self.comparison_page()):

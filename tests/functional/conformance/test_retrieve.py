@@ -4,6 +4,7 @@
 """Archives that finally arrive complete, through a real exec stream."""
 
 import dataclasses
+import pathlib
 
 from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
@@ -44,7 +45,8 @@ class TestRetrieve(base.BaseTest):
             self.sent(base.QUICK, limit=0), scripted.Exec(code=1),
             self.sent(base.FAILED), self.sent(base.QUICK))
 
-        self.assertEqual(base.QUICK.read_bytes(), ended.source.read_bytes())
+        self.assertEqual(base.QUICK.read_bytes(),
+                         pathlib.Path(ended.result.source).read_bytes())
         self.assertEqual(5, len(self.attempts()), self.attempts())
         self.assertIn('instead of', self.attempts()[4])
         # The run stays where it is.

@@ -7,6 +7,7 @@ We survive errors at which Sonobuoy's own ``wait`` gives up.
 """
 
 import dataclasses
+import pathlib
 import time
 
 from magnum_capi import errors
@@ -102,7 +103,8 @@ class TestRun(base.BaseTest):
         self.assertEqual(verdict.PASSED, ended.verdict.outcome)
         self.assertEqual(1, len(ended.result.ran))
         self.assertTrue(ended.result.sha256)
-        self.assertEqual(base.QUICK.read_bytes(), ended.source.read_bytes())
+        source = pathlib.Path(ended.result.source)
+        self.assertEqual(base.QUICK.read_bytes(), source.read_bytes())
         self.assertTrue(any('answers again' in line
                             for line in self.progress.lines))
         # Nothing is left in the cluster or on this machine.
@@ -110,7 +112,7 @@ class TestRun(base.BaseTest):
         self.assertEqual(runs.ENDED, self.record.stage)
         self.assertEqual(
             [base.QUICK.name, runs.FILE],
-            sorted(path.name for path in ended.source.parent.iterdir()))
+            sorted(path.name for path in source.parent.iterdir()))
 
     @boxes.LONG
     def test_what_is_created(self):

@@ -37,7 +37,7 @@ class NoTestsTest(testtools.TestCase):
 
     def test_none_matches(self):
         code, said = self.run_tempest('nosuchtest')
-        self.assertEqual(1, code)
+        self.assertEqual(3, code)
         self.assertIn('nosuchtest', said)
 
     def test_tempest_cannot_run(self):

@@ -29,7 +29,7 @@ class OutputTest(testtools.TestCase):
         cls.results = cls.base / 'results'
         workspace = fake_suite.lay_out(cls.base, 'verbose')
         cls.ran = subprocess.run(
-            [*fake_suite.command(workspace, '--results', cls.results)],
+            [*fake_suite.command(workspace, '--output', cls.results)],
             text=True, capture_output=True, timeout=300, check=False)
 
     def paths(self, text):
@@ -71,7 +71,7 @@ class OutputTest(testtools.TestCase):
     def test_report_show_is_as_short(self):
         shown = subprocess.run(
             [sys.executable, '-m', 'magnum_capi.cli.main', 'report', 'show',
-             self.results / 'run.subunit', '--folder', self.base / 'again'],
+             self.results / 'run.subunit', '--output', self.base / 'again'],
             text=True, capture_output=True, timeout=300, check=False)
 
         self.assertEqual(1, shown.returncode)

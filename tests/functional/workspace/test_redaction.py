@@ -60,7 +60,7 @@ class WorkspaceRedactionTest(testtools.TestCase):
     def _run(cls):
         command = [sys.executable, '-m', 'magnum_capi.cli.main',
                    'tempest', 'run', cls.workspace, '--regex', 'talkative',
-                   '--results', cls.results]
+                   '--output', cls.results]
         try:
             return processes.run(command, timeout=300, merge=True)
         except errors.CommandFailed as e:

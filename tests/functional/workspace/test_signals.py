@@ -71,7 +71,7 @@ class SignalTest(testtools.TestCase):
 
     def start(self, *options):
         process = subprocess.Popen(
-            fake_suite.command(self.workspace, '--results', self.results,
+            fake_suite.command(self.workspace, '--output', self.results,
                                *options),
             text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             start_new_session=True)

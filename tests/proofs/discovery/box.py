@@ -88,7 +88,7 @@ class Box(boxes.Box):
             [layout.magnum_env / 'bin' / 'magnum-capi', 'discovery', 'audit',
              '--config-file', layout.magnum_conf[0],
              '--config-dir', layout.magnum_conf[1],
-             '--os-cloud', 'sandbox-admin', '--format', 'json'],
+             '--cloud', 'sandbox-admin', '--format', 'json'],
             env={'OS_CLIENT_CONFIG_FILE': str(
                 layout.directory / 'clouds.yaml'),
                 'HOME': str(layout.directory / 'home')},

@@ -185,7 +185,7 @@ class DiscoveryFilterTest(testtools.TestCase):
         """Exit code and JSON of an operator's "discovery explain"."""
         ended = subprocess.run(
             [self.layout.magnum_env / 'bin' / 'magnum-capi', 'discovery',
-             'explain', *argv, '-f', 'json', '--os-cloud', 'sandbox-admin',
+             'explain', *argv, '-f', 'json', '--cloud', 'sandbox-admin',
              '--config-file', self.layout.magnum_conf[0],
              '--config-dir', self.layout.magnum_conf[1]],
             env={'OS_CLIENT_CONFIG_FILE': str(
@@ -201,7 +201,7 @@ class DiscoveryFilterTest(testtools.TestCase):
         self.assertEqual(0, self.box.call('set', f'{mode}hibiscus').code)
         results = self.box.directory / 'hibiscus'
         ended = self.box.call(
-            'tempest', '--results', results, '--regex',
+            'tempest', '--output', results, '--regex',
             r'TwoDriversTest\.test_(the_first|nobody|refusal)')
         self.assertEqual(0, ended.code, ended.out + ended.err)
         counts = json.loads((results / 'report.json').read_text())

@@ -26,7 +26,7 @@ class SmokeTest(boxes.TestCase):
         """Statuses of the smoke tests, by their names."""
         results = self.box_.base / 'state' / name
         self.assert_done(self.box_.call(
-            'tempest', '--results', str(results), '--regex',
+            'tempest', '--output', str(results), '--regex',
             r'magnum_capi.*\bsmoke\b'))
         run = json.loads((results / 'report.json').read_text())
         return {test['name']: test['status'] for test in run['tests']}

@@ -25,7 +25,7 @@ class ClustersTest(clouds.TestCase):
         before = self.resources()
         with self.box.start(
                 'tempest', '--driver', 'k8s_capi_v1', '--regex', _LIFE,
-                '--results', str(self.box.base / 'results'),
+                '--output', str(self.box.base / 'results'),
                 '--concurrency', '1') as run:
             made = waiting.wait_for(
                 lambda: run.poll() is not None or self.routers(), done=bool,

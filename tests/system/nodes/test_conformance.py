@@ -47,7 +47,7 @@ class RealNodesTest(testtools.TestCase):
             'MAGNUM_CAPI_STATE', str(self.results.parent / 'state')))
 
     def test_quick(self):
-        processes.run([COMMAND, '--driver', 'k8s_capi_v1', '--results',
+        processes.run([COMMAND, '--driver', 'k8s_capi_v1', '--output',
                        self.results], timeout=1800, merge=True)
 
         page, = self.results.glob('*/conformance/**/report.html')

@@ -267,7 +267,7 @@ class RunsTest(boxes.TestCase):
         cls.results = cls.one.base / 'results'
         cls.said = {}
         for name, options in cls.RUNS.items():
-            ended = cls.one.call('tempest', '--results',
+            ended = cls.one.call('tempest', '--output',
                                  str(cls.results / name), *options)
             cls.said[name] = ended.out + ended.err
         cls.secrets = cls.used.all()

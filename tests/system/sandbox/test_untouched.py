@@ -75,7 +75,7 @@ class UntouchedTest(boxes.TestCase):
             said = processes.run(
                 [sys.executable, '-m', 'magnum_capi.cli.main',
                  'tempest', 'run', self.write_workspace(), '--regex', regex,
-                 '--concurrency', '1', '--results', results],
+                 '--concurrency', '1', '--output', results],
                 timeout=5400, merge=True, env=self.one.env)
         except errors.CommandFailed as e:
             # Tests have failed, or none ran: the results show which.

@@ -16,7 +16,6 @@ from magnum_capi_tempest.cli import conformance_run
 from magnum_capi_tempest.conformance import archive
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.run import lifecycle
-from magnum_capi_tempest.conformance.run import outcome
 from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance import verdict
@@ -49,7 +48,7 @@ class ReportTest(TestCase):
         for path, code, said in (
                 (by_hand.QUICK, 0, 'PASSED: quick-e2e'),
                 (by_hand.PARALLEL, 1, 'FAILED: conformance-parallel'),
-                (by_hand.ARCHIVES / 'hello-plugin.tar.gz', 3,
+                (by_hand.PLUGIN, 3,
                  'INCOMPLETE: hello-plugin: there are no e2e tests')):
             ended, out, _ = self.call(cli.Report, path)
 
@@ -62,7 +61,7 @@ class ReportTest(TestCase):
         for says in True, False:
             _, out, err = self.call(
                 cli.Report, by_hand.PARALLEL, '--rerun', by_hand.RERUN,
-                '--html', page, '--folder', folder, '-f', 'json')
+                '--html', page, '--output', folder, '-f', 'json')
 
             # A folder is not made silently.
             self.assertEqual(says, f'made the folder {folder}' in err)
@@ -97,7 +96,7 @@ class CompareTest(TestCase):
 
         code, out, _ = self.call(cli.Compare, by_hand.RERUN,
                                  f'{by_hand.PARALLEL},driver=d',
-                                 '-f', 'markdown', '--folder', folder)
+                                 '-f', 'markdown', '--output', folder)
 
         self.assertEqual(1, code)
         self.assertIn('## ❌ Comparison of conformance runs: 4 new failures',
@@ -113,24 +112,12 @@ class CompareTest(TestCase):
 
             self.assertEqual(wanted, code)
 
-    def test_one_run_is_nothing_to_compare(self):
-        code, _, err = self.call(cli.Compare, by_hand.QUICK)
-
-        self.assertEqual(2, code)
-        self.assertIn('at least two runs', err)
-
 
 class RerunTest(TestCase):
 
     def again(self, *argv):
         return self.call(conformance_run.Run, '--rerun', by_hand.PARALLEL,
                          *argv)
-
-    def test_rerun_needs_a_cluster(self):
-        code, _, err = self.again()
-
-        self.assertEqual(2, code)
-        self.assertIn('Use --cluster or --kubeconfig', err)
 
     def test_rerun_previews(self):
         self.useFixture(magnum_cloud.Cloud('c1'))
@@ -141,7 +128,7 @@ class RerunTest(TestCase):
         self.assertIn('^Kubernetes e2e suite *(', out)
 
     def rerun(self, result, *argv):
-        ended = outcome.Outcome(None, result, verdict.judge(result))
+        ended = verdict.judged(result)
         with mock.patch.object(lifecycle, 'run', return_value=ended):
             return self.again('--kubeconfig', '/k', *argv)
 
@@ -168,7 +155,7 @@ class RerunTest(TestCase):
             started='2026-11-21T09:00:00+00:00',
             sha256=archive.checksum(record))
         result = by_hand.real(by_hand.RERUN)
-        ended = outcome.Outcome(None, result, verdict.judge(result))
+        ended = verdict.judged(result)
         for elsewhere, processes in ((False, 3), (True, 1)):
             runs.save(dataclasses.replace(first, elsewhere=elsewhere))
             with mock.patch.object(lifecycle, 'run',

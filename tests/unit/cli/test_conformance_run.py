@@ -16,10 +16,10 @@ from magnum_capi_tempest.cli import conformance_run as cli
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.run import elsewhere
 from magnum_capi_tempest.conformance.run import lifecycle
-from magnum_capi_tempest.conformance.run import outcome
 from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance.run import watch
+from magnum_capi_tempest.conformance import sources
 from magnum_capi_tempest.conformance import verdict
 from tests.unit.cli import terminal
 from tests.unit.conformance import magnum_cloud
@@ -31,8 +31,7 @@ def ended(specs=(), infra=()):
     ran = len(specs)
     result = model.Result('r1', '/x', specs=specs, infra_errors=infra,
                           mode=model.QUICK, log=model.Log(ran, ran))
-    return outcome.Outcome(RUN, result, verdict.judge(result),
-                           pathlib.Path('/x'))
+    return verdict.judged(result)
 
 
 class CommandsTest(testtools.TestCase):
@@ -101,10 +100,6 @@ class CommandsTest(testtools.TestCase):
         self.assertEqual((True, pathlib.Path('r1').absolute()),
                          (request.keep, request.folder))
         self.assertTrue(request.target.kubeconfig.startswith('/'))
-
-    def test_a_cloud_needs_a_cluster(self):
-        self.assertRaises(errors.UsageError, self.wished, '--kubeconfig',
-                          'k', '--cloud', 'x')
 
     def test_kubeconfigs_of_the_environment(self):
         self.useFixture(fixtures.EnvironmentVariable('KUBECONFIG', '/a::/b'))
@@ -212,7 +207,7 @@ class CommandsTest(testtools.TestCase):
         run = dataclasses.replace(RUN, archive='x', stage=runs.ENDED)
         passed = ended((model.Spec('a', model.PASSED),))
         self.useFixture(fixtures.MockPatchObject(
-            outcome, 'of_results', lambda _: passed))
+            sources, 'of_run', lambda _: passed))
 
         code, out = self.once(None, '-f', 'json', run=run)
         self.assertEqual((0, 'passed', None), (

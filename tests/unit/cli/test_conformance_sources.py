@@ -78,7 +78,7 @@ class OwnerTest(testtools.TestCase):
 
     def test_the_report_of_another_run_beside_it(self):
         first = self.run_of('first', 'x', 'heat')
-        call('report', first, '--folder', self.folder)
+        call('report', first, '--output', self.folder)
         other = self.run_of('second', 'y', '')
         first.unlink()
 

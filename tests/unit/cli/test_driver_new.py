@@ -28,7 +28,7 @@ class NewTest(testtools.TestCase):
 
     def new(self, name='mine'):
         return terminal.command(
-            driver_new.New, name, '--folder', self.folder)
+            driver_new.New, name, '--output', self.folder)
 
     def test_it_is_a_distribution_of_that_name(self):
         code, out, _ = self.new()

@@ -104,7 +104,7 @@ class DriverTestCase(testtools.TestCase):
 
     def call(self, *words):
         code, _, err = terminal.command(
-            driver_test.Test, '--folder', self.folder, *words)
+            driver_test.Test, '--output', self.folder, *words)
         path = self.folder / 'driver-report.json'
         return code, json.loads(path.read_text()) if path.exists() else err
 
@@ -130,7 +130,7 @@ class DriverTestTest(DriverTestCase):
             model.Snapshot(frozenset((model.Thing(model.PORT, 'p'),)))]
 
         code, out, _ = terminal.command(
-            driver_test.Test, '--folder', self.folder, 'magnum-x', '--core')
+            driver_test.Test, '--output', self.folder, 'magnum-x', '--core')
 
         self.assertEqual(1, code)
         self.assertIn('k8s_x passes core', out)

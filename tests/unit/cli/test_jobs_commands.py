@@ -45,11 +45,6 @@ class CommandsTest(testtools.TestCase):
         self.assertEqual([True, True, False, False],
                          [c.kwargs['dry'] for c in put.call_args_list])
 
-    def test_filter_for_a_file_that_is_not_there(self):
-        """Not the exit code of a filter that is not there."""
-        self.assertEqual((3, ''), self.call(
-            discovery_filter.Filter, self.folder / 'x', '--check'))
-
     def test_filter_for_a_magnum_that_is_too_old(self):
         put = self.patch(paste, 'put', return_value=True)
         self.patch(importlib.metadata, 'version', return_value='19.0.0')
@@ -71,15 +66,12 @@ class CommandsTest(testtools.TestCase):
         objects = self.patch(collect, 'from_management', return_value=[])
 
         self.assertEqual(0, self.call(
-            evidence.Collect, '--folder', self.folder, '--logs', 'a', '--logs',
+            evidence.Collect, '--output', self.folder, '--logs', 'a', '--logs',
             'b', '--kubeconfig', 'k', '--public')[0])
         logs.assert_called_once_with(
             ['a', 'b'], self.folder / 'logs', outfile.PUBLIC)
         objects.assert_called_once_with(
             pathlib.Path('k'), self.folder / 'management', outfile.PUBLIC)
-
-    def test_run_without_a_workspace(self):
-        self.assertEqual(2, self.call(tempest_run.Run, self.folder)[0])
 
     def make_workspace(self):
         (self.folder / 'etc').mkdir()
@@ -89,10 +81,10 @@ class CommandsTest(testtools.TestCase):
         self.make_workspace()
         self.patch(runs, 'run', return_value='stream')
         self.patch(report, 'summarise', side_effect=[
-            mock.Mock(ok=True), mock.Mock(ok=False)])
+            mock.Mock(exit_code=0), mock.Mock(exit_code=1)])
 
         self.assertEqual(
-            [0, 1], [self.call(tempest_run.Run, self.folder, '--results',
+            [0, 1], [self.call(tempest_run.Run, self.folder, '--output',
                                self.folder / 'r')[0] for _ in range(2)])
 
     def test_run_has_no_more_workers_than_users(self):
@@ -117,7 +109,7 @@ class CommandsTest(testtools.TestCase):
         summarise = self.patch(report, 'summarise')
 
         self.assertEqual(3, self.call(
-            tempest_run.Run, self.folder, '--results', self.folder / 'r')[0])
+            tempest_run.Run, self.folder, '--output', self.folder / 'r')[0])
         summarise.assert_called_once_with(
             'stream', self.folder / 'r', 'tempest run',
             {'tests': 'magnum_capi'}, outcome='interrupted',

@@ -243,19 +243,6 @@ class ErrorsTest(_Base):
                                        str(self.base / 'x'))
             self.assertIn('MAGNUM_CAPI_CACHE', err)
 
-    def test_descriptions_in_a_folder(self):
-        driver = str(_TOP / 'drivers' / 'skeleton')
-        self.assertEqual(0, terminal.call(
-            'driver', 'info', '--check', driver)[0])
-        for path in (self.base, self.base / 'nope'):
-            self.assertIn(str(path), self.assert_one_line(
-                2, 'driver', 'info', '--check', str(path)))
-
-    def test_unknown_option(self):
-        code, _, err = terminal.call('sandbox', 'up', '--color')
-        self.assertEqual(2, code)
-        self.assertIn('--color', err)
-
     def test_trace_for_developers(self):
         _, _, err = terminal.call(
             '--debug', 'sandbox', 'status', '--directory', self.base / 'x')
@@ -367,7 +354,7 @@ class ProcessTest(_Base):
         tempest.write_text(
             '#!/bin/sh\nsleep 60 &\necho $$ $!\nwait\n')
         tempest.chmod(0o755)
-        with self.python('-c', _STANDS_IN, 'sandbox', 'tempest', '--results',
+        with self.python('-c', _STANDS_IN, 'sandbox', 'tempest', '--output',
                          self.base / 'results', '--directory',
                          self.base) as process:
             pids = process.stdout.readline().split()

@@ -9,6 +9,18 @@ from magnum_capi_tempest.cli import management as cli
 from tests.unit.cli import terminal
 
 
+class DownTest(testtools.TestCase):
+
+    def test_without_a_cluster_it_says_so(self):
+        folder = pathlib.Path(
+            self.useFixture(fixtures.TempDir()).path) / 'none'
+
+        code, out, err = terminal.command(cli.Down, '--directory', folder)
+
+        self.assertEqual((0, ''), (code, out))
+        self.assertIn(f'There is no management cluster ({folder})', err)
+
+
 class CheckTest(testtools.TestCase):
 
     def setUp(self):

@@ -48,7 +48,7 @@ class NamedFilesTest(testtools.TestCase):
             os.umask(mask)
             for number, argv in enumerate(self.commands):
                 top = self.base / f'{mask}-{number}'
-                self.call(*argv, '--folder', top,
+                self.call(*argv, '--output', top,
                           '--html', self.base / f'{top}.html')
 
                 self.assertEqual(
@@ -69,7 +69,7 @@ class NamedFilesTest(testtools.TestCase):
 
     def test_reports_have_no_secrets(self):
         top = self.base / 'all'
-        self.call('conformance', 'report', self.archive, '--folder', top)
+        self.call('conformance', 'report', self.archive, '--output', top)
 
         for path in top.iterdir():
             self.assertNotIn(SECRET.encode(), path.read_bytes(), path)

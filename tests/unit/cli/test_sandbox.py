@@ -245,8 +245,8 @@ class CommandsTest(testtools.TestCase):
         self.useFixture(fixtures.MockPatchObject(
             leaks, 'take', return_value=model.Snapshot()))
         codes = []
-        for ok in (True, False):
-            summarise.return_value.ok = ok
+        for code in (0, 1):
+            summarise.return_value.exit_code = code
             codes.append(self.call(
                 cli.Tempest, '--regex', 'smoke', '--driver', 'd', '-c', '4',
                 '--third-party', '--', '--until-failure')[0])
@@ -280,7 +280,7 @@ class CommandsTest(testtools.TestCase):
         self.useFixture(fixtures.MockPatchObject(
             leaks, 'take', return_value=model.Snapshot()))
 
-        self.assertEqual(1, self.call(cli.Tempest)[0])
+        self.assertEqual(3, self.call(cli.Tempest)[0])
         summarise.assert_called_once_with(
             stream, self.folder, 'tempest run of k8s_x (x 1.0)',
             outcome='interrupted', races={})
@@ -339,7 +339,8 @@ class CommandsTest(testtools.TestCase):
         self.useFixture(fixtures.MockPatchObject(
             tempest_run, 'run', return_value=(
                 self.folder / 'run.subunit', {})))
-        self.useFixture(fixtures.MockPatchObject(report, 'summarise'))
+        self.useFixture(fixtures.MockPatchObject(
+            report, 'summarise')).mock.return_value.exit_code = 0
         self.useFixture(fixtures.MockPatchObject(leaks, 'take', side_effect=[
             model.Snapshot(), model.Snapshot(
                 frozenset((model.Thing(model.TRUST, 't'),)))]))

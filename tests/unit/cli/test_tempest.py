@@ -121,7 +121,7 @@ class FailedTest(testtools.TestCase):
         stream.write(earlier)
         return terminal.command(
             tempest_run.Run, self.folder, '--failed', earlier,
-            '--results', self.folder / 'now')
+            '--output', self.folder / 'now')
 
     def test_they_are_run_and_the_command_is_told(self):
         def record(workspace, arguments, stream, **kwargs):

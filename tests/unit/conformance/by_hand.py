@@ -15,6 +15,8 @@ RERUN = ARCHIVES / 'rerun-failed-v1.34.9.tar.gz'
 #: Of a cluster that Magnum made, by tools/run_conformance.sh --mode focus.
 MAGNUM = ARCHIVES / 'magnum-parallel-v1.33.13.tar.gz'
 QUICK = ARCHIVES / 'quick-e2e-v1.34.9.tar.gz'
+#: Of a plugin of somebody's own; no test of the suite ran.
+PLUGIN = ARCHIVES / 'hello-plugin.tar.gz'
 
 
 # Tests of commands replace it by this cache.
@@ -42,7 +44,7 @@ def folder(path):
 
 def view(result, reruns=(), required=None):
     """The view of a result."""
-    return report.view(result, verdict.judge(result, required), reruns)
+    return report.view(verdict.judged(result, required), reruns)
 
 
 def passed(name, seconds=1.0, **kwargs):

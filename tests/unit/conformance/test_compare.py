@@ -18,8 +18,7 @@ from tests.unit.conformance import by_hand
 
 
 def of(*results):
-    return compare.compare(compare.Judged(result, verdict.judge(result))
-                           for result in results)
+    return compare.compare(map(verdict.judged, results))
 
 
 def run(*specs, title, **kwargs):

@@ -62,14 +62,12 @@ def evil_result():
 def evil_pages():
     """Both pages, made of hostile texts."""
     result = evil_result()
-    judged = verdict.judge(result, (EVIL, 'missing ' + EVIL))
+    judged = verdict.judged(result, (EVIL, 'missing ' + EVIL))
     return (
-        report.to_html(report.view(result, judged, [result])),
+        report.to_html(report.view(judged, [result])),
         compare_report.to_html(compare.compare(
-            [compare.Judged(result, judged),
-             compare.Judged(by_hand.result(
-                 by_hand.passed(EVIL, 99), title=EVIL),
-                 verdict.judge(result))])))
+            [judged, verdict.judged(by_hand.result(
+                by_hand.passed(EVIL, 99), title=EVIL))])))
 
 
 @functools.cache
@@ -139,10 +137,10 @@ class ComparisonPageTest(testtools.TestCase):
             by_hand.RERUN, by_hand.PARALLEL)]
 
         text = Page(compare_report.to_html(compare.compare(
-            compare.Judged(r, verdict.judge(r)) for r in results))).text
+            map(verdict.judged, results)))).text
 
         for words in (
-                '4 new failures', 'new failures: 4',
+                '4 of 388 specs failed', '4 new failures', 'new failures: 4',
                 'not selected before, pass now: 384',
                 'conformance-parallel-v1.34.9 ran with STAND-IN IMAGES',
                 'Tests by cluster: 4 failed somewhere, 384 passed and did '
@@ -151,9 +149,8 @@ class ComparisonPageTest(testtools.TestCase):
 
     def test_drivers_and_versions(self):
         def run(driver, version, *specs):
-            result = by_hand.result(*specs, cluster=model.Cluster(
-                version, driver=driver))
-            return compare.Judged(result, verdict.judge(result))
+            return verdict.judged(by_hand.result(
+                *specs, cluster=model.Cluster(version, driver=driver)))
 
         found = compare.compare([
             run('heat', 'v1.10.1', by_hand.passed('a'), by_hand.failed('b')),

@@ -352,7 +352,7 @@ class CommandTest(_Base):
             self.assertEqual(code, self.run_command(
                 record, '--product', product_file, '--output', self.out,
                 '--latest', 'v1.36'))
-        record.write_bytes(b'hello')
+        record.write_bytes(archives.good()[:-100])
         self.assertEqual(3, self.run_command(
             record, '--product', product_file, '--output', self.out))
 

@@ -238,7 +238,7 @@ class PutTest(testtools.TestCase):
             self.assertRaises(kind, paste.put, self.path)
             self.assertEqual(content, self.path.read_bytes())
         self.path.unlink()
-        self.assertRaises(errors.EnvironmentProblem, paste.put, self.path)
+        self.assertRaises(errors.UsageError, paste.put, self.path)
 
     def test_it_is_taken_out_again(self):
         paste.put(self.path)

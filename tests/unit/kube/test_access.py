@@ -86,7 +86,10 @@ class KubeconfigTest(_Base):
                 {'client-certificate-data': tls_server.data(
                     server.certificate),
                  'client-key-data': tls_server.data(broken)},
-                {'client-key-data': 'SECRET!'}):
+                {'client-key-data': 'SECRET!'},
+                # In the place of its file.
+                {'client-certificate-data': tls_server.data(
+                    server.certificate), 'client-key': 'SECRET'}):
             self.assertNotIn('SECRET', self.refused(HTTPS, user))
 
     def test_key_without_a_certificate_is_not_used(self):

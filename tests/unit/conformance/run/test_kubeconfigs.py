@@ -118,30 +118,6 @@ class TestAccess(testtools.TestCase):
             self.assertEqual(file, access.kubeconfig)
         self.assertTrue(file.exists())
 
-    def test_one_context_of_many_is_noted_and_kept_apart(self):
-        file = self.base / 'kubeconfig'
-        file.write_text(yaml.safe_dump({
-            'current-context': 'a', 'clusters': [
-                {'name': n, 'cluster': {'server': f'https://{n}'}}
-                for n in 'ab'], 'contexts': [
-                {'name': n, 'context': {'cluster': n}} for n in 'ab']}))
-
-        for wanted, context in ('', 'a'), ('b', 'b'):
-            with kubeconfigs.access(runs.Target(
-                    kubeconfig=str(file), context=wanted)) as access:
-                found = yaml.safe_load(access.kubeconfig.read_text())
-                self.assertEqual(0o600, access.kubeconfig.stat().st_mode
-                                 & 0o777)
-            self.assertEqual(
-                (context, f'https://{context}'),
-                (access.context, found['clusters'][0]['cluster']['server']))
-            self.assertFalse(access.kubeconfig.exists())
-
-    def test_a_file_that_is_not_there(self):
-        with testtools.ExpectedException(errors.UsageError):
-            with kubeconfigs.access(runs.Target(kubeconfig='/nowhere')):
-                pass
-
     def test_the_rest_of_a_killed_command_goes_with_the_next(self):
         child = os.fork()
         if not child:

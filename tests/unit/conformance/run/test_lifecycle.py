@@ -38,7 +38,8 @@ class TestRun(run_box.TestCase):
         self.assertEqual(['run', *['status'] * 4, 'retrieve', 'delete'],
                          self.box.called)
         self.assertEqual(runs.ENDED, self.box.stage)
-        self.assertEqual(ended.source, self.box.folder / 'x.tar.gz')
+        self.assertEqual(str(self.box.folder / 'x.tar.gz'),
+                         ended.result.source)
 
     def test_it_is_written_down_before_anything_is_created(self):
         for backend, verb in ((model.SONOBUOY, 'run'),
@@ -107,8 +108,8 @@ class TestRun(run_box.TestCase):
                 self.box.runtime, limits=limits)
             ended = self.box.run(folder=folder)
 
-            self.assertEqual((verdict.HARNESS_ERROR, None),
-                             (ended.verdict.outcome, ended.source))
+            self.assertEqual((verdict.HARNESS_ERROR, ''),
+                             (ended.verdict.outcome, ended.result.source))
             self.assertIn(words, ended.verdict.reasons[0])
             logs = (folder / finishing.LOGS).read_text()
             self.assertIn('==> sonobuoy kube-sonobuoy <==\na\n', logs)
