@@ -184,6 +184,9 @@ class Operations:
                             self._requested, remove, group, resize),
                         recorded=self._in_progress)
             except failures.TRANSIENT as e:
+                if resize and not reconciler.recorded:
+                    # The loop finds it there.
+                    self._write_size(group)
                 if not remove or reconciler.recorded:
                     raise
                 # A later try would know the size, from the rows, and remove

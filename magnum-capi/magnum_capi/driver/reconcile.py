@@ -447,8 +447,7 @@ class Reconciler:
             # Nobody asks for these any more.
             state = self.vault.state()
             self.unmark(state.marked)
-            self.vault.write_state(
-                dataclasses.replace(state, marked=(), sizes={}))
+            self.vault.write_state(state_module.ended(state))
             raise
 
     def _carry_out(self, plan: gather.Plan, state: state_module.State,
