@@ -22,6 +22,7 @@ from magnum_capi.driver.cloud import services
 from magnum_capi.driver import config
 from magnum_capi.driver.desired import attributes
 from magnum_capi.driver.desired import charts
+from magnum_capi.driver.desired import cluster_api
 from magnum_capi.driver.desired import kept as kept_module
 from magnum_capi.driver.desired import labels as label_rules
 from magnum_capi.driver.desired import node_files
@@ -113,7 +114,7 @@ def plan(rows: rows_module.Rows, cloud: openstack.Cloud,
          defaults: Defaults = Defaults(), batch: int | None = None,
          held: rows_module.Held = _NOBODY,
          kept: kept_module.Kept | None = None,
-         renew: bool = False) -> Plan:
+         renew: bool = False, core: str | None = None) -> Plan:
     """Make the values of a cluster.
 
     A cluster keeps its chart and values, and only sizes and node groups
@@ -124,6 +125,7 @@ def plan(rows: rows_module.Rows, cloud: openstack.Cloud,
     :param batch: see rollout.strategy.
     :param kept: None for a new cluster.
     :param renew: it is upgraded, perhaps to its present template.
+    :param core: version of Cluster API, for a new cluster; None: unknown.
     :raises spec.InvalidSpec: the desired state is impossible.
     :raises services.CloudError: something does not exist, or no answer.
     :raises errors.UsageError: a chart or overlay does not exist, or differs
@@ -131,7 +133,7 @@ def plan(rows: rows_module.Rows, cloud: openstack.Cloud,
     """
     if kept is None or renew or kept.template != rows.template.uuid:
         made = _made(rows, cloud, options, applied, creating, joining,
-                     defaults, batch, held, kept)
+                     defaults, batch, held, kept, core)
     else:
         made = _resized(rows, cloud, options, applied, creating, joining,
                         defaults, batch, held, kept)
@@ -145,7 +147,7 @@ def _made(rows: rows_module.Rows, cloud: openstack.Cloud,
           options: config.Options, applied: frozenset[str], creating: bool,
           joining: collections.abc.Container[str] | None,
           defaults: Defaults, batch: int | None, held: rows_module.Held,
-          kept: kept_module.Kept | None) -> Plan:
+          kept: kept_module.Kept | None, core: str | None) -> Plan:
     """A plan for values that are computed anew; see :func:`plan`."""
     look = _Lookup(cloud, options)
     files = _registries(options.registries_file, rows.naming.release)
@@ -165,7 +167,9 @@ def _made(rows: rows_module.Rows, cloud: openstack.Cloud,
     chart = choose_chart(options, labels)
     layers = overlays(options, labels.capi_helm_values)
     features = charts.features(chart.name, chart.version)
-    unfit = charts.unfit(features, labels, found.image.kube_version, creating)
+    version = found.image.kube_version
+    unfit = [*charts.unfit(features, labels, version, creating),
+             *filter(None, [cluster_api.refusal(core, version)])]
     if unfit:
         raise spec_model.InvalidSpec(unfit)
     values = values_module.values(

@@ -41,6 +41,7 @@ from magnum_capi.driver.keys import rotation
 from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver.keys import vault
 from magnum_capi.driver.observed import conditions
+from magnum_capi.driver import observer
 from magnum_capi import errors
 from magnum_capi.kube import cache
 from magnum_capi.kube import client
@@ -289,7 +290,8 @@ class Reconciler:
             self.rows(), self.store.cloud, self.runtime.options,
             applied=state.applied, batch=state.batch, held=state.held,
             defaults=self.store.defaults(), kept=kept, creating=creating,
-            joining=joining)
+            joining=joining, core=observer.cluster_api(self.runtime.kube)
+            if creating else None)
         self._refuse_crowded(plan, kept)
         return self.placed(plan)
 

@@ -170,7 +170,8 @@ class Upgrade:
                     if pinned else None, pinned))
         found = rules.refusals(
             _template(self._store, rows.template),
-            _template(self._store, self._template), running, groups)
+            _template(self._store, self._template), running, groups,
+            observer.cluster_api(kube))
         if found:
             raise failures.NotViable('; '.join(found))
 

@@ -56,9 +56,32 @@ class InspectTest(testtools.TestCase):
         report = inspect(Api([provider('cluster-api', 'v1.14.0')]))
         self.assertEqual((), report.problems)
         self.assertEqual(
-            ('cluster-api v1.14.0 (cluster-api-system/cluster-api)',),
+            ('cluster-api v1.14.0 (cluster-api-system/cluster-api), for '
+             'Kubernetes 1.31 to 1.36',),
             report.providers)
         self.assertEqual('https://there', report.server)
+
+    def test_kubernetes_that_cluster_api_does_not_serve(self):
+        for core, kubernetes, problem in (
+                ('v1.14.0', 'v1.36.1', None),
+                ('v1.14.0', 'v1.30.1', 'Kubernetes 1.30.1 is not served by'),
+                ('v1.14.0', '1.37.0', 'Kubernetes 1.37.0 is not served by')):
+            found = inspect(Api([provider('cluster-api', core)]),
+                            kubernetes=(kubernetes,)).problems
+            self.assertEqual(1 if problem else 0, len(found), found)
+            if problem:
+                self.assertIn(f'not served: {problem}', found[0])
+
+    def test_version_of_cluster_api_is_not_known(self):
+        found, = inspect(Api(), kubernetes=('v1.36.1',)).problems
+        self.assertIn('not known: the version of Cluster API', found)
+
+    def test_management_cluster_of_a_version_without_support(self):
+        api = Api([provider('cluster-api', 'v1.14.0')])
+        api.answers['/version'] = {'gitVersion': 'v1.32.4+k3s1'}
+        self.assertEqual(
+            ('not supported: Cluster API 1.14.0 runs on Kubernetes 1.33 to '
+             '1.36, not on 1.32.4+k3s1',), inspect(api).problems)
 
     def test_processes_have_no_deployments(self):
         for api in (Api(), Api(blind=True)):
