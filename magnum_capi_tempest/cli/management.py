@@ -177,6 +177,8 @@ class Check(base.Command):
             print(f'provider: {line}')
         for line in report.stand_ins:
             print(f'stand-in, not upstream\'s: {line}')
+        for line in report.notes:
+            print(f'note: {line}')
         for line in report.problems:
             print(line)
         if not report.problems:

@@ -33,6 +33,7 @@ class Report:
     :param stand_ins: Deployments labelled as not upstream's.
     :param seen: number of kinds that are served.
     :param server: URL of the API server.
+    :param notes: lines on what is missing for others only.
     """
 
     problems: tuple[str, ...]
@@ -40,6 +41,7 @@ class Report:
     stand_ins: tuple[str, ...] = ()
     seen: int = 0
     server: str = ''
+    notes: tuple[str, ...] = ()
 
 
 def inspect(kubeconfig, infrastructure='openstack',
@@ -57,8 +59,14 @@ def inspect(kubeconfig, infrastructure='openstack',
     kinds = requirements.of(infrastructure, addon_provider)
     asked = kinds + requirements.RESOURCES
     served = requirements.served(api, asked)
+    missing = requirements.missing(served, kinds)
     problems = [f'missing: {r} ({r.provider})'
-                for r in requirements.missing(served, kinds)]
+                for r in missing if not r.ends]
+    notes = [f'{provider} serves no {requirements.OLD}, which charts up to '
+             f'0.27.0 and drivers that read {requirements.OLD} need'
+             for provider in dict.fromkeys(
+                 r.provider for r in missing if r.ends)
+             if provider not in {r.provider for r in missing if not r.ends}]
     try:
         running = [d for d in deployments.read(api)]
     except kube.KubeError as e:
@@ -73,8 +81,8 @@ def inspect(kubeconfig, infrastructure='openstack',
         api, requirements.permissions(infrastructure, addon_provider))]
     return Report(
         tuple(problems), tuple(sorted(line(d) for d in found)),
-        tuple(sorted(str(d) for d in running if d.stand_in)), len(kinds),
-        api.server)
+        tuple(sorted(str(d) for d in running if d.stand_in)),
+        len(kinds) - len(missing), api.server, tuple(notes))
 
 
 def version(kubeconfig) -> str:

@@ -96,6 +96,23 @@ class InspectTest(testtools.TestCase):
         self.assertEqual((), inspect(
             Api(served=served), addon_provider=False).problems)
 
+    def test_cluster_api_without_v1beta1_is_complete(self):
+        # From release 1.16 on; the OpenStack provider's own version stays.
+        served = {r for r in ALL if r[1] != 'v1beta1'
+                  or r[0].startswith('infrastructure')}
+        report = inspect(Api(served=served))
+        self.assertEqual((), report.problems)
+        self.assertEqual(
+            ('Cluster API serves no v1beta1, which charts up to 0.27.0 and '
+             'drivers that read v1beta1 need',), report.notes[:1])
+        self.assertEqual(3, len(report.notes))
+        self.assertEqual((), inspect(Api()).notes)
+
+    def test_cluster_api_without_v1beta2(self):
+        served = {r for r in ALL if r[1] != 'v1beta2'}
+        self.assertIn('missing: clusters.v1beta2.cluster.x-k8s.io (Cluster '
+                      'API)', inspect(Api(served=served)).problems)
+
     def test_docker_wants_other_kinds(self):
         served = {k for k in ALL if not k[2].startswith('openstack')}
         problems = inspect(
