@@ -11,7 +11,9 @@ import dataclasses
 import hashlib
 import os
 import pathlib
+import re
 import stat
+import tarfile
 import types
 import typing
 
@@ -166,7 +168,7 @@ def _made(rows: rows_module.Rows, cloud: openstack.Cloud,
             'label manila_csi_enabled: this cloud has no Manila'])
     chart = choose_chart(options, labels)
     layers = overlays(options, labels.capi_helm_values)
-    features = charts.features(chart.name, chart.version)
+    features = _features(chart)
     version = found.image.kube_version
     unfit = [*charts.unfit(features, labels, version, creating),
              *filter(None, [cluster_api.refusal(core, version)])]
@@ -221,7 +223,7 @@ def _resized(rows: rows_module.Rows, cloud: openstack.Cloud,
     labels = validation.check(
         found, rules, creating=creating, joining=joining,
         scale_from_zero=options.scale_from_zero)
-    features = charts.features(chart.name, chart.version)
+    features = _features(chart)
     values = kept_module.resized(kept.values, values_module.values(
         found, labels, features, policy=rules,
         scale_from_zero=options.scale_from_zero), found, batch)
@@ -302,6 +304,28 @@ def _digest(path: str) -> str | None:
         content = hashlib.sha256(file.read_bytes()).hexdigest()
         result.update(f'{file.relative_to(top)} {content}\n'.encode())
     return result.hexdigest()
+
+
+def _features(chart: config.Chart | kept_module.ChartPin) -> charts.Features:
+    """What a chart can; a chart on this machine tells its version itself."""
+    return charts.features(chart.name, chart.version or charts.version_of(
+        _metadata(chart.name)))
+
+
+def _metadata(path: str) -> object:
+    """Content of the Chart.yaml of a folder or package, None: no such."""
+    try:
+        if not os.path.isfile(path):
+            with open(os.path.join(path, 'Chart.yaml'), 'rb') as file:
+                return yaml.safe_load(file)
+        with tarfile.open(path) as package:
+            for member in package:
+                if re.fullmatch(r'[^/]+/Chart\.yaml', member.name):
+                    return yaml.safe_load(package.extractfile(member) or b'')
+    except (OSError, ValueError, tarfile.TarError, yaml.YAMLError):
+        # Helm says what is wrong with it.
+        pass
+    return None
 
 
 def choose_chart(options: config.Options,
