@@ -25,6 +25,9 @@ from magnum_capi import errors
 from magnum_capi.kube import client
 from magnum_capi.kube import lease
 
+if typing.TYPE_CHECKING:
+    from magnum_capi.driver import store as store_module
+
 LOG = logging.getLogger(__name__)
 
 
@@ -36,7 +39,7 @@ class Monitor:
     """
 
     def __init__(self, runtime: collections.abc.Callable[
-                 [], reconcile.Runtime], store: reconcile.Store,
+                 [], reconcile.Runtime], store: 'store_module.Store',
                  cluster: typing.Any) -> None:
         self.data: dict[str, str | dict[str, str]] = {}
         self._runtime = runtime

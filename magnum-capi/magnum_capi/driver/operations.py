@@ -35,6 +35,9 @@ from magnum_capi.kube import lease
 from magnum_capi.kube import rest
 from magnum_capi import waiting
 
+if typing.TYPE_CHECKING:
+    from magnum_capi.driver import store as store_module
+
 LOG = logging.getLogger(__name__)
 
 _CREATING = 'CREATE_IN_PROGRESS'
@@ -59,7 +62,7 @@ class Operations:
     :param cluster: Magnum's row, as the conductor has it.
     """
 
-    def __init__(self, runtime: reconcile.Runtime, store: reconcile.Store,
+    def __init__(self, runtime: reconcile.Runtime, store: 'store_module.Store',
                  cluster: typing.Any) -> None:
         self._runtime = runtime
         self._store = store

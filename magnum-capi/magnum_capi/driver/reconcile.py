@@ -16,7 +16,6 @@ import datetime
 import time
 import typing
 
-from keystoneauth1 import plugin
 from oslo_log import log as logging
 
 from magnum_capi.driver.cloud import keypairs
@@ -49,6 +48,9 @@ from magnum_capi.kube import kinds
 from magnum_capi.kube import lease
 from magnum_capi import waiting
 
+if typing.TYPE_CHECKING:
+    from magnum_capi.driver import store as store_module
+
 LOG = logging.getLogger(__name__)
 
 _Done = typing.TypeVar('_Done')
@@ -60,73 +62,6 @@ _OVERWRITTEN = ('Cluster', 'KubeadmControlPlane', 'MachineDeployment',
 #: Annotation of all objects that Helm has made or adopted: their release
 #: (helm 3, pkg/action/validate.go).
 _HELM_RELEASE = 'meta.helm.sh/release-name'
-
-
-class Store(typing.Protocol):
-    """The driver's view of Magnum; see ``store``.
-
-    Rows are Magnum's objects, or similar ones.
-    """
-
-    @property
-    def cloud(self) -> openstack.Cloud:
-        """The cloud as the user of the request sees it."""
-
-    @property
-    def user(self) -> rotation.User:
-        """The user of the request, if its token is for the project."""
-
-    def reload(self, cluster: typing.Any) -> bool:
-        """Read a row again; False when it no longer exists."""
-
-    def status(self, cluster: typing.Any) -> str | None:
-        """The present status of a cluster, None: the row is gone."""
-
-    def save(self, row: typing.Any) -> None:
-        """Write the changes of a row.
-
-        :raises failures.ClusterGone: it no longer exists.
-        """
-
-    def destroy(self, row: typing.Any) -> None:
-        """Remove the row of a node group."""
-
-    def groups(self, cluster: typing.Any) -> tuple[typing.Any, ...]:
-        """The present node groups."""
-
-    def template(self, uuid: str) -> typing.Any:
-        """A cluster template."""
-
-    def driver_of(self, template: typing.Any) -> str | None:
-        """Name of the driver that Magnum selects for a template."""
-
-    def authorities(self, cluster: typing.Any
-                    ) -> dict[str, tuple[str, str]]:
-        """Certificate and key by ca, etcd, proxy; PEM texts."""
-
-    def drop_certificates(self, cluster: typing.Any) -> None:
-        """Delete certificates of a cluster that Magnum leaves behind."""
-
-    def access(self) -> rotation.Access:
-        """How clusters reach the cloud."""
-
-    def cacert(self) -> str | None:
-        """CA certificates of the cloud, None if clusters verify none."""
-
-    def cacert_file(self) -> str | None:
-        """Path of the CA certificates that Magnum trusts for the cloud."""
-
-    def admin_cloud(self) -> openstack.Cloud:
-        """The cloud as Magnum itself sees it."""
-
-    def cloud_as(self, auth: plugin.BaseAuthPlugin) -> openstack.Cloud:
-        """The cloud as the holder of a credential sees it.
-
-        :param auth: for the project of the cluster.
-        """
-
-    def defaults(self) -> gather.Defaults:
-        """Magnum's own options."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -155,7 +90,7 @@ class Reconciler:
     :param cluster: Magnum's row; :meth:`held` reads it again.
     """
 
-    def __init__(self, runtime: Runtime, store: Store,
+    def __init__(self, runtime: Runtime, store: 'store_module.Store',
                  cluster: typing.Any) -> None:
         self.runtime = runtime
         self.store = store

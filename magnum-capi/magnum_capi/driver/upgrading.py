@@ -32,6 +32,9 @@ from magnum_capi.driver import observer
 from magnum_capi.driver import reconcile
 from magnum_capi import errors
 
+if typing.TYPE_CHECKING:
+    from magnum_capi.driver import store as store_module
+
 LOG = logging.getLogger(__name__)
 
 #: Seconds to wait for the lock: Magnum's API waits for all of this.
@@ -52,7 +55,7 @@ class Upgrade:
     :param batch: nodes to replace at once, None: the chart's default.
     """
 
-    def __init__(self, runtime: reconcile.Runtime, store: reconcile.Store,
+    def __init__(self, runtime: reconcile.Runtime, store: 'store_module.Store',
                  cluster: typing.Any, template: typing.Any,
                  group: typing.Any, batch: int | None = None) -> None:
         self._runtime = runtime
@@ -293,7 +296,7 @@ def undo(reconciler: reconcile.Reconciler, rows: rows_module.Rows,
     return reconciler.vault.write_state(state)
 
 
-def _template(store: reconcile.Store, row: typing.Any) -> rules.Template:
+def _template(store: 'store_module.Store', row: typing.Any) -> rules.Template:
     return rules.Template(
         driver=store.driver_of(row), image=_image(store.cloud, row.image_id),
         kube_tag=(row.labels or {}).get('kube_tag'),

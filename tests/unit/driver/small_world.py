@@ -75,7 +75,7 @@ class Row:
 
 
 class Store:
-    """reconcile.Store over dicts."""
+    """store.Store over dicts."""
 
     def __init__(self, cloud, user='u1', roles=('member', 'admin')):
         self.cloud = self._own = cloud
