@@ -31,7 +31,6 @@ from magnum_capi.driver.desired import spec as spec_module
 from magnum_capi.driver import failures
 from magnum_capi.driver import gather
 from magnum_capi.driver.helm import helm as helm_module
-from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver.helm import releases
 from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver.keys import credentials
@@ -41,10 +40,10 @@ from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver.keys import vault
 from magnum_capi.driver.observed import conditions
 from magnum_capi.driver import observer
+from magnum_capi.driver import release as release_module
 from magnum_capi import errors
 from magnum_capi.kube import cache
 from magnum_capi.kube import client
-from magnum_capi.kube import kinds
 from magnum_capi.kube import lease
 from magnum_capi import waiting
 
@@ -52,16 +51,6 @@ if typing.TYPE_CHECKING:
     from magnum_capi.driver import store as store_module
 
 LOG = logging.getLogger(__name__)
-
-_Done = typing.TypeVar('_Done')
-
-#: Kinds of a chart's objects that keep their names when they change.
-_OVERWRITTEN = ('Cluster', 'KubeadmControlPlane', 'MachineDeployment',
-                'MachineHealthCheck', 'OpenStackCluster', 'DevCluster')
-
-#: Annotation of all objects that Helm has made or adopted: their release
-#: (helm 3, pkg/action/validate.go).
-_HELM_RELEASE = 'meta.helm.sh/release-name'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -194,6 +183,13 @@ class Reconciler:
             self.cluster, self.vault, self.runtime.options, self.store.cloud,
             self.store.user, self.store.access, self.runtime.now,
             self.store.admin_cloud, self.lock.check)
+
+    @property
+    def helm_release(self) -> release_module.Release:
+        """The Helm release of the cluster."""
+        return release_module.Release(
+            self.runtime.kube, self.runtime.helm, self.namespace,
+            self.release, self.cluster.uuid, self.lock.check)
 
     def stop_if_deleting(self) -> None:
         """Stop if the deletion of the cluster has been requested.
@@ -403,7 +399,7 @@ class Reconciler:
         # After everything that can refuse, and before the size changes.
         for name in state.marked:
             self.runtime.kube.mark_for_deletion(self.namespace, name)
-        self.apply(plan)
+        self._apply(plan)
         self.drop_unused_server_groups(
             state.former.kept if state.former else kept, plan.kept)
         self._scale(state.sizes)
@@ -413,6 +409,14 @@ class Reconciler:
                 if not group.is_default})
         if done != state:
             self.vault.write_state(done)
+
+    def _apply(self, plan: gather.Plan) -> None:
+        self.stop_if_deleting()
+        wanted = {group.uuid for group in plan.spec.node_groups}
+        self.helm_release.apply(plan, [
+            self.naming.machine_deployment(row.uuid)
+            for row in self.store.groups(self.cluster)
+            if row.role != rows_module.MASTER and row.uuid not in wanted])
 
     def record(self, plan: gather.Plan,
                state: state_module.State) -> state_module.State:
@@ -620,116 +624,3 @@ class Reconciler:
         """Remove the deletion marks from Machines that still exist."""
         for name in machines:
             self.runtime.kube.unmark_for_deletion(self.namespace, name)
-
-    def _is_unrecorded(self) -> bool:
-        """Whether the cluster may differ from what Helm has deployed.
-
-        This is the case after "clusterctl move", which leaves Helm's Secrets
-        behind, when a helm failed or was killed half-way, and when a process
-        died before the objects were written over.
-        """
-        kube = self.runtime.kube
-        left = releases.revisions(kube, self.namespace, self.release)
-        if left:
-            return left[-1].adopted or left[-1].status != 'deployed'
-        return kube.get('Cluster', self.namespace, self.release) is not None
-
-    def _write_over(self, revision: int) -> None:
-        """Write what Helm has rendered over objects that it left alone.
-
-        Helm assumes that they are up to date: for custom resources it compares
-        the manifest that was deployed last with the new one, not with the
-        objects, and where it has only the new one, with that (helm 3,
-        pkg/kube/client.go, createPatch). Objects of other kinds it compares
-        with what is there, or has created again.
-        """
-        LOG.warning('Cluster %s: Helm had no record of all that is in its '
-                    'release %s; it has one now', self.cluster.uuid,
-                    self.release)
-        for obj in self.applied() or ():
-            if obj['kind'] in _OVERWRITTEN:
-                obj['metadata']['namespace'] = self.namespace
-                self.runtime.kube.apply(obj)
-        releases.finish_takeover(
-            self.runtime.kube, self.namespace, self.release, revision)
-
-    def _drop_unrecorded(self, plan: gather.Plan) -> None:
-        """Delete what Helm never deletes of node groups that are not wanted.
-
-        A helm that failed or was killed may have made a MachineDeployment.
-        Once its group is not wanted any more, no manifest has it: it would
-        run forever, and hold up each later operation.
-        """
-        wanted = {group.uuid for group in plan.spec.node_groups}
-        for row in self.store.groups(self.cluster):
-            if row.role == rows_module.MASTER or row.uuid in wanted:
-                continue
-            name = self.naming.machine_deployment(row.uuid)
-            found = self.runtime.kube.get(
-                'MachineDeployment', self.namespace, name)
-            metadata = (found or {}).get('metadata', {})
-            if ((metadata.get('annotations') or {}).get(_HELM_RELEASE)
-                    == self.release and 'deletionTimestamp' not in metadata):
-                LOG.warning('Cluster %s: Helm has no record of the '
-                            'MachineDeployment %s of a node group that is not '
-                            'wanted; it is deleted', self.cluster.uuid, name)
-                self.runtime.kube.delete(
-                    'MachineDeployment', self.namespace, name)
-
-    def applied(self) -> kinds.Objects | None:
-        """What Helm has applied, None when nothing is deployed."""
-        found = releases.applied(
-            self.runtime.kube, self.namespace, self.release)
-        return None if found is None else releases.parse(found)
-
-    def preview(self, plan: gather.Plan) -> kinds.Objects:
-        """What Helm would apply for a plan."""
-        return releases.parse(self.run_helm(lambda helm: helm.preview(
-            self.release, plan.chart, plan.values, self.namespace)))
-
-    def run_helm(
-            self, run: collections.abc.Callable[[helm_module.Helm], _Done]
-    ) -> _Done:
-        """Run helm, again if its record named versions that are not served.
-
-        :param run: runs helm with the release of this cluster.
-        """
-        try:
-            return run(self.runtime.helm)
-        except helm_errors.VersionGone:
-            if not releases.update_versions(
-                    self.runtime.kube, self.namespace, self.release):
-                raise
-            LOG.warning('Cluster %s: the record of its Helm release %s named '
-                        'API versions that are not served any more; it names '
-                        'those of now', self.cluster.uuid, self.release)
-            return run(self.runtime.helm)
-
-    def apply(self, plan: gather.Plan) -> None:
-        """Have Helm apply a plan; a stuck release is repaired first.
-
-        :param plan: see :meth:`record`.
-        """
-        runtime = self.runtime
-        self.stop_if_deleting()
-        self.lock.check()
-        if releases.repair(runtime.kube, self.namespace, self.release,
-                           runtime.helm.dead_after):
-            LOG.warning('Repaired the Helm release %s, which a dead helm '
-                        'left pending', self.release)
-        adopted = self._is_unrecorded()
-        self.lock.check()
-        revision = self.run_helm(lambda helm: helm.upgrade(
-            self.release, plan.chart, plan.values, self.namespace,
-            digest=plan.kept.digest, adopted=adopted))
-        # Helm may run for longer than the lock lasts.
-        self.lock.check()
-        if adopted:
-            self._drop_unrecorded(plan)
-            self._write_over(revision)
-        # The chart has no value for these annotations, and Helm keeps what it
-        # did not write.
-        for group, annotations in plan.capacities.items():
-            runtime.kube.annotate(
-                'MachineDeployment', self.namespace,
-                names.machine_deployment(self.release, group), annotations)

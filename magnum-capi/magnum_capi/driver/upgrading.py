@@ -198,7 +198,8 @@ class Upgrade:
         except spec.InvalidSpec:
             reconciler = self._reconciler
             replaced = replacement.replaced(
-                reconciler.applied() or (), reconciler.preview(plan))
+                reconciler.helm_release.applied() or (),
+                reconciler.helm_release.preview(plan))
             made({group.uuid for group in groups if (
                 replacement.NODE_GROUP,
                 reconciler.naming.machine_deployment(group.uuid)

@@ -182,7 +182,8 @@ class Adoption:
             joining=(), defaults=reconciler.store.defaults(),
             kept=state.kept)
         replaced = replacement.replaced(
-            reconciler.applied() or [], reconciler.preview(plan))
+            reconciler.helm_release.applied() or [],
+            reconciler.helm_release.preview(plan))
         why = [f'its next change would replace the nodes of {kind} {name}: '
                f'this driver renders {", ".join(texts)}'
                for (kind, name), texts in replaced.items()]
