@@ -123,12 +123,12 @@ class Monitor:
             id_, answer, until = known.credential
             if id_ == used.id and now < until:
                 return answer
-        found = reconciler.ask_keystone(reconciler.vault.credentials() or {})
+        found = reconciler.ownership.ask(reconciler.vault.credentials() or {})
         if found == credentials.UNTRUSTED:
             with contextlib.suppress(lease.LockBusy,
                                      failures.ClusterGone):
                 with reconciler.held(0):
-                    found = reconciler.check_credential()
+                    found = reconciler.ownership.check()
         # Spread the checks of many clusters.
         known.credential = used.id, found, now + random.uniform(0.8, 1) * (
             runtime.options.credential_check_interval)

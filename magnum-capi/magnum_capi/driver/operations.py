@@ -251,7 +251,7 @@ class Operations:
         with self._reporting('UPDATE', lambda error: False):
             with reconciler.held(patience) as lock:
                 reconciler.stop_if_deleting()
-                reconciler.hand_on_keypair()
+                reconciler.ownership.hand_on_keypair()
                 state = state_module.begun(
                     reconciler.vault.state(), 'UPDATE', self._runtime.now())
                 state = state_module.with_record(
@@ -265,7 +265,7 @@ class Operations:
     def _replace_refused_credential(self, state: state_module.State) -> None:
         """Try to get a valid credential; the deletion continues anyway."""
         try:
-            self._reconciler.replace_refused_credential(state)
+            self._reconciler.ownership.replace_refused(state)
         except failures.TRANSIENT:
             raise
         except errors.MagnumCapiError as e:

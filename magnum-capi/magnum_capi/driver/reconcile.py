@@ -18,7 +18,6 @@ import typing
 
 from oslo_log import log as logging
 
-from magnum_capi.driver.cloud import keypairs
 from magnum_capi.driver.cloud import openstack
 from magnum_capi.driver.cloud import server_groups
 from magnum_capi.driver.cloud import services
@@ -32,14 +31,13 @@ from magnum_capi.driver import failures
 from magnum_capi.driver import gather
 from magnum_capi.driver.helm import helm as helm_module
 from magnum_capi.driver.helm import releases
-from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver.keys import credentials
-from magnum_capi.driver.keys import delegation
 from magnum_capi.driver.keys import rotation
 from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver.keys import vault
 from magnum_capi.driver.observed import conditions
 from magnum_capi.driver import observer
+from magnum_capi.driver import ownership
 from magnum_capi.driver import release as release_module
 from magnum_capi import errors
 from magnum_capi.kube import cache
@@ -183,6 +181,13 @@ class Reconciler:
             self.cluster, self.vault, self.runtime.options, self.store.cloud,
             self.store.user, self.store.access, self.runtime.now,
             self.store.admin_cloud, self.lock.check)
+
+    @property
+    def ownership(self) -> ownership.Ownership:
+        """Credential and key pair of the owner of the cluster."""
+        return ownership.Ownership(
+            self.store, self.cluster, self.vault, self.runtime.options,
+            self.rotation, self.lock.check)
 
     @property
     def helm_release(self) -> release_module.Release:
@@ -395,7 +400,7 @@ class Reconciler:
             self.vault.write_authorities(self.store.authorities(self.cluster))
             self.vault.ensure_service_account_key()
         else:
-            state = self.replace_refused_credential(state)
+            state = self.ownership.replace_refused(state)
         # After everything that can refuse, and before the size changes.
         for name in state.marked:
             self.runtime.kube.mark_for_deletion(self.namespace, name)
@@ -431,122 +436,6 @@ class Reconciler:
         if plan.proxies:
             self.vault.write_proxies(plan.proxies)
         return self.vault.write_state(state)
-
-    def replace_refused_credential(
-            self, state: state_module.State) -> state_module.State:
-        """If Keystone refuses our credential, make one for the present user.
-
-        An application credential ends with its user, and when the user loses
-        any of its roles. Without a valid one nothing is created or deleted.
-        For a deletion also if it lacks a role.
-
-        :param state: as written to the Secret.
-        :returns: as written to the Secret.
-        :raises services.CloudError: Keystone makes none for this user.
-        """
-        user, used = self.store.user, credentials.in_use(state.record)
-        if user.id is None or used is None:
-            return state
-        if self.check_credential() == credentials.INVALID:
-            why = 'Keystone refuses'
-        elif state.operation == 'DELETE' and self._lacks_role(used):
-            why = 'the user has more roles than'
-        else:
-            return state
-        LOG.warning('Cluster %s: %s the application credential %s; user %s '
-                    'brings in a new one', self.cluster.uuid, why, used.id,
-                    user.id)
-        if state.operation != 'DELETE':
-            self.hand_on_keypair()
-        state = state_module.with_record(
-            state, credentials.rotate(state.record))
-        self.lock.check()
-        state = self.vault.write_state(state)
-        state = self.rotation().ensure_credential(state, new=True)
-        self.cluster.user_id = user.id
-        self.store.save(self.cluster)
-        return state
-
-    def _lacks_role(self, used: credentials.Entry) -> bool:
-        """Whether the user can give a credential with more roles.
-
-        A cluster whose creation failed for want of a role cannot be deleted
-        without it either (cluster-api-provider-openstack, issue 1792), and
-        Magnum rotates no credential of such a cluster (magnum 23.0.0,
-        magnum/conductor/handlers/credential_conductor.py).
-        """
-        try:
-            found = app_credentials.get(
-                self.store.admin_cloud().services, used.user_id,
-                used.id or '')
-        except services.CloudError as e:
-            LOG.warning('Cluster %s: the roles of its application credential '
-                        'are not known: %s', self.cluster.uuid, e)
-            return False
-        if found is None:
-            return False
-        # One with other roles may not be better.
-        offered = delegation.roles(
-            self.store.user.roles, self.runtime.options.credential_roles)
-        return ({role.casefold() for role in found.roles}
-                < {role.casefold() for role in offered})
-
-    def check_credential(self) -> str:
-        """Ask Keystone about our credential. Call with the lock held.
-
-        If the cluster does not trust the certificate that Keystone shows,
-        because the cloud has got another authority, it gets the CA
-        certificates that Magnum trusts now. Without them nothing is created
-        or deleted.
-
-        :returns: see rotation.check.
-        """
-        data = self.vault.credentials() or {}
-        found = self.ask_keystone(data)
-        if found != credentials.UNTRUSTED:
-            return found
-        cacert = self.store.cacert()
-        if cacert is None:
-            return found
-        found = self.ask_keystone(vault.with_cacert(data, cacert))
-        if found in (credentials.VALID, credentials.INVALID):
-            LOG.warning('Cluster %s: it does not trust the certificates of '
-                        'the cloud; it gets the CA certificates that Magnum '
-                        'trusts', self.cluster.uuid)
-            self.lock.check()
-            self.vault.write_cacert(data, cacert)
-        return found
-
-    def ask_keystone(self, data: vault.Data) -> str:
-        """Ask Keystone about a credential; changes nothing.
-
-        :param data: of the Secret that the cluster reads.
-        :returns: see rotation.check.
-        """
-        return rotation.check(data, self.store.cacert_file(),
-                              self.runtime.options.openstack_timeout)
-
-    def hand_on_keypair(self) -> None:
-        """Give the user, as the next owner, the key pair of the nodes.
-
-        Without it, Nova refuses new nodes. Call this before the user makes a
-        credential, so that it is not forgotten.
-
-        :raises services.CloudUnreachable: Nova does not answer.
-        """
-        cluster, user = self.cluster, self.store.user
-        if not cluster.keypair or user.id in (None, cluster.user_id):
-            return
-        try:
-            keypairs.hand_on(
-                cluster.keypair, cluster.user_id, self.store.cloud.services,
-                lambda: self.store.admin_cloud().services)
-        except services.CloudUnreachable:
-            raise
-        except services.CloudError as e:
-            LOG.warning('Cluster %s: its keypair %s is not one of user %s, so '
-                        'it can get no nodes: %s', cluster.uuid,
-                        cluster.keypair, user.id, e)
 
     def advance(self, state: state_module.State,
                 uuid: str) -> state_module.State:

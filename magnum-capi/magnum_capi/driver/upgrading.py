@@ -101,7 +101,7 @@ class Upgrade:
         followers = self._move(rows, state)
         try:
             plan = self._planned(rows, state, held, batch, followers)
-            state = reconciler.replace_refused_credential(state)
+            state = reconciler.ownership.replace_refused(state)
             self._refuse_late()
             if reconciler.is_deleting():
                 raise failures.ClusterGone('The cluster is being deleted')
