@@ -146,8 +146,9 @@ class Check(base.Judging):
     """Check that a management cluster has what drivers and tests need.
 
     Checks the kinds that its API server serves, the providers that are running
-    and their releases, and the permissions of the kubeconfig's user. The
-    management cluster may be any, not only one of "management up".
+    and their releases, the versions of Kubernetes that these support, and the
+    permissions of the kubeconfig's user. The management cluster may be any,
+    not only one of "management up".
 
     Exit code: 0 nothing is missing, 1 something is, 2 the kubeconfig cannot be
     used, 3 the management cluster does not answer.
@@ -166,6 +167,10 @@ class Check(base.Judging):
         parser.add_argument(
             '--no-addon-provider', action='store_true',
             help='Do not require the addon provider.')
+        parser.add_argument(
+            '--kubernetes', action='append', default=[], metavar='VERSION',
+            help='Also check that Cluster API serves clusters of this version '
+                 '(can be repeated).')
         return parser
 
     def act(self, args):
@@ -177,11 +182,14 @@ class Check(base.Judging):
         report = inspection.inspect(
             args.kubeconfig or standalone.kubeconfig(directory),
             args.infrastructure or made.get('infrastructure', 'openstack'),
-            not args.no_addon_provider and made.get('addon_provider', True))
+            not args.no_addon_provider and made.get('addon_provider', True),
+            args.kubernetes)
         for line in report.providers:
             print(f'provider: {line}')
         for line in report.stand_ins:
             print(f'stand-in, not upstream\'s: {line}')
+        for line in report.notes:
+            print(f'note: {line}')
         for line in report.problems:
             print(line)
         if not report.problems:

@@ -10,10 +10,14 @@ Deployment.
 import concurrent.futures
 import dataclasses
 
+from magnum_capi.driver.desired import cluster_api
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.management import client
 from magnum_capi_tempest.management import deployments
 from magnum_capi_tempest.management import requirements
+
+#: Label of the core provider.
+_CORE = 'cluster-api'
 
 _REVIEW = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
 
@@ -23,11 +27,13 @@ class Report:
     """The result of an inspection.
 
     :param problems: lines that begin with "missing", "too old", "not
-        running" or "not allowed".
+        running", "other release", "not allowed", "not served", "not
+        supported" or "not known".
     :param providers: lines on providers that were found.
     :param stand_ins: Deployments labelled as not upstream's.
     :param seen: number of kinds that are served.
     :param server: URL of the API server.
+    :param notes: lines on what is missing for others only.
     """
 
     problems: tuple[str, ...]
@@ -35,15 +41,17 @@ class Report:
     stand_ins: tuple[str, ...] = ()
     seen: int = 0
     server: str = ''
+    notes: tuple[str, ...] = ()
 
 
 def inspect(kubeconfig, infrastructure='openstack',
-            addon_provider=True) -> Report:
+            addon_provider=True, kubernetes=()) -> Report:
     """Inspect a cluster.
 
     :param kubeconfig: path.
     :param infrastructure: "openstack" or "docker".
     :param addon_provider: whether charts need the addon provider.
+    :param kubernetes: versions that workload clusters shall have.
     :raises KubeError: the cluster does not answer.
     :raises EnvironmentProblem, UsageError: as :class:`kube.Client`.
     """
@@ -51,8 +59,14 @@ def inspect(kubeconfig, infrastructure='openstack',
     kinds = requirements.of(infrastructure, addon_provider)
     asked = kinds + requirements.RESOURCES
     served = requirements.served(api, asked)
+    missing = requirements.missing(served, kinds)
     problems = [f'missing: {r} ({r.provider})'
-                for r in requirements.missing(served, kinds)]
+                for r in missing if not r.ends]
+    notes = [f'{provider} serves no {requirements.OLD}, which charts up to '
+             f'0.27.0 and drivers that read {requirements.OLD} need'
+             for provider in dict.fromkeys(
+                 r.provider for r in missing if r.ends)
+             if provider not in {r.provider for r in missing if not r.ends}]
     try:
         running = [d for d in deployments.read(api)]
     except kube.KubeError as e:
@@ -61,12 +75,14 @@ def inspect(kubeconfig, infrastructure='openstack',
         running = []
     found = [d for d in running if d.provider]
     problems += releases(found, served)
+    problems += unserved(
+        found, (api.get('/version') or {}).get('gitVersion', ''), kubernetes)
     problems += [f'not allowed: {p}' for p in denied(
         api, requirements.permissions(infrastructure, addon_provider))]
     return Report(
         tuple(problems), tuple(sorted(line(d) for d in found)),
-        tuple(sorted(str(d) for d in running if d.stand_in)), len(kinds),
-        api.server)
+        tuple(sorted(str(d) for d in running if d.stand_in)),
+        len(kinds) - len(missing), api.server, tuple(notes))
 
 
 def version(kubeconfig) -> str:
@@ -103,6 +119,27 @@ def releases(found, served) -> list[str]:
     return problems
 
 
+def unserved(found, own, kubernetes) -> list[str]:
+    """Versions of Kubernetes that Cluster API does not support; pure.
+
+    :param found: :class:`..deployments.Deployment`, all with a provider.
+    :param own: version of the management cluster.
+    :param kubernetes: versions of workload clusters.
+    """
+    core = next((_text(d.version) for d in found
+                 if d.provider == _CORE and d.version), None)
+    why = cluster_api.management_refusal(core, own)
+    problems = [f'not supported: {why}'] if why else []
+    if kubernetes and core is None:
+        problems.append('not known: the version of Cluster API, which says '
+                        'whether it serves Kubernetes '
+                        + ', '.join(kubernetes))
+    return problems + [
+        f'not served: {why}' for why in (
+            cluster_api.refusal(core, version) for version in kubernetes)
+        if why]
+
+
 def denied(api, permissions) -> list[requirements.Permission]:
     """The permissions that the API server denies (SelfSubjectAccessReview)."""
     def allowed(permission):
@@ -126,9 +163,12 @@ def review(permission) -> dict:
 def line(deployment) -> str:
     """A line on one provider."""
     version = deployment.version
+    served = version and deployment.provider == _CORE and (
+        cluster_api.served_by(_text(version)))
     return (f'{deployment.provider} '
             f'{_text(version) if version else "of unknown version"} '
-            f'({deployment})')
+            f'({deployment})' + (
+                f', for Kubernetes {served}' if served else ''))
 
 
 def _uneven(versions):
@@ -137,7 +177,7 @@ def _uneven(versions):
     Upstream only tests equal releases (docs/book/src/reference/versions.md,
     "Kubeadm Bootstrap Provider", of kubernetes-sigs/cluster-api).
     """
-    core = versions.get('cluster-api')
+    core = versions.get(_CORE)
     if not core:
         return []
     return [f'other release: {label} {_text(version)} with cluster-api '

@@ -19,25 +19,30 @@ class Requirement:
     :param group: API group.
     :param version: API version.
     :param resource: plural, as in a CRD's ``spec.names.plural``.
+    :param ends: whether newer releases of the provider do not serve it.
     """
 
     provider: str
     group: str
     version: str
     resource: str
+    ends: bool = False
 
     def __str__(self):
         return f'{self.resource}.{self.version}.{self.group}'
 
 
 def _served(provider, group, versions, *resources):
-    return tuple(Requirement(provider, group, version, resource)
+    return tuple(Requirement(provider, group, version, resource,
+                             version == OLD and versions == BOTH)
                  for version in versions for resource in resources)
 
 
-#: Both versions of Cluster API: released drivers read v1beta1, newer ones
-#: v1beta2.
-BOTH = ('v1beta1', 'v1beta2')
+#: Both versions of Cluster API: older drivers read v1beta1, newer ones
+#: v1beta2. Release 1.16 is to serve v1beta1 no longer (its
+#: docs/book/src/reference/versions.md).
+OLD = 'v1beta1'
+BOTH = (OLD, 'v1beta2')
 
 _OPENSTACK = 'OpenStack infrastructure provider'
 _ADDON = 'addon provider'

@@ -260,8 +260,8 @@ class Options:
         types.Boolean(), True,
         'When a cluster is deleted, delete the volumes of its persistent '
         'volume claims if its label csi_cinder_reclaim_policy says Delete. '
-        'Volumes with snapshots, or attached to other servers, stay. False: '
-        'all volumes stay.')
+        'Volumes with snapshots, or attached to other servers, or that their '
+        'owner keeps, stay. False: all volumes stay.')
     connect_timeout: float = _option(
         types.Float(min=0.1), 5,
         'Seconds to wait for a connection to the management cluster.')

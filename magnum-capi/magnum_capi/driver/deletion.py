@@ -44,7 +44,7 @@ class Deletion:
         release, cluster = snapshot.release, snapshot.cluster
         if release is not None and release.status != 'uninstalled':
             reconciler.lock.check()
-            reconciler.run_helm(lambda helm: helm.uninstall(
+            reconciler.helm_release.run(lambda helm: helm.uninstall(
                 reconciler.release, reconciler.namespace))
             # What is not being deleted then is for the next time.
             return

@@ -11,7 +11,9 @@ import dataclasses
 import hashlib
 import os
 import pathlib
+import re
 import stat
+import tarfile
 import types
 import typing
 
@@ -22,6 +24,7 @@ from magnum_capi.driver.cloud import services
 from magnum_capi.driver import config
 from magnum_capi.driver.desired import attributes
 from magnum_capi.driver.desired import charts
+from magnum_capi.driver.desired import cluster_api
 from magnum_capi.driver.desired import kept as kept_module
 from magnum_capi.driver.desired import labels as label_rules
 from magnum_capi.driver.desired import node_files
@@ -113,7 +116,7 @@ def plan(rows: rows_module.Rows, cloud: openstack.Cloud,
          defaults: Defaults = Defaults(), batch: int | None = None,
          held: rows_module.Held = _NOBODY,
          kept: kept_module.Kept | None = None,
-         renew: bool = False) -> Plan:
+         renew: bool = False, core: str | None = None) -> Plan:
     """Make the values of a cluster.
 
     A cluster keeps its chart and values, and only sizes and node groups
@@ -124,6 +127,7 @@ def plan(rows: rows_module.Rows, cloud: openstack.Cloud,
     :param batch: see rollout.strategy.
     :param kept: None for a new cluster.
     :param renew: it is upgraded, perhaps to its present template.
+    :param core: version of Cluster API, for a new cluster; None: unknown.
     :raises spec.InvalidSpec: the desired state is impossible.
     :raises services.CloudError: something does not exist, or no answer.
     :raises errors.UsageError: a chart or overlay does not exist, or differs
@@ -131,7 +135,7 @@ def plan(rows: rows_module.Rows, cloud: openstack.Cloud,
     """
     if kept is None or renew or kept.template != rows.template.uuid:
         made = _made(rows, cloud, options, applied, creating, joining,
-                     defaults, batch, held, kept)
+                     defaults, batch, held, kept, core)
     else:
         made = _resized(rows, cloud, options, applied, creating, joining,
                         defaults, batch, held, kept)
@@ -145,7 +149,7 @@ def _made(rows: rows_module.Rows, cloud: openstack.Cloud,
           options: config.Options, applied: frozenset[str], creating: bool,
           joining: collections.abc.Container[str] | None,
           defaults: Defaults, batch: int | None, held: rows_module.Held,
-          kept: kept_module.Kept | None) -> Plan:
+          kept: kept_module.Kept | None, core: str | None) -> Plan:
     """A plan for values that are computed anew; see :func:`plan`."""
     look = _Lookup(cloud, options)
     files = _registries(options.registries_file, rows.naming.release)
@@ -164,8 +168,10 @@ def _made(rows: rows_module.Rows, cloud: openstack.Cloud,
             'label manila_csi_enabled: this cloud has no Manila'])
     chart = choose_chart(options, labels)
     layers = overlays(options, labels.capi_helm_values)
-    features = charts.features(chart.name, chart.version)
-    unfit = charts.unfit(features, labels, found.image.kube_version, creating)
+    features = _features(chart)
+    version = found.image.kube_version
+    unfit = [*charts.unfit(features, labels, version, creating),
+             *filter(None, [cluster_api.refusal(core, version)])]
     if unfit:
         raise spec_model.InvalidSpec(unfit)
     values = values_module.values(
@@ -217,7 +223,7 @@ def _resized(rows: rows_module.Rows, cloud: openstack.Cloud,
     labels = validation.check(
         found, rules, creating=creating, joining=joining,
         scale_from_zero=options.scale_from_zero)
-    features = charts.features(chart.name, chart.version)
+    features = _features(chart)
     values = kept_module.resized(kept.values, values_module.values(
         found, labels, features, policy=rules,
         scale_from_zero=options.scale_from_zero), found, batch)
@@ -298,6 +304,28 @@ def _digest(path: str) -> str | None:
         content = hashlib.sha256(file.read_bytes()).hexdigest()
         result.update(f'{file.relative_to(top)} {content}\n'.encode())
     return result.hexdigest()
+
+
+def _features(chart: config.Chart | kept_module.ChartPin) -> charts.Features:
+    """What a chart can; a chart on this machine tells its version itself."""
+    return charts.features(chart.name, chart.version or charts.version_of(
+        _metadata(chart.name)))
+
+
+def _metadata(path: str) -> object:
+    """Content of the Chart.yaml of a folder or package, None: no such."""
+    try:
+        if not os.path.isfile(path):
+            with open(os.path.join(path, 'Chart.yaml'), 'rb') as file:
+                return yaml.safe_load(file)
+        with tarfile.open(path) as package:
+            for member in package:
+                if re.fullmatch(r'[^/]+/Chart\.yaml', member.name):
+                    return yaml.safe_load(package.extractfile(member) or b'')
+    except (OSError, ValueError, tarfile.TarError, yaml.YAMLError):
+        # Helm says what is wrong with it.
+        pass
+    return None
 
 
 def choose_chart(options: config.Options,

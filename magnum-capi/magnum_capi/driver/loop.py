@@ -208,9 +208,18 @@ class Loop:
             # Nothing of it exists yet, or nothing is left.
             return state
         left = progress.left(snapshot, self._wanted(rows, state))
+        if state.operation != rows.operation:
+            state = self._begun(rows, state, rows.operation)
         return state_module.progressed(
-            state_module.going_on(state, rows.operation, now), left, now,
+            state, left, now,
             rows.limit(self._runtime.options.progress_timeout))
+
+    def _begun(self, rows: rows_module.Rows, state: state_module.State,
+               operation: str) -> state_module.State:
+        """The state after a request of which only the rows know."""
+        return state_module.begun(dataclasses.replace(state, sizes={
+            **state.sizes, **rows.requested_sizes(state)}),
+            operation, self._runtime.now())
 
     def _delete_again(self, snapshot: snapshot_module.Snapshot,
                       verdict: verdicts.Verdict) -> verdicts.Verdict:
@@ -425,8 +434,8 @@ class Loop:
             # The row says CREATE until the first change of the cluster.
             operation = 'DELETE' if rows.operation == 'DELETE' else 'UPDATE'
             LOG.info('Cluster %s: its %s is resumed', cluster.uuid, operation)
-            self._reconciler.vault.write_state(state_module.begun(
-                state, operation, self._runtime.now()))
+            self._reconciler.vault.write_state(
+                self._begun(rows, state, operation))
             # The reason stays readable until there is a newer one.
             cluster.status = f'{operation}_IN_PROGRESS'
             self._store.save(cluster)
@@ -502,7 +511,9 @@ def corrections(rows: rows_module.Rows, state: state_module.State,
         name = rows.naming.node_group(group.uuid)
         fields: dict[str, typing.Any] = {}
         deployment = snapshot.machine_deployments.get(name)
-        if deployment is not None and name in autoscaled:
+        if (deployment is not None and name in autoscaled
+                # A request may have just written its size.
+                and not (group.status or '').endswith('_IN_PROGRESS')):
             count = conditions.replicas(deployment).wanted
             if count is not None and count != group.node_count:
                 fields['node_count'] = count

@@ -25,6 +25,9 @@ from magnum_capi import errors
 from magnum_capi.kube import client
 from magnum_capi.kube import lease
 
+if typing.TYPE_CHECKING:
+    from magnum_capi.driver import store as store_module
+
 LOG = logging.getLogger(__name__)
 
 
@@ -36,7 +39,7 @@ class Monitor:
     """
 
     def __init__(self, runtime: collections.abc.Callable[
-                 [], reconcile.Runtime], store: reconcile.Store,
+                 [], reconcile.Runtime], store: 'store_module.Store',
                  cluster: typing.Any) -> None:
         self.data: dict[str, str | dict[str, str]] = {}
         self._runtime = runtime
@@ -120,12 +123,12 @@ class Monitor:
             id_, answer, until = known.credential
             if id_ == used.id and now < until:
                 return answer
-        found = reconciler.ask_keystone(reconciler.vault.credentials() or {})
+        found = reconciler.ownership.ask(reconciler.vault.credentials() or {})
         if found == credentials.UNTRUSTED:
             with contextlib.suppress(lease.LockBusy,
                                      failures.ClusterGone):
                 with reconciler.held(0):
-                    found = reconciler.check_credential()
+                    found = reconciler.ownership.check()
         # Spread the checks of many clusters.
         known.credential = used.id, found, now + random.uniform(0.8, 1) * (
             runtime.options.credential_check_interval)

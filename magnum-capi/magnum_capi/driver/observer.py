@@ -30,6 +30,8 @@ the Cluster of a deletion is gone, and ``templates`` when nothing else is left.
 import dataclasses
 import typing
 
+from oslo_log import log as logging
+
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.helm import releases
 from magnum_capi.driver.observed import addons
@@ -40,6 +42,8 @@ from magnum_capi.driver.observed import snapshot
 from magnum_capi.kube import client
 from magnum_capi.kube import kinds
 from magnum_capi.kube import rest
+
+LOG = logging.getLogger(__name__)
 
 #: Label that both charts put on all their objects, and the one that the addon
 #: operator puts on its own.
@@ -74,6 +78,22 @@ def whole(kube: client.Kube, namespace: str, name: str,
         found = dataclasses.replace(
             found, templates=templates(kube, namespace, name))
     return found
+
+
+def cluster_api(kube: client.Kube) -> str | None:
+    """Version of the installed core provider, None: unknown.
+
+    Only clusterctl and the operator of Cluster API record it.
+    """
+    try:
+        found = [one.get('version') for one in kube.list('Provider', None)
+                 if one.get('type') == 'CoreProvider']
+        found += [conditions.status(one).get('installedVersion')
+                  for one in kube.list('CoreProvider', None)]
+    except (rest.Forbidden, rest.NotServed) as e:
+        LOG.info('The version of Cluster API is not known: %s', e)
+        return None
+    return next(filter(None, found), None)
 
 
 def cached(kube: client.Kube, namespace: str,

@@ -35,6 +35,9 @@ from magnum_capi.kube import lease
 from magnum_capi.kube import rest
 from magnum_capi import waiting
 
+if typing.TYPE_CHECKING:
+    from magnum_capi.driver import store as store_module
+
 LOG = logging.getLogger(__name__)
 
 _CREATING = 'CREATE_IN_PROGRESS'
@@ -59,7 +62,7 @@ class Operations:
     :param cluster: Magnum's row, as the conductor has it.
     """
 
-    def __init__(self, runtime: reconcile.Runtime, store: reconcile.Store,
+    def __init__(self, runtime: reconcile.Runtime, store: 'store_module.Store',
                  cluster: typing.Any) -> None:
         self._runtime = runtime
         self._store = store
@@ -184,6 +187,9 @@ class Operations:
                             self._requested, remove, group, resize),
                         recorded=self._in_progress)
             except failures.TRANSIENT as e:
+                if resize and not reconciler.recorded:
+                    # The loop finds it there.
+                    self._write_size(group)
                 if not remove or reconciler.recorded:
                     raise
                 # A later try would know the size, from the rows, and remove
@@ -245,7 +251,7 @@ class Operations:
         with self._reporting('UPDATE', lambda error: False):
             with reconciler.held(patience) as lock:
                 reconciler.stop_if_deleting()
-                reconciler.hand_on_keypair()
+                reconciler.ownership.hand_on_keypair()
                 state = state_module.begun(
                     reconciler.vault.state(), 'UPDATE', self._runtime.now())
                 state = state_module.with_record(
@@ -259,7 +265,7 @@ class Operations:
     def _replace_refused_credential(self, state: state_module.State) -> None:
         """Try to get a valid credential; the deletion continues anyway."""
         try:
-            self._reconciler.replace_refused_credential(state)
+            self._reconciler.ownership.replace_refused(state)
         except failures.TRANSIENT:
             raise
         except errors.MagnumCapiError as e:

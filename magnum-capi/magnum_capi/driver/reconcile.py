@@ -16,10 +16,8 @@ import datetime
 import time
 import typing
 
-from keystoneauth1 import plugin
 from oslo_log import log as logging
 
-from magnum_capi.driver.cloud import keypairs
 from magnum_capi.driver.cloud import openstack
 from magnum_capi.driver.cloud import server_groups
 from magnum_capi.driver.cloud import services
@@ -32,100 +30,25 @@ from magnum_capi.driver.desired import spec as spec_module
 from magnum_capi.driver import failures
 from magnum_capi.driver import gather
 from magnum_capi.driver.helm import helm as helm_module
-from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver.helm import releases
-from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver.keys import credentials
-from magnum_capi.driver.keys import delegation
 from magnum_capi.driver.keys import rotation
 from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver.keys import vault
 from magnum_capi.driver.observed import conditions
+from magnum_capi.driver import observer
+from magnum_capi.driver import ownership
+from magnum_capi.driver import release as release_module
 from magnum_capi import errors
 from magnum_capi.kube import cache
 from magnum_capi.kube import client
-from magnum_capi.kube import kinds
 from magnum_capi.kube import lease
 from magnum_capi import waiting
 
+if typing.TYPE_CHECKING:
+    from magnum_capi.driver import store as store_module
+
 LOG = logging.getLogger(__name__)
-
-_Done = typing.TypeVar('_Done')
-
-#: Kinds of a chart's objects that keep their names when they change.
-_OVERWRITTEN = ('Cluster', 'KubeadmControlPlane', 'MachineDeployment',
-                'MachineHealthCheck', 'OpenStackCluster', 'DevCluster')
-
-#: Annotation of all objects that Helm has made or adopted: their release
-#: (helm 3, pkg/action/validate.go).
-_HELM_RELEASE = 'meta.helm.sh/release-name'
-
-
-class Store(typing.Protocol):
-    """The driver's view of Magnum; see ``store``.
-
-    Rows are Magnum's objects, or similar ones.
-    """
-
-    @property
-    def cloud(self) -> openstack.Cloud:
-        """The cloud as the user of the request sees it."""
-
-    @property
-    def user(self) -> rotation.User:
-        """The user of the request, if its token is for the project."""
-
-    def reload(self, cluster: typing.Any) -> bool:
-        """Read a row again; False when it no longer exists."""
-
-    def status(self, cluster: typing.Any) -> str | None:
-        """The present status of a cluster, None: the row is gone."""
-
-    def save(self, row: typing.Any) -> None:
-        """Write the changes of a row.
-
-        :raises failures.ClusterGone: it no longer exists.
-        """
-
-    def destroy(self, row: typing.Any) -> None:
-        """Remove the row of a node group."""
-
-    def groups(self, cluster: typing.Any) -> tuple[typing.Any, ...]:
-        """The present node groups."""
-
-    def template(self, uuid: str) -> typing.Any:
-        """A cluster template."""
-
-    def driver_of(self, template: typing.Any) -> str | None:
-        """Name of the driver that Magnum selects for a template."""
-
-    def authorities(self, cluster: typing.Any
-                    ) -> dict[str, tuple[str, str]]:
-        """Certificate and key by ca, etcd, proxy; PEM texts."""
-
-    def drop_certificates(self, cluster: typing.Any) -> None:
-        """Delete certificates of a cluster that Magnum leaves behind."""
-
-    def access(self) -> rotation.Access:
-        """How clusters reach the cloud."""
-
-    def cacert(self) -> str | None:
-        """CA certificates of the cloud, None if clusters verify none."""
-
-    def cacert_file(self) -> str | None:
-        """Path of the CA certificates that Magnum trusts for the cloud."""
-
-    def admin_cloud(self) -> openstack.Cloud:
-        """The cloud as Magnum itself sees it."""
-
-    def cloud_as(self, auth: plugin.BaseAuthPlugin) -> openstack.Cloud:
-        """The cloud as the holder of a credential sees it.
-
-        :param auth: for the project of the cluster.
-        """
-
-    def defaults(self) -> gather.Defaults:
-        """Magnum's own options."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -154,7 +77,7 @@ class Reconciler:
     :param cluster: Magnum's row; :meth:`held` reads it again.
     """
 
-    def __init__(self, runtime: Runtime, store: Store,
+    def __init__(self, runtime: Runtime, store: 'store_module.Store',
                  cluster: typing.Any) -> None:
         self.runtime = runtime
         self.store = store
@@ -259,6 +182,20 @@ class Reconciler:
             self.store.user, self.store.access, self.runtime.now,
             self.store.admin_cloud, self.lock.check)
 
+    @property
+    def ownership(self) -> ownership.Ownership:
+        """Credential and key pair of the owner of the cluster."""
+        return ownership.Ownership(
+            self.store, self.cluster, self.vault, self.runtime.options,
+            self.rotation, self.lock.check)
+
+    @property
+    def helm_release(self) -> release_module.Release:
+        """The Helm release of the cluster."""
+        return release_module.Release(
+            self.runtime.kube, self.runtime.helm, self.namespace,
+            self.release, self.cluster.uuid, self.lock.check)
+
     def stop_if_deleting(self) -> None:
         """Stop if the deletion of the cluster has been requested.
 
@@ -289,7 +226,8 @@ class Reconciler:
             self.rows(), self.store.cloud, self.runtime.options,
             applied=state.applied, batch=state.batch, held=state.held,
             defaults=self.store.defaults(), kept=kept, creating=creating,
-            joining=joining)
+            joining=joining, core=observer.cluster_api(self.runtime.kube)
+            if creating else None)
         self._refuse_crowded(plan, kept)
         return self.placed(plan)
 
@@ -447,8 +385,7 @@ class Reconciler:
             # Nobody asks for these any more.
             state = self.vault.state()
             self.unmark(state.marked)
-            self.vault.write_state(
-                dataclasses.replace(state, marked=(), sizes={}))
+            self.vault.write_state(state_module.ended(state))
             raise
 
     def _carry_out(self, plan: gather.Plan, state: state_module.State,
@@ -463,11 +400,11 @@ class Reconciler:
             self.vault.write_authorities(self.store.authorities(self.cluster))
             self.vault.ensure_service_account_key()
         else:
-            state = self.replace_refused_credential(state)
+            state = self.ownership.replace_refused(state)
         # After everything that can refuse, and before the size changes.
         for name in state.marked:
             self.runtime.kube.mark_for_deletion(self.namespace, name)
-        self.apply(plan)
+        self._apply(plan)
         self.drop_unused_server_groups(
             state.former.kept if state.former else kept, plan.kept)
         self._scale(state.sizes)
@@ -477,6 +414,14 @@ class Reconciler:
                 if not group.is_default})
         if done != state:
             self.vault.write_state(done)
+
+    def _apply(self, plan: gather.Plan) -> None:
+        self.stop_if_deleting()
+        wanted = {group.uuid for group in plan.spec.node_groups}
+        self.helm_release.apply(plan, [
+            self.naming.machine_deployment(row.uuid)
+            for row in self.store.groups(self.cluster)
+            if row.role != rows_module.MASTER and row.uuid not in wanted])
 
     def record(self, plan: gather.Plan,
                state: state_module.State) -> state_module.State:
@@ -491,122 +436,6 @@ class Reconciler:
         if plan.proxies:
             self.vault.write_proxies(plan.proxies)
         return self.vault.write_state(state)
-
-    def replace_refused_credential(
-            self, state: state_module.State) -> state_module.State:
-        """If Keystone refuses our credential, make one for the present user.
-
-        An application credential ends with its user, and when the user loses
-        any of its roles. Without a valid one nothing is created or deleted.
-        For a deletion also if it lacks a role.
-
-        :param state: as written to the Secret.
-        :returns: as written to the Secret.
-        :raises services.CloudError: Keystone makes none for this user.
-        """
-        user, used = self.store.user, credentials.in_use(state.record)
-        if user.id is None or used is None:
-            return state
-        if self.check_credential() == credentials.INVALID:
-            why = 'Keystone refuses'
-        elif state.operation == 'DELETE' and self._lacks_role(used):
-            why = 'the user has more roles than'
-        else:
-            return state
-        LOG.warning('Cluster %s: %s the application credential %s; user %s '
-                    'brings in a new one', self.cluster.uuid, why, used.id,
-                    user.id)
-        if state.operation != 'DELETE':
-            self.hand_on_keypair()
-        state = state_module.with_record(
-            state, credentials.rotate(state.record))
-        self.lock.check()
-        state = self.vault.write_state(state)
-        state = self.rotation().ensure_credential(state, new=True)
-        self.cluster.user_id = user.id
-        self.store.save(self.cluster)
-        return state
-
-    def _lacks_role(self, used: credentials.Entry) -> bool:
-        """Whether the user can give a credential with more roles.
-
-        A cluster whose creation failed for want of a role cannot be deleted
-        without it either (cluster-api-provider-openstack, issue 1792), and
-        Magnum rotates no credential of such a cluster (magnum 23.0.0,
-        magnum/conductor/handlers/credential_conductor.py).
-        """
-        try:
-            found = app_credentials.get(
-                self.store.admin_cloud().services, used.user_id,
-                used.id or '')
-        except services.CloudError as e:
-            LOG.warning('Cluster %s: the roles of its application credential '
-                        'are not known: %s', self.cluster.uuid, e)
-            return False
-        if found is None:
-            return False
-        # One with other roles may not be better.
-        offered = delegation.roles(
-            self.store.user.roles, self.runtime.options.credential_roles)
-        return ({role.casefold() for role in found.roles}
-                < {role.casefold() for role in offered})
-
-    def check_credential(self) -> str:
-        """Ask Keystone about our credential. Call with the lock held.
-
-        If the cluster does not trust the certificate that Keystone shows,
-        because the cloud has got another authority, it gets the CA
-        certificates that Magnum trusts now. Without them nothing is created
-        or deleted.
-
-        :returns: see rotation.check.
-        """
-        data = self.vault.credentials() or {}
-        found = self.ask_keystone(data)
-        if found != credentials.UNTRUSTED:
-            return found
-        cacert = self.store.cacert()
-        if cacert is None:
-            return found
-        found = self.ask_keystone(vault.with_cacert(data, cacert))
-        if found in (credentials.VALID, credentials.INVALID):
-            LOG.warning('Cluster %s: it does not trust the certificates of '
-                        'the cloud; it gets the CA certificates that Magnum '
-                        'trusts', self.cluster.uuid)
-            self.lock.check()
-            self.vault.write_cacert(data, cacert)
-        return found
-
-    def ask_keystone(self, data: vault.Data) -> str:
-        """Ask Keystone about a credential; changes nothing.
-
-        :param data: of the Secret that the cluster reads.
-        :returns: see rotation.check.
-        """
-        return rotation.check(data, self.store.cacert_file(),
-                              self.runtime.options.openstack_timeout)
-
-    def hand_on_keypair(self) -> None:
-        """Give the user, as the next owner, the key pair of the nodes.
-
-        Without it, Nova refuses new nodes. Call this before the user makes a
-        credential, so that it is not forgotten.
-
-        :raises services.CloudUnreachable: Nova does not answer.
-        """
-        cluster, user = self.cluster, self.store.user
-        if not cluster.keypair or user.id in (None, cluster.user_id):
-            return
-        try:
-            keypairs.hand_on(
-                cluster.keypair, cluster.user_id, self.store.cloud.services,
-                lambda: self.store.admin_cloud().services)
-        except services.CloudUnreachable:
-            raise
-        except services.CloudError as e:
-            LOG.warning('Cluster %s: its keypair %s is not one of user %s, so '
-                        'it can get no nodes: %s', cluster.uuid,
-                        cluster.keypair, user.id, e)
 
     def advance(self, state: state_module.State,
                 uuid: str) -> state_module.State:
@@ -684,116 +513,3 @@ class Reconciler:
         """Remove the deletion marks from Machines that still exist."""
         for name in machines:
             self.runtime.kube.unmark_for_deletion(self.namespace, name)
-
-    def _is_unrecorded(self) -> bool:
-        """Whether the cluster may differ from what Helm has deployed.
-
-        This is the case after "clusterctl move", which leaves Helm's Secrets
-        behind, when a helm failed or was killed half-way, and when a process
-        died before the objects were written over.
-        """
-        kube = self.runtime.kube
-        left = releases.revisions(kube, self.namespace, self.release)
-        if left:
-            return left[-1].adopted or left[-1].status != 'deployed'
-        return kube.get('Cluster', self.namespace, self.release) is not None
-
-    def _write_over(self, revision: int) -> None:
-        """Write what Helm has rendered over objects that it left alone.
-
-        Helm assumes that they are up to date: for custom resources it compares
-        the manifest that was deployed last with the new one, not with the
-        objects, and where it has only the new one, with that (helm 3,
-        pkg/kube/client.go, createPatch). Objects of other kinds it compares
-        with what is there, or has created again.
-        """
-        LOG.warning('Cluster %s: Helm had no record of all that is in its '
-                    'release %s; it has one now', self.cluster.uuid,
-                    self.release)
-        for obj in self.applied() or ():
-            if obj['kind'] in _OVERWRITTEN:
-                obj['metadata']['namespace'] = self.namespace
-                self.runtime.kube.apply(obj)
-        releases.finish_takeover(
-            self.runtime.kube, self.namespace, self.release, revision)
-
-    def _drop_unrecorded(self, plan: gather.Plan) -> None:
-        """Delete what Helm never deletes of node groups that are not wanted.
-
-        A helm that failed or was killed may have made a MachineDeployment.
-        Once its group is not wanted any more, no manifest has it: it would
-        run forever, and hold up each later operation.
-        """
-        wanted = {group.uuid for group in plan.spec.node_groups}
-        for row in self.store.groups(self.cluster):
-            if row.role == rows_module.MASTER or row.uuid in wanted:
-                continue
-            name = self.naming.machine_deployment(row.uuid)
-            found = self.runtime.kube.get(
-                'MachineDeployment', self.namespace, name)
-            metadata = (found or {}).get('metadata', {})
-            if ((metadata.get('annotations') or {}).get(_HELM_RELEASE)
-                    == self.release and 'deletionTimestamp' not in metadata):
-                LOG.warning('Cluster %s: Helm has no record of the '
-                            'MachineDeployment %s of a node group that is not '
-                            'wanted; it is deleted', self.cluster.uuid, name)
-                self.runtime.kube.delete(
-                    'MachineDeployment', self.namespace, name)
-
-    def applied(self) -> kinds.Objects | None:
-        """What Helm has applied, None when nothing is deployed."""
-        found = releases.applied(
-            self.runtime.kube, self.namespace, self.release)
-        return None if found is None else releases.parse(found)
-
-    def preview(self, plan: gather.Plan) -> kinds.Objects:
-        """What Helm would apply for a plan."""
-        return releases.parse(self.run_helm(lambda helm: helm.preview(
-            self.release, plan.chart, plan.values, self.namespace)))
-
-    def run_helm(
-            self, run: collections.abc.Callable[[helm_module.Helm], _Done]
-    ) -> _Done:
-        """Run helm, again if its record named versions that are not served.
-
-        :param run: runs helm with the release of this cluster.
-        """
-        try:
-            return run(self.runtime.helm)
-        except helm_errors.VersionGone:
-            if not releases.update_versions(
-                    self.runtime.kube, self.namespace, self.release):
-                raise
-            LOG.warning('Cluster %s: the record of its Helm release %s named '
-                        'API versions that are not served any more; it names '
-                        'those of now', self.cluster.uuid, self.release)
-            return run(self.runtime.helm)
-
-    def apply(self, plan: gather.Plan) -> None:
-        """Have Helm apply a plan; a stuck release is repaired first.
-
-        :param plan: see :meth:`record`.
-        """
-        runtime = self.runtime
-        self.stop_if_deleting()
-        self.lock.check()
-        if releases.repair(runtime.kube, self.namespace, self.release,
-                           runtime.helm.dead_after):
-            LOG.warning('Repaired the Helm release %s, which a dead helm '
-                        'left pending', self.release)
-        adopted = self._is_unrecorded()
-        self.lock.check()
-        revision = self.run_helm(lambda helm: helm.upgrade(
-            self.release, plan.chart, plan.values, self.namespace,
-            digest=plan.kept.digest, adopted=adopted))
-        # Helm may run for longer than the lock lasts.
-        self.lock.check()
-        if adopted:
-            self._drop_unrecorded(plan)
-            self._write_over(revision)
-        # The chart has no value for these annotations, and Helm keeps what it
-        # did not write.
-        for group, annotations in plan.capacities.items():
-            runtime.kube.annotate(
-                'MachineDeployment', self.namespace,
-                names.machine_deployment(self.release, group), annotations)

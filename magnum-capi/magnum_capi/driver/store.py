@@ -75,7 +75,7 @@ def all_clusters() -> collections.abc.Iterator[typing.Any]:
 
 
 class Store:
-    """reconcile.Store over Magnum's objects.
+    """The driver's view of Magnum; rows are its objects.
 
     :param context: of a user's request, or of Magnum's periodic jobs.
     :param project_id: of the cluster. An operator's request may come from
@@ -92,6 +92,7 @@ class Store:
 
     @property
     def user(self) -> rotation.User:
+        """The user of the request, if its token is for the project."""
         if (not self._context.auth_token
                 or self._context.project_id != self._project_id):
             # Keystone makes an application credential for the project of the
@@ -103,14 +104,20 @@ class Store:
 
     @property
     def cloud(self) -> openstack.Cloud:
+        """The cloud as the user of the request sees it."""
         if self._cloud is None:
             self._cloud = self._cloud_of(self._context)
         return self._cloud
 
     def admin_cloud(self) -> openstack.Cloud:
+        """The cloud as Magnum itself sees it."""
         return self._cloud_of(_admin())
 
     def cloud_as(self, auth: plugin.BaseAuthPlugin) -> openstack.Cloud:
+        """The cloud as the holder of a credential sees it.
+
+        :param auth: for the project of the cluster.
+        """
         def session() -> keystone_session.Session:
             # It trusts the CA certificates that Magnum trusts.
             ours = _session(_admin())
@@ -119,6 +126,7 @@ class Store:
         return self._cloud_with(session)
 
     def reload(self, cluster: typing.Any) -> bool:
+        """Read a row again; False when it no longer exists."""
         # refresh() of Magnum's objects marks what it read as changed, so the
         # next save() would overwrite what others wrote in the meantime.
         try:
@@ -141,6 +149,10 @@ class Store:
         return status
 
     def save(self, row: typing.Any) -> None:
+        """Write the changes of a row.
+
+        :raises failures.ClusterGone: it no longer exists.
+        """
         try:
             row.save()
         except (exception.ClusterNotFound, exception.NodeGroupNotFound):
@@ -148,12 +160,15 @@ class Store:
                 'The cluster is not in Magnum') from None
 
     def destroy(self, row: typing.Any) -> None:
+        """Remove the row of a node group."""
         row.destroy()
 
     def groups(self, cluster: typing.Any) -> tuple[typing.Any, ...]:
+        """The present node groups."""
         return tuple(objects.NodeGroup.list(_admin(), cluster.uuid))
 
     def template(self, uuid: str) -> typing.Any:
+        """A cluster template."""
         return objects.ClusterTemplate.get_by_uuid(_admin(), uuid)
 
     def driver_of(self, template: typing.Any) -> str | None:
@@ -175,6 +190,7 @@ class Store:
 
     def authorities(self, cluster: typing.Any
                     ) -> dict[str, tuple[str, str]]:
+        """Certificate and key by ca, etcd, proxy; PEM texts."""
         found = {}
         for kind, name in _AUTHORITIES:
             certificate = cert_manager.get_cluster_ca_certificate(
@@ -202,6 +218,7 @@ class Store:
             _drop(cluster, field, _admin())
 
     def access(self) -> rotation.Access:
+        """How clusters reach the cloud."""
         return rotation.Access(
             self.cloud.services.identity_url(
                 self._options.credential_interface),
@@ -226,9 +243,11 @@ class Store:
         return found
 
     def cacert_file(self) -> str | None:
+        """Path of the CA certificates that Magnum trusts for the cloud."""
         return CONF.drivers.openstack_ca_file or None
 
     def defaults(self) -> gather.Defaults:
+        """Magnum's own options."""
         return gather.Defaults(
             CONF.cinder.default_boot_volume_size or 0,
             CONF.cinder.default_boot_volume_type or None)

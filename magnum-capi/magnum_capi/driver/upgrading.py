@@ -32,6 +32,9 @@ from magnum_capi.driver import observer
 from magnum_capi.driver import reconcile
 from magnum_capi import errors
 
+if typing.TYPE_CHECKING:
+    from magnum_capi.driver import store as store_module
+
 LOG = logging.getLogger(__name__)
 
 #: Seconds to wait for the lock: Magnum's API waits for all of this.
@@ -52,7 +55,7 @@ class Upgrade:
     :param batch: nodes to replace at once, None: the chart's default.
     """
 
-    def __init__(self, runtime: reconcile.Runtime, store: reconcile.Store,
+    def __init__(self, runtime: reconcile.Runtime, store: 'store_module.Store',
                  cluster: typing.Any, template: typing.Any,
                  group: typing.Any, batch: int | None = None) -> None:
         self._runtime = runtime
@@ -98,7 +101,7 @@ class Upgrade:
         followers = self._move(rows, state)
         try:
             plan = self._planned(rows, state, held, batch, followers)
-            state = reconciler.replace_refused_credential(state)
+            state = reconciler.ownership.replace_refused(state)
             self._refuse_late()
             if reconciler.is_deleting():
                 raise failures.ClusterGone('The cluster is being deleted')
@@ -170,7 +173,8 @@ class Upgrade:
                     if pinned else None, pinned))
         found = rules.refusals(
             _template(self._store, rows.template),
-            _template(self._store, self._template), running, groups)
+            _template(self._store, self._template), running, groups,
+            observer.cluster_api(kube))
         if found:
             raise failures.NotViable('; '.join(found))
 
@@ -194,7 +198,8 @@ class Upgrade:
         except spec.InvalidSpec:
             reconciler = self._reconciler
             replaced = replacement.replaced(
-                reconciler.applied() or (), reconciler.preview(plan))
+                reconciler.helm_release.applied() or (),
+                reconciler.helm_release.preview(plan))
             made({group.uuid for group in groups if (
                 replacement.NODE_GROUP,
                 reconciler.naming.machine_deployment(group.uuid)
@@ -292,7 +297,7 @@ def undo(reconciler: reconcile.Reconciler, rows: rows_module.Rows,
     return reconciler.vault.write_state(state)
 
 
-def _template(store: reconcile.Store, row: typing.Any) -> rules.Template:
+def _template(store: 'store_module.Store', row: typing.Any) -> rules.Template:
     return rules.Template(
         driver=store.driver_of(row), image=_image(store.cloud, row.image_id),
         kube_tag=(row.labels or {}).get('kube_tag'),

@@ -183,7 +183,7 @@ class Informer:
         kind = self._kube.kind(self._name)
         if kind is None:
             raise rest.NotServed(f'{self._name} is not served')
-        path = kind.path(everywhere=True)
+        path = kind.path()
         if self._since is None or self._since[0] != path or self._has_gap():
             # After a gap there is no sign that a watch has caught up.
             self._list(path)

@@ -85,7 +85,10 @@ class Kube:
 
     def list(self, kind: str, namespace: str | None,
              labels: Labels | None = None) -> kinds.Objects:
-        """Return the objects with these labels."""
+        """Return the objects with these labels.
+
+        :param namespace: None: all of them.
+        """
         return self._listed(kind, namespace, labels)
 
     def list_metadata(self, kind: str, namespace: str | None,

@@ -40,6 +40,9 @@ DISCOVERED = {
     'HelmRelease': ('addons.stackhpc.com', 'helmreleases'),
     'Manifests': ('addons.stackhpc.com', 'manifests'),
     'HelmChartProxy': ('addons.cluster.x-k8s.io', 'helmchartproxies'),
+    # Who has installed Cluster API: clusterctl, or its operator.
+    'Provider': ('clusterctl.cluster.x-k8s.io', 'providers'),
+    'CoreProvider': ('operator.cluster.x-k8s.io', 'coreproviders'),
 }
 _NAMES = {resource: name for name, resource in DISCOVERED.items()}
 
@@ -70,15 +73,16 @@ class Kind:
     plural: str
     namespaced: bool = True
 
-    def path(self, namespace: str | None = None, name: str | None = None,
-             everywhere: bool = False) -> str:
+    def path(self, namespace: str | None = None,
+             name: str | None = None) -> str:
         """Path of the collection, or of one object.
 
-        :param everywhere: the collection of all namespaces.
+        :param namespace: None: the collection of all namespaces, which can
+            only be listed and watched.
         """
         root = 'apis' if '/' in self.api_version else 'api'
         path = f'/{root}/{self.api_version}'
-        if self.namespaced and not everywhere:
+        if self.namespaced and namespace is not None:
             path += f'/namespaces/{namespace}'
         path += f'/{self.plural}'
         return path if name is None else f'{path}/{name}'
@@ -126,8 +130,9 @@ def is_dispensable(name: str,
     :param name: of a kind that is not served.
     :param served: names of the served kinds.
     """
-    if name == 'OpenStackServer':
-        # Older providers only have OpenStackMachines.
+    if name in ('OpenStackServer', 'Provider', 'CoreProvider'):
+        # Older providers only have OpenStackMachines. Cluster API may have
+        # been installed by hand.
         return True
     if name == 'KubeadmControlPlane':
         return any(kind.endswith(_CONTROL_PLANE) for kind in served)

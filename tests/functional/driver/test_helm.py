@@ -16,10 +16,13 @@ import testtools
 import yaml
 
 from magnum_capi.driver import config
+from magnum_capi.driver.desired import rows
+from magnum_capi.driver import gather
 from magnum_capi.driver.helm import helm
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi_tempest import resources
 from magnum_capi_tempest import toolchain
+from tests.unit.driver import small_world
 
 VALUES = {
     'kubernetesVersion': '1.34.2',
@@ -52,6 +55,51 @@ def render(chart, values):
     """Have helm render a release, which needs no management cluster."""
     return of()._run(['template', 'c1', *helm._chart_argv(chart),
                       '--values', '-'], stdin=json.dumps(values))
+
+
+class SchemaTest(testtools.TestCase):
+    """A chart with a schema for its values refuses keys."""
+
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(self.useFixture(
+            fixtures.TempDir()).path) / 'openstack-cluster'
+        (self.folder / 'templates').mkdir(parents=True)
+        (self.folder / 'templates/all.yaml').write_text(
+            'kind: ConfigMap\napiVersion: v1\nmetadata: {name: a}\n'
+            'data: {cidrs: "{{ .Values.apiServer.allowedCIDRs }}"}\n')
+        (self.folder / 'values.schema.json').write_text(json.dumps({
+            'type': 'object', 'properties': {'apiServer': {
+                'type': 'object', 'additionalProperties': False,
+                'properties': {name: {} for name in (
+                    'enableLoadBalancer', 'associateFloatingIP',
+                    'loadBalancerProvider', 'allowedCIDRs')}}}}))
+
+    def values(self, version):
+        (self.folder / 'Chart.yaml').write_text(
+            'apiVersion: v2\nname: openstack-cluster\n'
+            f'version: {version}\n')
+        store = small_world.Store(small_world.Cloud())
+        for rows_of in (store.templates[small_world.TEMPLATE],
+                        store.clusters[small_world.CLUSTER]):
+            rows_of['labels'] = {'api_master_lb_allowed_cidrs': '10.0.0.0/8'}
+        cluster = store.row()
+        return gather.plan(
+            rows.Rows(cluster, store.groups(cluster),
+                      store.template(small_world.TEMPLATE)),
+            store.cloud, dataclasses.replace(
+                config.Options.read(cfg.ConfigOpts()),
+                chart_name=str(self.folder))).values
+
+    def test_no_key_of_another_version(self):
+        found = render(config.Chart(str(self.folder)), self.values('0.27.0'))
+        self.assertIn('10.0.0.0/8', found)
+
+    def test_refused_key_is_named(self):
+        values = self.values('0.1.0')
+        e = self.assertRaises(helm_errors.ChartRefused, render,
+                              config.Chart(str(self.folder)), values)
+        self.assertIn('allowedCidrs', e.reason)
 
 
 class RefusalTest(testtools.TestCase):

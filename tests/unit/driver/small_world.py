@@ -32,6 +32,7 @@ from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.keys import rotation
 from magnum_capi.driver.keys import vault
 from magnum_capi.driver import reconcile
+from magnum_capi import errors
 from tests.unit.driver import objects
 
 CLUSTER = '06fbf6dc-3c2d-4899-b017-d2b06c0ccd9f'
@@ -74,7 +75,7 @@ class Row:
 
 
 class Store:
-    """reconcile.Store over dicts."""
+    """store.Store over dicts."""
 
     def __init__(self, cloud, user='u1', roles=('member', 'admin')):
         self.cloud = self._own = cloud
@@ -411,19 +412,21 @@ class Helm:
     def preview(self, release, chart, values, namespace):
         self.previews += 1
         rendered = self.manifest(release, chart, values)
-        self.look_up('helm upgrade', release, rendered)
+        self.look_up('upgrade', release, rendered)
         return rendered
 
     def look_up(self, command, release, rendered=''):
         """Helm finds the kinds of all that it renders and has recorded."""
         recorded = releases.applied(self._api.kube(), NAMESPACE, release)
-        for manifest, kind in ((rendered, helm_errors.HelmFailed),
-                               (recorded, helm_errors.VersionGone)):
+        for manifest, where in ((rendered, ''), (
+                recorded, 'unable to build kubernetes objects from current '
+                'release manifest: ')):
             for obj in yaml.safe_load_all(manifest or ''):
                 if obj and not self._api.serves(
                         obj['apiVersion'], f'{obj["kind"].lower()}s'):
-                    raise kind(f'{command} failed',
-                               reason='no matches for kind')
+                    raise helm_errors.failure(command, errors.CommandFailed(
+                        ['helm'], 1, f'Error: {where}no matches for kind '
+                        f'"{obj["kind"]}" in version "{obj["apiVersion"]}"'))
 
     def manifest(self, release, chart, values):
         """What the chart renders, as far as it tells who is replaced."""
@@ -459,7 +462,7 @@ class Helm:
                 adopted=False):
         self.before()
         manifest = self.manifest(release, chart, values)
-        self.look_up('helm upgrade', release, manifest)
+        self.look_up('upgrade', release, manifest)
         known = self.known(release)
         self.upgrades.append(values)
         self.charts.append(chart)
@@ -591,7 +594,7 @@ class Helm:
 
     def uninstall(self, release, namespace):
         self.uninstalls += 1
-        self.look_up('helm uninstall', release)
+        self.look_up('uninstall', release)
         kept = ('secrets', 'leases')
         for path in list(self._api.objects):
             kind = path.split('/')[-2]

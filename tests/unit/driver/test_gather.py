@@ -3,6 +3,7 @@
 
 import dataclasses
 import pathlib
+import tarfile
 
 import fixtures
 from oslo_config import cfg
@@ -60,6 +61,43 @@ class PlanTest(Base):
         self.assertEqual(
             ['192.0.2.0/24', '198.51.100.0/24'],
             self.plan().values['apiServer']['allowedCIDRs'])
+
+    def chart(self, version, name='openstack-cluster', packed=False):
+        """Have a chart on this machine be that of the driver."""
+        top = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        folder = top / 'openstack-cluster'
+        folder.mkdir()
+        (folder / 'Chart.yaml').write_text(
+            f'name: {name}\nversion: {version}\n')
+        if packed:
+            folder = top / 'openstack-cluster.tgz'
+            with tarfile.open(folder, 'w:gz') as package:
+                package.add(top / 'openstack-cluster', 'openstack-cluster')
+        self.options['chart_name'] = str(folder)
+
+    def test_keys_of_a_chart_here_are_those_of_its_version(self):
+        # With a schema, a chart refuses a key that it does not know.
+        self.labels(api_master_lb_allowed_cidrs='192.0.2.0/24')
+        both = {'allowedCidrs', 'allowedCIDRs'}
+        for version, options, keys in (
+                ('0.27.0', {}, {'allowedCIDRs'}),
+                ('0.27.0', {'packed': True}, {'allowedCIDRs'}),
+                ('0.23.0', {'packed': True}, {'allowedCidrs'}),
+                # That of a checkout says nothing, nor that of another chart.
+                ('0.1.0', {}, both), ('main', {}, both),
+                ('0.27.0', {'name': 'my-cluster'}, both)):
+            self.chart(version, **options)
+            self.assertEqual(
+                keys, both & self.plan().values['apiServer'].keys())
+
+    def test_chart_here_that_cannot_be_read(self):
+        self.labels(api_master_lb_allowed_cidrs='192.0.2.0/24')
+        path = pathlib.Path(self.useFixture(fixtures.TempDir()).path) / 'a.tgz'
+        path.write_text('no package')
+        for name in (path, '/nowhere/openstack-cluster'):
+            self.options['chart_name'] = str(name)
+            self.assertEqual(['192.0.2.0/24'], self.plan().values[
+                'apiServer']['allowedCidrs'])
 
     def test_shares_in_a_cloud_without_manila(self):
         self.options['chart_name'] = '/charts/openstack-cluster'

@@ -56,9 +56,32 @@ class InspectTest(testtools.TestCase):
         report = inspect(Api([provider('cluster-api', 'v1.14.0')]))
         self.assertEqual((), report.problems)
         self.assertEqual(
-            ('cluster-api v1.14.0 (cluster-api-system/cluster-api)',),
+            ('cluster-api v1.14.0 (cluster-api-system/cluster-api), for '
+             'Kubernetes 1.31 to 1.36',),
             report.providers)
         self.assertEqual('https://there', report.server)
+
+    def test_kubernetes_that_cluster_api_does_not_serve(self):
+        for core, kubernetes, problem in (
+                ('v1.14.0', 'v1.36.1', None),
+                ('v1.14.0', 'v1.30.1', 'Kubernetes 1.30.1 is not served by'),
+                ('v1.14.0', '1.37.0', 'Kubernetes 1.37.0 is not served by')):
+            found = inspect(Api([provider('cluster-api', core)]),
+                            kubernetes=(kubernetes,)).problems
+            self.assertEqual(1 if problem else 0, len(found), found)
+            if problem:
+                self.assertIn(f'not served: {problem}', found[0])
+
+    def test_version_of_cluster_api_is_not_known(self):
+        found, = inspect(Api(), kubernetes=('v1.36.1',)).problems
+        self.assertIn('not known: the version of Cluster API', found)
+
+    def test_management_cluster_of_a_version_without_support(self):
+        api = Api([provider('cluster-api', 'v1.14.0')])
+        api.answers['/version'] = {'gitVersion': 'v1.32.4+k3s1'}
+        self.assertEqual(
+            ('not supported: Cluster API 1.14.0 runs on Kubernetes 1.33 to '
+             '1.36, not on 1.32.4+k3s1',), inspect(api).problems)
 
     def test_processes_have_no_deployments(self):
         for api in (Api(), Api(blind=True)):
@@ -72,6 +95,23 @@ class InspectTest(testtools.TestCase):
              '(addon provider)',), report.problems)
         self.assertEqual((), inspect(
             Api(served=served), addon_provider=False).problems)
+
+    def test_cluster_api_without_v1beta1_is_complete(self):
+        # From release 1.16 on; the OpenStack provider's own version stays.
+        served = {r for r in ALL if r[1] != 'v1beta1'
+                  or r[0].startswith('infrastructure')}
+        report = inspect(Api(served=served))
+        self.assertEqual((), report.problems)
+        self.assertEqual(
+            ('Cluster API serves no v1beta1, which charts up to 0.27.0 and '
+             'drivers that read v1beta1 need',), report.notes[:1])
+        self.assertEqual(3, len(report.notes))
+        self.assertEqual((), inspect(Api()).notes)
+
+    def test_cluster_api_without_v1beta2(self):
+        served = {r for r in ALL if r[1] != 'v1beta2'}
+        self.assertIn('missing: clusters.v1beta2.cluster.x-k8s.io (Cluster '
+                      'API)', inspect(Api(served=served)).problems)
 
     def test_docker_wants_other_kinds(self):
         served = {k for k in ALL if not k[2].startswith('openstack')}

@@ -28,6 +28,9 @@ from magnum_capi.driver import reconcile
 from magnum_capi import errors
 from magnum_capi.kube import lease
 
+if typing.TYPE_CHECKING:
+    from magnum_capi.driver import store as store_module
+
 ADOPTED, WOULD = 'adopted', 'would be adopted'
 GIVEN, WOULD_GIVE = 'given back', 'would be given back'
 REFUSED, FAILED = 'refused', 'failed'
@@ -89,7 +92,7 @@ class Adoption:
                  rows: collections.abc.Callable[
                      [], collections.abc.Iterable[typing.Any]],
                  store_of: collections.abc.Callable[
-                     [str], reconcile.Store],
+                     [str], 'store_module.Store'],
                  name_driver: NameDriver) -> None:
         self._runtime = runtime
         self._rows = rows
@@ -179,7 +182,8 @@ class Adoption:
             joining=(), defaults=reconciler.store.defaults(),
             kept=state.kept)
         replaced = replacement.replaced(
-            reconciler.applied() or [], reconciler.preview(plan))
+            reconciler.helm_release.applied() or [],
+            reconciler.helm_release.preview(plan))
         why = [f'its next change would replace the nodes of {kind} {name}: '
                f'this driver renders {", ".join(texts)}'
                for (kind, name), texts in replaced.items()]

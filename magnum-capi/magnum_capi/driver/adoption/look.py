@@ -118,5 +118,5 @@ def _credential(
     return rules.Credential(
         known.id, known.name, auth.get('application_credential_secret', ''),
         # Whether the cluster trusts the cloud is no matter: see reconcile.
-        reconciler.ask_keystone(
+        reconciler.ownership.ask(
             {vault_module.CLOUDS: data[vault_module.CLOUDS]}))

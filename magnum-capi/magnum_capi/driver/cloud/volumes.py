@@ -19,6 +19,10 @@ LOG = logging.getLogger(__name__)
 
 #: Metadata of a volume; its value is the name of the cluster.
 CLUSTER = 'cinder.csi.openstack.org/cluster'
+#: Metadata of a volume that its owner keeps, if it is "true"; that of
+#: cluster-api-janitor-openstack. The reclaim policy of a PersistentVolume is
+#: not in Cinder.
+KEEP = 'janitor.capi.azimuth-cloud.com/keep'
 _FREE = ('available', 'error')
 
 
@@ -26,9 +30,9 @@ def delete(cloud: services.Services, cluster: str,
            project_id: str) -> tuple[str, ...]:
     """Delete the volumes of a cluster. Does not wait.
 
-    A volume that has snapshots, or is attached to a server (which cannot be
-    the cluster's), is in use and stays; so does one that Cinder has failed to
-    delete. What Cinder refuses is logged.
+    One that its owner keeps stays. A volume that has snapshots, or is attached
+    to a server (which cannot be the cluster's), is in use and stays; so does
+    one that Cinder has failed to delete. What Cinder refuses is logged.
 
     :param cluster: name of the Cluster.
     :returns: ids of volumes that are still being detached from servers of the
@@ -41,7 +45,9 @@ def delete(cloud: services.Services, cluster: str,
     with services.asking('the volumes of the cluster'):
         for volume in list(cinder.volumes(all_projects=True,
                                           project_id=project_id)):
-            if (volume.metadata or {}).get(CLUSTER) != cluster:
+            metadata = volume.metadata or {}
+            if metadata.get(CLUSTER) != cluster or (
+                    metadata.get(KEEP) == 'true'):
                 continue
             if volume.status in _FREE:
                 try:

@@ -17,6 +17,7 @@ from magnum_capi.driver.desired import spec as spec_model
 from magnum_capi.driver.desired import versions
 
 SANDBOX = 'sandbox-cluster'
+PUBLISHED = 'openstack-cluster'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,6 +108,21 @@ def features(name: str, version: str | None = None) -> Features:
     if not wanted:
         found['allowed_cidrs'] = all_cidrs
     return Features(**found)
+
+
+def version_of(metadata: object) -> str | None:
+    """Version of a chart that is a folder or package; None: unknown.
+
+    In a checkout of the published chart it is 0.1.0.
+
+    :param metadata: content of its Chart.yaml.
+    """
+    if not isinstance(metadata, dict) or metadata.get('name') != PUBLISHED:
+        return None
+    version = str(metadata.get('version'))
+    known = versions.is_version(version) and (
+        versions.parse(version) >= versions.parse(OLDEST))
+    return version if known else None
 
 
 def refusals(labels: label_rules.Labels,

@@ -263,9 +263,14 @@ def _storage_classes(values: _AnyValues
 
 
 def reclaims_volumes(values: _AnyValues) -> bool:
-    """Whether volumes end with their claims."""
-    return bool((get(values, f'{_CINDER}.defaultStorageClass') or {}).get(
-        'reclaimPolicy') == 'Delete')
+    """Whether volumes end with their claims, in each storage class.
+
+    An upgrade may have added one with another policy, and Cinder does not show
+    which one a volume is of.
+    """
+    policies = {made.get('reclaimPolicy') for (addon, _name), made
+                in _storage_classes(values).items() if addon == _CINDER}
+    return policies == {'Delete'}
 
 
 def get(values: typing.Any, path: str) -> typing.Any:

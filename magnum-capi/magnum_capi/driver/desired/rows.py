@@ -167,6 +167,22 @@ class Rows:
             return kept.digest
         return _UNKNOWN
 
+    def requested_sizes(self, state: State) -> dict[str, int]:
+        """Sizes of autoscaled groups that may be requested only in the rows.
+
+        Call this for an operation that is not in the state. If anything else
+        differs from what was recorded, that is what was requested, and the
+        size is the autoscaler's.
+
+        :returns: by uuid.
+        """
+        if self.desired_digest(state) == _UNKNOWN:
+            return {}
+        autoscaled = kept_module.bounds(state.values)
+        return {group.uuid: group.node_count for group in self.groups
+                if group.status == 'UPDATE_IN_PROGRESS'
+                and self.naming.node_group(group.uuid) in autoscaled}
+
     def limit(self, minutes: float) -> float:
         """Limit for the operation without progress: goal.DesiredCluster."""
         limited = self.operation == 'UPDATE' or (

@@ -12,6 +12,7 @@ problems at once.
 import dataclasses
 import typing
 
+from magnum_capi.driver.desired import cluster_api
 from magnum_capi.driver.desired import versions
 
 #: Minors that a kubelet may be older than its API server; never newer
@@ -96,19 +97,21 @@ FIXED = {
 
 
 def refusals(present: Template, target: Template, running: str | None,
-             groups: typing.Iterable[Group] = ()) -> list[str]:
+             groups: typing.Iterable[Group] = (),
+             core: str | None = None) -> list[str]:
     """Why a cluster cannot be upgraded; empty when it can.
 
     :param present: the cluster's present template.
     :param target: the template to upgrade to.
     :param running: version of its control plane, None when unknown.
     :param groups: all groups of workers.
+    :param core: version of Cluster API, None when unknown.
     :returns: one text per problem.
     """
     return [
         *_fixed(present, target),
         *_image(target),
-        *_versions(present, target, running, groups),
+        *_versions(present, target, running, groups, core),
     ]
 
 
@@ -166,7 +169,8 @@ def _image(target: Template) -> list[str]:
 
 
 def _versions(present: Template, target: Template, running: str | None,
-              groups: typing.Iterable[Group]) -> list[str]:
+              groups: typing.Iterable[Group],
+              core: str | None) -> list[str]:
     new_text = target.image.kube_version
     old_text = running or present.image.kube_version
     if not new_text:
@@ -178,6 +182,8 @@ def _versions(present: Template, target: Template, running: str | None,
     found = []
     if old_text:
         found += _step(old_text, new)
+    if not old_text or not _same(old_text, new_text):
+        found += filter(None, [cluster_api.refusal(core, new_text)])
     for group in groups:
         if group.pinned and group.kube_version:
             why = skew(new_text, group.kube_version)

@@ -113,6 +113,9 @@ _VERSION_GONE = re.compile(
     r'unable to build kubernetes objects (from current release manifest'
     r'|for delete): [\s\S]*no matches for kind')
 
+#: The same of what a chart makes now.
+_UNSERVED = re.compile(r'no matches for kind "([^"]+)" in version "([^"]+)"')
+
 #: A log line of client-go, such as the warning that a kind is deprecated.
 _KLOG = re.compile(r'^[IWEF][0-9]{4} [0-9:.]+ .*\n?', re.MULTILINE)
 
@@ -170,6 +173,11 @@ def failure(command: str, failed: errors.CommandFailed) -> HelmFailed:
                           reason='helm was killed', elapsed=failed.elapsed)
     reason, kind = reason_of(failed.output), _kind(failed.output)
     shown = _SHOWN.get(kind, reason)
+    unserved = _UNSERVED.search(reason)
+    if kind is HelmFailed and unserved:
+        shown = (f'the chart makes a {unserved[1]} of {unserved[2]}, which '
+                 'the management cluster does not serve; its operator must '
+                 'choose a newer chart, or install the provider of that kind')
     return kind(f'helm {command} failed', reason=shown,
                 where=reason if shown != reason else None,
                 elapsed=failed.elapsed)

@@ -206,7 +206,7 @@ def _new_shape(obj: kinds.Object) -> bool:
     version = (obj.get('apiVersion') or '').rpartition('/')[2]
     if version:
         return version not in ('v1alpha3', 'v1alpha4', 'v1beta1')
-    return 'v1beta2' not in status(obj) and 'deprecated' in status(obj)
+    return 'v1beta2' not in status(obj)
 
 
 def _deprecated(obj: kinds.Object) -> kinds.Object:

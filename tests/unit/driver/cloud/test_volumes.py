@@ -43,6 +43,17 @@ class VolumesTest(testtools.TestCase):
         self.assertEqual(('True', 'p1'), (
             query['all_tenants'], query['project_id']))
 
+    def test_one_that_its_owner_keeps(self):
+        kept = volume('a')
+        kept['metadata'][volumes.KEEP] = 'true'
+        # As for cluster-api-janitor-openstack, only "true" counts.
+        other = volume('b')
+        other['metadata'][volumes.KEEP] = 'false'
+        detaching = volume('c', status='detaching')
+        detaching['metadata'][volumes.KEEP] = 'true'
+        left, deleted = self.delete(kept, other, detaching)
+        self.assertEqual(((), ['b']), (left, deleted))
+
     def test_one_that_is_being_detached_is_waited_for(self):
         left, deleted = self.delete(
             volume('a', status='detaching'), volume('b'))

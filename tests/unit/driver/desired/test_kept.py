@@ -147,6 +147,14 @@ class UpgradedTest(testtools.TestCase):
             {**old, 'allowVolumeExpansion': True}), found['addons'])
         self.assertFalse(kept.reclaims_volumes(found))
 
+    def test_volumes_of_one_storage_class_are_retained(self):
+        for default, other in (('Delete', 'Retain'), ('Retain', 'Delete')):
+            self.assertFalse(kept.reclaims_volumes({'addons': {'openstack': {
+                'csiCinder': {
+                    'defaultStorageClass': {'reclaimPolicy': default},
+                    'additionalStorageClasses': [
+                        {'name': 'b', 'reclaimPolicy': other}]}}}}))
+
 
 class KeptTest(testtools.TestCase):
 

@@ -252,8 +252,10 @@ helm.sh/helm/v3/pkg/action.(*Uninstall).Run
                 # What the chart makes now.
                 (missing, helm_errors.HelmFailed)):
             self.says(f'Error: UPGRADE FAILED: {text}\n')
-            self.assertIs(kind, type(self.assertRaises(
-                helm_errors.HelmFailed, self.upgrade)))
+            e = self.assertRaises(helm_errors.HelmFailed, self.upgrade)
+            self.assertIs(kind, type(e))
+        self.assertIn('the chart makes a Cluster of cluster.x-k8s.io/v1beta1, '
+                      'which the management cluster does not serve', e.reason)
 
     def test_logs_of_helm_do_not_hide_what_the_error_is(self):
         for error, kind in (

@@ -144,6 +144,7 @@ class Model(stateful.RuleBasedStateMachine):
         self.specs = {}
         self.steps, self.calm_at = 0, -1
         self.defaults: dict = {}
+        self.kept_volumes: set[str] = set()
 
     # What is watched.
 
@@ -156,6 +157,8 @@ class Model(stateful.RuleBasedStateMachine):
         self.steps += 1
         found, self.found = self.found, []
         found += oracle.always(self.w)
+        found += (f'lost: volume {one} that its owner keeps' for one in
+                  sorted(self.kept_volumes - self.w.cloud.volumes.keys()))
         found += self._bystanders()
         if found:
             raise Broken('\n'.join(dict.fromkeys(found)))
@@ -750,8 +753,8 @@ class Model(stateful.RuleBasedStateMachine):
             its.expected, stories.step('resize', its.name, name, size),
             soak.Answer.ACCEPTED)
 
-    @stateful.rule(pick=_PICK)
-    def service(self, pick):
+    @stateful.rule(pick=_PICK, kept=st.booleans())
+    def service(self, pick, kept):
         """A cluster makes a volume and a load balancer; so do others."""
         its = self._pick(pick)
         sight = its and oracle.Sight(self.w, its.uuid)
@@ -763,7 +766,10 @@ class Model(stateful.RuleBasedStateMachine):
             number = f'{name}-{self.w.cloud._number(name)}'
             self.w.cloud.volumes[number] = {
                 'id': number, 'status': 'available', 'name': number,
-                'metadata': {'cinder.csi.openstack.org/cluster': name}}
+                'metadata': {'cinder.csi.openstack.org/cluster': name,
+                             oracle.KEEP: str(kept).lower()}}
+            if kept:
+                self.kept_volumes.add(number)
             self.w.cloud.balancers[number] = {
                 'id': number, 'provisioning_status': 'ACTIVE', 'tags': [],
                 'project_id': world_module.PROJECT, 'vip_port_id': number,

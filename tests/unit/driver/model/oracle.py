@@ -25,6 +25,9 @@ _PLANE = 'cluster.x-k8s.io/control-plane'
 _SIZES = 'cluster.x-k8s.io/cluster-api-autoscaler-node-group'
 _GROUP = 'magnum.openstack.org/nodegroup-uuid'
 
+#: Metadata of a volume that its owner keeps, where it is "true".
+KEEP = 'janitor.capi.azimuth-cloud.com/keep'
+
 #: Roles that a cluster's credential may have (the option credential_roles).
 ROLES = frozenset(('member', 'reader', 'load-balancer_member', 'creator'))
 
@@ -302,7 +305,8 @@ def services_left(world: world_module.World, uuid: str, reclaim: bool
     name = release(uuid)
     volumes = [one['id'] for one in world.cloud.volumes.values()
                if one['metadata'].get(
-                   'cinder.csi.openstack.org/cluster') == name]
+                   'cinder.csi.openstack.org/cluster') == name
+               and one['metadata'][KEEP] != 'true']
     if volumes and reclaim:
         yield f'left: volumes {volumes}'
     for one in world.cloud.balancers.values():

@@ -271,7 +271,7 @@ class RecordTest(Base):
 
     def test_chart_of_that_version_is_refused(self):
         e = self.assertRaises(failures.Failed, self.resize, 3)
-        self.assertIn('no matches for kind', str(e))
+        self.assertIn('which the management cluster does not serve', str(e))
 
     def test_cluster_is_deleted(self):
         self.operations().delete()

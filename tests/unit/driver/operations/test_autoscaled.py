@@ -3,11 +3,14 @@
 
 """Is the resize of an autoscaled node group what its user asked for?"""
 
+import dataclasses
+
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import node_groups
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
+from magnum_capi.driver import monitor
 from tests.unit.driver import base
 from tests.unit.driver import small_world
 
@@ -85,6 +88,68 @@ class ResizeTest(base.TestCase):
             self.check_status(2)
             self.assertEqual(3, self.asked())
             self.machines(1)
+
+    def test_request_that_finds_the_lock_busy_is_found(self):
+        with self.reconciler().held(0):
+            self.resize(4)
+        self.check_status()
+        self.assertEqual(4, self.asked())
+        self.machines(4)
+        self.check_status()
+        self.assertEqual(('UPDATE_COMPLETE', 4), (
+            self.w.cluster.status, self.w.group().node_count))
+
+    def test_request_after_one_that_was_refused_is_found(self):
+        with self.w.helm.refusing():
+            self.assertRaises(failures.Failed, self.resize, 2)
+        for table, uuid in ((self.w.store.clusters, small_world.CLUSTER),
+                            (self.w.store.node_groups, small_world.WORKERS)):
+            table[uuid]['status'] = 'UPDATE_FAILED'
+        with self.reconciler().held(0):
+            self.resize(4)
+        self.check_status()
+        self.assertEqual(4, self.asked())
+
+    def test_who_keeps_the_lock_does_not_put_back_the_size(self):
+        # The health job may have read the row before the request.
+        with self.reconciler().held(0):
+            group = self.w.store.row(small_world.WORKERS)
+            group.node_count, group.status = 4, 'UPDATE_IN_PROGRESS'
+            self.w.store.save(group)
+            self.w.store.node_groups[small_world.WORKERS]['node_count'] = 1
+            self.operations().change(group=group, resize=True)
+        self.check_status()
+        self.assertEqual(4, self.asked())
+
+    def poll(self):
+        monitor.Monitor(lambda: self.w.runtime, self.w.store,
+                        self.w.store.row()).poll_health_status()
+
+    def test_request_whose_conductor_died_before_the_driver_is_found(self):
+        self.w.runtime = dataclasses.replace(
+            self.w.runtime, clock=self.api.clock)
+        self.w.store.node_groups[small_world.WORKERS].update(
+            node_count=4, status='UPDATE_IN_PROGRESS')
+        self.poll()
+        # It may be on its way to the driver.
+        self.assertEqual(('CREATE_COMPLETE', 4), (
+            self.w.cluster.status, self.w.group().node_count))
+        self.api.clock.sleep(self.w.runtime.options.lost_after)
+        self.poll()
+        self.check_status()
+        self.assertEqual(4, self.asked())
+
+    def test_lost_change_of_bounds_is_no_resize(self):
+        self.machines(3)
+        self.w.store.node_groups[small_world.WORKERS].update(
+            max_node_count=7, status='UPDATE_IN_PROGRESS')
+        self.w.store.clusters[small_world.CLUSTER][
+            'status'] = 'UPDATE_IN_PROGRESS'
+        self.check_status()
+        self.assertEqual(3, self.asked())
+        self.check_status(2)
+        self.assertEqual(('UPDATE_COMPLETE', 3), (
+            self.w.cluster.status, self.w.group().node_count))
 
     def test_size_of_the_autoscaler_meanwhile_does_not_win(self):
         # The health job may write the row before the lock is had.
