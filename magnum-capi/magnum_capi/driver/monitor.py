@@ -27,6 +27,9 @@ from magnum_capi.kube import lease
 
 LOG = logging.getLogger(__name__)
 
+_CURES = {credentials.INVALID: health.REFUSED,
+          credentials.UNTRUSTED: health.DISTRUST}
+
 
 class Monitor:
     """The interface of Magnum's monitors: a poll, and its data.
@@ -81,7 +84,7 @@ class Monitor:
         credential = self._credential(runtime, reconciler, state)
         self._note(*health.health(
             snapshot, rows.wanted(state), runtime.now(),
-            refused=credential == credentials.INVALID))
+            _CURES.get(credential)))
         if not rows.in_progress:
             loop.Loop(reconciler).correct(rows, state, snapshot)
 

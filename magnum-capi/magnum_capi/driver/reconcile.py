@@ -41,6 +41,7 @@ from magnum_capi.driver.keys import rotation
 from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver.keys import vault
 from magnum_capi.driver.observed import conditions
+from magnum_capi.driver.observed import health
 from magnum_capi import errors
 from magnum_capi.kube import cache
 from magnum_capi.kube import client
@@ -459,6 +460,9 @@ class Reconciler:
         """
         if operation == 'CREATE' or not credentials.in_use(state.record):
             state = self.rotation().ensure_credential(state)
+            if self.check_credential() == credentials.UNTRUSTED:
+                # Its machines, load balancers and volumes would fail later.
+                raise failures.Failed(health.DISTRUST)
             self.lock.check()
             self.vault.write_authorities(self.store.authorities(self.cluster))
             self.vault.ensure_service_account_key()
