@@ -23,7 +23,7 @@ under test is k8s_capi_v1, which clashes with magnum-capi-helm.
   --magnum R    2025.1, 2025.2, 2026.1 or 2026.2 (default: the newest), or a
                 checkout of Magnum, or a wheel of it
   --profile P   embedded (default): sqlite, no message broker
-                full: private MariaDB and RabbitMQ
+                full: https, private MariaDB and RabbitMQ
   --nodes K     memory (default): nodes that run nothing
                 docker: real nodes in containers; needs root, and builds
                 the image archives that are missing

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The certificate authority of a management cluster, and what it signs.
+"""Private certificate authorities, and what they sign.
 
-Each cluster has its own authority, created and thrown away with it. All
-connections between its programs, including etcd's, use TLS with client
+Each management cluster has its own authority, created and thrown away with it.
+All connections between its programs, including etcd's, use TLS with client
 certificates, because other users of the machine can reach the same loopback
-addresses.
+addresses. :func:`make_server` makes an authority for another server.
 
-Files below one folder (mode 0700, files 0600)::
+Files of a management cluster, below one folder (mode 0700, files 0600)::
 
     ca.crt, ca.key
     server.crt, server.key      kube-apiserver, etcd
@@ -96,6 +96,26 @@ def make(directory, address, server_url):
         contents[f'{name}.kubeconfig'] = yaml.safe_dump(kubeconfig.document(
             server_url, *(pem.decode() for pem in (ca, *pairs[name])),
             name='magnum-capi')).encode()
+    _write(directory, contents)
+
+
+def make_server(directory, address):
+    """Write the certificate of a server and that of its authority, or nothing.
+
+    The files are ``ca.crt``, ``server.crt`` and ``server.key``. The key of the
+    authority is thrown away: it signs nothing else.
+
+    :param directory: folder, replaced when it exists.
+    :param address: IP address of the server, whatever its port.
+    """
+    authority = trustme.CA()
+    certificate, key = pair(authority, address, [address])
+    _write(pathlib.Path(directory), {
+        'ca.crt': authority.cert_pem.bytes(),
+        'server.crt': certificate, 'server.key': key})
+
+
+def _write(directory, contents):
     scratch = directory.with_name(f'{directory.name}.new')
     for old in (scratch, directory):
         shutil.rmtree(old, ignore_errors=True)

@@ -3,6 +3,7 @@
 """Inspects a cloud of clouds.yaml for a test of Magnum."""
 
 import contextlib
+import os
 import re
 import uuid
 
@@ -85,7 +86,8 @@ def _look(connection, accounts, name):
         interface=(config.get_interface('container-infra')
                    or 'public').removesuffix('URL'),
         verify=verify is not False,
-        cacert=verify if isinstance(verify, str) else '',
+        # Tempest runs in the folder of the workspace.
+        cacert=os.path.abspath(verify) if isinstance(verify, str) else '',
         accounts=accounts,
         services=frozenset(
             entry['type'] for entry in access.service_catalog.catalog),

@@ -39,7 +39,9 @@ def variables(layout, venv, made_of=nodes.Nodes()) -> dict[str, str]:
 
     :param made_of: what the nodes of its clusters are.
     """
-    return of_nodes(layout.directory, made_of) | {
+    authority = {'OS_CACERT': str(layout.authority)} \
+        if layout.authority else {}
+    return of_nodes(layout.directory, made_of) | authority | {
         'OS_CLIENT_CONFIG_FILE': str(layout.directory / 'clouds.yaml'),
         'OS_CLOUD': 'sandbox',
         'KUBECONFIG': str(layout.kubeconfig),

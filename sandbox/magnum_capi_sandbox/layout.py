@@ -46,11 +46,13 @@ class Layout:
     :param directory: absolute path of its state folder.
     :param prefix: first two numbers of its network, ``127.77``.
     :param port_base: first of its ports.
+    :param https: whether its services answer https.
     """
 
     directory: pathlib.Path
     prefix: str
     port_base: int = DEFAULT_PORT_BASE
+    https: bool = False
 
     @property
     def address(self) -> str:
@@ -76,6 +78,16 @@ class Layout:
     def magnum_env(self) -> pathlib.Path:
         """Python environment of Magnum's programs."""
         return self.directory / 'magnum-env'
+
+    @property
+    def tls(self) -> pathlib.Path:
+        """Folder of the services' certificate, see :mod:`.management.pki`."""
+        return self.directory / 'tls'
+
+    @property
+    def authority(self) -> pathlib.Path | None:
+        """Certificate of the private authority that signed it, if any."""
+        return self.tls / 'ca.crt' if self.https else None
 
     @property
     def drivers(self) -> pathlib.Path:
@@ -131,7 +143,9 @@ class Layout:
 
     def _url(self, service_type, address):
         service = catalog.BY_TYPE[service_type]
-        return f'http://{address}:{self.port(service.name)}{service.path}'
+        scheme = 'https' if self.https else 'http'
+        return (f'{scheme}://{address}:{self.port(service.name)}'
+                f'{service.path}')
 
     @property
     def auth_url(self) -> str:

@@ -3,8 +3,9 @@
 
 *embedded* needs neither root nor distribution packages beyond those of every
 sandbox: it uses SQLite, with Magnum's API and conductor in one process. *full*
-resembles a deployed Magnum: MariaDB with the real migrations, RabbitMQ, and
-the conductor in its own process, which can die alone.
+is what operators run: MariaDB with the real migrations, RabbitMQ, https under
+a private certificate authority, two workers of Magnum's API, and the conductor
+in its own process, which can die alone.
 """
 
 import dataclasses
@@ -21,17 +22,22 @@ class Profile:
     :param threads: request threads of Keystone, Glance, Nova, Neutron and
         Cinder. SQLite allows one writer, and oslo.db fails instead of
         waiting for it; with SQLite these services get one thread each.
+    :param https: whether the services answer https, in worker processes.
+    :param workers: of Magnum's API; the other services have one.
     """
 
     name: str
     database: str
     broker: bool
     threads: int
+    https: bool = False
+    workers: int = 1
 
 
 PROFILES = {p.name: p for p in (
     Profile('embedded', database='sqlite', broker=False, threads=1),
-    Profile('full', database='mariadb', broker=True, threads=4),
+    Profile('full', database='mariadb', broker=True, threads=4,
+            https=True, workers=2),
 )}
 
 DEFAULT = 'embedded'

@@ -24,6 +24,8 @@ class User:
         self._session = requests.Session()
         # The user's proxies and certificates are not for loopback.
         self._session.trust_env = False
+        if layout.authority:
+            self._session.verify = str(layout.authority)
         # The service may close a kept connection while the next request is
         # on its way; requests here must not be sent twice.
         self._session.headers['Connection'] = 'close'

@@ -128,7 +128,8 @@ class Spec:
         """Its addresses and files in a folder."""
         return layouts.Layout(
             directory, self.network,
-            self.port_base or layouts.DEFAULT_PORT_BASE)
+            self.port_base or layouts.DEFAULT_PORT_BASE,
+            profiles.get(self.profile or profiles.DEFAULT).https)
 
 
 #: Fields that a user can ask for.

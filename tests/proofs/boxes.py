@@ -58,8 +58,10 @@ class Box:
 
     def connect(self, user='admin'):
         """A connection of one of the sandbox's users, in their project."""
+        layout = self.sandbox.layout()
         return openstack.connect(
-            auth_url=self.sandbox.layout().auth_url, username=user,
+            auth_url=layout.auth_url, username=user,
+            cacert=layout.authority and str(layout.authority),
             project_name=user, password=self.sandbox.passwords()[user],
             user_domain_id='default', project_domain_id='default',
             region_name=configuration.REGION, load_yaml_config=False,

@@ -3,6 +3,7 @@
 
 import http.server
 import json
+import ssl
 import threading
 
 import fixtures
@@ -21,17 +22,24 @@ def serve(owner, server):
     owner.addCleanup(server.shutdown)
 
 
-def start(owner, handler) -> str:
+def start(owner, handler, tls=None) -> str:
     """Serve the answers of a handler class at a port that is free.
 
     :param owner: as of :func:`serve`.
+    :param tls: folder of the server's certificate, see
+        ``management.pki.make_server``.
     :returns: the URL, without a slash at its end.
     """
     server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), handler)
+    if tls:
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context.load_cert_chain(tls / 'server.crt', tls / 'server.key')
+        server.socket = context.wrap_socket(server.socket, server_side=True)
     # Kept connections end with the client, which a test may outlive.
     server.daemon_threads = True
     serve(owner, server)
-    return f'http://127.0.0.1:{server.server_port}'
+    scheme = 'https' if tls else 'http'
+    return f'{scheme}://127.0.0.1:{server.server_port}'
 
 
 class Handler(http.server.BaseHTTPRequestHandler):

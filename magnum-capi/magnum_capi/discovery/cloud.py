@@ -7,6 +7,8 @@ timeout, and none changes anything.
 
 import collections.abc
 import contextlib
+import os
+import re
 import typing
 import urllib.parse
 
@@ -28,6 +30,11 @@ from magnum_capi import errors
 _TIMEOUT = 60
 #: Default limit of items in a response of Glance and Magnum.
 _PAGE = 1000
+
+#: What keystoneauth says about TLS that fails: where, and OpenSSL's reason.
+_TLS = re.compile(
+    r'connecting to (?P<where>\w+://[^/]+).*\[[^\[\]]+\] (?P<why>[^(\'"]+)',
+    re.DOTALL)
 
 
 class Template(cluster_template.ClusterTemplate):
@@ -121,9 +128,8 @@ def _shown(name: str | None, kind: type[resource.Resource], reference: str,
            what: str) -> dict[str, typing.Any]:
     with explained(name):
         magnum = service(
-            openstack.connect(cloud=name, api_timeout=_TIMEOUT,
-                              app_name='magnum-capi'),
-            'container_infrastructure_management', 'Magnum', name)
+            open_cloud(name), 'container_infrastructure_management', 'Magnum',
+            name)
         try:
             # Magnum accepts names, too; a slash in one must be quoted.
             found = kind.new(id=urllib.parse.quote(
@@ -146,13 +152,27 @@ def _shown(name: str | None, kind: type[resource.Resource], reference: str,
     return shown
 
 
+def open_cloud(name: str | None) -> connection_.Connection:
+    """A connection of openstacksdk to a cloud.
+
+    OS_CACERT, if set, names the file of its certificate authority, as for the
+    command "openstack". openstacksdk itself reads it only for a cloud that is
+    described by such variables alone.
+
+    :param name: of the cloud in clouds.yaml; None: openstacksdk chooses.
+    """
+    cacert = os.environ.get('OS_CACERT')
+    more: dict[str, typing.Any] = {'cacert': cacert} if cacert else {}
+    return openstack.connect(cloud=name, api_timeout=_TIMEOUT,
+                             app_name='magnum-capi', **more)
+
+
 def connect(name: str | None) -> connection_.Connection:
     """A connection of openstacksdk to a cloud that has Glance.
 
     :param name: of the cloud in clouds.yaml; None: openstacksdk chooses.
     """
-    connection = openstack.connect(cloud=name, api_timeout=_TIMEOUT,
-                                   app_name='magnum-capi')
+    connection = open_cloud(name)
     service(connection, 'image', 'Glance', name)
     return connection
 
@@ -266,7 +286,8 @@ def explained(name: str | None) -> collections.abc.Iterator[None]:
     """
     try:
         yield
-    except exceptions.ConfigException as e:
+    except (exceptions.ConfigException,
+            auth_exceptions.MissingRequiredOptions) as e:
         raise errors.UsageError(
             'clouds.yaml does not lead to this cloud', where=name,
             last_seen=_line(e),
@@ -280,8 +301,26 @@ def explained(name: str | None) -> collections.abc.Iterator[None]:
         raise errors.EnvironmentProblem(
             'The cloud does not allow this user to read it', where=name,
             last_seen=_line(e), hint='Use another user') from e
+    except auth_exceptions.SSLError as e:
+        raise errors.EnvironmentProblem(
+            'TLS to the cloud fails', where=name, last_seen=_of_tls(e),
+            hint='If a private authority signed its certificate, name the '
+            'file with that of the authority: "cacert" in clouds.yaml, or '
+            'OS_CACERT') from e
     except (exceptions.SDKException,
             auth_exceptions.ClientException) as e:
         raise errors.EnvironmentProblem(
             'The cloud cannot be read', where=name,
             last_seen=_line(e)) from e
+    except OSError as e:
+        # Of requests: whatever a request meets is one of keystoneauth's.
+        raise errors.UsageError(
+            'The certificate of the authority of the cloud cannot be read',
+            where=name, last_seen=_line(e),
+            hint='Check "cacert" in clouds.yaml, and OS_CACERT') from e
+
+
+def _of_tls(error: Exception) -> str:
+    found = _TLS.search(str(error))
+    return _line(error) if found is None else model.plain(
+        f'{found["why"].strip()} at {found["where"]}')

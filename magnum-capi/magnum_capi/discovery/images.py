@@ -129,6 +129,11 @@ class Glance:
             found = answer.json()
         except exceptions.ConnectTimeout as e:
             raise _unavailable('it did not answer in time') from e
+        except exceptions.SSLError as e:
+            raise _unavailable(
+                'TLS fails, so Magnum may not trust its certificate '
+                '([keystone_auth]cafile, before Magnum 23 also '
+                '[glance_client]ca_file)') from e
         except exceptions.ClientException as e:
             raise _unavailable('it cannot be reached') from e
         except (ValueError, RecursionError) as e:

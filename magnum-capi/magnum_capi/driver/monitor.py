@@ -30,6 +30,9 @@ if typing.TYPE_CHECKING:
 
 LOG = logging.getLogger(__name__)
 
+_CURES = {credentials.INVALID: health.REFUSED,
+          credentials.UNTRUSTED: health.DISTRUST}
+
 
 class Monitor:
     """The interface of Magnum's monitors: a poll, and its data.
@@ -84,7 +87,7 @@ class Monitor:
         credential = self._credential(runtime, reconciler, state)
         self._note(*health.health(
             snapshot, rows.wanted(state), runtime.now(),
-            refused=credential == credentials.INVALID))
+            _CURES.get(credential)))
         if not rows.in_progress:
             loop.Loop(reconciler).correct(rows, state, snapshot)
 

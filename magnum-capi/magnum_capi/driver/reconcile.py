@@ -36,6 +36,7 @@ from magnum_capi.driver.keys import rotation
 from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver.keys import vault
 from magnum_capi.driver.observed import conditions
+from magnum_capi.driver.observed import health
 from magnum_capi.driver import observer
 from magnum_capi.driver import ownership
 from magnum_capi.driver import release as release_module
@@ -396,6 +397,9 @@ class Reconciler:
         """
         if operation == 'CREATE' or not credentials.in_use(state.record):
             state = self.rotation().ensure_credential(state)
+            if self.check_credential() == credentials.UNTRUSTED:
+                # Its machines, load balancers and volumes would fail later.
+                raise failures.Failed(health.DISTRUST)
             self.lock.check()
             self.vault.write_authorities(self.store.authorities(self.cluster))
             self.vault.ensure_service_account_key()

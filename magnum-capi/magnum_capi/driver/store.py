@@ -31,6 +31,7 @@ from magnum_capi.driver import config
 from magnum_capi.driver import failures
 from magnum_capi.driver import gather
 from magnum_capi.driver.keys import rotation
+from magnum_capi import errors
 
 CONF = magnum.conf.CONF
 
@@ -235,7 +236,13 @@ class Store:
         """
         if not CONF.drivers.verify_ca:
             return None
-        found: str = utils.get_openstack_ca()
+        try:
+            found: str = utils.get_openstack_ca()
+        except OSError as e:
+            raise errors.EnvironmentProblem(
+                'The CA certificates of [drivers]openstack_ca_file cannot be '
+                'read', where=self.cacert_file(), last_seen=e.strerror,
+                hint='Correct the option, or the rights of the file') from e
         if not found:
             # The provider's pod has no CA certificates of its own.
             with open(certifi.where(), encoding='utf-8') as file:

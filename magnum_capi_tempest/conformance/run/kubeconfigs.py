@@ -74,39 +74,32 @@ def check(target, connect=None):
 
 def _connect(cloud):
     try:
-        from keystoneauth1 import exceptions as auth_exceptions
-        import openstack
-        from openstack import exceptions
+        import openstack  # noqa: F401
     except ImportError as e:
         raise errors.EnvironmentProblem(
             'The Python package openstacksdk is not installed',
             hint='pip install openstacksdk') from e
-    try:
-        return openstack.connect(cloud=cloud or None)
-    except (exceptions.ConfigException,
-            auth_exceptions.MissingRequiredOptions) as e:
-        raise errors.UsageError(
-            f'No cloud is configured: {str(e).rstrip(".")}',
-            hint='Set OS_CLOUD, or use --cloud') from None
+    from magnum_capi.discovery import cloud as clouds
+    return clouds.open_cloud(cloud or None)
 
 
 def _caller(target, connect):
     """A function of method and path that returns Magnum's answer."""
     from keystoneauth1 import exceptions
-    magnum = connect(target.cloud).container_infrastructure_management
+
+    from magnum_capi.discovery import cloud as clouds
+    name = target.cloud or 'OS_CLOUD'
+    with clouds.explained(name):
+        magnum = connect(target.cloud).container_infrastructure_management
 
     def call(method, path, **kwargs):
-        try:
-            return magnum.request(
-                path, method, timeout=_TIMEOUT, raise_exc=True, **kwargs
-            ).json()
-        except exceptions.HttpError as e:
-            raise _refusal(e, target) from None
-        except exceptions.ClientException as e:
-            raise errors.EnvironmentProblem(
-                'The cloud cannot be used',
-                where=target.cloud or 'OS_CLOUD',
-                last_seen=f'{type(e).__name__}: {e}') from None
+        with clouds.explained(name):
+            try:
+                return magnum.request(
+                    path, method, timeout=_TIMEOUT, raise_exc=True, **kwargs
+                ).json()
+            except exceptions.HttpError as e:
+                raise _refusal(e, target) from None
 
     return call
 

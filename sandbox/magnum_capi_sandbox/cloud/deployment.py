@@ -17,6 +17,7 @@ from magnum_capi_sandbox import infrastructure
 from magnum_capi_sandbox import nodes
 from magnum_capi_sandbox import prerequisites
 from magnum_capi_sandbox import profiles
+from magnum_capi_tempest.management import pki
 
 #: Seconds until the services of a loaded machine must answer.
 PATIENCE = 180
@@ -47,7 +48,9 @@ class Cloud:
 
     def up(self, progress):
         """Start what does not run yet, and wait until it serves requests."""
-        directory = self._layout.directory
+        layout, directory = self._layout, self._layout.directory
+        if layout.https and not pki.usable(layout.tls, layout.address):
+            pki.make_server(layout.tls, layout.address)
         new = not (directory / 'seeded.json').exists()
         if new:
             source = snapshot.path(self._profile, self._release, self._kind)

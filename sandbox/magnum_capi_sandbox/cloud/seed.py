@@ -41,6 +41,7 @@ def content(layout, passwords, trusts=False,
     real = kind == infrastructure.OPENSTACK
     return {
         'auth_url': layout.auth_url,
+        'cacert': layout.authority and str(layout.authority),
         'region': configuration.REGION,
         'passwords': passwords,
         'trusts': trusts,

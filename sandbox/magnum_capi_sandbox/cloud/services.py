@@ -8,6 +8,7 @@ own way, which was read from the modules.
 import contextlib
 import http.client
 import pathlib
+import ssl
 
 import psutil
 
@@ -22,13 +23,19 @@ PROGRAMS = pathlib.Path(__file__).with_name('programs')
 KEYSTONE = 'keystone'
 
 
-def answers(address, port, path='/'):
+def answers(address, port, path='/', authority=None):
     """A readiness probe: the server answers, but not with a 5xx.
 
+    :param authority: file with the certificate of the authority that the
+        server's must be from; None: it answers without TLS.
     :returns: function without arguments; it may raise OSError.
     """
     def probe():
-        connection = http.client.HTTPConnection(address, port, timeout=5)
+        connection = http.client.HTTPSConnection(
+            address, port, timeout=5,
+            context=ssl.create_default_context(cafile=authority)
+        ) if authority else http.client.HTTPConnection(
+            address, port, timeout=5)
         try:
             connection.request('GET', path)
             return connection.getresponse().status < 500
@@ -66,8 +73,19 @@ def supervisord(layout, venv, kind=infrastructure.MEMORY):
     return own / 'bin' / 'python', PROGRAMS / 'supervisord.py'
 
 
-def _listens(layout, service):
-    return {'listens': ((layout.address, layout.port(service)),)}
+def _serves(layout, service, path='/'):
+    return {'listens': ((layout.address, layout.port(service)),),
+            'ready': answers(layout.address, layout.port(service), path,
+                             layout.authority)}
+
+
+def _server(layout, service, module, threads, workers=1):
+    """The command, without its Python, of a server for a WSGI module."""
+    listen = (layout.address, str(layout.port(service)), str(threads))
+    if layout.https:
+        return (str(PROGRAMS / 'serve_tls.py'), module, *listen, str(workers),
+                str(layout.tls))
+    return str(PROGRAMS / 'serve.py'), module, *listen
 
 
 def _wsgi(name, application, layout, venv, profile, *arguments,
@@ -76,17 +94,16 @@ def _wsgi(name, application, layout, venv, profile, *arguments,
 
     :param application: its WSGI module, or a program of :data:`PROGRAMS`.
     """
-    program = ((application,) if application.endswith('.py')
-               else ('serve.py', application))
+    threads = threads or profile.threads
+    command = ((str(PROGRAMS / application), layout.address,
+                str(layout.port(name)), str(threads))
+               if application.endswith('.py') else
+               _server(layout, name, application, threads))
     return supervision.Program(
         name=name,
-        argv=(str(venv / 'bin' / 'python'), str(PROGRAMS / program[0]),
-              *program[1:], layout.address, str(layout.port(name)),
-              str(threads or profile.threads), *map(str, arguments)),
+        argv=(str(venv / 'bin' / 'python'), *command, *map(str, arguments)),
         env=environment(layout, venv) | {k: str(v) for k, v in env.items()},
-        after=after,
-        ready=answers(layout.address, layout.port(name), path),
-        **_listens(layout, name))
+        after=after, **_serves(layout, name, path))
 
 
 def base(layout, venv, profile, kind=infrastructure.MEMORY,
@@ -146,19 +163,18 @@ def magnum(layout, venv, profile, helm, variables=None):
     env = (environment(layout, venv, [helm.parent])
            | {'XDG_CACHE_HOME': str(layout.directory / 'home/.cache')}
            | (variables or {}))
-    api = {'ready': answers(layout.address, layout.port('magnum')),
-           'after': (KEYSTONE,), **_listens(layout, 'magnum')}
-    listen = (layout.address, str(layout.port('magnum')), '8')
+    api = {'after': (KEYSTONE,), **_serves(layout, 'magnum')}
     python = str(layout.magnum_env / 'bin' / 'python')
     if not profile.broker:
         return [supervision.Program(
-            'magnum', (python, str(PROGRAMS / 'magnum_all.py'), *listen,
+            'magnum', (python, str(PROGRAMS / 'magnum_all.py'),
+                       layout.address, str(layout.port('magnum')), '8',
                        *config), env=env, **api)]
     return [
         supervision.Program(
-            'magnum', (python, str(PROGRAMS / 'serve.py'), 'magnum.wsgi.api',
-                       *listen, *config),
-            env=env, **api),
+            'magnum', (python, *_server(
+                layout, 'magnum', 'magnum.wsgi.api', 8, profile.workers),
+                *config), env=env, **api),
         supervision.Program(
             'magnum-conductor',
             (python, str(venv / 'bin' / 'magnum-conductor'), *config),

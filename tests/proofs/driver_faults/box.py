@@ -16,6 +16,7 @@ import psutil
 from magnum_capi import errors
 from magnum_capi_sandbox.cloud import environment
 from magnum_capi_sandbox.cloud import services
+from magnum_capi_sandbox import profiles
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import resources
 from magnum_capi_tempest import toolchain
@@ -116,7 +117,8 @@ class Box(boxes.Box):
         :param env: variables in addition to those of the first one.
         """
         program, = [p for p in services.magnum(
-            self.layout, environment.ensure(self.progress), _Full, self.helm)
+            self.layout, environment.ensure(self.progress),
+            profiles.get('full'), self.helm)
             if p.name == CONDUCTOR]
         self.sandbox.supervisor.launch([dataclasses.replace(
             program, name=name, after=(),
@@ -174,12 +176,6 @@ class Box(boxes.Box):
         except psutil.Error:
             # It has just ended; its state shows that.
             return False
-
-
-class _Full:
-    """The attributes of profiles.Profile that services.magnum needs."""
-
-    broker = True
 
 
 def profile() -> str:

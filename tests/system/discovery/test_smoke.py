@@ -8,6 +8,9 @@ takes its place and port. Needs the packages of bindep's profiles "full" and
 
 import json
 
+from magnum_capi import waiting
+from magnum_capi_sandbox import rest
+from magnum_capi_tempest import listeners
 from tests.functional import boxes
 from tests.functional.discovery import servers
 
@@ -20,7 +23,32 @@ class SmokeTest(boxes.TestCase):
         super().setUpClass()
         cls.box_ = boxes.shared(cls, '--profile', 'full', '--clash',
                                 '--discovery-filter')
+        cls.use_plain_http()
         cls.box_.kill('magnum')
+        layout = cls.box_.sandbox.layout()
+        where = layout.address, layout.port('magnum')
+        # Its workers notice that after a second.
+        waiting.wait_for(
+            lambda: where not in {(found.address, found.port)
+                                  for found in listeners.listening()},
+            done=bool, timeout=60, what='the port of Magnum to be free')
+
+    @classmethod
+    def use_plain_http(cls):
+        """As the other servers answer."""
+        box = cls.box_.sandbox
+        admin = rest.User(box.layout(), box.passwords()['admin'], 'admin')
+
+        def ask(method, path, body=None):
+            answer = admin.request('identity', method, path, body)
+            answer.raise_for_status()
+            return answer.json()
+
+        service, = ask('GET', 'services?type=container-infra')['services']
+        for one in ask('GET', 'endpoints?service_id='
+                              f'{service["id"]}')['endpoints']:
+            ask('PATCH', f'endpoints/{one["id"]}', {'endpoint': {
+                'url': one['url'].replace('https:', 'http:')}})
 
     def smoke(self, name):
         """Statuses of the smoke tests, by their names."""

@@ -199,6 +199,7 @@ class Cloud:
     def _connect(self, person):
         return openstack.connect(
             auth_url=self._layout.auth_url, username=person.name,
+            cacert=self._layout.authority and str(self._layout.authority),
             password=person.password, project_name=person.project,
             user_domain_id='default', project_domain_id='default',
             region_name=configuration.REGION, load_yaml_config=False,

@@ -107,7 +107,8 @@ class EmbeddedTest(boxes.TestCase):
         cls.make_a_cluster()
         cls.secrets = {
             v.encode() for v in cls.one.sandbox.passwords().values()}
-        for key in cls.one.directory.glob('management/pki/*.key'):
+        for key in (*cls.one.directory.glob('management/pki/*.key'),
+                    *cls.one.directory.glob('tls/*.key')):
             cls.secrets.add(key.read_bytes().splitlines()[1])
         for key in cls.one.directory.glob('keystone/*/*'):
             cls.secrets.add(key.read_bytes())

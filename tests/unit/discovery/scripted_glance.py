@@ -12,11 +12,16 @@ from tests.unit import loopback
 class Glance(fixtures.Fixture):
     """Images for everybody, over kept connections.
 
+    :param tls: folder of its certificate, if any.
     :ivar images: what it has.
     :ivar requests: (path with query, headers) in their order.
     :ivar answer: (status, headers, body) instead of images; None: images. A
         callable is called with the path.
     """
+
+    def __init__(self, tls=None):
+        super().__init__()
+        self._tls = tls
 
     def _setUp(self):
         self.images = []
@@ -40,7 +45,7 @@ class Glance(fixtures.Fixture):
                     return
                 self.answer(status, body, **headers)
 
-        self.url = loopback.start(self, Handler)
+        self.url = loopback.start(self, Handler, self._tls)
 
     def _found(self, path):
         url = urllib.parse.urlsplit(path)

@@ -12,6 +12,7 @@ import testtools
 from magnum_capi.discovery.audit import seen
 from magnum_capi.discovery import cloud
 from magnum_capi import errors
+from magnum_capi_tempest.management import pki
 from tests.unit import loopback
 
 ID = '11111111-1111-4111-8111-11111111111{}'
@@ -35,10 +36,12 @@ class _Handler(loopback.Handler):
 class FakeCloud(fixtures.Fixture):
     """Keystone, Glance and Magnum; also writes clouds.yaml.
 
+    :param tls: folder of the certificate of its services, if any.
     :ivar refuse: {path: status} of requests to refuse.
     """
 
-    def __init__(self):
+    def __init__(self, tls=None):
+        self.tls = tls
         self.images = []
         self.hidden = []
         self.templates = []
@@ -51,18 +54,22 @@ class FakeCloud(fixtures.Fixture):
 
     def _setUp(self):
         self.url = loopback.start(
-            self, type('Handler', (_Handler,), {'cloud': self}))
+            self, type('Handler', (_Handler,), {'cloud': self}), self.tls)
         folder = self.useFixture(fixtures.TempDir()).path
         self._path = pathlib.Path(folder, 'clouds.yaml')
-        self.configure(
-            auth={'auth_url': f'{self.url}/v3', 'username': 'alice',
-                  'password': 'secret', 'project_name': 'demo',
-                  'user_domain_id': 'default',
-                  'project_domain_id': 'default'})
+        self.configure(auth=self.auth('alice'))
         for name, value in (('OS_CLIENT_CONFIG_FILE', str(self._path)),
-                            ('OS_CLOUD', None), ('NO_PROXY', '127.0.0.1'),
+                            ('OS_CLOUD', None), ('OS_CACERT', None),
+                            ('NO_PROXY', '127.0.0.1'),
                             ('no_proxy', '127.0.0.1')):
             self.useFixture(fixtures.EnvironmentVariable(name, value))
+
+    def auth(self, name):
+        """What clouds.yaml has about a user."""
+        return {'auth_url': f'{self.url}/v3', 'username': name,
+                'password': 'secret', 'project_name': 'demo',
+                'user_domain_name': 'Default',
+                'project_domain_name': 'Default'}
 
     def configure(self, **settings):
         """Of the cloud in clouds.yaml."""
@@ -299,6 +306,60 @@ class ErrorsTest(_Base):
             del self.fake.services[service]
             self.assertIn(f'{name} is not in the catalog', self.problem(
                 cloud.read, 'fake'))
+
+
+class PrivateAuthorityTest(_Base):
+    """A cloud whose certificate a private authority signed."""
+
+    def setUp(self):
+        super().setUp()
+        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        for name in ('cloud', 'stranger'):
+            pki.make_server(folder / name, '127.0.0.1')
+        self.authority = str(folder / 'cloud/ca.crt')
+        self.stranger = str(folder / 'stranger/ca.crt')
+        self.fake = self.useFixture(FakeCloud(folder / 'cloud'))
+        self.fake.images = [image(1, 'x', os_distro='ubuntu')]
+
+    def configure(self, cacert=None, variable=None):
+        """Name the authority in clouds.yaml, in OS_CACERT, or nowhere."""
+        self.fake.configure(auth=self.fake.auth('alice'), cacert=cacert)
+        self.useFixture(fixtures.EnvironmentVariable('OS_CACERT', variable))
+
+    def test_it_is_named(self):
+        for cacert, variable in ((self.authority, None),
+                                 (None, self.authority),
+                                 # As with the command "openstack".
+                                 (self.stranger, self.authority)):
+            self.configure(cacert, variable)
+            self.assertEqual(
+                'ubuntu', cloud.find_image('fake', 'x').os_distro)
+
+    def test_another_one_is_named_or_none(self):
+        for cacert, variable in ((None, None), (self.stranger, None),
+                                 (self.authority, self.stranger)):
+            self.configure(cacert, variable)
+            said = self.problem(cloud.read, 'fake')
+            self.assertIn('TLS to the cloud fails (fake)', said)
+            self.assertIn('last seen: certificate verify failed', said)
+            self.assertIn(f'at {self.fake.url}', said)
+            self.assertIn('"cacert" in clouds.yaml, or OS_CACERT', said)
+
+    def test_a_server_without_tls(self):
+        plain = self.useFixture(FakeCloud())
+        plain.url = plain.url.replace('http:', 'https:')
+        plain.configure(auth=plain.auth('alice'))
+        self.assertIn('TLS to the cloud fails (fake); last seen: ',
+                      self.problem(cloud.read, 'fake'))
+
+    def test_a_file_that_is_none(self):
+        self.configure('/nowhere/ca.crt')
+        said = self.problem(cloud.read, 'fake', kind=errors.UsageError)
+        self.assertIn('cannot be read (fake)', said)
+        self.assertIn('/nowhere/ca.crt', said)
+        self.configure(str(self.fake._path))
+        self.assertIn('no certificate or crl found', self.problem(
+            cloud.read, 'fake'))
 
 
 class StoredTest(_Base):

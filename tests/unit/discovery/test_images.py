@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import logging
+import pathlib
 import socket
 
 import fixtures
@@ -10,6 +11,7 @@ import testtools
 
 from magnum_capi.discovery import images
 from magnum_capi.discovery import model
+from magnum_capi_tempest.management import pki
 from tests.unit.discovery import scripted_glance
 
 ID = '8bd1b1a8-4b1c-4d5e-9c1e-1f0d5a1d6b7c'
@@ -159,6 +161,13 @@ class UnavailableTest(ImagesTestCase):
             self.check_unavailable(503, 'did not answer in time',
                                    endpoint=url, timeout=0.05)
         self.check_unavailable(503, 'cannot be reached', endpoint=url)
+
+    def test_certificate_that_magnum_does_not_trust(self):
+        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        pki.make_server(folder / 'tls', '127.0.0.1')
+        self.glance = self.useFixture(scripted_glance.Glance(folder / 'tls'))
+        self.check_unavailable(503, '[keystone_auth]cafile')
+        self.assertEqual([], self.glance.requests)
 
     def test_endpoints_that_are_none(self):
         self.check_unavailable(503, 'has no endpoint', endpoint=None)

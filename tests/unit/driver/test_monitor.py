@@ -40,6 +40,10 @@ class Base(base.TestCase):
             return self.answer
         self.patch(rotation, 'check', check)
 
+    def created(self):
+        super().created()
+        self.asked.clear()
+
     def poll(self, world=None):
         found = monitor.Monitor(world or (lambda: self.w.runtime),
                                 self.w.store, self.w.store.row())
@@ -70,6 +74,15 @@ class MonitorTest(Base):
         data = self.poll()
         self.assertEqual(health.UNHEALTHY, data['health_status'])
         self.assertIn('openstack coe credential rotate',
+                      data['health_status_reason']['credential'])
+
+    def test_cloud_that_is_not_trusted_shows_with_the_cure(self):
+        self.created()
+        self.w.cloud.authority = 'new pem'
+        self.patch(rotation, 'check', self.w.cloud.check)
+        data = self.poll()
+        self.assertEqual(health.UNHEALTHY, data['health_status'])
+        self.assertIn('[drivers]openstack_ca_file',
                       data['health_status_reason']['credential'])
 
     def test_credential_that_nobody_could_check_says_nothing(self):

@@ -12,6 +12,7 @@ import testtools
 
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver import failures
+from magnum_capi import errors
 from tests.unit.driver import magnum_double
 
 
@@ -265,6 +266,13 @@ class CloudTest(StoreTestCase):
         self.assertEqual(str(path), self.store.cacert_file())
         self.set('drivers', verify_ca=True)
         self.assertEqual('pem', self.access().cacert)
+
+    def test_authority_that_cannot_be_read(self):
+        self.set('drivers', openstack_ca_file='/nowhere/ca.pem',
+                 verify_ca=True)
+        e = self.assertRaises(errors.EnvironmentProblem, self.access)
+        self.assertIn('[drivers]openstack_ca_file', e.what)
+        self.assertNotIn('/nowhere', failures.owner_message(e))
 
     def test_access_without_an_authority_of_ones_own(self):
         found = self.access()

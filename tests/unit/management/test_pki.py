@@ -35,6 +35,19 @@ class MakeTest(testtools.TestCase):
             mode = stat.S_IMODE(path.stat().st_mode)
             self.assertEqual(0o700 if path.is_dir() else 0o600, mode, path)
 
+    def test_another_server(self):
+        folder = self.pki.with_name('tls')
+        pki.make_server(folder, ADDRESS)
+        authority, server = (x509.load_pem_x509_certificate(
+            (folder / name).read_bytes()) for name in ('ca.crt', 'server.crt'))
+        server.verify_directly_issued_by(authority)
+        self.assertTrue(pki.usable(folder, ADDRESS))
+        # Nobody can sign another one.
+        self.assertEqual(
+            {'ca.crt': 0o600, 'server.crt': 0o600, 'server.key': 0o600},
+            {p.name: stat.S_IMODE(p.stat().st_mode)
+             for p in folder.iterdir()})
+
     def test_usable(self):
         self.assertTrue(pki.usable(self.pki, ADDRESS))
 

@@ -45,13 +45,13 @@ LIBRARY = pathlib.Path(
     'lib', 'python{}.{}'.format(*sys.version_info), 'site-packages')
 
 
-def a_layout(directory, prefix='127.77', port_base=25000):
+def a_layout(directory, prefix='127.77', port_base=25000, https=False):
     """A layout with its folder, and what a new cloud leaves there."""
     directory = pathlib.Path(directory)
     directory.mkdir(exist_ok=True)
     (directory / 'seeded.json').write_text(json.dumps(SEEDED))
     (directory / 'secrets.json').write_text(json.dumps(PASSWORDS))
-    return layout.Layout(directory, prefix, port_base)
+    return layout.Layout(directory, prefix, port_base, https)
 
 
 def a_cloud(folder):

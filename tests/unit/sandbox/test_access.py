@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import configparser
+import dataclasses
 import json
 import pathlib
 import shlex
@@ -144,6 +145,19 @@ class AccessTest(testtools.TestCase):
         self.assertEqual({self.layout.auth_url}, {
             c['auth']['auth_url'] for c in clouds.values()})
         self.assertEqual(0o600, path.stat().st_mode & 0o777)
+
+    def test_a_private_authority(self):
+        self.layout = dataclasses.replace(self.layout, https=True)
+        expected = f'{self.layout.directory}/tls/ca.crt'
+        access.write(self.layout, samples.PASSWORDS)
+        path = self.layout.directory / 'clouds.yaml'
+        self.assertEqual([expected, expected], [
+            c['cacert'] for c in yaml.safe_load(
+                path.read_text())['clouds'].values()])
+        self.assertEqual(expected, self.tempest_conf(profile='full')[
+            'identity']['ca_certificates_file'])
+        self.assertEqual(expected, access.variables(
+            self.layout, samples.VENV)['OS_CACERT'])
 
     def test_variables_have_no_secret(self):
         found = access.variables(self.layout, samples.VENV)

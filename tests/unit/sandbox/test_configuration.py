@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import configparser
+import dataclasses
 import os
 import pathlib
 
@@ -12,6 +13,7 @@ from magnum_capi.discovery import paste
 from magnum_capi_sandbox import catalog
 from magnum_capi_sandbox.cloud import configuration
 from magnum_capi_sandbox import infrastructure
+from magnum_capi_sandbox import releases
 from tests.unit.sandbox import samples
 
 FILES = tuple(service.file for service in catalog.services())
@@ -81,6 +83,31 @@ class ServicesTest(testtools.TestCase):
         for section in ('fernet_tokens', 'fernet_receipts', 'credential'):
             self.assertTrue(config[section]['key_repository'].startswith(
                 f'{self.layout.directory}/'), section)
+
+    def test_every_client_of_another_service_has_the_authority(self):
+        expected = f'{self.layout.directory}/tls/ca.crt'
+        where = dataclasses.replace(self.layout, https=True)
+        for release in releases.RELEASES:
+            samples.write_services(where, 'full', release=release)
+            for name in FILES:
+                config = configparser.RawConfigParser(strict=True)
+                config.read_string((where.etc / name).read_text())
+                for section in config.sections():
+                    if 'auth_url' in config[section]:
+                        self.assertEqual(
+                            expected, config[section]['cafile'],
+                            (name, section))
+            magnum = configparser.RawConfigParser(strict=True)
+            magnum.read(where.etc / 'magnum.conf')
+            self.assertEqual(
+                expected, magnum['drivers']['openstack_ca_file'])
+            self.assertEqual(expected, magnum['glance_client']['ca_file'])
+
+    def test_without_tls_no_authority_is_named(self):
+        samples.write_services(self.layout)
+        for name in FILES:
+            text = (self.layout.etc / name).read_text()
+            self.assertNotRegex(text, 'ca_?file', name)
 
     def sandbox(self, name, option, containers):
         config = self.read(name, 'embedded', containers=containers,

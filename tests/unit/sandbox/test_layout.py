@@ -26,6 +26,13 @@ class LayoutTest(testtools.TestCase):
         self.assertEqual('http://198.18.8.1:30774/v2.1',
                          here.public_url('compute'))
 
+    def test_endpoints_with_tls(self):
+        here = layouts.Layout(pathlib.Path('/box'), '127.78', 30000, True)
+        self.assertEqual('https://127.78.0.1:30000/v3', here.auth_url)
+        self.assertEqual(pathlib.Path('/box/tls/ca.crt'), here.authority)
+        self.assertIsNone(self.layout.authority)
+        self.assertEqual('http://127.80.0.1:30000/v3', self.layout.auth_url)
+
     def test_external_networks_do_not_meet(self):
         reserved = ipaddress.ip_network('198.18.0.0/15')
         all_ = [ipaddress.ip_network(layouts.Layout(

@@ -13,6 +13,7 @@ from magnum_capi_sandbox.cloud import backends
 from magnum_capi_sandbox.cloud import services
 from magnum_capi_sandbox import layout as layouts
 from magnum_capi_sandbox import profiles
+from magnum_capi_tempest.management import pki
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest import supervision
 from tests.unit import loopback
@@ -30,9 +31,10 @@ class ProgramsTest(testtools.TestCase):
 
     def programs(self, profile):
         profile = profiles.get(profile)
+        layout = dataclasses.replace(self.layout, https=profile.https)
         found = [
-            *services.base(self.layout, samples.VENV, profile),
-            *services.magnum(self.layout, samples.VENV, profile,
+            *services.base(layout, samples.VENV, profile),
+            *services.magnum(layout, samples.VENV, profile,
                              pathlib.Path('/tools/helm'))]
         if profile.broker:
             found += [
@@ -77,6 +79,19 @@ class ProgramsTest(testtools.TestCase):
             self.assertEqual(
                 {'magnum-conductor'} & set(found),
                 {n for n, p in found.items() if 'rabbitmq' in p.after})
+
+    def test_where_https_is_served_and_by_how_many(self):
+        for profile, plain, workers in (
+                ('embedded', samples.SERVICES, {}), ('full', set(), {
+                    **dict.fromkeys(samples.SERVICES, '1'), 'magnum': '2'})):
+            files = {name: [pathlib.Path(word).name for word in p.argv]
+                     for name, p in self.programs(profile).items()}
+            self.assertEqual(plain, {
+                name for name, words in files.items()
+                if {'serve.py', 'magnum_all.py'}.intersection(words)})
+            self.assertEqual(workers, {
+                name: words[6] for name, words in files.items()
+                if 'serve_tls.py' in words})
 
     def test_nothing_of_the_users_environment(self):
         self.useFixture(fixtures.EnvironmentVariable('OS_PASSWORD', 'mine'))
@@ -190,6 +205,25 @@ class AnswersTest(testtools.TestCase):
 
         address = parse.urlsplit(loopback.start(self, Handler))
         return services.answers(address.hostname, address.port)
+
+    def test_another_server_with_a_certificate_is_not_asked(self):
+        heard = []
+
+        class Handler(loopback.Handler):
+            def do_GET(self):
+                heard.append(self.path)
+                self.answer(200)
+
+        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        for name in ('ours', 'theirs'):
+            pki.make_server(folder / name, '127.0.0.1')
+        where = parse.urlsplit(loopback.start(self, Handler, folder / 'ours'))
+        self.assertTrue(services.answers(
+            where.hostname, where.port, '/',
+            folder / 'ours' / 'ca.crt')())
+        self.assertRaises(OSError, services.answers(
+            where.hostname, where.port, '/', folder / 'theirs' / 'ca.crt'))
+        self.assertEqual(['/'], heard)
 
     def test_a_refusal_is_an_answer_and_an_error_is_none(self):
         self.assertTrue(self.serve(401)())

@@ -35,8 +35,8 @@ class Cloud(test_cloud.FakeCloud):
     :ivar made: paths of what was created; ``deleted``: of what was deleted.
     """
 
-    def __init__(self):
-        super().__init__()
+    def __init__(self, tls=None):
+        super().__init__(tls)
         self.drivers = ['k8s_capi_helm_v1', 'k8s_capi_v1']
         self.filtered = False
         self.newest = '1.14'
@@ -49,14 +49,8 @@ class Cloud(test_cloud.FakeCloud):
     def _setUp(self):
         super()._setUp()
         self.url = loopback.start(
-            self, type('Handler', (_Handler,), {'cloud': self}))
+            self, type('Handler', (_Handler,), {'cloud': self}), self.tls)
         self.configure(auth=self.auth('alice'))
-
-    def auth(self, name):
-        return {'auth_url': f'{self.url}/v3', 'username': name,
-                'password': 'secret', 'project_name': 'demo',
-                'user_domain_name': 'Default',
-                'project_domain_name': 'Default'}
 
     def users(self, *names):
         """Write a clouds.yaml with a cloud for each user."""

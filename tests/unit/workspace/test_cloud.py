@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import json
+import os
+import pathlib
 from unittest import mock
 
+import fixtures
 from keystoneauth1 import adapter
 from keystoneauth1 import noauth
 from keystoneauth1 import session
 from openstack import exceptions
 import testtools
 
+from magnum_capi_tempest.management import pki
 from magnum_capi_tempest.workspace import cloud
 from magnum_capi_tempest.workspace import selection
 from tests.unit import loopback
+from tests.unit.workspace import cloud_over_http
 from tests.unit.workspace import test_selection
 
 #: Body of Keystone's answer to a login.
@@ -58,6 +63,24 @@ class MagnumTest(testtools.TestCase):
 
     def trials(self):
         return cloud.Trials(self.connection, self.magnum, self.choice)
+
+
+class ReadTest(testtools.TestCase):
+
+    def test_a_private_authority_is_found_from_any_folder(self):
+        """Tempest runs in another one than "tempest init"."""
+        folder = pathlib.Path(
+            self.useFixture(fixtures.TempDir()).path).resolve()
+        pki.make_server(folder / 'tls', '127.0.0.1')
+        found = self.useFixture(cloud_over_http.Cloud(folder / 'tls'))
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(folder)
+        for cacert, variable in (('tls/ca.crt', None), (None, 'tls/ca.crt')):
+            found.configure(auth=found.auth('alice'), cacert=cacert)
+            self.useFixture(fixtures.EnvironmentVariable(
+                'OS_CACERT', variable))
+            self.assertEqual(str(folder / 'tls/ca.crt'),
+                             cloud.read(['fake']).cacert)
 
 
 class HeedsDriverTest(MagnumTest):

@@ -276,8 +276,11 @@ def check(data: vault_module.Data, cacert: str | None,
         except (keystone_exceptions.Unauthorized,
                 keystone_exceptions.NotFound):
             return credentials.INVALID
-        except keystone_exceptions.SSLError:
-            return credentials.UNTRUSTED
+        except keystone_exceptions.SSLError as e:
+            # OpenSSL's text; TLS may also fail for want of an answer.
+            return (credentials.UNTRUSTED
+                    if 'certificate verify failed' in str(e)
+                    else credentials.UNKNOWN)
         except keystone_exceptions.ClientException:
             return credentials.UNKNOWN
         return credentials.VALID

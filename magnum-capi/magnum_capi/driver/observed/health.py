@@ -40,10 +40,15 @@ MAX_BYTES = 65535
 _NODE = '.Ready'
 
 #: What to do when Keystone refuses the cluster's application credential.
-FIX = ('the application credential of the cluster is no longer valid '
-       '(it or its user was deleted or disabled, or the user lost a role); '
-       'fix: a member '
-       'of the project runs "openstack coe credential rotate <cluster>"')
+REFUSED = ('the application credential of the cluster is no longer valid '
+           '(it or its user was deleted or disabled, or the user lost a '
+           'role); fix: a member of the project runs "openstack coe '
+           'credential rotate <cluster>"')
+
+#: The same when the cluster does not trust the certificate of Keystone.
+DISTRUST = ('the cluster does not trust the certificate of Keystone; fix: an '
+            'operator names the file of its authority in '
+            '[drivers]openstack_ca_file of Magnum')
 
 
 def unanswered() -> tuple[str, dict[str, str]]:
@@ -53,14 +58,14 @@ def unanswered() -> tuple[str, dict[str, str]]:
 
 def health(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
            now: datetime.datetime,
-           refused: bool = False) -> tuple[str, dict[str, str]]:
+           credential: str | None = None) -> tuple[str, dict[str, str]]:
     """Judge the health of a cluster.
 
     :param now: aware.
-    :param refused: whether Keystone refuses the application credential.
+    :param credential: what is wrong with the access to the cloud.
     :returns: HEALTHY, UNHEALTHY or UNKNOWN, and texts by their subject.
     """
-    found = {'credential': FIX} if refused else {}
+    found = {'credential': credential} if credential else {}
     if wanted.operation == 'DELETE':
         return UNKNOWN, {'cluster': 'is being deleted'} | found
     if snapshot.cluster is None:

@@ -17,7 +17,7 @@ def connect(wanted, user='admin', project='admin'):
         auth_url=wanted['auth_url'], username=user, project_name=project,
         password=wanted['passwords'][user], user_domain_id='default',
         project_domain_id='default', region_name=wanted['region'],
-        load_yaml_config=False, load_envvars=False)
+        cacert=wanted['cacert'], load_yaml_config=False, load_envvars=False)
 
 
 def identity(cloud, wanted):

@@ -14,6 +14,8 @@ import yaml
 from magnum_capi import errors
 from magnum_capi_tempest.conformance.run import kubeconfigs
 from magnum_capi_tempest.conformance.run import runs
+from magnum_capi_tempest.management import pki
+from tests.unit.discovery import test_cloud
 from tests.unit import own_folders
 
 CLUSTER = {'uuid': 'u1', 'name': 'c1', 'api_address': 'https://192.0.2.1',
@@ -133,6 +135,31 @@ class TestAccess(testtools.TestCase):
             with self.access(Magnum()):
                 pass
             self.assertTrue(access.kubeconfig.exists())
+
+    def test_the_authority_of_the_cloud(self):
+        folder = self.base / 'tls'
+        pki.make_server(folder, '127.0.0.1')
+        fake = self.useFixture(test_cloud.FakeCloud(folder))
+        fake.clusters = [CLUSTER | {'name': 'c1'}]
+        target = runs.Target('c1', 'fake')
+        fake.configure(auth=fake.auth('alice'),
+                       cacert=str(folder / 'ca.crt'))
+        kubeconfigs.check(target)
+
+        fake.configure(auth=fake.auth('alice'))
+        error = self.assertRaises(
+            errors.EnvironmentProblem, kubeconfigs.check, target)
+        self.assertIn('TLS to the cloud fails (fake)', str(error))
+        self.useFixture(fixtures.EnvironmentVariable(
+            'OS_CACERT', str(folder / 'ca.crt')))
+        kubeconfigs.check(target)
+
+    def test_without_a_cloud(self):
+        for name in ('OS_CLOUD', 'OS_AUTH_URL', 'OS_CLIENT_CONFIG_FILE'):
+            self.useFixture(fixtures.EnvironmentVariable(name))
+        error = self.assertRaises(
+            errors.UsageError, kubeconfigs.check, runs.Target('c1', 'none'))
+        self.assertIn('(none)', str(error))
 
     def test_without_the_library(self):
         with mock.patch.dict(sys.modules, {'openstack': None}):

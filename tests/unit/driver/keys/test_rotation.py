@@ -204,9 +204,13 @@ class CheckTest(testtools.TestCase):
                  for key, value in data.items()}, str(path), 5))
 
     def test_keystone_that_is_away(self):
-        text = yaml.safe_dump(vault.clouds(
-            'an-id', 'a-secret', auth_url='http://127.0.0.1:1/v3',
-            region=None, interface='public', verify=True))
-        self.assertEqual(credentials.UNKNOWN, rotation.check({
-            'clouds.yaml': base64.b64encode(text.encode()).decode()},
-            None, 5))
+        plain = self.useFixture(fake_cloud.FakeCloud()).url
+        for url in ('http://127.0.0.1:1',
+                    # That says nothing about certificates.
+                    plain.replace('http:', 'https:')):
+            text = yaml.safe_dump(vault.clouds(
+                'an-id', 'a-secret', auth_url=f'{url}/v3',
+                region=None, interface='public', verify=True))
+            self.assertEqual(credentials.UNKNOWN, rotation.check({
+                'clouds.yaml': base64.b64encode(text.encode()).decode()},
+                None, 5))

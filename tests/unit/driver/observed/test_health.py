@@ -15,10 +15,10 @@ OLD = objects.ago(days=2)
 YOUNG = objects.ago(minutes=2)
 
 
-def judge(seen, refused=False, **kwargs):
+def judge(seen, credential=None, **kwargs):
     kwargs = {'status': 'CREATE_COMPLETE', **kwargs}
     return health.health(seen, objects.wanted(**kwargs), objects.NOW,
-                         refused)
+                         credential)
 
 
 def with_machine(healthy='True', **kwargs):
@@ -61,7 +61,7 @@ class HealthTest(testtools.TestCase):
         for seen in (snapshot.Snapshot(None), objects.complete(),
                      with_machine('False', node='n'),
                      objects.recorded('nodes-not-ready', objects.V1BETA1)):
-            for value in judge(seen, refused=True)[1].values():
+            for value in judge(seen, credential=health.REFUSED)[1].values():
                 self.assertIsInstance(value, str)
 
     def test_a_machine_by_its_age(self):
@@ -136,7 +136,12 @@ class HealthTest(testtools.TestCase):
     def test_a_credential_that_is_refused_shows_with_its_cure(self):
         self.assert_health(
             health.UNHEALTHY, objects.complete(), 'credential',
-            'openstack coe credential rotate', refused=True)
+            'openstack coe credential rotate', credential=health.REFUSED)
+
+    def test_a_cloud_that_is_not_trusted_shows_with_its_cure(self):
+        self.assert_health(
+            health.UNHEALTHY, objects.complete(), 'credential',
+            '[drivers]openstack_ca_file', credential=health.DISTRUST)
 
     def test_a_cluster_that_is_not_there(self):
         for status, expected in (

@@ -3,9 +3,28 @@
 """The cloud gets certificates of another authority."""
 
 from magnum_capi.driver.desired import names
+from magnum_capi.driver import failures
+from magnum_capi.driver.keys import credentials
+from magnum_capi.driver.keys import rotation
 from magnum_capi.driver.keys import vault
 from tests.unit.driver import base
 from tests.unit.driver import small_world
+
+
+class CreationTest(base.TestCase):
+
+    def test_magnum_has_another_authority_for_clusters(self):
+        self.w.cloud.authority = 'new pem'
+        error = self.assertRaises(failures.Failed, self.create)
+        self.assertIn('[drivers]openstack_ca_file', str(error))
+        self.assertEqual([], self.w.helm.upgrades)
+        self.operations().delete()
+        self.check_status()
+        self.assertEqual({}, self.w.cloud.credentials)
+
+    def test_keystone_that_cannot_be_asked(self):
+        self.patch(rotation, 'check', lambda *_args: credentials.UNKNOWN)
+        self.created()
 
 
 class NewAuthorityTest(base.TestCase):
