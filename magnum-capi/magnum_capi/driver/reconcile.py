@@ -397,7 +397,7 @@ class Reconciler:
         """
         if operation == 'CREATE' or not credentials.in_use(state.record):
             state = self.rotation().ensure_credential(state)
-            if self.check_credential() == credentials.UNTRUSTED:
+            if self.ownership.check() == credentials.UNTRUSTED:
                 # Its machines, load balancers and volumes would fail later.
                 raise failures.Failed(health.DISTRUST)
             self.lock.check()
