@@ -93,7 +93,8 @@ class CommandsTest(testtools.TestCase):
             '[auth]\nuse_dynamic_credentials = false\n'
             'test_accounts_file = etc/accounts.yaml\n')
         (self.folder / 'etc/accounts.yaml').write_text(
-            '- username: one\n  roles: [member]\n')
+            '- username: one\n  password: x\n  project_name: p\n'
+            '  roles: [member]\n')
         run = self.patch(runs, 'run')
         self.patch(report, 'summarise')
 

@@ -101,7 +101,7 @@ class TestBuild(base.TestCase):
         self.assertEqual(
             (True, 'v1.34.9', archive.image_id(found.path)),
             (found.stand_in, found.kubernetes, found.image_id))
-        self.assertEqual({'etcd': '3.6.16',
+        self.assertEqual({'etcd': '3.6.8',
                           'layer debian': self.below.sha256}, found.contents)
 
     def test_builders_get_what_they_bake_and_leave_nothing(self):
