@@ -39,7 +39,7 @@ def description(box, name) -> driver_info.Description | None:
             box.layout().magnum_env / 'bin' / 'magnum-capi', 'driver',
             'info', name], timeout=120)
     except errors.CommandFailed as e:
-        if e.returncode != 1:
+        if e.returncode != 2:
             raise
         return descriptions.of_driver(name)
     one, = json.loads(said)
