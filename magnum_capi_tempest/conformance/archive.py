@@ -451,10 +451,10 @@ class _Record:
         return self._documents.get('health') or documents.Health()
 
     def _stand_in(self, definition, server):
-        told = definition.environment.get(model.STAND_IN_VARIABLE)
+        declared = definition.environment.get(model.STAND_IN_VARIABLE)
         # A node image says so in /etc/os-release, and kubelet repeats that.
         system = self._documents.get('nodes', {}).get('node system', '')
-        return (told == model.STAND_IN or model.STAND_IN in system
+        return (declared == model.STAND_IN or model.STAND_IN in system
                 or server.unbuilt)
 
     def _facts(self, suite, log, definition, server):

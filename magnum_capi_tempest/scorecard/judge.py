@@ -152,11 +152,11 @@ def _of_release(promise, magnum, found):
 
 def _newest(magnum):
     """The newest release that a Magnum can be; None: any."""
-    told, _, minor = magnum.partition('.')
-    if told.isdecimal():
-        return int(told)
+    major, _, minor = magnum.partition('.')
+    if major.isdecimal():
+        return int(major)
     return next((last for highest, last in _LAST_WITH
-                 if told.startswith(MICROVERSION) and minor.isdecimal()
+                 if major.startswith(MICROVERSION) and minor.isdecimal()
                  and int(minor) <= highest), None)
 
 

@@ -43,7 +43,7 @@ class OutfileTest(testtools.TestCase):
         self.assertEqual(outfile.PRIVATE, stat.S_IMODE(
             (self.out / 'x').stat().st_mode))
 
-    def test_a_full_disk_is_told(self):
+    def test_a_full_disk_is_reported(self):
         with mock.patch('os.replace', side_effect=OSError(28, 'No space')):
             error = self.assertRaises(errors.EnvironmentProblem, self._write)
 

@@ -83,13 +83,13 @@ class Adopt(base.Judging):
     def _act(self, args: argparse.Namespace) -> int:
         found = _adoption(args)
         from magnum_capi.driver.adoption import adopt
-        told = progress.Progress()
+        meter = progress.Progress()
         kinds: collections.Counter[str] = collections.Counter()
         templates = found.chosen(args.cluster, args.undo)
         for number, rows in enumerate(templates, 1):
-            with told.step(f'{number}/{len(templates)} template '
-                           f'{rows[0].cluster_template_id}, '
-                           f'{len(rows)} clusters'):
+            with meter.step(f'{number}/{len(templates)} template '
+                            f'{rows[0].cluster_template_id}, '
+                            f'{len(rows)} clusters'):
                 if not args.apply:
                     outcomes = found.show(rows, args.undo)
                 elif args.undo:

@@ -269,8 +269,8 @@ def _registries(path: str | None, release: str) -> registries_module.File:
         with open(path, encoding='utf-8') as file:
             if os.fstat(file.fileno()).st_mode & stat.S_IROTH:
                 raise ValueError('other users may read it (chmod o-r)')
-            told = yaml.safe_load(file) or {}
-        return registries_module.read(told, release)
+            declared = yaml.safe_load(file) or {}
+        return registries_module.read(declared, release)
     except yaml.YAMLError:
         # The error's text would quote the contents.
         raise _unread('it is not YAML') from None

@@ -309,8 +309,8 @@ def _nodes(seen, plan):
 
 def _does_without(plan, count):
     """Whether e2e.test starts although this many nodes are not ready."""
-    told = _ALLOWED.findall(plan.variables.get('E2E_EXTRA_ARGS', ''))
-    return bool(told) and (int(told[-1]) == -1 or count <= int(told[-1]))
+    stated = _ALLOWED.findall(plan.variables.get('E2E_EXTRA_ARGS', ''))
+    return bool(stated) and (int(stated[-1]) == -1 or count <= int(stated[-1]))
 
 
 def _waited_for(seen, plan):
@@ -318,10 +318,10 @@ def _waited_for(seen, plan):
 
     See framework/node/wait.go.
     """
-    told = _NON_BLOCKING.findall(plan.variables.get('E2E_EXTRA_ARGS', ''))
-    may_be = set(told[-1].split(',')) if told else {_CONTROL_PLANE}
+    stated = _NON_BLOCKING.findall(plan.variables.get('E2E_EXTRA_ARGS', ''))
+    may_be = set(stated[-1].split(',')) if stated else {_CONTROL_PLANE}
     minor = _minor(plan.kubernetes or seen.version)
-    if not told and minor and minor < _MASTER_WAITED_FOR:
+    if not stated and minor and minor < _MASTER_WAITED_FOR:
         may_be.add(_MASTER)
     return {n.name: sorted(n.taints - may_be - {_CORDON}) for n in seen.nodes
             if n.ready and (n.taints - may_be or n.cordoned

@@ -117,7 +117,7 @@ class DriverContractTest(testtools.TestCase):
     def test_row_that_is_gone(self):
         self.assertEqual([False, None, 'ClusterGone'], answers()['gone'])
 
-    def test_missing_kubeconfig_is_told(self):
+    def test_missing_kubeconfig_is_reported(self):
         found = answers()['unconfigured']
         self.assertEqual('UNKNOWN', found['health'])
         self.assertIn('kubeconfig', found['told'])

@@ -275,7 +275,7 @@ class DiscoveryFilterTest(testtools.TestCase):
             self.assertEqual(404, self.ask('POST', 'clusters', {
                 'name': 'c', 'cluster_template_id': str(number)}).status_code)
 
-    def test_an_outage_of_glance_is_told(self):
+    def test_an_outage_of_glance_is_reported(self):
         # Without the filter: 400 "Image ... doesn't contain os_distro field".
         self.addCleanup(self.box.up)
         self.box.kill('glance')

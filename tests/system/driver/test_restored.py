@@ -79,7 +79,7 @@ class Base(testtools.TestCase):
 
 class RestoredTest(Base):
 
-    def test_helm_leaves_what_the_autoscaler_is_told(self):
+    def test_helm_keeps_the_annotations_of_the_autoscaler(self):
         """Annotations outside of the chart survive a later revision."""
         self.life.runtime = dataclasses.replace(
             self.life.runtime, options=dataclasses.replace(

@@ -115,7 +115,7 @@ class RunningTest(boxes.TestCase):
         self.assertNotEqual(before.pop('glance'), after.pop('glance'))
         self.assertEqual(before, after)
 
-    def test_a_stranger_on_the_port_of_a_service_gets_no_password(self):
+    def test_another_program_on_the_port_of_a_service_gets_no_password(self):
         layout = self.one.sandbox.layout()
         self.one.kill('keystone')
         with loopback.Stranger(

@@ -123,7 +123,7 @@ class DriverTestTest(DriverTestCase):
         self.assertEqual([mock.call(mock.ANY)],
                          self.box.down.call_args_list)
 
-    def test_what_is_left_behind_is_told(self):
+    def test_what_is_left_behind_is_reported(self):
         self.run_of(CORE)
         self.exists.side_effect = [
             model.Snapshot(),

@@ -50,7 +50,7 @@ class InitTest(testtools.TestCase):
         self.assertIn("  cd 'my dir'\n", out)
         self.assertIn('--concurrency 1\n', out)
 
-    def test_what_else_is_told(self):
+    def test_what_else_is_reported(self):
         folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         (folder / 'k').write_text('x')
 
@@ -123,7 +123,7 @@ class FailedTest(testtools.TestCase):
             tempest_run.Run, self.folder, '--failed', earlier,
             '--output', self.folder / 'now')
 
-    def test_they_are_run_and_the_command_is_told(self):
+    def test_they_are_run_and_the_command_is_reported(self):
         def record(workspace, arguments, stream, **kwargs):
             stream.parent.mkdir()
             streams.Stream().test('a.B.one', 'fail').write(stream.parent)

@@ -75,7 +75,7 @@ class StrangersCloudTest(testtools.TestCase):
 
         self.assertEqual('', conf['not_promised'])
 
-    def test_a_driver_that_nothing_describes_is_told(self):
+    def test_a_driver_that_nothing_describes_is_reported(self):
         self.cloud.drivers = ['k8s_unheard_of']
 
         code, out, _ = self.init()
@@ -102,7 +102,7 @@ class StrangersCloudTest(testtools.TestCase):
         self.assertEqual(0, code)
         self.assertRegex(out, r'(?i)has the driver nodriver.* not known')
 
-    def test_what_it_creates_is_told_and_deleted(self):
+    def test_what_it_creates_is_reported_and_deleted(self):
         code, out, _ = self.init('--driver', HELM)
 
         self.assertEqual(0, code)

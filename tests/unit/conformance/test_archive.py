@@ -202,7 +202,7 @@ class SmallTest(_Base):
         self.assertRaisesRegex(damage.Damage, 'Input/output error',
                                archive.read, self.folder / 'run')
 
-    def test_metadata_that_cannot_be_read_is_told(self):
+    def test_metadata_that_cannot_be_read_is_reported(self):
         for name, content, why in (
                 (archives.SERVER, b'{"gitVersion":', 'not JSON'),
                 ('meta/config.json', b'[' * 100_000, 'not JSON'),

@@ -169,7 +169,7 @@ class TreeTest(_Tree):
         self.assertEqual(['capi/c1/after', 'capi/c1/before', 'heat/c2'],
                          self.titles())
 
-    def test_two_in_one_folder_are_told_by_their_files(self):
+    def test_two_in_one_folder_are_reported_by_their_files(self):
         path = self.archive('capi')
         shutil.copy(path, path.with_name('other.tar.gz'))
 

@@ -438,7 +438,7 @@ class FaultsTest(ConfigurationTestCase):
             self.assertEqual(str(path), e.where)
             self.assertIn(said, str(e))
 
-    def test_what_is_in_the_file_is_not_told(self):
+    def test_what_is_in_the_file_is_not_reported(self):
         path = self.write('m', '[database]\nconnection = x\nsecret')
         e = self.problem([path])
         self.assertIn('line 4', str(e))

@@ -215,7 +215,7 @@ class RefusedTest(testtools.TestCase):
                 refusal.kind, refusal.candidates, refusal.hint), arguments)
             self.assertIn(words, refusal.text)
 
-    def test_types_that_a_driver_repeats_are_told_once(self):
+    def test_types_that_a_driver_repeats_are_reported_once(self):
         decision = decide('windows', driver='twice', offers=[
             model.Offer('twice', (UBUNTU, ROCKY, UBUNTU))])
 
@@ -237,7 +237,7 @@ class RefusedTest(testtools.TestCase):
 
 class ReasonsTest(testtools.TestCase):
 
-    def test_they_are_told_in_order(self):
+    def test_they_are_reported_in_order(self):
         template, image, sole, default = (
             model.Step.TEMPLATE, model.Step.IMAGE, model.Step.SOLE_PROVIDER,
             model.Step.DEFAULT)

@@ -51,7 +51,7 @@ class SpellingsOfPathsTest(RouteTestCase):
             self.check_refused(400, answer)
             self.assertIn('disabled', scripted_magnum.detail(answer))
 
-    def test_a_prefix_of_the_web_server_is_not_looked_at(self):
+    def test_a_prefix_of_the_web_server_is_not_checked(self):
         answer = self.send('POST', TEMPLATES, WANTED,
                            SCRIPT_NAME='/container-infra')
         self.check_refused(400, answer)
@@ -205,7 +205,7 @@ class BodiesTest(RouteTestCase):
 
 class PassingTest(RouteTestCase):
 
-    def test_what_changes_nothing_about_drivers_is_not_looked_at(self):
+    def test_what_changes_nothing_about_drivers_is_not_checked(self):
         for method, path in (
                 ('GET', TEMPLATES), ('GET', f'{TEMPLATES}?limit=1'),
                 ('GET', f'{TEMPLATES}/x'), ('DELETE', f'{TEMPLATES}/x'),

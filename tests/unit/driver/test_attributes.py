@@ -33,7 +33,7 @@ class UnsupportedAttributesTest(test_gather.Base):
                                       creating=True)
                 self.assertIn(says, str(e))
 
-    def test_all_are_told_at_once(self):
+    def test_all_are_reported_at_once(self):
         self.given({'tls_disabled': True, 'registry_enabled': True})
         e = self.assertRaises(spec.InvalidSpec, self.plan, creating=True)
         self.assertEqual(2, len(e.problems))

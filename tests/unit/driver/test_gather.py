@@ -124,7 +124,7 @@ class PlanTest(Base):
         e = self.assertRaises(errors.UsageError, self.plan)
         self.assertIn('no value overlay "other"', str(e))
 
-    def test_overlay_that_cannot_be_read_is_told_without_its_path(self):
+    def test_overlay_that_cannot_be_read_is_reported_without_its_path(self):
         self.overlay('a: [')
         self.labels(capi_helm_values='small')
         e = self.assertRaises(errors.UsageError, self.plan)

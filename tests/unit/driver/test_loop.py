@@ -220,7 +220,7 @@ class MemoryTest(base.TestCase):
         loop.Loop(reconcile.Reconciler(
             self.w.runtime, self.w.store, row)).poll()
 
-    def test_cluster_that_is_not_looked_at_any_more_is_forgotten(self):
+    def test_cluster_that_is_no_longer_polled_is_forgotten(self):
         self.clock.sleep(3600)
         self.poll_another()
         self.assertIsNone(self.kept())

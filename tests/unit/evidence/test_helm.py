@@ -37,7 +37,7 @@ def secret(data, name='c1', version=1):
 
 class RevisionTest(testtools.TestCase):
 
-    def test_what_is_told_without_values_and_manifest(self):
+    def test_what_is_reported_without_values_and_manifest(self):
         found = helm.revision(release(version=2))
 
         self.assertEqual('2: deployed, 2026-01-01T00:00:00Z, '
@@ -45,7 +45,7 @@ class RevisionTest(testtools.TestCase):
                          str(found))
         self.assertNotIn('hunter2', repr(found))
 
-    def test_what_cannot_be_decoded_is_told_by_its_labels(self):
+    def test_what_cannot_be_decoded_is_reported_by_its_labels(self):
         """A bomb does not fill the memory."""
         packed = base64.b64encode(gzip.compress(b'[]')).decode()
         bomb = base64.b64encode(gzip.compress(

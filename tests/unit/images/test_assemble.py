@@ -55,7 +55,7 @@ class TestEntries(base.TestCase):
         self.assertEqual(b'CERT', found['c'].content)
         self.assertIn('gone', str(error))
 
-    def test_a_missing_file_of_a_layer_is_told(self):
+    def test_a_missing_file_of_a_layer_is_reported(self):
         error = self.assertRaises(
             errors.EnvironmentProblem, self.entries,
             extract={'/c': 'debian:/etc/none'})

@@ -185,7 +185,7 @@ class TestBuild(base.TestCase):
         self.assertEqual(['pause.tar'],
                          [f.name for f in self.home.iterdir()])
 
-    def test_a_builder_that_makes_no_archive_is_told(self):
+    def test_a_builder_that_makes_no_archive_is_reported(self):
         self.builder.make.side_effect = \
             lambda order, out, progress: out.write_bytes(b'no')
 
@@ -200,7 +200,7 @@ class TestBuild(base.TestCase):
                       self.lines[0])
         self.assertRegex(self.lines[1], r'about \d+ min .* of disk')
 
-    def test_a_folder_that_cannot_be_is_told_in_one_line(self):
+    def test_a_folder_that_cannot_be_is_reported_in_one_line(self):
         (self.home.parent / 'file').write_text('')
         error = self.assertRaises(
             errors.EnvironmentProblem, build.build,

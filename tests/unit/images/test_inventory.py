@@ -66,7 +66,7 @@ class TestInventory(base.TestCase):
     def test_a_folder_without_one_is_empty(self):
         self.assertEqual({}, inventory.read(self.folder()).archives)
 
-    def test_what_is_none_is_told_in_one_line(self):
+    def test_what_is_none_is_reported_in_one_line(self):
         file = self.home / inventory.FILE
         row = json.loads(file.read_text())[0]
         for text in ('{', '[1]', '[{}]', '3', json.dumps(

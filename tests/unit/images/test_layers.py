@@ -146,7 +146,7 @@ class TestLayers(base.TestCase):
 
         self.assertIn('mmdebstrap', error.hint)
 
-    def test_an_unknown_layer_is_told(self):
+    def test_an_unknown_layer_is_reported(self):
         error = self.assertRaises(
             errors.EnvironmentProblem, self.ensure, 'alpine')
 

@@ -59,7 +59,7 @@ class TestChoose(base.TestCase):
                          sorted(self.names(['proxy'])))
         self.assertEqual(['proxy-1.33'], self.names(['proxy'], ('1.33',)))
 
-    def test_unknown_name_and_minor_are_told(self):
+    def test_unknown_name_and_minor_are_reported(self):
         for names, minors, word in ((['none'], ('1.34',), 'none'),
                                     (None, ('1.99',), '1.99')):
             error = self.assertRaises(errors.UsageError, plan.choose, ALL,

@@ -160,7 +160,7 @@ class StaleTest(Base):
         return [query for _, _, query, _, _ in self.api.seen
                 if not query.get('watch')]
 
-    def test_server_that_is_away_is_asked_again(self):
+    def test_server_that_is_away_is_retried(self):
         self.patch(cache, '_GRACE', 0.0)
         self.api.faults = [api_server.hang_up] * 10000
         self.api.restart()

@@ -75,7 +75,7 @@ class ClientTest(testtools.TestCase):
         stored, = self.objects.values()
         self.assertEqual(1, stored['more'])
 
-    def test_refusal_is_told(self):
+    def test_refusal_is_reported(self):
         e = self.assertRaises(
             kube.KubeError, client.put_all, self.client,
             [webhooks('a', refuse=True)])

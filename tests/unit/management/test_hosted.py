@@ -353,7 +353,7 @@ class DockersTest(testtools.TestCase):
             dockers.HostDocker('unix:///s'), 'not root'))
         self.assertEqual(dockers.OWN, self.kind(None, None))
 
-    def test_neither_is_told_in_one_line(self):
+    def test_neither_is_reported_in_one_line(self):
         e = self.assertRaises(errors.EnvironmentProblem, self.kind, None,
                               'not root')
         self.assertIn('last seen: not root', str(e))

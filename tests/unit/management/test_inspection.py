@@ -125,7 +125,7 @@ class InspectTest(testtools.TestCase):
         self.assertEqual(('not allowed: patch clusters.cluster.x-k8s.io',),
                          report.problems)
 
-    def test_stand_ins_are_told(self):
+    def test_stand_ins_are_reported(self):
         report = inspect(Api([test_deployments.deployment(
             'cert-manager', labels={'io.magnum-capi.stand-in': 'true'})]))
         self.assertEqual(('cert-manager-system/cert-manager',),

@@ -58,7 +58,7 @@ class EventsTest(testtools.TestCase):
         self.assertEqual('Preparing Kubernetes', minikube.step(EVENTS))
         self.assertIsNone(minikube.step('no event\n{half'))
 
-    def test_errors_are_told_and_the_rest_is_not(self):
+    def test_errors_are_reported_and_the_rest_is_not(self):
         self.assertEqual('RUNTIME_ENABLE no systemd Boot it\nplain',
                          minikube.explained(EVENTS + 'plain\n'))
 

@@ -185,7 +185,7 @@ class CleanupTest(testtools.TestCase):
         self.assertEqual([], self.script.answers[1:])
         self.assertEqual(('DELETE', '/v1/clusters/c'), self.sent()[-3])
 
-    def test_cluster_that_is_never_stored_is_told(self):
+    def test_cluster_that_is_never_stored_is_reported(self):
         self.accepted_but_unknown((404, {}))
 
         error = self.assertRaises(errors.WaitTimeout, self.run_cleanup)

@@ -96,7 +96,7 @@ class JudgedTest(testtools.TestCase):
 
         self.assertEqual(([], 204), (found, order[-1]))
 
-    def test_all_that_is_wrong_is_told(self):
+    def test_all_that_is_wrong_is_reported(self):
         found, _ = self.judged(MEMBER=403, READER=200, OTHER=500)
 
         self.assertEqual(3, len(found))

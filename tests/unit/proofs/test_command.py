@@ -78,7 +78,7 @@ class CommandTest(testtools.TestCase):
     def call(self, *words):
         return command.main(['toy', '--results', str(self.results), *words])
 
-    def test_a_case_that_fails_is_told(self):
+    def test_a_case_that_fails_is_reported(self):
         self.assertEqual(0, self.call('right'))
         self.assertEqual(1, self.call('right|wrong'))
 

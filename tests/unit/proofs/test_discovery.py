@@ -47,7 +47,7 @@ class CompareTest(testtools.TestCase):
             self.assertEqual(fails, [test.fails(with_filter) for test in (
                 PLAIN, CURED, UNCURED)])
 
-    def test_every_difference_is_told(self):
+    def test_every_difference_is_reported(self):
         for difference, tests in (
                 (None, [PASSES, FAILS]),
                 ('T.plain must pass and failed: why',

@@ -129,7 +129,7 @@ class HtmlTest(testtools.TestCase):
         self.assertEqual(1, page.count('<details class="group" open>'))
         self.assertEqual(2, page.count('<details class="group"'))
 
-    def test_the_command_that_runs_failures_again_is_told(self):
+    def test_the_command_that_runs_failures_again_is_reported(self):
         for status, told in ((model.FAILED, True), (model.PASSED, False)):
             out = io.StringIO()
             terminal.show(run_of(model.Test('x', 'a.x', status)),

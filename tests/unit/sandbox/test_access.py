@@ -124,7 +124,7 @@ class AccessTest(testtools.TestCase):
         self.assertGreater(int(conf['build_timeout']),
                            int(was['build_timeout']))
 
-    def test_stand_ins_are_told(self):
+    def test_stand_ins_are_reported(self):
         self.assertEqual({'SANDBOX_DOCKER_HOST':
                           'unix:///box/containers/docker.sock',
                           'MAGNUM_CAPI_IMAGES': 'stand-in'},

@@ -58,7 +58,7 @@ class PrepareTest(_Base):
         self.assertNotIn(
             'driver', self.config(self.prepare())['magnum_capi'])
 
-    def test_what_the_sandbox_has_is_told(self):
+    def test_what_the_sandbox_has_is_reported(self):
         self.spec = samples.a_spec(clash=True, machines=nodes.Nodes(
             workload_image='x:1'))
         found = self.config(self.prepare(driver='k8s_x'))['magnum_capi']

@@ -235,7 +235,7 @@ class MainTest(testtools.TestCase):
 
         self.assertIn('stestr.subunit_runner.run', str(found))
 
-    def test_what_cannot_be_imported_is_told(self):
+    def test_what_cannot_be_imported_is_reported(self):
         path = self.useFixture(fixtures.TempDir()).path
         with open(os.path.join(path, 'test_x.py'), 'w') as file:
             file.write('raise ValueError("token: aaaaaaaa")\n')
@@ -278,7 +278,7 @@ class MainTest(testtools.TestCase):
 
         self.assertTrue((path / 'shared').exists())
 
-    def test_a_tear_down_that_fails_after_sigint_is_told(self):
+    def test_a_tear_down_that_fails_after_sigint_is_reported(self):
         _, stream = self.run_tests(_FAILING)
 
         self.assertIn(b'not deleted in time', stream)

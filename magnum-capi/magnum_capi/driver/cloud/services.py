@@ -163,13 +163,13 @@ def raise_for(answer: typing.Any) -> None:
 
 
 def _error(what: str, status: int | None, e: Exception) -> CloudError:
-    told = ' '.join(str(e).split())[:300]
+    seen = ' '.join(str(e).split())[:300]
     if status in (401, 403):
-        return Denied(f'No right to {what}', status=status, last_seen=told)
+        return Denied(f'No right to {what}', status=status, last_seen=seen)
     if status == 409:
-        return Conflict(f'Refused: {what}', status=status, last_seen=told)
+        return Conflict(f'Refused: {what}', status=status, last_seen=seen)
     if status is None or status == 429 or status >= 500:
         return CloudUnreachable(
-            f'No answer about {what}', status=status, last_seen=told,
+            f'No answer about {what}', status=status, last_seen=seen,
             hint='Try again when the service is back')
-    return CloudError(f'Refused: {what}', status=status, last_seen=told)
+    return CloudError(f'Refused: {what}', status=status, last_seen=seen)

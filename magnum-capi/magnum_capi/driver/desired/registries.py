@@ -64,18 +64,18 @@ class File:
         default_factory=dict, repr=False)
 
 
-def read(told: typing.Any, release: str) -> File:
+def read(content: typing.Any, release: str) -> File:
     """Read the contents of the operator's file.
 
-    :param told: mapping of hosts to mappings with ``mirrors`` (URLs), ``ca``
-        (PEM) and ``username`` with ``password``; each is optional.
+    :param content: mapping of hosts to mappings with ``mirrors`` (URLs),
+        ``ca`` (PEM) and ``username`` with ``password``; each is optional.
     :param release: of the cluster.
     :raises ValueError: it is invalid; the message has no secrets.
     """
-    problems = list(_problems(told))
+    problems = list(_problems(content))
     if problems:
         raise ValueError('; '.join(problems))
-    hosts = sorted(told.items())
+    hosts = sorted(content.items())
     data = {_key(host): of['ca'] for host, of in hosts if of.get('ca')}
     log_ins = {host: of for host, of in hosts if of.get('username')}
     if log_ins:
@@ -108,11 +108,11 @@ def kubeadm(registries: spec_model.Registries,
             'preKubeadmCommands': [*commands, 'systemctl restart containerd']}
 
 
-def _problems(told: typing.Any) -> collections.abc.Iterator[str]:
-    if not isinstance(told, dict):
+def _problems(content: typing.Any) -> collections.abc.Iterator[str]:
+    if not isinstance(content, dict):
         yield 'it must be a mapping of hosts'
         return
-    for host, of in told.items():
+    for host, of in content.items():
         if not (isinstance(host, str) and _HOST(host)):
             yield f'{str(host)[:60]!r} is not the host of a registry'
         elif not isinstance(of, dict):

@@ -64,8 +64,8 @@ def strategy(defaults: typing.Mapping[str, typing.Any], size: int | None,
     if group.held:
         return {'rolloutStrategy': dict(HELD)}
     rolling = there.get('rollingUpdate') or {}
-    told = 'maxSurge' in rolling or 'maxUnavailable' in rolling
-    if group.count == 1 and not told:
+    explicit = 'maxSurge' in rolling or 'maxUnavailable' in rolling
+    if group.count == 1 and not explicit:
         return {'rolloutStrategy': copy.deepcopy(_SURGE)}
     if size is None:
         return {}

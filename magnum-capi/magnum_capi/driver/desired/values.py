@@ -108,14 +108,14 @@ def values(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
                 host: list(urls) for host, urls in mirrors.items()}
     files = registries.kubeadm(spec.registries, spec.image.os_distro)
     proxies = node_files.proxies(spec, labels)
-    for part, told in (('controlPlane', kubeadm.control_plane(labels)),
-                       ('nodeGroupDefaults', kubeadm.nodes(labels))):
+    for part, config in (('controlPlane', kubeadm.control_plane(labels)),
+                         ('nodeGroupDefaults', kubeadm.nodes(labels))):
         if proxies:
-            told = merging.merged(
-                told, proxies.kubeadm(), (part, 'kubeadmConfigSpec'))
-        told = merging.merged(told, files, (part, 'kubeadmConfigSpec'))
-        if told:
-            result[part]['kubeadmConfigSpec'] = told
+            config = merging.merged(
+                config, proxies.kubeadm(), (part, 'kubeadmConfigSpec'))
+        config = merging.merged(config, files, (part, 'kubeadmConfigSpec'))
+        if config:
+            result[part]['kubeadmConfigSpec'] = config
     for name, overlay in overlays:
         result = _overlaid(result, name, overlay)
     return result

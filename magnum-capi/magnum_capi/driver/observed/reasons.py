@@ -108,10 +108,10 @@ def text(headline: str, blockers: collections.abc.Iterable[str],
     if wanted.progress is not None and wanted.in_progress:
         result = _sentence(
             result, f'Last progress: {wanted.progress.at:%Y-%m-%d %H:%M} UTC')
-    told = [cut(readable(warning, wanted), PART)
-            for warning in warnings(events, wanted.since)]
-    if told:
-        result = _sentence(result, 'Latest warnings: ' + '; '.join(told))
+    shown = [cut(readable(warning, wanted), PART)
+             for warning in warnings(events, wanted.since)]
+    if shown:
+        result = _sentence(result, 'Latest warnings: ' + '; '.join(shown))
     return cut(result, LIMIT)
 
 

@@ -83,9 +83,9 @@ def judge(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
     elif not blockers:
         blockers = _addons(snapshot, wanted)
     lasting = _is_lasting(wanted, failures, failing, now)
-    status, headline, told = _outcome(
+    status, headline, details = _outcome(
         wanted, now, list(failures.values()), lasting, blockers, turn)
-    reason = (reasons.text(headline, told, wanted, snapshot.events)
+    reason = (reasons.text(headline, details, wanted, snapshot.events)
               if headline else _unknown(snapshot, observed))
     return Verdict(
         status, reason, verdicts.address(snapshot.cluster),
@@ -201,11 +201,11 @@ def _blockers(snapshot: snapshot_module.Snapshot,
         cluster, _CLUSTER_NEW, _CLUSTER_OLD) if cluster else []
     problems = conditions.problems(cluster) if cluster and lacking else []
     # The Cluster repeats what its parts say.
-    told = [str(problem) for problem in problems
-            if not found or problem.type in _CLUSTER_ONLY]
-    if lacking and not found and not told:
-        told = [f'{kind} is not known' for kind in lacking]
-    return found + [f'Cluster: {text}' for text in told]
+    details = [str(problem) for problem in problems
+               if not found or problem.type in _CLUSTER_ONLY]
+    if lacking and not found and not details:
+        details = [f'{kind} is not known' for kind in lacking]
+    return found + [f'Cluster: {text}' for text in details]
 
 
 def _addons(snapshot: snapshot_module.Snapshot,
@@ -262,15 +262,15 @@ def _outcome(wanted: goal.DesiredCluster, now: datetime.datetime,
         return wanted.status, '', []
     if not failures and not blockers:
         return f'{wanted.operation}_COMPLETE', '', []
-    told = failures + [text for text in blockers if text not in failures]
+    details = failures + [text for text in blockers if text not in failures]
     if not wanted.in_progress:
-        return wanted.status, 'Failed' if failures else 'Waiting for', told
+        return wanted.status, 'Failed' if failures else 'Waiting for', details
     if lasting:
-        return f'{wanted.operation}_FAILED', 'Failed', told
+        return f'{wanted.operation}_FAILED', 'Failed', details
     over = not turn and overdue(wanted, now)
     if over:
-        return f'{wanted.operation}_FAILED', f'{over}, waiting for', told
-    return wanted.status, 'Waiting for', told
+        return f'{wanted.operation}_FAILED', f'{over}, waiting for', details
+    return wanted.status, 'Waiting for', details
 
 
 def _group(group: goal.DesiredGroup, seen: node_groups.Observation,

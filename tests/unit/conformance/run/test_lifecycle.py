@@ -149,7 +149,7 @@ class TestBeginning(run_box.TestCase):
             self.assertEqual([verb, removal], self.box.called)
             self.assertEqual(runs.ENDED, runs.load(folder).stage)
 
-    def test_half_a_run_that_cannot_be_removed_is_told(self):
+    def test_half_a_run_that_cannot_be_removed_is_reported(self):
         self.box.fails.update(run=REFUSED, delete=REFUSED)
 
         error = self.assertRaises(errors.EnvironmentProblem, self.box.run)

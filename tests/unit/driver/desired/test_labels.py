@@ -153,7 +153,7 @@ class TestParse(testtools.TestCase):
                 self.assertEqual(1 if word else 0, len(found), found)
                 self.assertIn(word or '', ''.join(found))
 
-    def test_all_problems_are_told_at_once_in_one_line(self):
+    def test_all_problems_are_reported_at_once_in_one_line(self):
         error = self.assertRaises(errors.UsageError, labels.parse, {
             'max_node_count': '-1', 'nonsense': '1',
             'octavia_lb_algorithm': 'RANDOM'})

@@ -29,7 +29,7 @@ def read(told=None):
 
 class ReadTest(testtools.TestCase):
 
-    def test_mirrors_are_told_and_the_rest_is_data(self):
+    def test_mirrors_are_reported_and_the_rest_is_data(self):
         found = read()
         self.assertEqual({'docker.io': (
             'https://r.example.org/v2/docker.io',
@@ -95,7 +95,7 @@ imports = ["/etc/containerd/conf.d/*.toml"]
         self.assertEqual({}, registries.kubeadm(found.registries, 'ubuntu'))
         self.assertEqual(spec.Registries(), read({}).registries)
 
-    def test_what_is_wrong_is_told_without_what_is_secret(self):
+    def test_what_is_wrong_is_reported_without_what_is_secret(self):
         for told, words in (
                 ([], 'mapping of hosts'),
                 ({'https://r': {}}, 'not the host'), ({7: {}}, 'not the host'),

@@ -111,7 +111,7 @@ class TestCluster(ValidationCase):
 
         self.assertTrue(read.monitoring_enabled)
 
-    def test_all_problems_are_told_at_once_and_are_the_users(self):
+    def test_all_problems_are_reported_at_once_and_are_the_users(self):
         # Also one that Magnum copied into every node group, once.
         e = self.assertRaises(
             errors.UsageError, validation.check, with_labels(
@@ -302,7 +302,7 @@ class TestNodeGroup(ValidationCase):
         for version in ('v1.30.0', 'v1.35.0'):
             self.assertRefused(self.group(version), version[1:], joining=())
 
-    def test_its_own_mistake_is_told(self):
+    def test_its_own_mistake_is_reported(self):
         self.assertRefused(dataclasses.replace(SPEC, node_groups=(
             dataclasses.replace(GROUP, labels={'boot_volume_size': 'big'}),)),
             'boot_volume_size', "'big'")

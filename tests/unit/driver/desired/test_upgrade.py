@@ -88,7 +88,7 @@ class RefusalsTest(testtools.TestCase):
             found = self.refusals(kube_tag=tag, image=image(version))
             self.assertEqual(count, len(found), found)
 
-    def test_all_that_is_wrong_is_told_at_once(self):
+    def test_all_that_is_wrong_is_reported_at_once(self):
         found = self.refusals(driver='x', network_driver='cilium',
                               image=image('v1.33.0', status='queued'))
 

@@ -221,7 +221,7 @@ helm.sh/helm/v3/pkg/action.(*Uninstall).Run
 \thelm.sh/helm/v3@v3.20.2/pkg/action/uninstall.go:126
 '''
 
-    def test_what_could_not_be_deleted_is_told(self):
+    def test_what_could_not_be_deleted_is_reported(self):
         details = ('clusters.cluster.x-k8s.io "c1" is forbidden: User "magnum"'
                    ' cannot delete resource "clusters" in API group '
                    '"cluster.x-k8s.io"')
@@ -423,7 +423,7 @@ class ErrorsTest(testtools.TestCase):
                 (138, helm_errors.HelmFailed)):
             self.assertIs(kind, type(self.failure('Error: oops\n', code)))
 
-    def test_what_the_owner_is_not_told_is_in_the_log(self):
+    def test_what_the_owner_does_not_see_is_in_the_log(self):
         for text, reason, where in (
                 ('Kubernetes cluster unreachable: 10.0.0.1',
                  'helm got no answer of the management cluster',

@@ -39,7 +39,7 @@ def template(*owners):
 
 class DeletionTest(testtools.TestCase):
 
-    def test_machines_are_told_first_and_the_cluster_last(self):
+    def test_machines_are_reported_first_and_the_cluster_last(self):
         def named(kind):
             return {'kind': objects.as_read(kind),
                     'metadata': {'name': 'x', 'deletionTimestamp': 'now'}}
@@ -86,7 +86,7 @@ class DeletionTest(testtools.TestCase):
         self.assertIn('Machine control-plane-', verdict.reason)
         self.assertEqual(status.NOTHING, verdict.action)
 
-    def test_a_failed_machine_that_holds_it_is_told(self):
+    def test_a_failed_machine_that_holds_it_is_reported(self):
         machine = going(objects.failed_machine(message='volume is in use'))
 
         verdict = judge(snapshot.Snapshot(

@@ -47,7 +47,7 @@ class WorkersTest(testtools.TestCase):
                             machine_sets=(objects.machine_set(count=300),))
             self.assertEqual((state, why), (found.state, found.why))
 
-    def test_counts_are_told_where_they_differ(self):
+    def test_counts_are_reported_where_they_differ(self):
         for counts, told in (
                 ({'readyReplicas': 1, 'upToDateReplicas': 1},
                  '1 of 2 machines ready, 1 up to date'),
@@ -124,7 +124,7 @@ class DriftTest(testtools.TestCase):
 
 class RemovalTest(testtools.TestCase):
 
-    def test_the_first_machine_that_is_left_is_told(self):
+    def test_the_first_machine_that_is_left_is_reported(self):
         first, second = (objects.machine(name) for name in ('x1', 'x2'))
         deleting(second)
         for left, told in (

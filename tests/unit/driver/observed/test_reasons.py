@@ -42,7 +42,7 @@ class TextTest(testtools.TestCase):
         self.assertEqual(reasons.LIMIT, len(text))
         self.assertEqual(' ...', text[-4:])
 
-    def test_a_blocker_of_400_characters_is_told_in_full(self):
+    def test_a_blocker_of_400_characters_is_reported_in_full(self):
         for length, told in ((400, 'x' * 400), (401, f'{"x" * 396} ...')):
             self.assertEqual(f'W: {told}; y', reasons.text(
                 'W', ['x' * length, 'y'], objects.wanted()))
@@ -88,7 +88,7 @@ class WarningsTest(testtools.TestCase):
         for kind in ('Normal', None):
             self.assertEqual([], self.texts(event('x', 1, kind)))
 
-    def test_those_before_the_operation_are_not_told(self):
+    def test_those_before_the_operation_are_not_reported(self):
         self.assertEqual(['new', 'first'], self.texts(
             event('old', 6), event('first', 5), event('new', 1),
             since=objects.ago(minutes=5)))
@@ -107,7 +107,7 @@ class WarningsTest(testtools.TestCase):
         self.assertEqual(['again', 'once'],
                          self.texts(event('once', 5), series))
 
-    def test_an_event_without_a_time_is_told_last(self):
+    def test_an_event_without_a_time_is_reported_last(self):
         for time in (None, '', 'soon', 5):
             self.assertEqual(['y', 'x'], self.texts(
                 event('x', 1, lastTimestamp=time), event('y', 1),

@@ -278,7 +278,7 @@ class RecordTest(Base):
         self.check_status(3)
         self.assert_all_gone()
 
-    def test_deletion_that_is_asked_again_goes_on(self):
+    def test_deletion_that_is_retried_goes_on(self):
         uninstall = self.w.helm.uninstall
 
         def fail(*_args):

@@ -95,7 +95,7 @@ class CreateTest(base.TestCase):
         e = self.assertRaises(failures.Failed, self.create)
         self.assertEqual('nodeGroups: too many', str(e))
 
-    def test_address_of_the_management_cluster_is_not_told(self):
+    def test_address_of_the_management_cluster_is_not_reported(self):
         self.api.faults = [(403, {}, {'message': 'no'})] * 9
         e = self.assertRaises(failures.Failed, self.create)
         self.assertNotIn('127.0.0.1', str(e))

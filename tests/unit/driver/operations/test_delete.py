@@ -126,7 +126,7 @@ class DeleteTest(base.TestCase):
                     self.w.group()):
             self.assertNotIn('of before', row.status_reason or '')
 
-    def test_helm_that_does_not_say_why_it_failed_is_asked_again(self):
+    def test_helm_that_does_not_say_why_it_failed_is_retried(self):
         # helm 3.20, when the API server ends while it deletes.
         self.created()
         uninstall = self.w.helm.uninstall

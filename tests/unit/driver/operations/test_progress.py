@@ -285,7 +285,7 @@ class DeletionTest(Base):
         self.poll_health()
         self.assert_status('DELETE_FAILED')
 
-    def test_error_of_a_retry_is_told_and_tried_again(self):
+    def test_error_of_a_retry_is_reported_and_tried_again(self):
         self.created()
         self.w.store.clusters[small_world.CLUSTER][
             'status'] = 'DELETE_IN_PROGRESS'

@@ -122,7 +122,7 @@ class RegistriesTest(test_kept.Base):
         self.path.chmod(0o644)
         self.assertIn('other users may read it', self.refused())
 
-    def test_file_that_cannot_be_read_is_told(self):
+    def test_file_that_cannot_be_read_is_reported(self):
         for change, words in (
                 (lambda: self.path.write_text(f'a: [{PASSWORD}'), 'not YAML'),
                 (lambda: self.tell({'r': {'secret': PASSWORD}}),

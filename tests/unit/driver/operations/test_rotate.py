@@ -116,7 +116,7 @@ class RotateTest(base.TestCase):
         self.assertEqual({'id-0'}, set(self.w.cloud.credentials))
         self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
 
-    def test_rotation_that_failed_is_told_by_the_next_operation(self):
+    def test_rotation_that_failed_is_reported_by_the_next_operation(self):
         self.test_failure_keeps_the_old_one()
         self.resize(2)
         self.check_status()

@@ -223,7 +223,7 @@ class PreflightTest(testtools.TestCase):
         self.assertIn('nova is down', first)
         self.assertIn('0 networks', second)
 
-    def test_one_cause_of_several_checks_is_told_once(self):
+    def test_one_cause_of_several_checks_is_reported_once(self):
         for cause in (lib_exc.IdentityError('keystone is down'),
                       urllib3.exceptions.MaxRetryError(
                           None, '/v3/auth/tokens', 'keystone is down')):
@@ -289,7 +289,7 @@ class PreflightTest(testtools.TestCase):
             not_promised=[*ignored, 'magnum.role'],
             reader=lambda *_: self.magnum))
 
-    def test_another_refusal_is_told(self):
+    def test_another_refusal_is_reported(self):
         self.magnum.heeds = set()
         self.magnum.create_cluster_template = self._refuse
 

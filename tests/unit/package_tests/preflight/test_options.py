@@ -173,7 +173,7 @@ class TemplateTest(_Base):
         self.assertIn("Magnum refuses 'k8s_y': ", said)
         self.assertNotIn('k8s_x', said)
 
-    def test_a_template_that_is_refused_is_told_once(self):
+    def test_a_template_that_is_refused_is_reported_once(self):
         self.refuse('no such label')
 
         self.assertIsNone(options.clashing_templates(
