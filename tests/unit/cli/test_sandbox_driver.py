@@ -49,7 +49,7 @@ class DriverTest(testtools.TestCase):
                  'Cluster types': [usable_drivers.TYPE]}
                 for (name, *_), state in self.drivers.items()])
         if 'info' in words:
-            raise errors.CommandFailed(words, 1, '')
+            raise errors.CommandFailed(words, 2, '')
         return json.dumps({'magnum': '23.0.0', 'drivers': {
             name: [whose, version]
             for name, whose, version in self.drivers}})
