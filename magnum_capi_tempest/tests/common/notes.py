@@ -26,7 +26,7 @@ class Notes:
     def __init__(self, clock=time):
         self._clock = clock
         self._lines = collections.defaultdict(list)
-        self._told = set()
+        self._reported = set()
         self._statuses = {}
 
     def add(self, name, line):
@@ -35,8 +35,8 @@ class Notes:
 
     def add_once(self, name, line):
         """Record a line unless this process has already reported it."""
-        if (name, line) not in self._told:
-            self._told.add((name, line))
+        if (name, line) not in self._reported:
+            self._reported.add((name, line))
             self.add(name, line)
 
     def tolerate(self, by, what, error):
