@@ -104,6 +104,18 @@ class SessionTest(testtools.TestCase):
             self.assertEqual(new, session.is_new(
                 'def f(a: int | None): return a + 1', changed))
 
+    def test_what_cannot_be_changed_is_left_out(self):
+        (self.adding.top / adding.FILE).write_text(
+            'import json\n\n\ndef add(one, other):\n'
+            '    try:\n        return one + other\n'
+            '    except (json.JSONDecodeError, TypeError):\n'
+            '        return 0\n')
+
+        code, found = self.mutation()
+
+        self.assertEqual(0, code)
+        self.assertIn(('Sub', 'return one - other'), found)
+
     def test_the_table_of_equivalents(self):
         self.assertTrue(report.equivalents())
         path = pathlib.Path(self.adding.top, 'bad.toml')
