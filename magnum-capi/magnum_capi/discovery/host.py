@@ -207,9 +207,9 @@ def _parsed(found: typing.Any) -> model.Catalog:
     # Only for inventories, because it takes longer than all else here.
     import jsonschema
     for problem in jsonschema.Draft202012Validator(_SCHEMA).iter_errors(found):
-        number, *path = problem.absolute_path or [-1]
-        raise ValueError(': '.join(map(str, (
-            f'row {int(number) + 1}', *path, problem.message))))
+        path = list(problem.absolute_path)
+        path[:1] = [f'row {int(row) + 1}' for row in path[:1]]
+        raise ValueError(': '.join(map(str, (*path, problem.message))))
     named = {option: [row['Driver'] for row in found
                       if option in row['Options']] for option in _OPTIONS}
     modes = {row['Mode'] for row in found}

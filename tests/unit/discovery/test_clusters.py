@@ -85,6 +85,7 @@ class CreateTest(ClusterTestCase):
         self.app = scripted_magnum.filtered(
             self.magnum, scripted_magnum.catalog(default_driver=HELM))
         self.check_refused(self.create(template), HELM,
+                           'because [drivers]default_driver is', f'but '
                            f'Magnum would take {ALIAS!r}',
                            'update its field driver')
         self.app = scripted_magnum.filtered(

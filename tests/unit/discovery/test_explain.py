@@ -93,6 +93,8 @@ class StoredTest(testtools.TestCase):
     def test_upgrade(self):
         for old, new, driver, refusal in (
                 ('a_drv', 'a_drv', 'a_drv', ''), (None, None, 'b_drv', ''),
+                # Names of rows are not the very objects of the catalog.
+                (''.join(['b_', 'drv']), None, 'b_drv', ''),
                 ('a_drv', 'b_drv', None,
                  "served by the driver 'a_drv', the template is for 'b_drv'")):
             found = explain.upgrade(

@@ -243,7 +243,7 @@ class InventoryTest(testtools.TestCase):
                 ('UTF-8', b'\xff\xfe'),
                 ('Expecting value', b'+----+\n| Driver |'),
                 ('recursion', b'[' * 100_000),
-                ("{} is not of type 'array'", {}),
+                ("last seen: {} is not of type 'array'", {}),
                 ("row 1: [] is not of type 'object'", [[]]),
                 ("\\u202e'] is not", [['\u202e']])):
             self.refused(text, content)

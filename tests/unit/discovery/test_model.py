@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
+import dataclasses
+import importlib
 import operator
+import pkgutil
 
 import testtools
 
+from magnum_capi import discovery
 from magnum_capi.discovery import model
 
 UBUNTU = model.ClusterType('vm', 'ubuntu', 'kubernetes')
@@ -84,6 +88,21 @@ class CatalogTest(testtools.TestCase):
 
         for mapping in (catalog.by_name, catalog.states):
             self.assertRaises(TypeError, operator.setitem, mapping, 'b', 1)
+
+
+class DataclassesTest(testtools.TestCase):
+
+    def test_threads_share_what_nobody_changes(self):
+        found = {
+            cls for module in pkgutil.walk_packages(
+                discovery.__path__, f'{discovery.__name__}.')
+            for cls in vars(importlib.import_module(module.name)).values()
+            if dataclasses.is_dataclass(cls) and isinstance(cls, type)
+            and cls.__module__ == module.name}
+
+        self.assertLess(8, len(found))
+        self.assertEqual([], [cls for cls in found if not
+                              cls.__dataclass_params__.frozen])
 
 
 class ImagePropertiesTest(testtools.TestCase):

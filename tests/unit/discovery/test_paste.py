@@ -103,6 +103,13 @@ class WithFilterTest(testtools.TestCase):
                     MAGNUM, paste.with_filter(MAGNUM)))
                 self.assertEqual(put, paste.with_filter(text))
 
+    def test_a_line_that_goes_on_may_begin_with_one_blank(self):
+        text = MAGNUM.replace('request_id authtoken api_v1',
+                              'request_id\n authtoken\n api_v1')
+
+        self.assertIn(' authtoken\n driver_discovery api_v1\n',
+                      paste.with_filter(text))
+
     def test_what_follows_the_pipeline_is_left_alone(self):
         for line in ('other = api_v1 x\n', '# api_v1\n', '\n# api_v1\n'):
             text, put = (text.replace('[app:', f'{line}[app:').replace(
