@@ -76,6 +76,7 @@ class Box(boxes.Box):
                 proofs.printing_to(file.fileno()):
             stream, _ = tempest_run.run(self.sandbox, tempest_run.Order(
                 regex=regex, promise='discovery', results=results,
+                driver=tempest_run.chosen(self.sandbox),
                 fixture=tuple(self._fixture.items())))
         run = subunit.read(stream, title=f'{self.name}, {what}')
         report.write(run, results)
