@@ -49,7 +49,7 @@ EVIDENCE = 60
 COMPLETE = 'lifecycle.cluster.complete-means-ready'
 
 #: Users without whom in accounts.yaml Tempest fails instead of skipping.
-PERSONAS = frozenset(('alt', 'project_admin', 'project_reader'))
+PERSONAS = frozenset(('alt', 'project_admin'))
 
 #: What no test has reported yet, of all classes in a process.
 _NOTES = notes.Notes()

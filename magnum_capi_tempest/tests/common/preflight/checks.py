@@ -26,11 +26,9 @@ from magnum_capi_tempest.tests.common import microversions
 from magnum_capi_tempest.tests.common.negative import bad_input
 from magnum_capi_tempest.tests.common.preflight import options
 from magnum_capi_tempest.tests.common.preflight import quotas
-from magnum_capi_tempest.tests.common import rbac
 
-#: Promises of Magnum that are tried.
+#: A promise of Magnum that is tried.
 IMAGE_DRIVER = 'magnum.image.names-driver'
-ROLES = 'magnum.role.enforced'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -219,26 +217,6 @@ def _heeds(counts, what):
     return f'{"heeds" if counts else "ignores"} {what}'
 
 
-def roles(cloud):
-    """Report if magnum.role.enforced is wrong for this Magnum."""
-    try:
-        reader = rbac.reader(cloud.manager, cloud.microversion, cloud.cleanup)
-    except lib_exc.TempestException as e:
-        # Nothing else needs it.
-        return not _is_not_promised(cloud, ROLES) and (
-            'Keystone makes no application credential with the role reader, '
-            f'which tests of roles need; or add {ROLES} to not_promised. It '
-            f'said: {" ".join(str(e).split())}')
-    error = options.refusal(cloud, reader)
-    enforced = isinstance(error, lib_exc.Forbidden)
-    if error and not enforced:
-        raise error
-    return _promise(
-        cloud, ROLES, enforced,
-        f'{"does not let" if enforced else "lets"} a user with only the role '
-        'reader create a cluster template')
-
-
 def _promise(cloud, ident, kept, said):
     """Report a promise that does not match this Magnum."""
     if kept == bool(_is_not_promised(cloud, ident)):
@@ -257,7 +235,7 @@ CHECKS = (required_options, endpoint, microversion, conductor, image,
           quotas.quotas)
 
 #: They create cluster templates, which have to fit the cloud.
-TRIALS = (template_driver, image_driver, roles)
+TRIALS = (template_driver, image_driver)
 
 
 def problems(cloud):

@@ -60,15 +60,6 @@ class FakeMagnum(clouds.Magnum):
         return {'mservices': self.services}
 
 
-class Reader(clouds.Magnum):
-    """What a user with only the role reader gets from Magnum."""
-
-    templates = property(lambda self: self)
-
-    def create_cluster_template(self, **body):
-        raise lib_exc.Forbidden('clustertemplate:create')
-
-
 class NoEndpoint(FakeMagnum):
 
     base_url = property(lambda self: self._fail(), lambda self, value: None)
@@ -120,16 +111,13 @@ class PreflightTest(testtools.TestCase):
         self.manager = FakeManager()
         self.magnum = FakeMagnum()
 
-    def problems(self, magnum=None, reader=None, **options):
+    def problems(self, magnum=None, **options):
         conf = types.SimpleNamespace(
             resource_name_prefix='tempest', config_file=self.config_file,
             magnum_capi=test_base.Options(OPTIONS, **options),
             magnum_capi_feature_enabled=test_base.Options(
                 workload_api=True, real_nodes=self.manager.real_nodes))
         magnum = magnum or self.magnum
-        self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.tests.common.rbac.reader',
-            reader or (lambda *_: Reader())))
         return checks.problems(checks.Cloud(
             conf, self.manager, magnum, magnum, '1.14', self.addCleanup))
 
@@ -253,41 +241,11 @@ class PreflightTest(testtools.TestCase):
             'magnum.image.names-driver from not_promised',
             not_promised=['magnum.image'])
 
-    def test_magnum_that_lets_readers_create(self):
-        reader = FakeMagnum()
-        reader.heeds = set()
-
-        self.assert_one_problem(
-            'This Magnum lets a user with only the role reader create a '
-            'cluster template. Add magnum.role.enforced to not_promised',
-            reader=lambda *_: reader)
-        self.doCleanups()
-        self.assertEqual(['t'], reader.deleted)
-
-    def test_readers_that_are_refused_after_all(self):
-        self.assert_one_problem(
-            'This Magnum does not let a user with only the role reader create '
-            'a cluster template. Remove magnum.role.enforced from '
-            'not_promised', not_promised=['magnum.role.enforced'])
-
-    def test_user_who_is_no_reader(self):
-        def refused(*_):
-            raise lib_exc.BadRequest('no role reader')
-
-        self.assert_one_problem(
-            'add magnum.role.enforced to not_promised. It said: ',
-            reader=refused)
-        self.assertEqual([], self.problems(
-            reader=refused, not_promised=['magnum.role.enforced']))
-
     def test_promises_that_fit(self):
         self.magnum.heeds = set()
 
         ignored = ['magnum.template.keeps-driver', 'magnum.image']
         self.assertEqual([], self.problems(not_promised=ignored))
-        self.assertEqual([], self.problems(
-            not_promised=[*ignored, 'magnum.role'],
-            reader=lambda *_: self.magnum))
 
     def test_another_refusal_is_reported(self):
         self.magnum.heeds = set()
