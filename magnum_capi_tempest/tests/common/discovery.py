@@ -17,12 +17,12 @@ from tempest.lib import exceptions as lib_exc
 
 from magnum_capi import processes
 from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import images
-from magnum_capi_tempest.tests.common.negative import bad_input
 
 CONF = config.CONF
 
-NOBODY = bad_input.NO_DRIVER
+NOBODY = factories.NO_DRIVER
 
 #: Seconds that configure_command may take.
 _CONFIGURED = 300

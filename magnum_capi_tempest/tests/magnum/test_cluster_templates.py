@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Life of cluster templates, and who sees public and hidden ones."""
-
-import functools
+"""Life of cluster templates: what drivers are chosen for, and by."""
 
 from tempest import config
 from tempest.lib import decorators
@@ -74,82 +72,3 @@ class ClusterTemplatesTest(base.BaseMagnumCapiTest):
         template = self.create_template(driver=None)
 
         self.assertNotIn(template['driver'], (None, ''))
-
-
-class VisibleClusterTemplatesTest(base.BaseMagnumCapiTest):
-    """Templates of an admin of another project, and what a member sees."""
-
-    credentials = ['primary', 'admin']
-
-    @classmethod
-    def setup_clients(cls):
-        super().setup_clients()
-        cls.require_project('admin', own=False)
-
-    def listed(self, magnum):
-        return [t['uuid'] for t in magnum.templates.list_cluster_templates(
-            **base_client.NEWEST_FIRST)['clustertemplates']]
-
-    def assert_seen(self, template):
-        uuid = template['uuid']
-        self.assertIn(uuid, self.listed(self.magnum))
-        found = self.magnum.templates.show_cluster_template(uuid)
-        self.assertIs(True, found['public'])
-
-    def assert_unseen(self, template):
-        uuid = template['uuid']
-        self.assertNotIn(uuid, self.listed(self.magnum))
-        if not (template['public'] and flags.not_promised(
-                'magnum.template.hidden-unseen')):
-            self.assertRaises(
-                lib_exc.NotFound, self.magnum.templates.show_cluster_template,
-                uuid)
-
-    def replace(self, template, field, value):
-        self.admin_magnum.templates.update_cluster_template(
-            template['uuid'],
-            [{'op': 'replace', 'path': f'/{field}', 'value': value}])
-
-    @decorators.idempotent_id('137ca643-2f8b-4a50-ad9d-fbc977258115')
-    @decorators.attr(type='negative')
-    def test_member_sees_none_that_is_not_public(self):
-        for hidden in (False, True):
-            template = self.create_template(self.admin_magnum, hidden=hidden)
-
-            self.assert_unseen(template)
-            self.assertIn(template['uuid'], self.listed(self.admin_magnum))
-
-    @flags.needs('public_templates')
-    @decorators.idempotent_id('caddcb03-ed80-4903-924a-bac08156c4ab')
-    def test_a_public_one_disappears_when_it_is_hidden(self):
-        create = functools.partial(
-            self.create_template, self.admin_magnum, public=True)
-        template, hidden = create(), create(hidden=True)
-        self.assert_seen(template)
-        self.assert_unseen(hidden)
-
-        self.replace(template, 'hidden', 'true')
-        self.replace(hidden, 'hidden', 'false')
-
-        self.assert_unseen(template)
-        self.assert_seen(hidden)
-
-    @flags.needs('public_templates')
-    @decorators.idempotent_id('5494c1bb-2aac-4656-a507-032a7f7dcefc')
-    def test_admin_publishes_a_template(self):
-        template = self.create_template(self.admin_magnum)
-
-        self.replace(template, 'public', 'true')
-
-        self.assert_seen(template)
-
-    @decorators.idempotent_id('4620a410-21ad-4669-8fcf-2b3aacd6ee83')
-    @flags.needs('magnum.template.admin-updates')
-    def test_admin_hides_a_template_of_a_member(self):
-        template = self.create_template()
-
-        self.replace(template, 'hidden', 'true')
-
-        # It belongs to the member, and is hidden from others.
-        found = self.magnum.templates.show_cluster_template(template['uuid'])
-        self.assertIs(True, found['hidden'])

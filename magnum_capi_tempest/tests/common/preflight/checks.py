@@ -23,9 +23,7 @@ from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import images
 from magnum_capi_tempest.tests.common.management import capi_objects
 from magnum_capi_tempest.tests.common import microversions
-from magnum_capi_tempest.tests.common.negative import bad_input
 from magnum_capi_tempest.tests.common.preflight import options
-from magnum_capi_tempest.tests.common.preflight import quotas
 
 #: A promise of Magnum that is tried.
 IMAGE_DRIVER = 'magnum.image.names-driver'
@@ -187,7 +185,7 @@ def evidence(cloud):
 
 
 def template_driver(cloud):
-    counts = _counts(cloud, driver=bad_input.NO_DRIVER)
+    counts = _counts(cloud, driver=factories.NO_DRIVER)
     return _promise(cloud, factories.KEEPS_DRIVER, counts, _heeds(
         counts, 'the driver that a cluster template names'))
 
@@ -196,7 +194,7 @@ def image_driver(cloud):
     client = cloud.manager.image_client_v2
     found = images.properties(images.find(client, cloud.options.image_id))
     tagged = images.create(client, cloud.cleanup, cloud.conf, {
-        **found, 'magnum_driver': bad_input.NO_DRIVER})
+        **found, 'magnum_driver': factories.NO_DRIVER})
     counts = _counts(cloud, driver=None, image_id=tagged['id'])
     return _promise(cloud, IMAGE_DRIVER, counts, _heeds(
         counts, 'the property magnum_driver of images'))
@@ -208,7 +206,7 @@ def _counts(cloud, **changes):
     It then refuses one that does not exist, with its name.
     """
     error = options.refusal(cloud, **changes)
-    if error and bad_input.NO_DRIVER not in str(error):
+    if error and factories.NO_DRIVER not in str(error):
         raise error
     return bool(error)
 
@@ -231,8 +229,7 @@ def _is_not_promised(cloud, ident):
 
 #: In the order in which an operator would fix them.
 CHECKS = (required_options, endpoint, microversion, conductor, image,
-          flavors, external_network, evidence, *options.CHECKS,
-          quotas.quotas)
+          flavors, external_network, evidence, *options.CHECKS)
 
 #: They create cluster templates, which have to fit the cloud.
 TRIALS = (template_driver, image_driver)
