@@ -29,8 +29,7 @@ class PreflightTest(base.BaseMagnumCapiTest):
     def test_configuration_fits_the_cloud(self):
         cloud = checks.Cloud(
             CONF, self.os_primary, self.magnum,
-            getattr(self, 'admin_magnum', None), self.microversion,
-            self.addCleanup)
+            getattr(self, 'admin_magnum', None))
 
         found = checks.problems(cloud)
 

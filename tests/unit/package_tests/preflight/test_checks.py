@@ -12,7 +12,6 @@ import urllib3.exceptions
 
 from magnum_capi_tempest.tests.common.preflight import checks
 from tests.unit.package_tests.management import test_capi_objects
-from tests.unit.package_tests.preflight import clouds
 from tests.unit.package_tests import test_base
 
 OPTIONS = {
@@ -22,13 +21,13 @@ OPTIONS = {
     'management_kubeconfig': '',
     'management_changes': False, 'network_driver': 'calico',
     'master_lb_enabled': True, 'labels': {}, 'dns_nameserver': '',
-    'driver': '',
+    'driver': '', 'upgrade_image_id': '', 'upgrade_labels': {},
+    'fault_flavors': {}, 'clashing_drivers': [], 'discovery_fixture': '',
+    'conformance_plan': '', 'not_promised': [],
 }
 
-OPTIONS |= clouds.OPTIONS
 
-
-class FakeMagnum(clouds.Magnum):
+class FakeMagnum:
     """All clients of Magnum in one; a healthy cloud unless told otherwise."""
 
     def __init__(self):
@@ -37,18 +36,16 @@ class FakeMagnum(clouds.Magnum):
         self.newest = 'container-infrastructure-management 1.14'
         self.services = [{'host': 'h', 'binary': 'magnum-conductor',
                           'state': 'up'}]
-        # Where a driver can be named, as of release 23.
-        self.heeds = {'template', 'image'}
+        # The driver of a template, as of release 23.
+        self.heeds = True
         self.deleted = []
 
     def list_cluster_templates(self, microversion, limit):
         return types.SimpleNamespace(response={
             'openstack-api-maximum-version': self.newest})
 
-    def create_cluster_template(self, image_id, driver=None, **body):
-        tagged = image_id == 'tagged'
-        if driver and 'template' in self.heeds or (
-                tagged and 'image' in self.heeds):
+    def create_cluster_template(self, driver=None, **body):
+        if driver and self.heeds:
             raise lib_exc.BadRequest(
                 'Cluster driver k8s_nobody_wrote_it not supported')
         return {'uuid': 't'}
@@ -68,7 +65,7 @@ class NoEndpoint(FakeMagnum):
         raise lib_exc.EndpointNotFound('container-infra')
 
 
-class FakeManager(clouds.Manager):
+class FakeManager:
     """Glance, Nova and Neutron of a healthy cloud."""
 
     def __init__(self):
@@ -87,12 +84,6 @@ class FakeManager(clouds.Manager):
     def list_images(self, params):
         return {'images': [i for i in self.images
                            if i['name'] == params['name']]}
-
-    def create_image(self, magnum_driver, **properties):
-        return {'id': 'tagged'}
-
-    def delete_image(self, image):
-        pass
 
     def list_flavors(self, detail=False):
         return {'flavors': [{'id': '1', 'name': 'm1'}]}
@@ -116,10 +107,10 @@ class PreflightTest(testtools.TestCase):
             resource_name_prefix='tempest', config_file=self.config_file,
             magnum_capi=test_base.Options(OPTIONS, **options),
             magnum_capi_feature_enabled=test_base.Options(
-                workload_api=True, real_nodes=self.manager.real_nodes))
+                workload_api=True))
         magnum = magnum or self.magnum
         return checks.problems(checks.Cloud(
-            conf, self.manager, magnum, magnum, '1.14', self.addCleanup))
+            conf, self.manager, magnum, magnum))
 
     def assert_one_problem(self, text, *args, **options):
         problem, = self.problems(*args, **options)
@@ -229,26 +220,26 @@ class PreflightTest(testtools.TestCase):
         self.assertEqual(3, len(checks.screen(found).splitlines()))
 
     def test_release_that_ignores_the_driver_of_templates(self):
-        self.magnum.heeds = {'image'}
+        self.magnum.heeds = False
 
         self.assert_one_problem(
             'This Magnum ignores the driver that a cluster template names. '
             'Add magnum.template.keeps-driver to not_promised')
 
-    def test_promise_of_a_newer_release(self):
+    def test_release_that_heeds_it(self):
         self.assert_one_problem(
-            'This Magnum heeds the property magnum_driver of images. Remove '
-            'magnum.image.names-driver from not_promised',
-            not_promised=['magnum.image'])
+            'This Magnum heeds the driver that a cluster template names. '
+            'Remove magnum.template.keeps-driver from not_promised',
+            not_promised=['magnum.template'])
 
-    def test_promises_that_fit(self):
-        self.magnum.heeds = set()
+    def test_a_promise_that_fits(self):
+        self.magnum.heeds = False
 
-        ignored = ['magnum.template.keeps-driver', 'magnum.image']
-        self.assertEqual([], self.problems(not_promised=ignored))
+        self.assertEqual([], self.problems(
+            not_promised=['magnum.template.keeps-driver']))
 
     def test_another_refusal_is_reported(self):
-        self.magnum.heeds = set()
+        self.magnum.heeds = False
         self.magnum.create_cluster_template = self._refuse
 
         self.assert_one_problem(
@@ -259,9 +250,9 @@ class PreflightTest(testtools.TestCase):
         raise lib_exc.BadRequest('no flavor')
 
     def test_templates_of_the_trial_are_deleted(self):
-        self.magnum.heeds = set()
+        self.magnum.heeds = False
         self.problems()
 
         self.doCleanups()
 
-        self.assertEqual(['t', 't', 't'], self.magnum.deleted)
+        self.assertEqual(['t', 't'], self.magnum.deleted)
