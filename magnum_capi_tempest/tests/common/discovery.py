@@ -48,12 +48,7 @@ class BaseDiscoveryTest(base.BaseMagnumCapiTest):
     """
 
     attributes = ('smoke',)
-
-    @classmethod
-    def skip_checks(cls):
-        super().skip_checks()
-        if not CONF.service_available.glance:
-            raise cls.skipException('[service_available] glance is false')
+    needs = ('service_available.glance',)
 
     @classmethod
     def resource_setup(cls):

@@ -5,7 +5,6 @@
 from tempest import config
 from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
-import testtools
 
 from magnum_capi_tempest.services import base_client
 from magnum_capi_tempest.tests.common import base
@@ -65,10 +64,11 @@ class ClusterTemplatesTest(base.BaseMagnumCapiTest):
 
     @decorators.idempotent_id('dd15f65f-260b-4ff2-97dc-17ed5206e7a8')
     @flags.needs('magnum.template.keeps-driver')
-    @testtools.skipIf(
-        CONF.magnum_capi.clashing_drivers,
-        'test_driver_discovery has a test for each case with clashing_drivers')
     def test_template_without_driver_gets_one(self):
+        if CONF.magnum_capi.clashing_drivers:
+            self.skipTest('test_driver_discovery has a test for each case '
+                          'with clashing_drivers')
+
         template = self.create_template(driver=None)
 
         self.assertNotIn(template['driver'], (None, ''))
