@@ -18,7 +18,6 @@ import testtools
 
 from magnum_capi import errors
 from magnum_capi_tempest import redact
-from magnum_capi_tempest.report import environment
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import text
 from magnum_capi_tempest.report import timeline
@@ -114,7 +113,7 @@ def read(path, *, title, facts=None):
         phases=tuple(phases),
         facts=types.MappingProxyType(facts),
         problems=tuple(sorted({_damage(r, path) for r in damage})),
-        sections=(*_hindered(tests), *_promises(tests), *_not_checked(tests),
+        sections=(*_promises(tests), *_not_checked(tests),
                   *_tolerated(tests)))
 
 
@@ -169,15 +168,6 @@ def _promises(tests):
         yield model.Section('Promises', tuple(lines))
 
 
-def _hindered(tests):
-    """A section with the tests that could not be judged."""
-    lines = [f'{environment.of_test(test)}: {test.name}'
-             for test in tests if test.status == model.ENVIRONMENT]
-    if lines:
-        yield model.Section(f'Environment: {texts.number(len(lines), "test")}',
-                            tuple(sorted(lines)))
-
-
 def _not_checked(tests):
     """A section with what tests did not check for want of access, if any."""
     counts = collections.Counter(
@@ -230,16 +220,13 @@ def _test(record):
                for key, content in record['details'].items()]
     # The error first, then logs; each group as recorded.
     details.sort(key=lambda d: not d.name.startswith(('traceback', 'reason')))
-    test = model.Test(
+    return model.Test(
         name=name, id=text.clean(record['id']), status=status,
         seconds=(end - begin).total_seconds()
         if begin and end and ended else None,
         started=begin,
         details=tuple(d for d in details if d.text.strip()),
         tags=tuple(sorted({*tags, *map(text.clean, record['tags'])})))
-    if environment.of_test(test):
-        return dataclasses.replace(test, status=model.ENVIRONMENT)
-    return test
 
 
 def _name(test_id):
