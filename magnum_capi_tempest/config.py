@@ -196,11 +196,6 @@ OPTS = [
              'references, and pause Cluster API for a moment. '
              'management_kubeconfig must allow this. When false, it is not '
              'tested what the driver restores.'),
-    cfg.BoolOpt(
-        'public_templates', default=False,
-        help='Tests may publish cluster templates of an administrator for a '
-             'moment: all projects of the cloud see them, and may use them. '
-             'When false, public templates are not tested.'),
     cfg.IntOpt(
         'many_clusters', default=0, min=0,
         help='Number of clusters to create in quick succession in one '

@@ -28,9 +28,6 @@ CLIENTS = (
     'ClustersClient',
     'MservicesClient',
     'NodegroupsClient',
-    'QuotasClient',
-    'StatsClient',
-    'VersionsClient',
 )
 
 

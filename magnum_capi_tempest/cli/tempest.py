@@ -19,11 +19,10 @@ class Init(base.Command):
     cloud, and names the options for the others. After that, "tempest run" in
     the folder tests the cloud.
 
-    To find out which driver Magnum takes and what it lets readers do, it
-    creates up to three cluster templates and an application credential, and
-    deletes them at once. If it is killed meanwhile, the names of what remains
-    begin with "magnum-capi-init-". Remove it with "openstack coe cluster
-    template delete NAME" and "openstack application credential delete NAME".
+    To find out which driver Magnum takes, it creates up to two cluster
+    templates and deletes them at once. If it is killed meanwhile, the names of
+    what remains begin with "magnum-capi-init-". Remove it with "openstack coe
+    cluster template delete NAME".
     """
 
     def get_parser(self, prog_name):
@@ -50,8 +49,8 @@ class Init(base.Command):
         say = self.app.stdout.write
         for line in choice.notes():
             say(f'{line[0].upper()}{line[1:]}.\n')
-        say('To find this out, it created cluster templates and an '
-            'application credential, magnum-capi-init-*, and deleted them.\n')
+        say('To find this out, it created cluster templates, '
+            'magnum-capi-init-*, and deleted them.\n')
         workers = (f' --concurrency {choice.workers}' if choice.workers
                    else '')
         # "sandbox env" sets it; Tempest would read another configuration.

@@ -21,16 +21,13 @@ SKIPPED = 'skipped'
 XFAILED = 'failed as expected'
 #: It passed although it is marked as an expected failure.
 XPASSED = 'passed unexpectedly'
-#: It failed because the cloud lacks something: quota, hosts, Keystone.
-ENVIRONMENT = 'environment'
 #: It began, but its end is not recorded: killed, or the stream was cut.
 UNFINISHED = 'unfinished'
 
 #: Every status, the most important first.
-STATUSES = (FAILED, UNFINISHED, XPASSED, ENVIRONMENT, SKIPPED, XFAILED,
-            PASSED)
+STATUSES = (FAILED, UNFINISHED, XPASSED, SKIPPED, XFAILED, PASSED)
 #: A run with one of these is not green.
-FAILING = frozenset((FAILED, XPASSED, ENVIRONMENT, UNFINISHED))
+FAILING = frozenset((FAILED, XPASSED, UNFINISHED))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -177,7 +174,7 @@ class Run:
         if self.conclusion:
             return self.conclusion
         if self.failures:
-            return self._failed()
+            return f'{len(self.failures)} of {len(self.tests)} tests failed'
         if self.problems:
             return 'the record is damaged'
         if not self.tests:
@@ -188,14 +185,6 @@ class Run:
                     f'nothing ran: all {len(self.tests)} tests were skipped')
         return ('the one test that ran passed' if self.passed == 1
                 else f'all {self.passed} tests passed')
-
-    def _failed(self):
-        hindered = self.counts.get(ENVIRONMENT, 0)
-        failed, tests = len(self.failures) - hindered, len(self.tests)
-        if not hindered:
-            return f'{failed} of {tests} tests failed'
-        return (f'{failed} of {tests} tests failed, and {hindered} could not '
-                'be judged, because the cloud lacks something')
 
     def with_races(self, races: typing.Mapping[str, str]) -> 'Run':
         """The run, in which failures by known races of a driver do not count.

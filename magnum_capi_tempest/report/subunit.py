@@ -18,7 +18,6 @@ import testtools
 
 from magnum_capi import errors
 from magnum_capi_tempest import redact
-from magnum_capi_tempest.report import environment
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import text
 from magnum_capi_tempest.report import timeline
@@ -114,8 +113,8 @@ def read(path, *, title, facts=None):
         phases=tuple(phases),
         facts=types.MappingProxyType(facts),
         problems=tuple(sorted({_damage(r, path) for r in damage})),
-        sections=(*_hindered(tests), *_promises(tests), *_not_checked(tests),
-                  *_tolerated(tests), *_known(tests)))
+        sections=(*_promises(tests), *_not_checked(tests),
+                  *_tolerated(tests)))
 
 
 def regex_of_failed(run) -> str:
@@ -169,15 +168,6 @@ def _promises(tests):
         yield model.Section('Promises', tuple(lines))
 
 
-def _hindered(tests):
-    """A section with the tests that could not be judged."""
-    lines = [f'{environment.of_test(test)}: {test.name}'
-             for test in tests if test.status == model.ENVIRONMENT]
-    if lines:
-        yield model.Section(f'Environment: {texts.number(len(lines), "test")}',
-                            tuple(sorted(lines)))
-
-
 def _not_checked(tests):
     """A section with what tests did not check for want of access, if any."""
     counts = collections.Counter(
@@ -215,17 +205,6 @@ def _tolerated(tests):
             folded=not any(test.failing for test in tests))
 
 
-def _known(tests):
-    """A section with wrong answers of Magnum that are known, if any."""
-    lines = _lines(tests, texts.KNOWN_ANSWERS)
-    if lines:
-        yield model.Section(
-            f'Invalid input that this Magnum is known not to refuse well: '
-            f'{texts.number(len(lines), "request")} (no failure; see "Where '
-            'Magnum\'s REST API deviates" in the documentation)',
-            tuple(f'{test}: {line}' for test, line in lines), folded=True)
-
-
 def _test(record):
     begin, end = record['timestamps']
     status = _STATUS.get(record['status'], model.UNFINISHED)
@@ -241,16 +220,13 @@ def _test(record):
                for key, content in record['details'].items()]
     # The error first, then logs; each group as recorded.
     details.sort(key=lambda d: not d.name.startswith(('traceback', 'reason')))
-    test = model.Test(
+    return model.Test(
         name=name, id=text.clean(record['id']), status=status,
         seconds=(end - begin).total_seconds()
         if begin and end and ended else None,
         started=begin,
         details=tuple(d for d in details if d.text.strip()),
         tags=tuple(sorted({*tags, *map(text.clean, record['tags'])})))
-    if environment.of_test(test):
-        return dataclasses.replace(test, status=model.ENVIRONMENT)
-    return test
 
 
 def _name(test_id):

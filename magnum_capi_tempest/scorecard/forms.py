@@ -25,7 +25,7 @@ _VERDICTS = {judge.PASSED: ('PASSED', 'passes core'),
              judge.FAILED: ('FAILED', 'fails core'),
              judge.UNTESTED: ('INCOMPLETE', 'did not complete core')}
 _STYLES = {judge.PASSED: 'green', judge.FAILED: 'red',
-           judge.ENVIRONMENT: 'yellow', judge.UNSUPPORTED: 'dim'}
+           judge.UNSUPPORTED: 'dim'}
 _UNKNOWN: judge.Judgement = {
     'state': judge.UNTESTED, 'said': 'newer than the report'}
 
@@ -89,7 +89,7 @@ def reasons(report: reports_.Report) -> list[Reason]:
     """Promises that are not kept or not tested: failures and core first."""
     found = [Reason(one, cell(report, one.id))
              for _, promises_ in rows([report]) for one in promises_]
-    order = (judge.FAILED, judge.ENVIRONMENT, judge.UNTESTED)
+    order = (judge.FAILED, judge.UNTESTED)
     return sorted((one for one in found if one.found['state'] in order),
                   key=lambda one: (order.index(one.found['state']),
                                    not one.promise.core))
@@ -112,9 +112,8 @@ def rows(reports) -> collections.abc.Iterator[
 def worst(reports, promise_id: str) -> str:
     """The state of a promise that needs attention most."""
     states = {cell(one, promise_id)['state'] for one in reports}
-    return next(state for state in (
-        judge.FAILED, judge.ENVIRONMENT, judge.UNTESTED, judge.UNSUPPORTED,
-        judge.PASSED) if state in states)
+    order = (judge.FAILED, judge.UNTESTED, judge.UNSUPPORTED, judge.PASSED)
+    return next(state for state in order if state in states)
 
 
 def to_markdown(reports) -> str:

@@ -9,8 +9,6 @@
 * If a class could not be set up, it tested nothing: its promises are untested.
   If it fails at its end (something was left behind), it fails those of its
   tests that ran.
-* If the cloud lacks quota, hosts or Keystone, a promise is neither kept nor
-  broken, but has to be tested again elsewhere.
 * Promises about features that a release of Magnum lacks do not count there.
 * A profile has passed if each of its core promises has. Tests of Magnum's API
   judge Magnum: they are counted, but fail no driver.
@@ -25,14 +23,13 @@ from magnum_capi_tempest import promises
 from magnum_capi_tempest.scorecard import results
 from magnum_capi_tempest.scorecard import suite
 
-PASSED, FAILED, ENVIRONMENT = (
-    results.PASSED, results.FAILED, results.ENVIRONMENT)
+PASSED, FAILED = results.PASSED, results.FAILED
 #: The driver does not make this promise, and says so.
 UNSUPPORTED = 'unsupported'
 #: Promised, but not tested.
 UNTESTED = 'untested'
 
-STATES = (PASSED, FAILED, ENVIRONMENT, UNTESTED, UNSUPPORTED)
+STATES = (PASSED, FAILED, UNTESTED, UNSUPPORTED)
 
 #: In front of the highest microversion of a cloud.
 MICROVERSION = 'microversion '
@@ -89,7 +86,7 @@ def of_magnum(outcomes: dict[str, results.Outcome],
     by = collections.Counter(one.status for one in found.values())
     return {'passed': by[results.PASSED], 'skipped': by[results.SKIPPED],
             'failures': [key for key, one in found.items()
-                         if one.status in (FAILED, ENVIRONMENT)]}
+                         if one.status == FAILED]}
 
 
 def totals(judged: dict[str, Judgement], asked: typing.Iterable[str],
@@ -170,7 +167,7 @@ def _promise(promise, tests, outcomes, described):
     found += [(test, dataclasses.replace(end, said=f'{test.class_id}: '
                                          f'{end.said}'))
               for test, end in _ends(tests, outcomes)]
-    for state in (FAILED, ENVIRONMENT, PASSED):
+    for state in (FAILED, PASSED):
         some = [pair for pair in found if pair[1].status == state]
         if some:
             return _judgement(
@@ -204,11 +201,9 @@ def _ends(tests, outcomes):
 def _untried(tests, outcomes):
     for test in tests:
         off = outcomes.get(test.class_id)
-        if (off and off.status in (FAILED, ENVIRONMENT)
-                and test.id not in outcomes):
+        if off and off.status == FAILED and test.id not in outcomes:
             return _judgement(
-                ENVIRONMENT if off.status == ENVIRONMENT else UNTESTED,
-                f'its class was not set up: {off.said}',
+                UNTESTED, f'its class was not set up: {off.said}',
                 tests=[test.class_id])
     said = (found.said for test in tests for key in (test.id, test.class_id)
             if (found := outcomes.get(key)))

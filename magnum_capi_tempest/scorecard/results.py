@@ -10,20 +10,17 @@ import dataclasses
 import re
 
 from magnum_capi_tempest import redact
-from magnum_capi_tempest.report import environment
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import text
 from magnum_capi_tempest.scorecard import suite
 
 PASSED, FAILED, SKIPPED = 'passed', 'failed', 'skipped'
-#: It failed because the cloud lacks something.
-ENVIRONMENT = 'environment'
 
 #: Most characters of a behaviour or reason.
 LONGEST = 240
 
 _STATUS = {model.PASSED: PASSED, model.XFAILED: PASSED,
-           model.SKIPPED: SKIPPED, model.ENVIRONMENT: ENVIRONMENT,
+           model.SKIPPED: SKIPPED,
            # Whoever ended it, it measured nothing.
            model.UNFINISHED: SKIPPED}
 
@@ -42,7 +39,7 @@ _CLASS = re.compile(r'^(?:[\w]+\.)+(\w+)(?=:|$)')
 class Outcome:
     """How a test ended.
 
-    :param status: PASSED, FAILED, ENVIRONMENT or SKIPPED.
+    :param status: PASSED, FAILED or SKIPPED.
     :param said: why it failed or was skipped, one line; may be empty.
     """
 
@@ -74,8 +71,6 @@ def behaviour(test: model.Test) -> str:
     short = _CLASS.sub(r'\1', said)
     for noise in ('MismatchError: ', 'AssertionError: '):
         short = short.removeprefix(noise)
-    if test.status == model.ENVIRONMENT:
-        short = f'{environment.of_test(test)}: {short}'
     return text.line(anonymous(redact.redact(short)), LONGEST)
 
 

@@ -12,9 +12,6 @@ from magnum_capi_tempest.services.cluster_templates_client import (
 from magnum_capi_tempest.services.clusters_client import ClustersClient
 from magnum_capi_tempest.services.mservices_client import MservicesClient
 from magnum_capi_tempest.services.nodegroups_client import NodegroupsClient
-from magnum_capi_tempest.services.quotas_client import QuotasClient
-from magnum_capi_tempest.services.stats_client import StatsClient
-from magnum_capi_tempest.services.versions_client import VersionsClient
 
 __all__ = (
     'CertificatesClient',
@@ -22,7 +19,4 @@ __all__ = (
     'ClustersClient',
     'MservicesClient',
     'NodegroupsClient',
-    'QuotasClient',
-    'StatsClient',
-    'VersionsClient',
 )

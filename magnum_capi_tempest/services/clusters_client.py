@@ -31,14 +31,14 @@ class ClustersClient(base_client.MagnumClient):
         return self.call('GET', f'clusters/{base_client.quote(cluster)}', 200,
                          None, microversion)
 
-    def update_cluster(self, cluster, patch, microversion=None, **params):
+    def update_cluster(self, cluster, patch, microversion=None):
         """Change a cluster.
 
         :param patch: JSON patch, a list of
             ``{'op': 'replace', 'path': '/node_count', 'value': 2}``.
         """
         return self.call('PATCH', f'clusters/{base_client.quote(cluster)}',
-                         202, patch, microversion, params)
+                         202, patch, microversion)
 
     def resize_cluster(self, cluster, microversion=None, **request):
         """Ask for another number of nodes (microversion 1.7).

@@ -7,7 +7,6 @@ import os
 import re
 import uuid
 
-from keystoneauth1.identity import v3
 import openstack
 
 from magnum_capi.discovery import cloud as clouds
@@ -115,29 +114,26 @@ def trials(name, choice):
         created cannot be deleted.
     """
     with clouds.explained(name):
-        connection = clouds.connect(name)
-        yield Trials(connection, clouds.service(
-            connection, 'container_infrastructure_management', 'Magnum',
-            name), choice)
+        yield Trials(clouds.service(
+            clouds.connect(name), 'container_infrastructure_management',
+            'Magnum', name), choice)
 
 
 class Trials:
     """Requests for cluster templates, which are deleted at once.
 
-    :param connection: openstack.connection.Connection.
-    :param magnum: adapter of its Magnum.
+    :param magnum: adapter of Magnum.
     :param choice: :class:`.selection.Choice`.
     """
 
-    def __init__(self, connection, magnum, choice):
-        self._connection = connection
+    def __init__(self, magnum, choice):
         self._magnum = magnum
         self._choice = choice
 
-    def _create(self, driver='', **more):
+    def _create(self, driver=''):
         """Request a template; delete it if there is one; the answer."""
         choice = self._choice
-        answer = self._magnum.post('/clustertemplates', **more, json={
+        answer = self._magnum.post('/clustertemplates', json={
             'name': _new_name(), 'coe': 'kubernetes',
             'image_id': choice.image.id, 'flavor_id': choice.flavor.id,
             'master_flavor_id': choice.master_flavor.id,
@@ -189,29 +185,6 @@ class Trials:
             hint='Name the driver to test with --driver. No request to Magnum '
                  'lists its drivers, "magnum-capi discovery list" on its host '
                  'does' + _in_use(self._magnum))
-
-    def lets_readers_create(self) -> bool:
-        """Whether Magnum lets a user with only the role reader create them.
-
-        The trial uses an application credential of the user that has no other
-        role. If the user is not a reader, Keystone refuses the credential, and
-        the result is False.
-        """
-        identity, session = self._connection.identity, self._connection.session
-        user = session.auth.get_access(session).user_id
-        try:
-            made = identity.create_application_credential(
-                user, name=_new_name(), roles=[{'name': 'reader'}])
-        except openstack.exceptions.HttpException:
-            # The preflight reports it if tests need one.
-            return False
-        try:
-            return self._create(auth=v3.ApplicationCredential(
-                _v3(self._connection.config.config['auth']['auth_url']),
-                application_credential_id=made.id,
-                application_credential_secret=made.secret)).ok
-        finally:
-            identity.delete_application_credential(user, made)
 
 
 def _in_use(magnum):

@@ -45,8 +45,6 @@ def init(folder, names, preferred, *, static=False,
         if not said and not choice.promises(selection.KEEPS_DRIVER):
             found['heeds_template_driver'] = trials.heeds_template_driver()
         found['stored_driver'] = trials.driver()
-        if not said:
-            found['lets_readers_create'] = trials.lets_readers_create()
     choice = dataclasses.replace(choice, **found)
     accounts = selection.accounts(choice)
     conf = tempest_config(choice, folder)

@@ -20,9 +20,8 @@ VCPUS, RAM = 2, 2048
 #: Microversions that the suite knows.
 OLDEST, NEWEST = '1.1', '1.14'
 
-#: Promises of Magnum that are found out by trial.
+#: A promise of Magnum that is found out by trial.
 KEEPS_DRIVER = 'magnum.template.keeps-driver'
-ROLES = 'magnum.role.enforced'
 
 #: Number of choices in an error.
 _NAMED = 10
@@ -123,8 +122,6 @@ class Choice:
     :param preferred: what the user specified.
     :param heeds_template_driver: whether a Magnum before 23 behaves like 23,
         because of the discovery filter.
-    :param lets_readers_create: whether Magnum does not enforce the role
-        reader.
     :param stored_driver: the driver that Magnum gives a cluster template;
         empty: it does not say.
     """
@@ -142,7 +139,6 @@ class Choice:
     preferred: Preferences
     upgrade_image: Thing | None = None
     heeds_template_driver: bool = False
-    lets_readers_create: bool = False
     stored_driver: str = ''
 
     @property
@@ -179,8 +175,6 @@ class Choice:
             filtered=self.preferred.discovery_filter)}
         if self.heeds_template_driver:
             found -= {KEEPS_DRIVER}
-        if self.lets_readers_create:
-            found |= {ROLES}
         return found
 
     def promises(self, name) -> bool:
@@ -260,10 +254,6 @@ class Choice:
             found.append('this Magnum is older than 23: the driver of a '
                          'cluster template is the property magnum_driver of '
                          'its image, or set by an update')
-        if self.lets_readers_create:
-            found.append('this Magnum does not enforce the role reader '
-                         '([oslo_policy] enforce_new_defaults): what roles '
-                         'may do is not tested')
         if not self.workload_api:
             found.append('the package kubernetes is not installed: nodes are '
                          'not checked (pip install kubernetes)')

@@ -71,7 +71,6 @@ class MagnumTest(testtools.TestCase):
                          for version in ('1.14', '1.12'))
 
         self.assertEqual({'magnum.template.keeps-driver',
-                          'magnum.template.hidden-unseen',
                           'magnum.cluster.failed-polled'}, older - newest)
         self.assertEqual(newest, {*promises.not_of_magnum()})
 

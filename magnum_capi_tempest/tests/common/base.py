@@ -48,8 +48,8 @@ EVIDENCE = 60
 #: The promise without which COMPLETE may come too early.
 COMPLETE = 'lifecycle.cluster.complete-means-ready'
 
-#: Users without whom in accounts.yaml Tempest fails instead of skipping.
-PERSONAS = frozenset(('alt', 'project_admin', 'project_reader'))
+#: A user without whom in accounts.yaml Tempest fails instead of skipping.
+PROJECT_ADMIN = 'project_admin'
 
 #: What no test has reported yet, of all classes in a process.
 _NOTES = notes.Notes()
@@ -80,8 +80,8 @@ class BaseMagnumCapiTest(test.BaseTestCase):
 
     Class attributes of subclasses:
 
-    * ``min_microversion``, ``max_microversion``: the class is skipped if
-      this Magnum has none in between; requests are sent with the lowest one.
+    * ``min_microversion``: the class is skipped if this Magnum lacks it;
+      requests are sent with it.
     * ``needs``: names for :func:`.flags.needs`, besides those of the bases.
     * ``attributes``: those of Tempest that all tests of the class have,
       besides ``life`` in the package ``driver``.
@@ -96,7 +96,6 @@ class BaseMagnumCapiTest(test.BaseTestCase):
 
     credentials = ['primary']
     min_microversion = microversions.LOWEST
-    max_microversion = api_version_utils.LATEST_MICROVERSION
     uses_templates = True
     attributes = ()
     newest_microversion = api_version_utils.LATEST_MICROVERSION
@@ -137,7 +136,7 @@ class BaseMagnumCapiTest(test.BaseTestCase):
             super().setup_credentials()
         except lib_exc.InvalidCredentials as e:
             if (CONF.auth.use_dynamic_credentials
-                    or not PERSONAS.intersection(cls.credentials)):
+                    or PROJECT_ADMIN not in cls.credentials):
                 raise
             raise cls.skipException(
                 'The users in [auth] test_accounts_file are not enough for '
@@ -194,8 +193,7 @@ class BaseMagnumCapiTest(test.BaseTestCase):
         cls.microversion = cls.min_microversion
         cls.magnum = factories.Magnum(cls.os_primary, cls.microversion)
         cls.newest_microversion = microversions.allowed(cls.magnum.templates)
-        cls._check_microversions(cls.min_microversion, cls.max_microversion,
-                                 cls.newest_microversion)
+        cls.require_microversions(cls.min_microversion)
         if 'admin' in cls.credentials:
             cls.admin_magnum = factories.Magnum(
                 cls.os_admin, cls.microversion)
@@ -278,10 +276,11 @@ class BaseMagnumCapiTest(test.BaseTestCase):
 
     @classmethod
     def require_microversions(cls, *wanted):
-        """Skip the test unless all of these microversions are allowed."""
+        """Skip the test or class unless all of these are allowed."""
         for microversion in wanted:
-            cls._check_microversions(
-                microversion, microversion, cls.newest_microversion)
+            api_version_utils.check_skip_with_microversion(
+                microversion, api_version_utils.LATEST_MICROVERSION,
+                microversions.LOWEST, cls.newest_microversion)
 
     @classmethod
     def has_microversion(cls, wanted):
@@ -291,11 +290,6 @@ class BaseMagnumCapiTest(test.BaseTestCase):
         except cls.skipException:
             return False
         return True
-
-    @staticmethod
-    def _check_microversions(lowest, highest, newest):
-        api_version_utils.check_skip_with_microversion(
-            lowest, highest, microversions.LOWEST, newest)
 
     @classmethod
     def is_admin_available(cls):

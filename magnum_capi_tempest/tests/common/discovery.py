@@ -17,12 +17,12 @@ from tempest.lib import exceptions as lib_exc
 
 from magnum_capi import processes
 from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import images
-from magnum_capi_tempest.tests.common.negative import bad_input
 
 CONF = config.CONF
 
-NOBODY = bad_input.NO_DRIVER
+NOBODY = factories.NO_DRIVER
 
 #: Seconds that configure_command may take.
 _CONFIGURED = 300
@@ -48,12 +48,7 @@ class BaseDiscoveryTest(base.BaseMagnumCapiTest):
     """
 
     attributes = ('smoke',)
-
-    @classmethod
-    def skip_checks(cls):
-        super().skip_checks()
-        if not CONF.service_available.glance:
-            raise cls.skipException('[service_available] glance is false')
+    needs = ('service_available.glance',)
 
     @classmethod
     def resource_setup(cls):

@@ -25,6 +25,9 @@ LOG = log.getLogger(__name__)
 #: The promise without which an update sets the driver of a template.
 KEEPS_DRIVER = 'magnum.template.keeps-driver'
 
+#: No driver and no operating system has this name.
+NO_DRIVER = 'k8s_nobody_wrote_it'
+
 
 class Magnum:
     """The Magnum clients of one user.
@@ -46,11 +49,8 @@ class Magnum:
         self.clusters = factory.ClustersClient(microversion=microversion)
         self.mservices = factory.MservicesClient(microversion=microversion)
         self.nodegroups = factory.NodegroupsClient(microversion=microversion)
-        self.quotas = factory.QuotasClient(microversion=microversion)
-        self.stats = factory.StatsClient(microversion=microversion)
         self.templates = factory.ClusterTemplatesClient(
             microversion=microversion)
-        self.versions = factory.VersionsClient(microversion=microversion)
         for client in vars(self).values():
             if hasattr(client, 'journal'):
                 client.journal = self.journal

@@ -23,6 +23,16 @@ RESIZE = 'lifecycle.resize.workers'
 
 _OPTIONS, _FEATURES = (frozenset(option.name for option in options)
                        for options in (options_.OPTS, options_.FEATURE_OPTS))
+
+#: Options of other groups that tests may need to be true, and what follows
+#: where they are not.
+_OTHERS = {
+    'auth.use_dynamic_credentials':
+        ': users and projects that Tempest did not create are left alone',
+    'service_available.glance': '',
+    'service_available.neutron': '',
+}
+
 _FIXTURE = frozenset(field.name for field in dataclasses.fields(
     option_files.DiscoveryFixture))
 
@@ -61,12 +71,13 @@ def needs(*names):
     """Return a decorator: the test needs this, and is skipped without it.
 
     :param names: ids of promises in one of the registries; options of
-        [magnum_capi_feature_enabled] that must be true; options of
+        [magnum_capi_feature_enabled] that must be true, or, with their group
+        and a point in front, of [auth] and [service_available]; options of
         [magnum_capi] that must be set, see :func:`value`.
     :raises LookupError: there is no such thing.
     """
     for name in names:
-        if name not in _FEATURES and not _is_option(name):
+        if _is_promise(name):
             promises.missing(name, ())
 
     def decorate(found):
@@ -131,9 +142,12 @@ def lacking(names):
     for name in names:
         if name in _FEATURES and not CONF.magnum_capi_feature_enabled[name]:
             return f'[magnum_capi_feature_enabled] {name} is false'
-    return next(filter(None, (
-        not_promised(name) for name in names
-        if name not in _FEATURES and not _is_option(name))), '')
+        if name in _OTHERS:
+            group, _, option = name.partition('.')
+            if not getattr(CONF, group)[option]:
+                return f'[{group}] {option} is false{_OTHERS[name]}'
+    return next(filter(None, map(
+        not_promised, filter(_is_promise, names))), '')
 
 
 def fixture():
@@ -159,6 +173,10 @@ def value(option):
 
 def _is_option(name):
     return name in _FIXTURE or name.partition('.')[0] in _OPTIONS
+
+
+def _is_promise(name):
+    return not (name in _FEATURES or name in _OTHERS or _is_option(name))
 
 
 def _path(option):

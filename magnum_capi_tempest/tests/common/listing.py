@@ -34,14 +34,12 @@ def _of_class(case):
     names = unittest.TestLoader().getTestCaseNames(case)
     refusal = names and _refusal(case)
     for name in names:
-        test = getattr(case, name)
         place = f'{case.__module__}.{case.__name__}.{name}'
         yield {
             'id': place.removeprefix(f'{tests.__name__}.'),
             'promise': flags.judged_by(case, name),
             'required': sorted(flags.features(case, name)),
-            'skipped': flags.refusal(case, name) or refusal
-            or _decorated(test)}
+            'skipped': flags.refusal(case, name) or refusal}
 
 
 def _refusal(case):
@@ -50,11 +48,7 @@ def _refusal(case):
         case.skip_checks()
     except unittest.SkipTest as e:
         return str(e)
-    return _decorated(case)
-
-
-def _decorated(found):
-    return getattr(found, '__unittest_skip_why__', '')
+    return ''
 
 
 if __name__ == '__main__':

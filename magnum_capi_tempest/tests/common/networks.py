@@ -11,15 +11,6 @@ from magnum_capi_tempest.tests.common import factories
 CONF = config.CONF
 
 
-def require(case):
-    """Skip a class where there is no Neutron.
-
-    :raises skipException: Tempest is told that there is none.
-    """
-    if not CONF.service_available.neutron:
-        raise case.skipException('[service_available] neutron is false')
-
-
 def external(manager):
     """Return the external network of tempest.conf, a dict.
 

@@ -53,14 +53,13 @@ class TwoDriversTest(discovery.BaseDiscoveryTest):
         for driver in CONF.magnum_capi.clashing_drivers:
             self.assert_driver(driver, image, driver)
 
-    @flags.needs('magnum.image.names-driver')
     @decorators.idempotent_id('4cbc10d8-0ba1-4883-911b-fab0603fc887')
     def test_image_chooses(self):
         for driver in CONF.magnum_capi.clashing_drivers:
             self.assert_driver(driver, self.create_image(
                 magnum_driver=driver))
 
-    @flags.needs('magnum.template.keeps-driver', 'magnum.image.names-driver')
+    @flags.needs('magnum.template.keeps-driver')
     @decorators.idempotent_id('192c84ce-f5fe-4297-bbaf-574ed8ff246d')
     def test_template_beats_image(self):
         pairs = itertools.permutations(CONF.magnum_capi.clashing_drivers, 2)
@@ -68,7 +67,7 @@ class TwoDriversTest(discovery.BaseDiscoveryTest):
             self.assert_driver(
                 wanted, self.create_image(magnum_driver=tagged), wanted)
 
-    @flags.needs('magnum.template.keeps-driver', 'magnum.image.names-driver')
+    @flags.needs('magnum.template.keeps-driver')
     @decorators.idempotent_id('e1840906-3ce1-4031-bde6-803c7c2dcbc0')
     def test_template_beats_an_image_that_names_nobody(self):
         driver = CONF.magnum_capi.clashing_drivers[0]
@@ -94,21 +93,21 @@ class OneDriverTest(discovery.BaseDiscoveryTest):
             flags.fixture().sole_driver, self.create_sole_image())
 
     @decorators.attr(type='magnum-d2')
-    @flags.needs('magnum.image.names-driver', 'discovery.type.sole-provider')
+    @flags.needs('discovery.type.sole-provider')
     @decorators.idempotent_id('a33cfaaa-a711-48e7-8c08-f7ce8b09ab11')
     def test_an_empty_name_is_none(self):
         self.assert_driver(flags.fixture().sole_driver,
                            self.create_sole_image(magnum_driver=''))
 
     @decorators.attr(type='magnum-d9')
-    @flags.needs('magnum.image.names-driver', 'discovery.name.trimmed')
+    @flags.needs('discovery.name.trimmed')
     @decorators.idempotent_id('88c6d70f-96a8-4bd6-ba88-394620bb62cf')
     def test_a_blank_name_is_none(self):
         self.assert_driver(flags.fixture().sole_driver,
                            self.create_sole_image(magnum_driver='  '))
 
     @decorators.attr(type='magnum-d9')
-    @flags.needs('magnum.image.names-driver', 'discovery.name.trimmed')
+    @flags.needs('discovery.name.trimmed')
     @decorators.idempotent_id('997c924f-42af-47ee-905a-93a12a0fbcd0')
     def test_blanks_around_a_name_do_not_count(self):
         driver = flags.fixture().sole_driver
@@ -116,7 +115,7 @@ class OneDriverTest(discovery.BaseDiscoveryTest):
         self.assert_driver(
             driver, self.create_sole_image(magnum_driver=f' {driver} '))
 
-    @flags.needs('magnum.template.keeps-driver', 'magnum.image.names-driver')
+    @flags.needs('magnum.template.keeps-driver')
     @decorators.idempotent_id('faf5fee3-81a1-4477-89dd-2381d6cc0f79')
     def test_template_and_image_may_name_it(self):
         driver = flags.fixture().sole_driver
@@ -143,7 +142,6 @@ class UnusableDriverTest(discovery.BaseDiscoveryTest):
         self.assert_refused_by_template(discovery.NOBODY)
 
     @decorators.attr(type='negative')
-    @flags.needs('magnum.image.names-driver')
     @decorators.idempotent_id('458697a3-9e93-4bc6-9e9e-780ca5289a9c')
     def test_missing_driver_of_image(self):
         self.assert_refused_by_image(discovery.NOBODY)
@@ -156,8 +154,7 @@ class UnusableDriverTest(discovery.BaseDiscoveryTest):
         self.assert_refused_by_template(flags.fixture().mismatched_driver)
 
     @decorators.attr(type=['negative', 'magnum-d3'])
-    @flags.needs('magnum.image.names-driver',
-                 'discovery.type.must-be-provided', 'mismatched_driver')
+    @flags.needs('discovery.type.must-be-provided', 'mismatched_driver')
     @decorators.idempotent_id('93ba54b8-f84f-4c46-ae68-a248f110f113')
     def test_mismatched_driver_of_image(self):
         self.assert_refused_by_image(flags.fixture().mismatched_driver)
@@ -170,7 +167,7 @@ class UnusableDriverTest(discovery.BaseDiscoveryTest):
         self.assert_refused_by_template(flags.fixture().disabled_driver)
 
     @decorators.attr(type=['negative', 'magnum-d4'])
-    @flags.needs('magnum.image.names-driver', 'discovery.disabled.refused',
+    @flags.needs('discovery.disabled.refused',
                  'disabled_driver')
     @decorators.idempotent_id('39006ff6-44f4-4c87-8912-20086f240cda')
     def test_disabled_driver_of_image(self):
@@ -186,7 +183,7 @@ class UnusableDriverTest(discovery.BaseDiscoveryTest):
             os_distro=flags.fixture().beta_shadowed_distro)
 
     @decorators.attr(type=['negative', 'magnum-d5'])
-    @flags.needs('magnum.image.names-driver', 'discovery.beta.refused',
+    @flags.needs('discovery.beta.refused',
                  'beta_driver', 'beta_shadowed_distro')
     @decorators.idempotent_id('d554fae1-af0d-43d8-b86b-8ae119f04218')
     def test_beta_driver_of_image(self):
@@ -202,7 +199,7 @@ class UnusableDriverTest(discovery.BaseDiscoveryTest):
         self.assert_refused_by_template(flags.fixture().broken_driver)
 
     @decorators.attr(type=['negative', 'magnum-d8'])
-    @flags.needs('magnum.image.names-driver', 'discovery.broken.isolated',
+    @flags.needs('discovery.broken.isolated',
                  'broken_driver')
     @decorators.idempotent_id('9bfe9029-0df3-4e29-9785-daca76ca790c')
     def test_broken_driver_of_image(self):

@@ -39,7 +39,6 @@ class HostileValuesTest(discovery.BaseDiscoveryTest):
             self.assertLess(len(text), 2000)
 
     @decorators.attr(type='negative')
-    @flags.needs('magnum.image.names-driver')
     @decorators.idempotent_id('51483083-d5c5-429d-9033-b6a80979941f')
     def test_driver_with_html(self):
         self.assert_refused(self.create_hostile_image(
@@ -48,7 +47,6 @@ class HostileValuesTest(discovery.BaseDiscoveryTest):
         self.assert_answers_still()
 
     @decorators.attr(type='negative')
-    @flags.needs('magnum.image.names-driver')
     @decorators.idempotent_id('6b8396f2-2f74-4b6b-ae81-e195bea14218')
     def test_driver_with_format_strings(self):
         self.assert_refused(self.create_hostile_image(
@@ -57,7 +55,7 @@ class HostileValuesTest(discovery.BaseDiscoveryTest):
         self.assert_answers_still()
 
     @decorators.attr(type=['negative', 'magnum-values'])
-    @flags.needs('magnum.image.names-driver', 'discovery.error.values-escaped')
+    @flags.needs('discovery.error.values-escaped')
     @decorators.idempotent_id('b83378b9-dae9-432b-960b-eb1c1c3ac094')
     def test_driver_with_control_characters(self):
         error = self.assert_refused(self.create_hostile_image(
@@ -67,7 +65,7 @@ class HostileValuesTest(discovery.BaseDiscoveryTest):
         self.assert_answers_still()
 
     @decorators.attr(type=['negative', 'magnum-values'])
-    @flags.needs('magnum.image.names-driver', 'discovery.error.values-escaped')
+    @flags.needs('discovery.error.values-escaped')
     @decorators.idempotent_id('3540fb97-88f6-4e7b-8dcb-9536b2ee9e7d')
     def test_driver_of_4_kib(self):
         error = self.assert_refused(self.create_hostile_image(

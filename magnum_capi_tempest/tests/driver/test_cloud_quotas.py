@@ -11,7 +11,6 @@ from tempest import config
 from tempest.lib.common.utils import test_utils
 from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
-import testtools
 
 from magnum_capi import errors
 from magnum_capi_tempest.tests.common import base
@@ -47,14 +46,10 @@ class Balancers:
         self._client.delete(f'v2.0/lbaas/quotas/{project}')
 
 
-@testtools.skipUnless(
-    CONF.auth.use_dynamic_credentials,
-    '[auth] use_dynamic_credentials is false: the quotas of a project that '
-    'Tempest did not create are not changed')
 class CloudQuotasTest(operations.BaseOperationsTest):
 
     credentials = ['primary', 'admin']
-    needs = ('real_nodes',)
+    needs = ('real_nodes', 'auth.use_dynamic_credentials')
 
     @classmethod
     def setup_clients(cls):

@@ -4,7 +4,6 @@
 
 from tempest import config
 from tempest.lib import decorators
-import testtools
 
 from magnum_capi_tempest.tests.common import app_credentials
 from magnum_capi_tempest.tests.common import factories
@@ -80,10 +79,7 @@ class InvalidCredentialTest(operations.BaseOperationsTest):
         self.assert_shown_and_cured()
 
     @decorators.idempotent_id('4dd2a644-dbd3-4b1d-b402-dcfd7c73613e')
-    @testtools.skipUnless(
-        CONF.auth.use_dynamic_credentials,
-        '[auth] use_dynamic_credentials is false: a user that Tempest did not '
-        'create keeps its roles')
+    @flags.needs('auth.use_dynamic_credentials')
     def test_its_user_lost_all_roles(self):
         taken = self.take_roles()
         self.restore = lambda: self.give_roles(taken)
@@ -91,10 +87,7 @@ class InvalidCredentialTest(operations.BaseOperationsTest):
         self.assert_shown_and_cured()
 
     @decorators.idempotent_id('c7da4bad-b261-4557-a35e-647db8bc447a')
-    @testtools.skipUnless(
-        CONF.auth.use_dynamic_credentials,
-        '[auth] use_dynamic_credentials is false: a user that Tempest did not '
-        'create stays enabled')
+    @flags.needs('auth.use_dynamic_credentials')
     def test_its_user_was_disabled_for_a_while(self):
         # Keystone then deletes the user's application credentials.
         self.addCleanup(self.set_enabled, True)

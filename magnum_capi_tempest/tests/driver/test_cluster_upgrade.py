@@ -4,7 +4,6 @@
 
 from tempest import config
 from tempest.lib import decorators
-import testtools
 
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import flags
@@ -49,12 +48,11 @@ class RememberTest(operations.BaseOperationsTest):
 
     needs = ('upgrade_image_id', flags.RESIZE)
 
-    @testtools.skipIf(
-        CONF.magnum_capi_feature_enabled.real_nodes,
-        '[magnum_capi_feature_enabled] real_nodes is true: servers cannot '
-        'boot from the image that this test makes')
     @decorators.idempotent_id('0f3d9a61-6e3c-4b3a-8d0a-57b1c2e94f86')
     def test_image_with_another_version_later(self):
+        if CONF.magnum_capi_feature_enabled.real_nodes:
+            self.skipTest('[magnum_capi_feature_enabled] real_nodes is true: '
+                          'servers cannot boot from the image of this test')
         newer = self._properties('upgrade_image_id').get('kube_version')
         if not newer:
             self.skipTest('The image of upgrade_image_id has no kube_version')

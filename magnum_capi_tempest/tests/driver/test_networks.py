@@ -27,11 +27,7 @@ class NamesTest(operations.BaseOperationsTest):
     """
 
     credentials = ['primary', 'admin']
-
-    @classmethod
-    def skip_checks(cls):
-        super().skip_checks()
-        networks.require(cls)
+    needs = ('service_available.neutron',)
 
     @classmethod
     def setup_clients(cls):
@@ -64,12 +60,7 @@ class NamesTest(operations.BaseOperationsTest):
 class NetworksTest(operations.BaseOperationsTest):
     """All tests check one cluster."""
 
-    needs = ('management_kubeconfig',)
-
-    @classmethod
-    def skip_checks(cls):
-        super().skip_checks()
-        networks.require(cls)
+    needs = ('management_kubeconfig', 'service_available.neutron')
 
     @classmethod
     def resource_setup(cls):

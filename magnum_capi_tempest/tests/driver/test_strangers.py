@@ -30,12 +30,6 @@ class StrangersTest(operations.BaseOperationsTest):
     credentials = ['primary', 'admin']
 
     @classmethod
-    def skip_checks(cls):
-        super().skip_checks()
-        if not cls.is_admin_available():
-            raise cls.skipException('There is no admin in tempest.conf')
-
-    @classmethod
     def setup_clients(cls):
         super().setup_clients()
         cls.require_project('admin', own=False)
@@ -111,12 +105,10 @@ class StrangersTest(operations.BaseOperationsTest):
         self.assertNotEqual(*authorities)
         self.assertEqual([[200, 401], [401, 200]], found)
 
+    @flags.needs('management_kubeconfig')
     @flags.promise('lifecycle.cluster.projects-apart')
     @decorators.idempotent_id('c29073ed-c7d1-4bea-8404-ba4fcfbe7e39')
     def test_have_namespaces_of_their_own(self):
-        if not self.management:
-            self.skipTest('Not set in [magnum_capi] of tempest.conf: '
-                          'management_kubeconfig')
         mine, others = (
             {found.namespace for found in self.management.objects_of(
                 observations.stack_id(cluster), cluster['uuid'])}

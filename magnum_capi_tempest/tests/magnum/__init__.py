@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Tests of Magnum itself, whatever the driver."""
+"""The preflight, and cluster templates, whatever the driver."""

@@ -6,8 +6,6 @@ from tempest import config
 from tempest.lib import decorators
 
 from magnum_capi_tempest.tests.common import base
-from magnum_capi_tempest.tests.common import factories
-from magnum_capi_tempest.tests.common import microversions
 from magnum_capi_tempest.tests.common.preflight import checks
 
 CONF = config.CONF
@@ -31,20 +29,9 @@ class PreflightTest(base.BaseMagnumCapiTest):
     def test_configuration_fits_the_cloud(self):
         cloud = checks.Cloud(
             CONF, self.os_primary, self.magnum,
-            getattr(self, 'admin_magnum', None), self.microversion,
-            self.addCleanup)
+            getattr(self, 'admin_magnum', None))
 
         found = checks.problems(cloud)
 
         if found:
             self.fail(checks.screen(found))
-
-    @decorators.idempotent_id('e98259d7-da3c-495a-b6b1-36dbc87a3961')
-    @decorators.attr(type='smoke')
-    def test_a_user_gets_the_microversion_asked_for(self):
-        magnum = factories.Magnum(self.os_primary, microversions.LOWEST)
-
-        answer = magnum.templates.list_cluster_templates()
-
-        given = answer.response['openstack-api-version'].split()[-1]
-        self.assertEqual(microversions.LOWEST, given)

@@ -163,11 +163,11 @@ class PlanTest(testtools.TestCase):
 
         code, out, _ = terminal.command(
             tempest_plan.Plan, self.folder,
-            '-r', 'test_versions|test_strangers')
+            '-r', 'test_preflight|test_strangers')
 
         self.assertEqual(0, code)
         run, skipped = out.split('\n\n')[:2]
-        self.assertIn('magnum.test_versions.', run)
+        self.assertIn('magnum.test_preflight.', run)
         self.assertIn('image_id', skipped)
         self.assertIn('driver.test_strangers.', skipped)
         self.assertIn('3 are skipped', out)

@@ -53,7 +53,7 @@ class StrangersCloudTest(testtools.TestCase):
 
         self.assertEqual(
             {*described.unsupported, *described.known_issues,
-             *promises.not_of_magnum(), 'magnum.role.enforced'},
+             *promises.not_of_magnum()},
             {*self.conf('--driver', HELM)['not_promised'].split(',')})
 
     def test_what_the_filter_promises_is_tested(self):
@@ -113,7 +113,6 @@ class StrangersCloudTest(testtools.TestCase):
         for text in (out, help_):
             self.assertIn('magnum-capi-init-', text)
         self.assertIn('openstack coe cluster template delete', help_)
-        self.assertIn('openstack application credential delete', help_)
 
     def test_what_tests_create_is_recorded(self):
         # For "tempest leaks": otherwise nobody knows who left something.

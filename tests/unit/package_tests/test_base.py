@@ -111,6 +111,24 @@ class SkipTest(testtools.TestCase):
         self.assertEqual([said(needs)] * 2, refused(needs))
         self.assertRaises(LookupError, flags.needs, 'lifecycle.of.nobody')
 
+    def test_an_option_of_another_group(self):
+        needs = ('auth.use_dynamic_credentials', 'service_available.glance')
+
+        def lacking(dynamic, glance):
+            self.useFixture(fixtures.MonkeyPatch(
+                f'{flags.__name__}.CONF', types.SimpleNamespace(
+                    magnum_capi=Options(not_promised=[]),
+                    auth=Options(use_dynamic_credentials=dynamic),
+                    service_available=Options(glance=glance))))
+            return flags.lacking(needs)
+
+        self.assertEqual('', lacking(True, True))
+        self.assertIn('[auth] use_dynamic_credentials is false: ',
+                      lacking(False, True))
+        self.assertEqual('[service_available] glance is false',
+                         lacking(True, False))
+        self.assertRaises(LookupError, flags.needs, 'auth.other')
+
 
 class RecordTest(testtools.TestCase):
 

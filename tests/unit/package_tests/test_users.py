@@ -7,17 +7,17 @@ With accounts of [auth] test_accounts_file the user of a test is a person, with
 application credentials of theirs, and roles.
 """
 
-import importlib.util
 import types
-import unittest
 
 import fixtures
 import testtools
 
 from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest.leaks import watch
+from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import operations
 from magnum_capi_tempest.tests.discovery import test_driver_clash
+from magnum_capi_tempest.tests.driver import test_cloud_quotas
 from magnum_capi_tempest.tests.driver import test_cluster_health
 
 CLUSTER = '0f8fad5b-d9cb-469f-a165-70867728950e'
@@ -90,40 +90,13 @@ class ApplicationCredentialsTest(testtools.TestCase):
 
 class RolesTest(testtools.TestCase):
 
-    def taken(self, made_by_tempest):
-        """Run the test of a user without roles; return those it took.
-
-        :param made_by_tempest: whether its users are.
-        """
-        self.useFixture(fixtures.MonkeyPatch(
-            'tempest.config.CONF', types.SimpleNamespace(
-                auth=types.SimpleNamespace(
-                    use_dynamic_credentials=made_by_tempest))))
-        # Decorators look at the configuration when the module is loaded.
-        spec = importlib.util.spec_from_file_location(
-            'fresh', test_cluster_health.__file__)
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        test = module.InvalidCredentialTest('test_its_user_lost_all_roles')
-        taken = []
-        test.os_primary = types.SimpleNamespace(
-            credentials=types.SimpleNamespace(user_id='u', project_id='p'))
-        test.os_admin = types.SimpleNamespace(
-            roles_v3_client=types.SimpleNamespace(
-                list_user_roles_on_project=lambda *args: {
-                    'roles': [{'id': 'member'}]},
-                delete_role_from_user_on_project=(
-                    lambda *args: taken.append(args))))
-        test.assert_shown_and_cured = lambda: None
-        try:
-            test.test_its_user_lost_all_roles()
-        except unittest.SkipTest as e:
-            self.assertIn('use_dynamic_credentials', str(e))
-        return taken
-
-    def test_a_person_keeps_them(self):
-        self.assertEqual([], self.taken(made_by_tempest=False))
-
-    def test_a_user_of_tempest_loses_them(self):
-        self.assertEqual([('p', 'u', 'member')],
-                         self.taken(made_by_tempest=True))
+    def test_a_person_stays_enabled_with_all_roles(self):
+        for case, name in (
+                (test_cluster_health.InvalidCredentialTest,
+                 'test_its_user_lost_all_roles'),
+                (test_cluster_health.InvalidCredentialTest,
+                 'test_its_user_was_disabled_for_a_while'),
+                (test_cloud_quotas.CloudQuotasTest,
+                 'test_servers_are_named')):
+            self.assertIn('auth.use_dynamic_credentials', (
+                *flags.needed(case), *flags.needed(case, name)), name)

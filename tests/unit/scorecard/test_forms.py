@@ -22,7 +22,7 @@ class FormsTest(testtools.TestCase):
         self.reports = [
             samples.a_report({samples.WORKERS: ('failed', _EVIL),
                               samples.LAST: ('untested', _LONG)}, 'kubex'),
-            samples.a_report({samples.LAST: ('environment', 'quota')},
+            samples.a_report({samples.LAST: ('untested', 'no flavor')},
                              'kubey', failures=('api.test_q',))]
 
     def shown(self, *reports):
@@ -51,7 +51,7 @@ class FormsTest(testtools.TestCase):
     def test_every_form_has_all_states_and_reasons(self):
         for shown in (self.shown(), forms.to_markdown(self.reports),
                       forms.to_html(self.reports)):
-            for word in ('passed', 'failed', 'environment', 'quota', 'kubex',
+            for word in ('passed', 'failed', 'untested', 'no flavor', 'kubex',
                          'kubey', 'last-wins', 'x end', 'api.test',
                          '1 test of Magnum itself failed'):
                 self.assertIn(word, shown.replace('\\', ''))

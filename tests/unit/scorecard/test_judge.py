@@ -29,11 +29,6 @@ class PromiseTest(testtools.TestCase):
                 # one failure is enough
                 ({**passed, 'test_b': ('failed', 'too few')}, 'failed',
                  'too few'),
-                # what the cloud lacked is no pass, and no failure
-                ({**passed, 'test_b': ('environment', 'quota')},
-                 'environment', 'quota'),
-                ({'test_a': ('failed', 'x'), 'test_b': ('environment', 'q')},
-                 'failed', 'x'),
                 # a skip proves nothing
                 ({**passed, 'test_b': ('skipped', 'no')}, 'passed',
                  '1 of 2 tests'),
@@ -42,8 +37,6 @@ class PromiseTest(testtools.TestCase):
                 # a class that was not set up tried nothing
                 ({'_': ('failed', 'boom')}, 'untested',
                  'its class was not set up: boom'),
-                ({'_': ('environment', 'quota')}, 'environment',
-                 'its class was not set up: quota'),
                 # one that left something fails what ran
                 ({**passed, '_': left}, 'failed',
                  f'{samples.GROUP}: a port is left'),
@@ -142,7 +135,7 @@ class TotalsTest(testtools.TestCase):
                 # core decides, and is all of core
                 ({WORKERS: 'failed'}, 'failed', {'lifecycle': 'failed'}),
                 *(({WORKERS: state}, 'untested', {'lifecycle': 'untested'})
-                  for state in ('untested', 'environment', 'unsupported')),
+                  for state in ('untested', 'unsupported')),
                 *(({samples.LAST: state}, 'passed', {})
                   for state in judge.STATES),
                 # a profile that is not supported is left out

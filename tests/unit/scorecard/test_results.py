@@ -56,15 +56,6 @@ class OutcomesTest(testtools.TestCase):
         for word in ('123456789', '127.79', '/tmp', _UUID, 'hunter2'):
             self.assertNotIn(word, found)
 
-    def test_what_the_cloud_lacked_comes_first(self):
-        found = self.outcome(model.ENVIRONMENT, traceback=_TRACE.replace(
-            'COMPLETE', 'COMPLETE, it is CREATE_FAILED (No valid host was '
-            'found. )'))
-
-        self.assertEqual('environment', found.status)
-        self.assertTrue(found.said.startswith('no valid host: WaitTimeout'),
-                        found.said)
-
     def test_a_test_that_did_not_end_measured_nothing(self):
         self.assertEqual(
             results.Outcome('skipped', 'It began and did not end'),

@@ -47,8 +47,8 @@ CALLS = (
      'GET', '/v1/clusters/detail', None, 200),
     ('ClustersClient', 'show_cluster', ('c',), {},
      'GET', '/v1/clusters/c', None, 200),
-    ('ClustersClient', 'update_cluster', ('c', PATCH), {'rollback': True},
-     'PATCH', '/v1/clusters/c?rollback=True', PATCH, 202),
+    ('ClustersClient', 'update_cluster', ('c', PATCH), {},
+     'PATCH', '/v1/clusters/c', PATCH, 202),
     ('ClustersClient', 'resize_cluster', ('c',), {'node_count': 2},
      'POST', '/v1/clusters/c/actions/resize', {'node_count': 2}, 202),
     ('ClustersClient', 'upgrade_cluster', ('c',), {'cluster_template': 't'},
@@ -70,22 +70,6 @@ CALLS = (
      'PATCH', '/v1/clusters/c/nodegroups/g', PATCH, 202),
     ('NodegroupsClient', 'delete_nodegroup', ('c', 'g'), {},
      'DELETE', '/v1/clusters/c/nodegroups/g', None, 204),
-    ('QuotasClient', 'create_quota', (), {'hard_limit': 1},
-     'POST', '/v1/quotas', {'hard_limit': 1}, 201),
-    ('QuotasClient', 'list_quotas', (), {},
-     'GET', '/v1/quotas', None, 200),
-    ('QuotasClient', 'show_quota', ('p',), {},
-     'GET', '/v1/quotas/p/Cluster', None, 200),
-    ('QuotasClient', 'update_quota', ('p',), {'hard_limit': 2},
-     'PATCH', '/v1/quotas/p/Cluster', {'hard_limit': 2}, 202),
-    ('QuotasClient', 'delete_quota', ('p',), {},
-     'DELETE', '/v1/quotas/p/Cluster', None, 204),
-    ('StatsClient', 'show_stats', (), {'project_id': 'p'},
-     'GET', '/v1/stats?project_id=p', None, 200),
-    ('VersionsClient', 'list_versions', (), {},
-     'GET', '/', None, 200),
-    ('VersionsClient', 'show_version', (), {},
-     'GET', '/v1/', None, 200),
 )
 
 
@@ -142,42 +126,6 @@ class ClientsTest(testtools.TestCase):
             self.magnum.client('ClustersClient').create_cluster, name='n')
 
         self.assertIn('Unable to find flavor x.', str(error))
-
-    def test_versions_are_listed_without_a_token(self):
-        self.call('VersionsClient', 'list_versions', (), {}, 200)
-
-        self.assertIsNone(self.magnum.requests[-1].headers['X-Auth-Token'])
-
-
-class SendTextTest(testtools.TestCase):
-
-    def setUp(self):
-        super().setUp()
-        self.magnum = self.useFixture(scripted_magnum.ScriptedMagnum())
-        self.magnum.answers = [(200, {'uuid': 'u'})]
-        self.client = self.magnum.client(
-            'ClustersClient', microversion='1.9')
-
-    def send(self, text, **kwargs):
-        return self.client.send_text('POST', 'clusters', text, **kwargs)
-
-    def test_bytes_are_sent_as_they_are(self):
-        self.send(b'\xff')
-
-        self.assertEqual(b'\xff', self.magnum.requests[-1].raw)
-
-    def test_headers_replace_those_of_the_client(self):
-        self.send('', microversion='1.10', headers={
-            'Content-Type': 'text/yaml', 'OpenStack-API-Version': 'one'})
-
-        headers = self.magnum.requests[-1].headers
-        self.assertEqual(('text/yaml', 'one'), (
-            headers['Content-Type'], headers['OpenStack-API-Version']))
-
-    def test_refusals_are_errors(self):
-        self.magnum.answers = [(415, {'errors': []})]
-
-        self.assertRaises(lib_exc.InvalidContentType, self.send, '')
 
 
 class MicroversionTest(testtools.TestCase):

@@ -73,10 +73,6 @@ class Cloud(test_cloud.FakeCloud):
         return status, answer
 
     def post(self, path, body):
-        if path.endswith('/application_credentials'):
-            self.made.append(f'{path}/c-1')
-            return 201, {'application_credential': {
-                'id': 'c-1', 'secret': 's', 'name': 'n'}}
         status, answer = self._template(body.get('driver'))
         if status == 201:
             self.made.append(f'{path}/{answer["uuid"]}')

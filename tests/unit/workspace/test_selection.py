@@ -125,17 +125,6 @@ class ChooseTest(testtools.TestCase):
             old.preferred, options=(('not_promised', 'magnum.template'),)))
         self.assertFalse(said.promises(selection.KEEPS_DRIVER))
 
-    def test_magnum_that_lets_readers_create(self):
-        found = dataclasses.replace(self.choose(), lets_readers_create=True)
-
-        self.assertFalse(found.promises(selection.ROLES))
-        self.assertIn('does not enforce the role reader',
-                      ' '.join(found.notes()))
-        self.assertTrue(self.choose().promises(selection.ROLES))
-        said = dataclasses.replace(found, preferred=dataclasses.replace(
-            found.preferred, options=(('not_promised', ''),)))
-        self.assertTrue(said.promises(selection.ROLES))
-
     def test_an_administrator_makes_users(self):
         found = self.choose(accounts=(ADMIN, MEMBER))
 
@@ -193,14 +182,12 @@ class FilesTest(testtools.TestCase):
         self.folder = pathlib.Path(
             self.useFixture(fixtures.TempDir()).path) / 'work'
 
-    def init(self, overwrite=False, preferred=None, lets_readers_create=False,
-             **cloud):
+    def init(self, overwrite=False, preferred=None, **cloud):
         with (mock.patch.object(clouds, 'read',
                                 return_value=a_cloud(**cloud)),
               mock.patch.object(clouds, 'trials') as trials,
               mock.patch.object(runs, 'make_repository')):
             tried = trials.return_value.__enter__.return_value
-            tried.lets_readers_create.return_value = lets_readers_create
             tried.driver.return_value = ''
             return init.init(self.folder, ['x'],
                              preferred or selection.Preferences('ubuntu'),
@@ -225,10 +212,6 @@ class FilesTest(testtools.TestCase):
         parser.read(self.folder / 'etc' / 'tempest.conf')
 
         self.assertEqual([], tempest_options.dead(parser))
-
-    def test_what_this_magnum_does_not_enforce_is_written(self):
-        self.init(lets_readers_create=True)
-        self.assertIn(selection.ROLES, self.conf().magnum_capi.not_promised)
 
     def test_what_was_chosen_is_written(self):
         self.init()

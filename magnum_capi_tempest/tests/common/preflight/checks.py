@@ -23,14 +23,7 @@ from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import images
 from magnum_capi_tempest.tests.common.management import capi_objects
 from magnum_capi_tempest.tests.common import microversions
-from magnum_capi_tempest.tests.common.negative import bad_input
 from magnum_capi_tempest.tests.common.preflight import options
-from magnum_capi_tempest.tests.common.preflight import quotas
-from magnum_capi_tempest.tests.common import rbac
-
-#: Promises of Magnum that are tried.
-IMAGE_DRIVER = 'magnum.image.names-driver'
-ROLES = 'magnum.role.enforced'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,16 +34,12 @@ class Cloud:
     :param manager: tempest client manager of a user.
     :param magnum: factories.Magnum of the user.
     :param admin_magnum: the same for an admin; None if there is none.
-    :param microversion: of a user's requests to Magnum.
-    :param cleanup: ``self.addCleanup`` of the test, for created resources.
     """
 
     conf: typing.Any
     manager: typing.Any
     magnum: factories.Magnum
     admin_magnum: factories.Magnum | None
-    microversion: str
-    cleanup: collections.abc.Callable
 
     @property
     def options(self):
@@ -189,82 +178,34 @@ def evidence(cloud):
 
 
 def template_driver(cloud):
-    counts = _counts(cloud, driver=bad_input.NO_DRIVER)
-    return _promise(cloud, factories.KEEPS_DRIVER, counts, _heeds(
-        counts, 'the driver that a cluster template names'))
+    """Report if magnum.template.keeps-driver is wrong for this Magnum.
 
-
-def image_driver(cloud):
-    client = cloud.manager.image_client_v2
-    found = images.properties(images.find(client, cloud.options.image_id))
-    tagged = images.create(client, cloud.cleanup, cloud.conf, {
-        **found, 'magnum_driver': bad_input.NO_DRIVER})
-    counts = _counts(cloud, driver=None, image_id=tagged['id'])
-    return _promise(cloud, IMAGE_DRIVER, counts, _heeds(
-        counts, 'the property magnum_driver of images'))
-
-
-def _counts(cloud, **changes):
-    """Whether Magnum looks at a driver that a template names, by trial.
-
-    It then refuses one that does not exist, with its name.
+    If it looks at the driver that a template names, it refuses one that does
+    not exist, with its name.
     """
-    error = options.refusal(cloud, **changes)
-    if error and bad_input.NO_DRIVER not in str(error):
+    error = options.refusal(cloud, driver=factories.NO_DRIVER)
+    if error and factories.NO_DRIVER not in str(error):
         raise error
-    return bool(error)
-
-
-def _heeds(counts, what):
-    return f'{"heeds" if counts else "ignores"} {what}'
-
-
-def roles(cloud):
-    """Report if magnum.role.enforced is wrong for this Magnum."""
-    try:
-        reader = rbac.reader(cloud.manager, cloud.microversion, cloud.cleanup)
-    except lib_exc.TempestException as e:
-        # Nothing else needs it.
-        return not _is_not_promised(cloud, ROLES) and (
-            'Keystone makes no application credential with the role reader, '
-            f'which tests of roles need; or add {ROLES} to not_promised. It '
-            f'said: {" ".join(str(e).split())}')
-    error = options.refusal(cloud, reader)
-    enforced = isinstance(error, lib_exc.Forbidden)
-    if error and not enforced:
-        raise error
-    return _promise(
-        cloud, ROLES, enforced,
-        f'{"does not let" if enforced else "lets"} a user with only the role '
-        'reader create a cluster template')
-
-
-def _promise(cloud, ident, kept, said):
-    """Report a promise that does not match this Magnum."""
-    if kept == bool(_is_not_promised(cloud, ident)):
-        return (f'This Magnum {said}. '
-                + (f'Remove {ident} from not_promised' if kept else
-                   f'Add {ident} to not_promised'))
-
-
-def _is_not_promised(cloud, ident):
-    return promises.missing(ident, cloud.options.not_promised)
+    ident = factories.KEEPS_DRIVER
+    missing = promises.missing(ident, cloud.options.not_promised)
+    if error and missing:
+        return ('This Magnum heeds the driver that a cluster template names. '
+                f'Remove {ident} from not_promised')
+    if not (error or missing):
+        return ('This Magnum ignores the driver that a cluster template '
+                f'names. Add {ident} to not_promised')
 
 
 #: In the order in which an operator would fix them.
 CHECKS = (required_options, endpoint, microversion, conductor, image,
-          flavors, external_network, evidence, *options.CHECKS,
-          quotas.quotas)
-
-#: They create cluster templates, which have to fit the cloud.
-TRIALS = (template_driver, image_driver, roles)
+          flavors, external_network, evidence, *options.CHECKS)
 
 
 def problems(cloud):
     """Return the mismatches, a list of sentences."""
     return (_found(cloud, CHECKS)
             or _found(cloud, options.TRIALS)
-            or _found(cloud, TRIALS))
+            or _found(cloud, (template_driver,)))
 
 
 def _found(cloud, checks):
