@@ -18,6 +18,10 @@ TOLERATED = 'tolerated errors of Magnum'
 #: want of access; reports count them.
 NOT_CHECKED = 'not checked'
 
+#: Name of a test detail that lists, one a line, wrong answers of a Magnum that
+#: its release is known for; reports count them.
+KNOWN_ANSWERS = 'known answers of Magnum'
+
 #: Name of a test detail with versions of the cloud: "part: version", a line
 #: each; reports show them first.
 VERSIONS = 'versions'

@@ -114,7 +114,7 @@ def read(path, *, title, facts=None):
         facts=types.MappingProxyType(facts),
         problems=tuple(sorted({_damage(r, path) for r in damage})),
         sections=(*_promises(tests), *_not_checked(tests),
-                  *_tolerated(tests)))
+                  *_tolerated(tests), *_known(tests)))
 
 
 def regex_of_failed(run) -> str:
@@ -203,6 +203,17 @@ def _tolerated(tests):
                 f'{cause} ({count})' for cause, count in causes.most_common()),
             tuple(f'{test}: {line}' for test, line in lines),
             folded=not any(test.failing for test in tests))
+
+
+def _known(tests):
+    """A section with wrong answers of Magnum that are known, if any."""
+    lines = _lines(tests, texts.KNOWN_ANSWERS)
+    if lines:
+        yield model.Section(
+            f'Invalid input that this Magnum is known not to refuse well: '
+            f'{texts.number(len(lines), "request")} (no failure; see "Where '
+            'Magnum\'s REST API deviates" in the documentation)',
+            tuple(f'{test}: {line}' for test, line in lines), folded=True)
 
 
 def _test(record):

@@ -68,14 +68,27 @@ class MagnumClient(rest_client.RestClient):
         :returns: tempest.lib.common.rest_client.ResponseBody, a dict.
         :raises tempest.lib.exceptions.RestClientException: it was refused.
         """
+        answer = self.send_text(
+            method, url, None if body is None else json.dumps(body),
+            microversion=microversion, params=params)
+        self.expected_success(expected, answer.response.status)
+        return answer
+
+    def send_text(self, method, url, text, microversion=None, params=None,
+                  headers=None):
+        """Send a request with any body, for requests that must be refused.
+
+        :param text: str or bytes of the body; None sends none.
+        :param headers: dict of additional or replaced headers.
+        :returns: ResponseBody, whatever the success status.
+        :raises tempest.lib.exceptions.RestClientException: it was refused.
+        """
         if params:
             url += '?' + parse.urlencode(params, doseq=True)
         sent = self.get_headers()
         if microversion:
             sent.update(self._version(microversion))
-        response, answer = self.request(
-            method, url, headers=sent,
-            body=None if body is None else json.dumps(body))
-        self.expected_success(expected, response.status)
+        sent.update(headers or {})
+        response, answer = self.request(method, url, headers=sent, body=text)
         return rest_client.ResponseBody(
             response, json.loads(answer) if answer else {})

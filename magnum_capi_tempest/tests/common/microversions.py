@@ -41,11 +41,16 @@ def allowed(templates) -> str:
     If Magnum cannot be asked, nothing is taken as missing: its tests are
     then supposed to fail.
     """
+    return of(templates) or api_version_utils.LATEST_MICROVERSION
+
+
+def of(templates) -> str | None:
+    """Return the highest microversion of a Magnum; None if unknown."""
     try:
         url = templates.base_url
         if url not in _HIGHEST:
             _HIGHEST[url] = highest(templates)
     except lib_exc.TempestException as e:
         LOG.warning('The microversions of Magnum are not known: %s', e)
-        return api_version_utils.LATEST_MICROVERSION
-    return _HIGHEST[url] or api_version_utils.LATEST_MICROVERSION
+        return None
+    return _HIGHEST[url]

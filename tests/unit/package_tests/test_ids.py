@@ -56,6 +56,11 @@ class IdsTest(testtools.TestCase):
 
         self.assertEqual(sorted(set(ids)), sorted(ids))
 
+    def test_negative_tests_are_tagged(self):
+        for case in self.cases:
+            if '_negative.' in case.id():
+                self.assertRegex(case.id(), r'\[.*\bnegative\b.*\]$')
+
     def test_ci_takes_one_life_of_a_cluster(self):
         # tools/run_tests.sh; other tests of clusters take minutes.
         for case in self.cases:
@@ -85,4 +90,6 @@ class IdsTest(testtools.TestCase):
         for case in self.cases:
             source = inspect.getsource(
                 getattr(case, case._testMethodName)).partition('def ')[2]
-            self.assertIsNone(publishes.search(source), case.id())
+            if publishes.search(source) and '_negative.' not in case.id():
+                self.assertIn('public_templates', flags.needed(
+                    type(case), case._testMethodName), case.id())

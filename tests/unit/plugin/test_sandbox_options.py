@@ -64,8 +64,10 @@ class TempestConfTest(testtools.TestCase):
                              self.not_promised(promise=promise))
 
     def test_discovery_can_be_asked_for(self):
-        self.assertEqual({promises.FIRST_TAKEN},
-                         self.unkept(promise='discovery'))
+        found = self.unkept(promise='discovery')
+
+        self.assertEqual({promises.FIRST_TAKEN}, DISCOVERY & found)
+        self.assertIn('magnum.input.refused', found)
 
     def test_everything_can_be_asked_for(self):
         self.assertEqual({promises.FIRST_TAKEN}, self.unkept(promise='all'))

@@ -9,6 +9,7 @@ import testtools
 from magnum_capi import errors
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import subunit
+from magnum_capi_tempest.report import terminal
 from magnum_capi_tempest import texts
 from tests.unit.report import streams
 
@@ -120,6 +121,19 @@ class ReadTest(testtools.TestCase):
                 'a.D.two')])
         self.assertEqual('', subunit.regex_of_failed(self.read(
             streams.Stream().test('a.B.one'))))
+
+    def test_known_answers_of_magnum_are_one_line(self):
+        run = self.read(streams.Stream().test(
+            'a.B.one', **{texts.KNOWN_ANSWERS: 'x is accepted: 201\ny: 2'}))
+
+        section, = run.sections
+        self.assertIn(': 2 requests', section.title)
+        self.assertTrue(section.folded)
+        self.assertTrue(run.ok)
+        printed = []
+        terminal.show_sections(
+            lambda text='', style='': printed.append(text), run.sections)
+        self.assertEqual(['', f'{section.title}.'], printed)
 
     def test_what_was_not_checked_is_counted(self):
         run = self.read(

@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Requests that Magnum must refuse, and its answers to them."""
