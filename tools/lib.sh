@@ -172,7 +172,8 @@ packages() {
 # prepare run|test: make the virtual environment and put it first on PATH.
 prepare() {
     local purpose=$1 python version key venv
-    local -a what=(-e "$TOP/magnum-capi" -e "$TOP/sandbox"
+    # "docker" is for tools/offline.
+    local -a what=(docker -e "$TOP/magnum-capi" -e "$TOP/sandbox"
         -e "$TOP[conformance,tempest,evidence,management,thirdparty]")
     python=$(find_python) || exit
     # stestr would start its workers with it, outside of this environment.

@@ -9,13 +9,13 @@ usage() {
     cat << EOT
 usage: tools/run_conformance.sh [--mode quick|story|focus|certified]
                                 [--driver NAME]... [--output DIR]
-                                [--images DIR] [--keep]
+                                [--offline] [--images DIR] [--keep]
                                 [--infrastructure memory|openstack]
                                 [--management processes|minikube]
 
-Builds missing node images, starts a sandbox whose clusters have real nodes,
-lets Magnum create a cluster with each driver, runs Sonobuoy in it, and takes
-everything down again.
+Starts a sandbox whose clusters have real nodes in your Docker, lets Magnum
+create a cluster with each driver, runs Sonobuoy in it, and takes everything
+down again.
 
   --mode M      quick (default): one test
                 story: a workload keeps serving while Kubernetes is upgraded
@@ -27,6 +27,8 @@ everything down again.
                 k8s_capi_helm_v1)
   --output DIR where archives and reports go (default: below the state
                 folder)
+  --offline     where registries and releases cannot be reached: build missing
+                images, and start a container engine if no Docker answers
   --images DIR  where image archives are (default: below the cache folder)
   --infrastructure I, --management M
                 as for "magnum-capi sandbox up": openstack makes the nodes
@@ -34,8 +36,8 @@ everything down again.
                 provider in pods, as users do, and needs openstack
   --keep        leave the sandbox up
 
-Needs root and containers. The images are stand-ins that are built here, so
-the reports do not certify anything.
+Needs Docker; --offline and --infrastructure openstack need root. Images that
+are built here are stand-ins, so the reports do not certify anything.
 
 Exit code: 0 all tests passed; 1 some failed; 2 wrong usage; 3 the result is
 unknown, or this machine lacks something, named in the last line.
@@ -52,11 +54,14 @@ results=
 images=()
 infrastructure=memory
 management=processes
+offline=
+engine=
 keep=
 while (($#)); do
     case $1 in
         -h | --help) usage; exit 0 ;;
         --keep) keep=yes ;;
+        --offline) offline=yes ;;
         --mode | --driver | --output | --images | --infrastructure | \
             --management)
             need_value "$@"
@@ -64,7 +69,7 @@ while (($#)); do
                 --mode) mode=$2 ;;
                 --driver) drivers+=("$2") ;;
                 --output) results=$2 ;;
-                --images) images=(--images "$2") ;;
+                --images) images=("$2") ;;
                 --infrastructure) infrastructure=$2 ;;
                 --management) management=$2 ;;
             esac
@@ -106,9 +111,9 @@ case $mode in
         options=(node_count=2) ;;
 esac
 
-if ((EUID != 0)); then
-    die 'Skipped: real nodes need root' "user $(id -un)" \
-        'tools/run_sandbox.sh works without root'
+if [[ $offline || $infrastructure == openstack ]] && ((EUID != 0)); then
+    die 'Skipped: such nodes need root' "user $(id -un)" \
+        'Omit --offline and --infrastructure openstack'
 fi
 
 started=
@@ -120,7 +125,12 @@ finish() {
     trap '' INT TERM HUP PIPE
     if [[ $started && ! $keep ]]; then
         magnum-capi sandbox down --directory "$box" || code=$((code ? code : 1))
-    elif [[ $started ]]; then
+    fi
+    if [[ $engine && ! $keep ]]; then
+        "$TOP/tools/offline/docker.sh" down --directory "$engine" \
+            || code=$((code ? code : 1))
+    fi
+    if [[ $started && $keep ]]; then
         echo "The sandbox stays up. Take it down with:"
         echo "  ${VIRTUAL_ENV@Q}/bin/magnum-capi sandbox down --directory ${box@Q}"
     fi
@@ -133,37 +143,36 @@ box=$STATE/conformance-sandbox
 results=$(realpath -m "${results:-$STATE/results/conformance-$(date -u +%Y%m%dT%H%M%S)}")
 
 # Measured on 2 cores.
-say 'Phase: this machine: Python packages 1 GB and 1 min, Debian packages'
+say 'Phase: this machine: Python packages 1 GB and 1 min'
 prepare run
-packages nodes
-problem=$(python -c 'from magnum_capi_tempest import containers
-print(containers.problem() or "")')
-if [[ $problem ]]; then
-    die 'Skipped: real nodes cannot run here' "$problem" \
-        'tools/run_sandbox.sh works without them'
-fi
 
-# archives NAME... [--kubernetes MINOR]...: builds those that are missing.
-archives() {
-    python "$TOP/tools/offline/images.py" build \
-        "${images[@]/#--images/--directory}" --only "$@"
+# evaluate COMMAND...: take over the variables that it prints.
+evaluate() {
+    local variables
+    variables=$("$@")
+    eval "$variables"
 }
-say 'Phase: image archives; takes seconds if they exist'
-archives node haproxy "${minors[@]/#/--kubernetes=}"
-if [[ $management == minikube ]]; then
-    # Its machine, of another Kubernetes, and what runs in its pods.
-    archives kicbase capd-manager capi-openstack-controller cert-manager \
-        cluster-api-controller kubeadm-bootstrap-controller \
-        kubeadm-control-plane-controller openstack-resource-controller \
-        --kubernetes=1.34
+
+if [[ $offline ]]; then
+    say 'Phase: images, and Docker if there is none; takes seconds if they exist'
+    if ! docker version > /dev/null 2>&1; then
+        engine=$STATE/conformance-engine
+        evaluate "$TOP/tools/offline/docker.sh" up --directory "$engine"
+    fi
+    "$TOP/tools/offline/images.sh" load "${images[@]/#/--directory=}" \
+        "${minors[@]/#/--kubernetes=}"
+    if [[ $management == minikube ]]; then
+        evaluate "$TOP/tools/offline/minikube.sh" "${images[@]/#/--images=}" \
+            ${engine:+--engine "$engine"}
+    fi
 fi
 
-say 'Phase: Sonobuoy, built from its Go module; takes seconds if it exists'
+say 'Phase: Sonobuoy; takes seconds if it exists'
 python -m magnum_capi_tempest.toolchain sonobuoy > /dev/null
 
 say 'Phase: sandbox with real nodes'
 started=yes
-magnum-capi sandbox up --directory "$box" --nodes docker "${images[@]}" \
+magnum-capi sandbox up --directory "$box" --nodes docker \
     --infrastructure "$infrastructure" --management "$management" \
     --install "$TOP/drivers/k8s_capi_v1" || not_ours
 

@@ -14,9 +14,6 @@ from magnum_capi import progress
 # Commands import what they call only when they run: "magnum-capi --help" loads
 # every command.
 
-#: Options of :class:`..management.hosted.Options`.
-_HOSTED = ('infrastructure', 'addon_provider', 'driver', 'images', 'mirror')
-
 
 class _OfDirectory(command.Command):
 
@@ -40,7 +37,7 @@ class Up(_OfDirectory, base.Command):
         parser.add_argument(
             '--backend', default='processes',
             help='Where Cluster API runs: "processes" on a loopback network '
-                 '(the default), or pods in "minikube".')
+                 '(the default), or pods in "minikube", in your Docker.')
         parser.add_argument(
             '--kubeconfig-to', type=pathlib.Path, metavar='FILE',
             help='Also write the kubeconfig to this file, readable by its '
@@ -50,27 +47,10 @@ class Up(_OfDirectory, base.Command):
             help='Limit the controllers of Cluster API to one reconcile a '
                  'second per object, as upstream does by default; always on '
                  'with the backend "minikube".')
-        group = parser.add_argument_group('with the backend "minikube"')
-        group.add_argument(
-            '--infrastructure', metavar='NAME',
-            help='Infrastructure provider: "openstack" (the default), with '
-                 'the OpenStack resource controller, or "docker", for '
-                 'development.')
-        group.add_argument(
+        parser.add_argument(
             '--addon-provider', action='store_true',
             help='Also install the addon provider, which charts install '
-                 'addons with.')
-        group.add_argument(
-            '--driver', metavar='NAME',
-            help='Driver of minikube: "docker" (the default), the node is a '
-                 'container, or "none", this machine is the node.')
-        group.add_argument(
-            '--images', type=pathlib.Path, metavar='DIR',
-            help='Use only images from this folder, as built by '
-                 'tools/offline/images.sh; pull none.')
-        group.add_argument(
-            '--mirror', metavar='HOST',
-            help='Pull images through this registry mirror.')
+                 'addons with; only with the backend "minikube".')
         return parser
 
     def take_action(self, args):
@@ -83,11 +63,9 @@ class Up(_OfDirectory, base.Command):
         if args.backend == 'minikube':
             self._hosted(args, directory)
             return
-        given = [f'--{name.replace("_", "-")}' for name in _HOSTED
-                 if getattr(args, name)]
-        if given:
+        if args.addon_provider:
             raise errors.UsageError(
-                f'{", ".join(given)}: only valid with --backend minikube')
+                '--addon-provider: only valid with --backend minikube')
         plane = standalone.up(directory, progress.Progress(),
                               kubeconfig_to=args.kubeconfig_to,
                               rate_limiting=args.rate_limiting)
@@ -95,12 +73,8 @@ class Up(_OfDirectory, base.Command):
 
     def _hosted(self, args, directory):
         from magnum_capi_tempest.management import hosted
-        given = {name: getattr(args, name) for name in _HOSTED
-                 if getattr(args, name)}
-        if args.images:
-            given['images'] = args.images.absolute()
         cluster = hosted.up(
-            directory, hosted.Options(**given), progress.Progress(),
+            directory, progress.Progress(), args.addon_provider,
             kubeconfig_to=args.kubeconfig_to)
         for name in cluster.stand_ins:
             print(f'stand-in, not upstream\'s: {name}', file=sys.stderr)
@@ -114,7 +88,7 @@ class Down(_OfDirectory, base.Command):
         from magnum_capi_tempest.management import standalone
         directory = args.directory or standalone.default_directory()
         known = directory.is_dir()
-        standalone.down(directory)
+        standalone.down(directory, progress.Progress())
         if not known:
             print(f'There is no management cluster ({directory})',
                   file=sys.stderr)
@@ -162,8 +136,8 @@ class Check(base.Judging):
                  '"management up").')
         parser.add_argument(
             '--infrastructure', choices=('openstack', 'docker'),
-            help='Infrastructure provider (default: the one given to '
-                 '"management up", else "openstack").')
+            default='openstack',
+            help='Infrastructure provider (default: "openstack").')
         parser.add_argument(
             '--no-addon-provider', action='store_true',
             help='Do not require the addon provider.')
@@ -181,7 +155,7 @@ class Check(base.Judging):
         made = {} if args.kubeconfig else hosted.record(directory) or {}
         report = inspection.inspect(
             args.kubeconfig or standalone.kubeconfig(directory),
-            args.infrastructure or made.get('infrastructure', 'openstack'),
+            args.infrastructure,
             not args.no_addon_provider and made.get('addon_provider', True),
             args.kubernetes)
         for line in report.providers:

@@ -47,7 +47,7 @@ class Processes:
         ``sandbox/capi/behaviour.go`` for all keys.
     :param lock: the network's lock, held by etcd while it runs; None if
         nothing else uses the address.
-    :param docker_host: engine (``unix:///...``) for machines that are
+    :param docker_host: Docker (``unix:///...``) for machines that are
         containers: those of Cluster API's provider "docker", which is served
         then, or the servers in ``endpoint_network``.
     :param rate_limiting: see :func:`..programs.capi`.

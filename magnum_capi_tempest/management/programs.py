@@ -147,8 +147,9 @@ def capi(layout, program, docker_host=None, rate_limiting=False,
     :param endpoint_network: boot machines from their user data, for the
         OpenStack provider (:func:`capo`), with control plane endpoints in
         this network; needs root.
-    :param docker_host: engine for machines that are containers, a URL
-        ``unix:///...``; None: there are no such machines.
+    :param docker_host: Docker of machines that are containers, a URL
+        ``unix:///...``; None or empty: there are no such machines. Their
+        label :data:`.dockers.OWNER` is the layout's folder.
     :param cloud_controller: path of :data:`CLOUD_CONTROLLER`; None: no
         cluster has one.
     :param rate_limiting: reconcile an object once a second at most, as
@@ -170,7 +171,8 @@ def capi(layout, program, docker_host=None, rate_limiting=False,
         f'--health-addr={health.removeprefix("http://")}',
         f'--behaviours={layout.behaviours}', f'--feature-gates={gates}',
         # Upstream waits 30 s if it tries to reach a workload API too early.
-        '--connection-retry=1s', *(['--docker'] if docker_host else ()),
+        '--connection-retry=1s',
+        *([f'--docker-owner={layout.directory}'] if docker_host else ()),
         *([f'--machine-socket={layout.machines}',
            f'--endpoint-network={endpoint_network}']
           if endpoint_network else ()),
@@ -180,15 +182,15 @@ def capi(layout, program, docker_host=None, rate_limiting=False,
         env={'DOCKER_HOST': docker_host} if docker_host else None)
 
 
-def machine_service(layout, program, docker, endpoint_network,
+def machine_service(layout, program, docker_host, endpoint_network,
                     cloud_controller, ports, hold=()):
     """The program "capi" without Cluster API, which runs in pods.
 
     It boots Nova's servers, forwards for Octavia's load balancers, and stands
     in for the addon provider.
 
-    :param docker: :class:`magnum_capi_tempest.containers.Access`; its
-        containers reach what this program opens in ``endpoint_network``.
+    :param docker_host: as of :func:`capi`; its containers reach what this
+        program opens in ``endpoint_network``.
     :param ports: of the cloud's services, which listen on loopback.
     :param hold: start of the command line, see :func:`holding`.
     """
@@ -199,11 +201,12 @@ def machine_service(layout, program, docker, endpoint_network,
         f'--kubeconfig={layout.kubeconfig}',
         f'--bind-address={layout.address}',
         f'--health-addr={health.removeprefix("http://")}',
-        '--docker', f'--machine-socket={layout.machines}',
+        f'--docker-owner={layout.directory}',
+        f'--machine-socket={layout.machines}',
         f'--endpoint-network={endpoint_network}',
         f'--service-ports={",".join(map(str, ports))}',
         f'--cloud-controller-manager={cloud_controller}'],
-        lambda: probe.answers('/readyz'), env=docker.environment,
+        lambda: probe.answers('/readyz'), env={'DOCKER_HOST': docker_host},
         listeners=('capi-health',))
 
 

@@ -13,6 +13,7 @@ import shutil
 
 from magnum_capi import errors
 from magnum_capi import folders
+from magnum_capi import progress as progress_
 from magnum_capi_tempest.management import driver_kubeconfig
 from magnum_capi_tempest.management import folder
 from magnum_capi_tempest.management import hosted
@@ -93,19 +94,16 @@ def up(directory, progress, tools=None, port_base=layout.Layout.port_base,
         return plane
 
 
-def down(directory):
+def down(directory, progress=None):
     """Stop the cluster of a folder and remove what it wrote.
 
-    :raises UsageError: the folder holds something else, or a sandbox's
-        cluster.
+    :raises UsageError: the folder holds something else.
     """
     directory = folders.check(directory)
     if directory.is_dir():
         with folder.alone(directory):
-            mine = hosted.record(directory)
-            if mine:
-                hosted.refuse_lent(mine, directory)
-                hosted.sweep(directory)
+            if hosted.record(directory):
+                hosted.sweep(directory, progress or progress_.Progress())
             else:
                 _sweep(directory)
 

@@ -17,11 +17,12 @@ from magnum_capi_tempest.toolchain import programs
 from magnum_capi_tempest.toolchain import store
 
 
-def ensure(names, progress=None) -> dict[str, pathlib.Path]:
+def ensure(names, progress=None, found=None) -> dict[str, pathlib.Path]:
     """Fetch programs, one after the other, each in its pinned version.
 
     :param names: iterable of program names, keys of ``pins.toml``.
     :param progress: gets a message about every step longer than 2 s.
+    :param found: other pins, a :class:`pins.Pins`.
     :returns: absolute path of each.
     :raises UsageError: a name is not pinned; nothing was done.
     :raises EnvironmentProblem: a program can neither be downloaded nor
@@ -30,7 +31,7 @@ def ensure(names, progress=None) -> dict[str, pathlib.Path]:
     """
     names = list(names)
     progress = progress or progress_.Progress()
-    found = pins.load()
+    found = found or pins.load()
     unknown = [n for n in names if n not in found.programs]
     if unknown:
         raise errors.UsageError(
@@ -52,9 +53,12 @@ def _version(program):
     return program.version
 
 
-def describe() -> list[programs.State]:
-    """Which pinned programs are available, and where."""
-    return _resolver(pins.load(), progress_.Silent()).describe()
+def describe(found=None) -> list[programs.State]:
+    """Which pinned programs are available, and where.
+
+    :param found: as of :func:`ensure`.
+    """
+    return _resolver(found or pins.load(), progress_.Silent()).describe()
 
 
 def _resolver(found, progress):

@@ -141,10 +141,15 @@ def module_directory(path: str, version: str,
         raise errors.UsageError(
             f'The Go module {path}@{version} is not pinned',
             where=pins.FILE, hint='Add the module there, with its h1 hash')
+    return module_files(pin, progress)
+
+
+def module_files(pin, progress=None) -> pathlib.Path:
+    """As :func:`module_directory`, of a :class:`pins.Module`."""
     progress = progress or progress_.Progress()
     go = find_go(progress)
     # The pinned hash is checked instead, see pins.toml.
-    env = without_sumdb(environment(go), path)
+    env = without_sumdb(environment(go), pin.path)
     return check_module(pin, _kept(go, pin.name, env, progress))
 
 

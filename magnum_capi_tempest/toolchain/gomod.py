@@ -46,7 +46,7 @@ def write(build, folder: pathlib.Path, go_program, env, progress) -> str:
     :raises CommandFailed: it cannot be downloaded.
     """
     module = build.module
-    source = go.module_directory(module.path, module.version, progress)
+    source = go.module_files(module, progress)
     described = json.loads(processes.run(
         [go_program, 'mod', 'edit', '-json', source / 'go.mod'],
         timeout=_EDIT, cwd='/', env=env))

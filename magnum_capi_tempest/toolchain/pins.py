@@ -206,30 +206,27 @@ def parse(text: str, arch: str) -> Pins:
     :raises EnvironmentProblem: the text is not a valid pins file.
     """
     try:
-        data = tomllib.loads(text)
-        modules = {name: _module(name, h1)
-                   for name, h1 in data.get('modules', {}).items()}
-        builds = modules, data.get('ldflags', {})
-        programs = {n: _program(n, p, builds, arch)
-                    for n, p in data.get('programs', {}).items()}
-        kubernetes = data.get('kubernetes', {})
-        for minor, release in kubernetes.get('releases', {}).items():
-            programs |= {
-                f'{n}-{minor}': _program(f'{n}-{minor}', {
-                    'version': release.get(n, release['kubernetes']),
-                    **p}, builds, arch)
-                for n, p in kubernetes['programs'].items()
-                if minor in p.get('minors', (minor,))}
-        go = data['go']
-        package = GoPackage(
-            go['minimum'], go['package'], go['version'], go['program'],
-            _gib(go['disk_gib']),
-            tuple(go['sha256']))
+        return read(tomllib.loads(text), arch)
     except (KeyError, ValueError) as e:
         raise errors.EnvironmentProblem(
             f'The pins cannot be used: {type(e).__name__} {e}', where=FILE,
             hint='Restore the file from git') from e
-    return Pins(programs, modules, package)
+
+
+def read(data: dict, arch: str) -> Pins:
+    """The pins of a TOML document, see :func:`parse`.
+
+    :raises KeyError, ValueError: it does not describe pins.
+    """
+    modules = {name: _module(name, h1)
+               for name, h1 in data.get('modules', {}).items()}
+    builds = modules, data.get('ldflags', {})
+    programs = {n: _program(n, p, builds, arch)
+                for n, p in data.get('programs', {}).items()}
+    go = data['go']
+    return Pins(programs, modules, GoPackage(
+        go['minimum'], go['package'], go['version'], go['program'],
+        _gib(go['disk_gib']), tuple(go['sha256'])))
 
 
 def _module(name, h1):

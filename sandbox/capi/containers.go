@@ -28,6 +28,9 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
+// ownerLabel is on all containers. Several programs may use one engine.
+const ownerLabel = "io.magnum-capi.owner"
+
 // serverLabel marks a container as a server; its value is the server's id.
 const serverLabel = "io.magnum-capi.server"
 
@@ -52,6 +55,7 @@ const stopSeconds = 20
 // of their ports in Neutron, are attached to the segments of their networks.
 type containers struct {
 	engine   *client.Client
+	owner    string // value of ownerLabel
 	folder   string // of config drives
 	networks *balancers
 
@@ -67,8 +71,8 @@ const changeLocks = 256
 // changeTimeout is the limit for a change of a server.
 const changeTimeout = 2 * time.Minute
 
-func newContainers(engine *client.Client, folder string, networks *balancers) *containers {
-	return &containers{engine: engine, folder: folder, networks: networks, servers: map[string]machineSpec{},
+func newContainers(engine *client.Client, owner, folder string, networks *balancers) *containers {
+	return &containers{engine: engine, owner: owner, folder: folder, networks: networks, servers: map[string]machineSpec{},
 		attached: map[string]bool{}, changing: keymutex.NewHashed(changeLocks)}
 }
 
@@ -120,7 +124,7 @@ func (c *containers) create(ctx context.Context, id string, spec machineSpec, im
 		Name: id,
 		Config: &container.Config{
 			Image: image, Hostname: spec.Name, Tty: true,
-			Labels:  map[string]string{serverLabel: id, serverLabel + ".name": spec.Name},
+			Labels:  map[string]string{ownerLabel: c.owner, serverLabel: id, serverLabel + ".name": spec.Name},
 			Volumes: map[string]struct{}{"/var": {}},
 		},
 		// Like the machines of Cluster API's docker provider.
@@ -243,7 +247,7 @@ func peer(path string) (int32, error) {
 
 func (c *containers) list(ctx context.Context) ([]machineView, error) {
 	found, err := c.engine.ContainerList(ctx, client.ContainerListOptions{All: true,
-		Filters: client.Filters{}.Add("label", serverLabel)})
+		Filters: client.Filters{}.Add("label", serverLabel).Add("label", ownerLabel+"="+c.owner)})
 	if err != nil {
 		return nil, err
 	}

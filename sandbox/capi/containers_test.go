@@ -3,6 +3,8 @@
 package main
 
 import (
+	"context"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -11,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/moby/moby/client"
+
+	"sigs.k8s.io/cluster-api/test/infrastructure/container"
 )
 
 // testEngine answers requests to a container engine on a unix socket.
@@ -48,7 +52,7 @@ func TestTheEngineIsFoundByItsSocket(t *testing.T) {
 }
 
 func TestServersThatCannotBeContainers(t *testing.T) {
-	c := newContainers(testEngine(t, http.NotFoundHandler()), t.TempDir(), nil)
+	c := newContainers(testEngine(t, http.NotFoundHandler()), "/box", t.TempDir(), nil)
 	for problem, server := range map[string]struct {
 		id   string
 		spec machineSpec
@@ -73,7 +77,7 @@ func TestNothingIsLeftOfAServerThatTheEngineRefuses(t *testing.T) {
 		http.Error(rw, `{"message":"no space left on device"}`, http.StatusInternalServerError)
 	}))
 	folder := t.TempDir()
-	c := newContainers(engine, folder, nil)
+	c := newContainers(engine, "/box", folder, nil)
 	_, err := c.put(t.Context(), serverID, machineSpec{Name: "s", ImageProperties: map[string]string{"kube_version": "v1.36.5"},
 		ConfigDrive: map[string][]byte{"openstack/latest/user_data": []byte("secret")}})
 	if err == nil || !strings.Contains(err.Error(), "container of s: ") || !strings.Contains(err.Error(), "no space left") {
@@ -97,6 +101,41 @@ func TestAConfigDriveIsItsOwnersOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 		check(t, "mode of "+path, info.Mode().Perm(), mode)
+	}
+}
+
+// lastRun keeps the input of the last container.
+type lastRun struct {
+	container.Runtime
+	input *container.RunContainerInput
+}
+
+func (r *lastRun) RunContainer(_ context.Context, input *container.RunContainerInput, _ io.Writer) error {
+	r.input = input
+	return nil
+}
+
+func TestMachinesHaveTheirOwnerAsLabel(t *testing.T) {
+	run := &lastRun{}
+	err := labelled{run, "/box"}.RunContainer(t.Context(), &container.RunContainerInput{Labels: map[string]string{"a": "b"}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, "owner", run.input.Labels[ownerLabel], "/box")
+	check(t, "label", run.input.Labels["a"], "b")
+}
+
+func TestServersOfOthersAreNotListed(t *testing.T) {
+	var filters string
+	c := newContainers(testEngine(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		filters = r.URL.Query().Get("filters")
+		_, _ = rw.Write([]byte("[]"))
+	})), "/box", t.TempDir(), nil)
+	if _, err := c.list(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(filters, ownerLabel+"=/box") {
+		t.Errorf("asked for %s", filters)
 	}
 }
 

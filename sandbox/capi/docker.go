@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"strings"
 	"time"
 
@@ -27,8 +29,9 @@ import (
 // The in-memory backend is not served: its multiplexer would listen on all
 // addresses. The reconcilers require one, but only that backend uses it.
 func (p *providers) docker(ctx context.Context) {
-	containers, err := container.NewDockerClient()
+	engine, err := container.NewDockerClient()
 	must(err, "container engine")
+	containers := labelled{engine, p.options.dockerOwner}
 	inMemory := inmemoryruntime.NewManager(newWorkloadScheme())
 	none := &inmemoryserver.WorkloadClustersMux{}
 
@@ -51,6 +54,19 @@ func (p *providers) docker(ctx context.Context) {
 	p.mirrors(ctx)
 }
 
+// labelled gives all containers that it runs their owner's label.
+type labelled struct {
+	container.Runtime
+	owner string
+}
+
+func (o labelled) RunContainer(ctx context.Context, input *container.RunContainerInput, output io.Writer) error {
+	labels := map[string]string{ownerLabel: o.owner}
+	maps.Copy(labels, input.Labels)
+	input.Labels = labels
+	return o.Runtime.RunContainer(ctx, input, output)
+}
+
 // addDockerTypes adds the kinds of the test provider in both versions, which the
 // conversion webhook needs.
 func addDockerTypes(s *runtime.Scheme) error {
@@ -61,7 +77,7 @@ func addDockerTypes(s *runtime.Scheme) error {
 // DOCKER_HOST the containers would run in the user's own engine.
 func checkDockerHost(host string) error {
 	if host == "" {
-		return errors.New("--docker needs DOCKER_HOST, the container engine to use (unix:///path/of/its.sock)")
+		return errors.New("--docker-owner needs DOCKER_HOST, the container engine to use (unix:///path/of/its.sock)")
 	}
 	if !strings.HasPrefix(host, "unix:///") {
 		return fmt.Errorf("DOCKER_HOST: %s is not a socket of this machine (unix:///path/of/its.sock)", host)

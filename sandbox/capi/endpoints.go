@@ -154,12 +154,22 @@ func listenIn(ctx context.Context, space netns.NsHandle, address netip.AddrPort)
 
 // reachFromEngine opens the endpoints also for the engine's containers: the whole
 // network becomes local in the engine's namespace, to which they send what is not
-// theirs. The path is that of the namespace.
+// theirs. Those of an engine in the host's namespace go the host's way. The path
+// is that of the engine's namespace.
 func (e *endpoints) reachFromEngine(path string) error {
-	var err error
-	if e.engine, err = netns.GetFromPath(path); err != nil {
+	host, err := netns.GetFromPath("/proc/self/ns/net")
+	if err != nil {
 		return err
 	}
+	defer host.Close()
+	engine, err := netns.GetFromPath(path)
+	if err != nil {
+		return err
+	}
+	if engine.Equal(host) {
+		return engine.Close()
+	}
+	e.engine = engine
 	link, err := netlink.NewHandleAt(e.engine)
 	if err != nil {
 		return err

@@ -45,7 +45,7 @@ func (p *providers) machines(ctx context.Context, w *workloads) {
 	e, err := newEndpoints(p.options.endpointNetwork)
 	must(err, "--endpoint-network")
 	s := &machineService{}
-	if p.options.docker {
+	if p.options.dockerOwner != "" {
 		engine, err := client.New(client.FromEnv)
 		must(err, "container engine")
 		if !p.options.clusterAPI {
@@ -56,7 +56,7 @@ func (p *providers) machines(ctx context.Context, w *workloads) {
 		must(e.offer(ctx, p.options.bindAddress, p.options.servicePorts), "--service-ports")
 		s.balancers, err = newBalancers(ctx, p.options.machineSocket+".forwarding", e)
 		must(err, "load balancers")
-		s.hypervisor = newContainers(engine, p.options.machineSocket+".drives", s.balancers)
+		s.hypervisor = newContainers(engine, p.options.dockerOwner, p.options.machineSocket+".drives", s.balancers)
 	} else {
 		s.hypervisor = p.inMemory(ctx, w, e)
 	}

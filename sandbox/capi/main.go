@@ -21,7 +21,7 @@
 //     Manifests get their label, owner and phase; nothing is installed. An
 //     addon that names a ClusterResourceSet is Deployed when that is applied.
 //
-//   - With --docker: Cluster API's own test provider, DevCluster and DevMachine
+//   - With --docker-owner: Cluster API's own test provider, DevCluster and DevMachine
 //     with the docker backend. Machines are containers with real nodes, in the
 //     engine that DOCKER_HOST names.
 //
@@ -45,7 +45,7 @@
 // A Kubernetes API (--kubeconfig) with these CRDs: Cluster API v1.14 (core,
 // bootstrap, control plane), Cluster API Provider OpenStack v0.14.6 labelled
 // cluster.x-k8s.io/v1beta1=v1beta1, and HelmRelease and Manifests of
-// addons.stackhpc.com/v1alpha1 with a status subresource; with --docker alone
+// addons.stackhpc.com/v1alpha1 with a status subresource; with --docker-owner alone
 // also those of the test provider. --webhook-cert-dir has tls.crt and tls.key for
 // the webhooks.
 //
@@ -120,7 +120,7 @@ func main() {
 	}
 	p.openStack(ctx)
 	p.addons(ctx)
-	if o.docker && o.machineSocket == "" {
+	if o.dockerOwner != "" && o.machineSocket == "" {
 		p.docker(ctx)
 	}
 
@@ -138,7 +138,7 @@ func newManager(o *options) ctrl.Manager {
 	must(version.CheckKubernetesVersion(restConfig, version.MinimumKubernetesVersionClusterTopology), "management cluster version")
 
 	scheme := newScheme()
-	if o.docker && o.machineSocket == "" {
+	if o.dockerOwner != "" && o.machineSocket == "" {
 		must(addDockerTypes(scheme), "scheme")
 	}
 	// The cache options of the bootstrap provider are the least restrictive

@@ -31,7 +31,7 @@ type options struct {
 	connectionRetry time.Duration
 	syncPeriod      time.Duration
 	concurrency     int
-	docker          bool
+	dockerOwner     string
 	machineSocket   string
 	cloudController string
 	endpointCIDR    string
@@ -64,8 +64,9 @@ func parseOptions() *options {
 		"pause after a failed connection to a workload cluster (Cluster API's own default is 30s)")
 	fs.DurationVar(&o.syncPeriod, "sync-period", 10*time.Minute, "period of the full resync")
 	fs.IntVar(&o.concurrency, "concurrency", 10, "workers of each controller")
-	fs.BoolVar(&o.docker, "docker", false,
-		"machines are containers in the engine that DOCKER_HOST names: those of DevMachine, or with --machine-socket those of the service")
+	fs.StringVar(&o.dockerOwner, "docker-owner", "",
+		"machines are containers in the engine that DOCKER_HOST names, and have this value of the label "+ownerLabel+
+			": those of DevMachine, or with --machine-socket those of the service")
 	fs.StringVar(&o.machineSocket, "machine-socket", "",
 		"unix socket to serve machines on that boot from user data; OpenStackCluster and OpenStackMachine are left to their own provider then")
 	fs.StringVar(&o.cloudController, "cloud-controller-manager", "",
@@ -108,13 +109,13 @@ func (o *options) complete() error {
 	if o.endpointNetwork, err = parseEndpointNetwork(o.endpointCIDR); err != nil {
 		return fmt.Errorf("--endpoint-network: %w", err)
 	}
-	if o.docker {
+	if o.dockerOwner != "" {
 		if err = checkDockerHost(os.Getenv("DOCKER_HOST")); err != nil {
 			return err
 		}
 	}
-	if !o.clusterAPI && !(o.docker && o.machineSocket != "") {
-		return errors.New("--cluster-api=false: only the machine service with --docker runs without Cluster API")
+	if !o.clusterAPI && !(o.dockerOwner != "" && o.machineSocket != "") {
+		return errors.New("--cluster-api=false: only the machine service with --docker-owner runs without Cluster API")
 	}
 	if o.behavioursFile == "" {
 		return nil

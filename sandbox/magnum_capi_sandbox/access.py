@@ -9,7 +9,6 @@ import yaml
 
 from magnum_capi import outfile
 from magnum_capi_sandbox.cloud import configuration
-from magnum_capi_sandbox import machines
 from magnum_capi_sandbox import nodes
 from magnum_capi_sandbox import options as magnum_options
 from magnum_capi_sandbox import spec
@@ -41,7 +40,7 @@ def variables(layout, venv, made_of=nodes.Nodes()) -> dict[str, str]:
     """
     authority = {'OS_CACERT': str(layout.authority)} \
         if layout.authority else {}
-    return of_nodes(layout.directory, made_of) | authority | {
+    return of_nodes(made_of) | authority | {
         'OS_CLIENT_CONFIG_FILE': str(layout.directory / 'clouds.yaml'),
         'OS_CLOUD': 'sandbox',
         'KUBECONFIG': str(layout.kubeconfig),
@@ -53,16 +52,16 @@ def variables(layout, venv, made_of=nodes.Nodes()) -> dict[str, str]:
     }
 
 
-def of_nodes(directory, made_of) -> dict[str, str]:
+def of_nodes(made_of) -> dict[str, str]:
     """Environment variables that describe the nodes.
 
     ``MAGNUM_CAPI_IMAGES`` makes every conformance report say which images
-    it used. ``DOCKER_HOST`` is not set: it would hide the user's own
-    containers.
+    it used. ``DOCKER_HOST`` is not set: the user's own Docker may be another
+    one by now.
     """
     found = {}
     if made_of.real:
-        found['SANDBOX_DOCKER_HOST'] = machines.docker_host(directory)
+        found['SANDBOX_DOCKER_HOST'] = made_of.docker
     if made_of.stand_ins:
         found['MAGNUM_CAPI_IMAGES'] = 'stand-in'
     return found

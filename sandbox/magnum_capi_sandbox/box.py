@@ -105,7 +105,7 @@ class Box:
                 return self._again(found, wish, progress)
             if found:
                 progress.info('Cleaning up after an interrupted start')
-                self._remove()
+                self._remove(progress)
             return self._first(wish, progress)
 
     def _first(self, wish, progress):
@@ -114,7 +114,7 @@ class Box:
                      '--directory or MAGNUM_CAPI_STATE')
         if profiles.get(wish.profile or profiles.DEFAULT).broker:
             backends.check()
-        spec = specs.decided(wish, progress)
+        spec = specs.decided(wish)
         spec = dataclasses.replace(spec, versions=_versions(spec))
         programs, venvs = _prepared(spec, progress)
         with network.allocate(_ports(spec.port_base),
@@ -154,7 +154,7 @@ class Box:
             overlay.add_infrastructure(layout, venvs.cloud)
         self.supervisor.start(services.supervisord(
             layout, venvs.cloud, spec.infrastructure))
-        engine = machines.up(self.directory, spec, self.supervisor, progress)
+        machines.up(self.directory, spec, self.supervisor, progress)
         cloud = deployment.Cloud(layout, spec, venvs, self.supervisor,
                                  programs['helm'])
         if spec.pods:
@@ -163,7 +163,8 @@ class Box:
         else:
             self._in_processes(management.Processes(
                 layout.management, programs, flavors.behaviours(), lock,
-                docker_host=engine, rate_limiting=spec.rate_limiting,
+                docker_host=spec.machines.docker,
+                rate_limiting=spec.rate_limiting,
                 endpoint_network=layout.external_network
                 if spec.openstack else None), cloud, spec, progress)
         access.write(layout, self.passwords())
@@ -177,8 +178,7 @@ class Box:
         The cloud's first requests need it: the catalog has its addresses.
         """
         pods.Pods(
-            layout.management, programs, spec.images,
-            machines.access(self.directory, self.supervisor),
+            layout.management, programs, spec.machines.docker,
             layout.external_network,
             [layout.port(service.name)
              for service in catalog.services(spec.infrastructure)],
@@ -267,7 +267,7 @@ class Box:
         except BaseException as e:
             if isinstance(e, Exception):
                 self._keep_logs(progress)
-            self._remove()
+            self._remove(progress)
             raise
 
     def _keep_logs(self, progress):
@@ -299,10 +299,10 @@ class Box:
             if not unreadable and found is None:
                 progress.info(f'There is no sandbox ({self.directory})')
                 # Programs may have survived the folder.
-                self._remove()
+                self._remove(progress)
                 return
             with progress.step('Sandbox down'):
-                self._remove()
+                self._remove(progress)
 
     def _mine(self) -> specs.Spec | None:
         """The sandbox of the folder, None if that is missing or empty.
@@ -319,13 +319,15 @@ class Box:
                 where=folder)
         return found
 
-    def _remove(self):
+    def _remove(self, progress):
         tempest_run.sweep(self.directory)
         self.supervisor.shutdown()
         if hosted.record(self.directory / 'management'):
-            # A killed run's minikube may still be running.
-            hosted.sweep(self.directory / 'management')
-        machines.down(self.directory, self.supervisor)
+            hosted.sweep(self.directory / 'management', progress)
+        with contextlib.suppress(errors.UsageError):
+            found = specs.load(self.directory)
+            if found:
+                machines.down(self.directory, found.machines, progress)
         if self.directory.exists():
             # The record goes last: it marks the folder as a sandbox's.
             record = self.directory / specs.NAME

@@ -1,90 +1,66 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The container engine of a sandbox's real nodes, and their images."""
+"""The containers of a sandbox's real nodes in the user's Docker."""
 
-import pathlib
-
+from magnum_capi import errors
 from magnum_capi_sandbox import nodes
-from magnum_capi_tempest.toolchain import disk
+from magnum_capi_tempest import dockers
 
-#: Bytes that a cluster of two nodes writes in a few hours, with room for a
-#: third node during an upgrade.
-CLUSTER = 6 * 2**30
-
-#: Bytes of archives loaded per second, on 2 cores.
-SPEED = 40 * 2**20
-
-#: Size of an archive in the engine's store, relative to its own.
-UNPACKED = 2.5
+#: Network of machines of Cluster API's docker provider (DefaultNetwork of
+#: test/infrastructure/docker/internal/docker/manager.go).
+NETWORK = 'kind'
 
 
-def folder(directory):
-    """Folder of the engine of a sandbox."""
-    return directory / 'containers'
+def owner(directory):
+    """Whose the containers are: see :func:`.management.programs.capi`."""
+    return directory / 'management'
 
 
-def docker_host(directory) -> str:
-    """URL of the engine's API, for the variable DOCKER_HOST."""
-    return f'unix://{folder(directory)}/docker.sock'
-
-
-def needs(archives) -> str:
-    """What real nodes will cost, as a message for users; pure.
-
-    :param archives: the archives to load.
-    """
-    size = sum(a.size for a in archives)
-    load = (f'{disk.text(size)} of images to load, which takes about '
-            f'{max(1, round(size / SPEED))} s and '
-            f'{disk.text(int(size * UNPACKED))} of disk; ' if size else '')
-    return (f'Real nodes need: {load}{disk.text(CLUSTER)} of disk and 1 GiB '
-            'of memory for a cluster of two, which takes about 2 minutes on '
-            '2 cores')
-
-
-def up(directory, spec, supervisor, progress) -> str | None:
-    """Start or repair the engine and load its images.
+def up(directory, spec, supervisor, progress):
+    """Prepare Docker for real nodes: images and network.
 
     :param directory: folder of the sandbox.
     :param spec: its :class:`~.spec.Spec`.
     :param supervisor: the sandbox's, which runs.
-    :returns: its URL; None for nodes in memory.
-    :raises EnvironmentProblem: archives or disk space are missing.
+    :raises EnvironmentProblem: Docker does not answer.
+    :raises CommandFailed: an image cannot be pulled.
     """
-    if not spec.machines.real:
-        return None
-    from magnum_capi_tempest import containers
-    from magnum_capi_tempest import images
-    wanted = nodes.needed(
-        images.inventory.read(pathlib.Path(spec.images)),
-        balancers=not spec.openstack)
-    engine = containers.Engine(folder(directory), supervisor)
-    if engine.access() is None:
-        # After the engine was killed, "capi" reconciles every cluster only
-        # when it starts itself. Otherwise no cluster could be deleted until
-        # the next resync after 10 minutes: its load balancer is missing.
+    machines = spec.machines
+    if not machines.real:
+        return
+    docker = dockers.Docker(machines.docker)
+    if not docker.answers():
+        raise errors.EnvironmentProblem(
+            'The Docker of the nodes does not answer', where=docker.host,
+            hint='Start it again')
+    progress.info('A cluster of two real nodes needs 1 GiB of memory and '
+                  '6 GiB of disk, and takes about 2 minutes on 2 cores')
+    if not machines.stand_ins:
+        for version in machines.kubernetes:
+            docker.pull(nodes.PUBLISHED[version], progress)
+    if not spec.openstack:
+        docker.add_network(NETWORK, owner(directory))
+    if not docker.containers(owner(directory)):
+        # They may have gone with the Docker that ran them. "capi" looks for
+        # them when it starts; otherwise no cluster could be deleted until the
+        # next resync after 10 minutes: its load balancer is missing.
         supervisor.stop('capi')
         if spec.openstack:
-            # When Nova starts, it boots the servers that have gone with it.
+            # When Nova starts, it boots the servers that have gone.
             supervisor.stop('nova')
-    access = engine.up(progress)
-    new = access.missing(wanted)
-    progress.info(needs(new))
-    disk.require(int(sum(a.size for a in new) * UNPACKED) + CLUSTER,
-                 [engine.layout.store], 'real nodes',
-                 'MAGNUM_CAPI_CONTAINERS_DIR')
-    access.load(wanted, progress)
-    return docker_host(directory)
 
 
-def access(directory, supervisor):
-    """How to use the running engine, None if there is none."""
-    from magnum_capi_tempest import containers
-    return containers.Engine(folder(directory), supervisor).access()
+def down(directory, machines, progress):
+    """Remove the containers of a sandbox.
 
-
-def down(directory, supervisor):
-    """Stop the engine and every container, if there are any."""
-    if folder(directory).exists():
-        from magnum_capi_tempest import containers
-        containers.Engine(folder(directory), supervisor).down()
+    :param machines: its :class:`~.nodes.Nodes`.
+    """
+    if not machines.real:
+        return
+    docker = dockers.Docker(machines.docker)
+    if docker.answers():
+        docker.remove(owner(directory))
+    else:
+        progress.info(
+            f'The Docker of the nodes ({docker.host}) does not answer: if it '
+            'has containers of this sandbox, they stay')

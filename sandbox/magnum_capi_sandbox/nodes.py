@@ -3,27 +3,32 @@
 """The kinds of nodes that workload clusters have: in memory, or containers.
 
 *memory*: objects in an in-memory API server; they exist at once and run no
-pods. *docker*: containers in which kubeadm makes real nodes, in the sandbox's
-own engine, with images from archives.
+pods. *docker*: containers in the user's Docker, in which kubeadm makes real
+nodes.
 """
 
 import dataclasses
 import re
 
 from magnum_capi import errors
+from magnum_capi_tempest import dockers
 
 MEMORY, DOCKER = 'memory', 'docker'
 
 KINDS = (MEMORY, DOCKER)
 
-#: Minor versions of Kubernetes to make if there is no archive.
-MINORS = ('1.36',)
+#: Repository of kind's node images; the tag is the version of Kubernetes.
+REPOSITORY = 'kindest/node'
 
-#: Repository of the image of control planes' load balancers.
-LOAD_BALANCER = 'kindest/haproxy'
-
-#: Serves traffic between nodes, for tests.
-WORKLOAD = 'e2e-test-images/agnhost'
+#: Node images that kind publishes, by version, as Cluster API's docker
+#: provider pins them (preBuiltMappings of test/infrastructure/kind/mapper.go
+#: in kubernetes-sigs/cluster-api v1.14.0).
+PUBLISHED = {
+    'v1.35.5': f'{REPOSITORY}:v1.35.5@sha256:ce977ae6d65918d0b58a5f8b5e940429'
+               'c2ce42fa3a5619ec2bbc60b949c0ac95',
+    'v1.36.1': f'{REPOSITORY}:v1.36.1@sha256:3489c7674813ba5d8b1a9977baea8a6e'
+               '553784dab7b84759d1014dbd78f7ebd5',
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,19 +36,16 @@ class Nodes:
     """What the nodes of a sandbox's clusters are.
 
     :param kind: one of :data:`KINDS`.
-    :param images: folder of the archives, empty for nodes in memory.
+    :param docker: the Docker of the containers, as in DOCKER_HOST.
     :param kubernetes: versions for which there are machines, oldest first,
         ``v1.34.9``.
-    :param stand_ins: whether any image is not the published one.
-    :param workload_image: reference of an image in every node that serves
-        HTTP, empty when there is none.
+    :param stand_ins: whether the images are not the published ones.
     """
 
     kind: str = MEMORY
-    images: str = ''
+    docker: str = ''
     kubernetes: tuple[str, ...] = ()
     stand_ins: bool = False
-    workload_image: str = ''
 
     @property
     def real(self) -> bool:
@@ -62,83 +64,34 @@ def glance_images(nodes) -> dict[str, dict]:
             for v in nodes.kubernetes}
 
 
-def wanted(kind, directory, progress) -> Nodes:
+def wanted(kind, servers=False) -> Nodes:
     """The nodes that a user wants, checked to be possible here.
 
+    The images are those of kind, unless Docker has stand-ins.
+
     :param kind: one of :data:`KINDS`, or None.
-    :param directory: folder of image archives; None: the default one, where
-        missing archives are made.
-    :raises UsageError: archives for nodes in memory.
-    :raises EnvironmentProblem: containers cannot run here, or archives are
-        missing in a folder that was named; its hint has the command that
-        makes them.
+    :param servers: whether they are servers of Nova, which boot with
+        cloud-init.
+    :raises EnvironmentProblem: there is no Docker, or its images have no
+        cloud-init.
     """
     if kind != DOCKER:
-        if directory is not None:
-            raise errors.UsageError(
-                '--images is not used by nodes in memory', where=directory,
-                hint='Add --nodes docker')
         return Nodes()
-    # Imported here: nodes in memory do not need them.
-    from magnum_capi_tempest import containers
-    problem = containers.problem()
-    if problem:
+    docker = dockers.find()
+    made = docker.stand_ins(REPOSITORY)
+    if servers and not made:
         raise errors.EnvironmentProblem(
-            f'Real nodes cannot run here: {problem}',
-            hint='Omit --nodes docker to have nodes in memory')
-    if directory is None:
-        from magnum_capi_tempest import images
-        images.provide(_minors(images.inventory.read(None)), images.NODES,
-                       progress)
-    return described(archives(directory))
-
-
-def archives(directory):
-    """The inventory of a folder with archives for at least one minor version.
-
-    :param directory: None: the default folder.
-    :raises EnvironmentProblem: there is none, or something is missing.
-    """
-    from magnum_capi_tempest import images
-    found = images.inventory.read(directory)
-    return images.require(found.directory, _minors(found), images.NODES)
+            'Docker has no node image with cloud-init, which boots servers',
+            where=docker.host, last_seen='the published images have none',
+            hint='In the source tree run: tools/offline/images.sh load; or '
+                 'omit --infrastructure openstack')
+    return Nodes(DOCKER, docker.host,
+                 tuple(sorted(made or PUBLISHED, key=_number)), bool(made))
 
 
 def minor(version) -> str:
     """``v1.34.9`` -> ``1.34``."""
     return '.'.join(version.lstrip('v').split('.')[:2])
-
-
-def described(inventory) -> Nodes:
-    """The nodes that an inventory allows; pure."""
-    machines = inventory.of_kind('node')
-    workload = sorted(
-        r for a in inventory.of_set('node') for r in a.references
-        if WORKLOAD in r)
-    return Nodes(
-        DOCKER, str(inventory.directory),
-        tuple(sorted({a.kubernetes for a in machines}, key=_number)),
-        inventory.stand_in, workload[-1] if workload else '')
-
-
-def needed(inventory, balancers) -> tuple:
-    """The archives that the engine must have; pure.
-
-    :param balancers: whether load balancers are containers, too.
-    """
-    return tuple(
-        a for a in inventory.archives.values()
-        if a.kind == 'node'
-        or balancers and any(LOAD_BALANCER in r for r in a.references))
-
-
-def _minors(inventory):
-    """Minor versions of the machines of an inventory, oldest first."""
-    from magnum_capi_tempest import images
-    # Archives of an older checkout may have minors without recipes by now.
-    minors = sorted({minor(a.kubernetes) for a in inventory.of_kind('node')}
-                    & {*images.recipes.minors()})
-    return tuple(minors) or MINORS
 
 
 def _number(version):

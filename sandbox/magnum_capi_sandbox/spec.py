@@ -27,7 +27,6 @@ from magnum_capi_sandbox import prerequisites
 from magnum_capi_sandbox import profiles
 from magnum_capi_sandbox import releases
 from magnum_capi_tempest.management import hosted
-from magnum_capi_tempest.management import pods
 from magnum_capi_tempest.management import standalone
 from magnum_capi_tempest import resources
 
@@ -56,7 +55,6 @@ class Spec:
     :param clash: also install :data:`CLASH`, with its configuration, and
         :data:`OWN`.
     :param nodes: one of :data:`.nodes.KINDS`.
-    :param images: folder of image archives for real nodes.
     :param rate_limiting: Cluster API's own, see
         :func:`.management.programs.capi`.
     :param magnum: release or path of Magnum, see :func:`.magnum_wheel.find`.
@@ -79,7 +77,6 @@ class Spec:
     discovery_filter: bool = False
     clash: bool = False
     nodes: str | None = None
-    images: str | None = None
     rate_limiting: bool = False
     magnum: str | None = None
     infrastructure: str | None = None
@@ -149,23 +146,18 @@ def checked(wish: Spec, progress) -> Spec:
         wish,
         chart=wish.chart and str(chart(wish.chart)),
         install=tuple(map(drivers.requirement, wish.install)),
-        magnum_conf=tuple(str(options.check(f)) for f in wish.magnum_conf),
-        images=wish.images and str(pathlib.Path(wish.images).absolute()))
+        magnum_conf=tuple(str(options.check(f)) for f in wish.magnum_conf))
     if not wish.magnum:
         return found
     release = magnum_wheel.find(wish.magnum, progress)
     return dataclasses.replace(found, magnum=release.wheel or release.name)
 
 
-def decided(wish: Spec, progress) -> Spec:
+def decided(wish: Spec) -> Spec:
     """A checked wish in which nothing is left open.
 
-    Missing archives of images for real nodes are made, unless a folder of
-    them is named.
-
     :raises UsageError: the wishes contradict each other.
-    :raises EnvironmentProblem: this machine cannot run such nodes, or
-        archives are missing in the folder that is named.
+    :raises EnvironmentProblem: this machine cannot run such nodes.
     """
     kind = _infrastructure(wish)
     where = _management(wish, kind)
@@ -173,13 +165,11 @@ def decided(wish: Spec, progress) -> Spec:
     if wish.nodes == nodes_.DOCKER:
         charts.check(path, kind)
     machines = nodes_.wanted(
-        wish.nodes, wish.images and pathlib.Path(wish.images), progress)
-    if where == hosted.BACKEND:
-        pods.check(machines.images, None if wish.images else progress)
+        wish.nodes, servers=kind == infrastructure.OPENSTACK)
     return dataclasses.replace(
         wish, profile=wish.profile or profiles.DEFAULT, chart=str(path),
         port_base=wish.port_base or layouts.DEFAULT_PORT_BASE,
-        nodes=machines.kind, images=machines.images,
+        nodes=machines.kind,
         magnum=wish.magnum or releases.NEWEST.name,
         infrastructure=kind, management=where, machines=machines)
 

@@ -152,7 +152,6 @@ def _config(box, order, artifact_dir=None, etc=folder.ETC):
     fixture = {
         'marks': usable_drivers.marks(box, names),
         'value_overlay': OVERLAY,
-        'workload_image': spec.machines.workload_image,
     } | (
         access.of_clash() if spec.clash else {}) | dict(order.fixture)
     options = {'discovery_fixture': str(
@@ -216,7 +215,7 @@ def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
     env['TMPDIR'] = str(box.directory / 'tmp')
     # Not the sandbox's own mark: "up" ends everything that has that one.
     env[runmarks.MARK] = str(workspace)
-    env |= access.of_nodes(box.directory, spec.machines)
+    env |= access.of_nodes(spec.machines)
     # A sandbox may stand for months, and a run logs a megabyte a minute.
     log = workspace / 'tempest.log'
     with contextlib.suppress(FileNotFoundError):

@@ -11,7 +11,7 @@ import testtools
 TOP = pathlib.Path(__file__).parents[2]
 
 #: An import of the room that runs containers, or of what asks for them.
-_ENGINE = re.compile('^from (magnum_capi_tempest import containers|'
+_ENGINE = re.compile('^from (tools.offline import containers|'
                      'tests.system.nodes import real_nodes)$', re.M)
 
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 
-# Starts and stops a container engine on a bare machine; see engine.py.
+# Starts and stops a container engine on a bare machine; see containers/__main__.py.
 
 set -euo pipefail
 
@@ -12,4 +12,4 @@ prepare run
 if [[ ${1-} == up && " $* " != *' --help '* && $EUID -eq 0 ]]; then
     packages nodes
 fi
-exec python "$TOP/tools/offline/engine.py" "$@"
+PYTHONPATH=$TOP exec python -P -m tools.offline.containers "$@"

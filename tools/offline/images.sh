@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 
-# Builds and checks image archives on a bare machine; see images.py.
+# Builds and checks image archives on a bare machine; see images/__main__.py.
 
 set -euo pipefail
 
@@ -12,4 +12,4 @@ prepare run
 if [[ ${1-} == build && " $* " != *' --help '* && $EUID -eq 0 ]]; then
     packages nodes
 fi
-exec python "$TOP/tools/offline/images.py" "$@"
+PYTHONPATH=$TOP exec python -P -m tools.offline.images "$@"

@@ -75,14 +75,9 @@ class Up(_OfSandbox, base.Command):
         parser.add_argument(
             '--management', choices=standalone.BACKENDS,
             help='where Cluster API runs: processes of this machine, or pods '
-                 'in minikube, in the engine of --nodes docker, with '
+                 'in minikube, in the Docker of --nodes docker, with '
                  '--infrastructure openstack (default: '
                  f'{standalone.BACKENDS[0]})')
-        parser.add_argument(
-            '--images', type=pathlib.Path, metavar='DIR',
-            help='folder with all image archives, for --nodes docker '
-                 '(default: a folder in the cache, where missing archives '
-                 'are built)')
         magnum = parser.add_mutually_exclusive_group()
         magnum.add_argument(
             '--magnum', metavar='RELEASE',
@@ -323,8 +318,8 @@ def add_nodes(parser):
     parser.add_argument(
         '--nodes', choices=nodes.KINDS,
         help='kind of cluster nodes: simulated in memory, ready at once and '
-             'without pods, or containers of a separate engine, which needs '
-             f'root (default: {nodes.MEMORY})')
+             'without pods, or containers in your Docker '
+             f'(default: {nodes.MEMORY})')
     parser.add_argument(
         '--infrastructure', choices=infrastructure.KINDS,
         help='infrastructure of the clusters: machines and networks simulated '

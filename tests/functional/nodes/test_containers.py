@@ -19,20 +19,23 @@ from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi import progress
 from magnum_capi import waiting
-from magnum_capi_tempest import containers
-from magnum_capi_tempest.containers import cgroups
-from magnum_capi_tempest.containers import engine
-from magnum_capi_tempest.containers import host
-from magnum_capi_tempest.images import archive
-from magnum_capi_tempest.images import layer
-from magnum_capi_tempest.images import recipes
+from magnum_capi_tempest import dockers
 from magnum_capi_tempest import listeners
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest.toolchain import go
 from magnum_capi_tempest.toolchain import pins
+from tools.offline import containers
+from tools.offline.containers import cgroups
+from tools.offline.containers import engine
+from tools.offline.containers import host
+from tools.offline.images import archive
+from tools.offline.images import layer
+from tools.offline.images import loading
+from tools.offline.images import recipes
+from tools.offline import pins as offline
 
-SCRIPT = (pathlib.Path(__file__).parents[3] / 'tools' / 'offline'
-          / 'engine.py')
+#: In the folder of the repository.
+SCRIPT = ('-m', 'tools.offline.containers')
 
 IMAGE = 'example.org/listener:1'
 #: A published port that no program of this project uses.
@@ -82,8 +85,13 @@ class _Base(testtools.TestCase):
     @classmethod
     def up(cls):
         access = cls.engine.up(progress.Silent())
-        access.load([cls.archive], progress.Silent())
+        cls.load(access)
         return access
+
+    @classmethod
+    def load(cls, access):
+        loading.load([cls.archive], dockers.Docker(access.docker_host),
+                     progress.Silent())
 
     def client(self, access):
         client = access.client()
@@ -227,7 +235,7 @@ class RunningTest(_Base):
         self.addCleanup(other.down)
         access = other.up(progress.Silent())
         self.assertNotEqual(self.access.network, access.network)
-        access.load([self.archive], progress.Silent())
+        self.load(access)
         self.assertEqual('1', self.ask(
             self.run_container(access))['Pid'].strip())
 
@@ -271,7 +279,7 @@ class LifeTest(_Base):
     def test_ctrl_c_in_the_middle_of_a_start(self):
         before = self.traces()
         command = subprocess.Popen(
-            [sys.executable, SCRIPT, 'up', '--directory',
+            [sys.executable, *SCRIPT, 'up', '--directory',
              self.engine.layout.directory],
             env={**os.environ, engine.STORE_VARIABLE:
                  str(self.engine.layout.store)},
@@ -301,7 +309,7 @@ class RuntimeTest(testtools.TestCase):
     def test_go(self):
         found = go.find_go()
         env = go.environment(found)
-        folder = pins.load().programs['runc-nores'].build.path
+        folder = offline.load().programs['runc-nores'].build.path
         for command in (['vet', './...'], ['test', './...']):
             processes.run([found, *command], timeout=600, env=env,
                           cwd=folder, merge=True)

@@ -17,13 +17,13 @@ import testtools
 
 from magnum_capi import processes
 from magnum_capi import waiting
-from magnum_capi_tempest.images import inventory
-from magnum_capi_tempest.images import recipes
 from magnum_capi_tempest import toolchain
-from magnum_capi_tempest.toolchain import pins
+from tools.offline.images import inventory
+from tools.offline.images import recipes
+from tools.offline import pins
 
-COMMAND = (sys.executable, pathlib.Path(__file__).parents[3]
-           / 'tools' / 'offline' / 'images.py')
+#: In the folder of the repository.
+COMMAND = (sys.executable, '-m', 'tools.offline.images')
 
 
 def build(directory):
@@ -85,11 +85,12 @@ class TestNames(testtools.TestCase):
     """Programs are only built for this with MAGNUM_CAPI_LONG."""
 
     def program(self, name):
-        state, = (s for s in toolchain.describe() if s.program == name)
+        state, = (s for s in toolchain.describe(pins.load())
+                  if s.program == name)
         if state.state != 'ready' and not os.environ.get('MAGNUM_CAPI_LONG'):
             self.skipTest(f'{name} is not built, and MAGNUM_CAPI_LONG is not '
                           'set')
-        return toolchain.ensure([name])[name]
+        return toolchain.ensure([name], found=pins.load())[name]
 
     def references(self, minor):
         return {reference for r in recipes.load().values()

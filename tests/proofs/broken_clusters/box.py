@@ -3,16 +3,11 @@
 """A sandbox with real nodes, and a Magnum user's clusters in it."""
 
 import contextlib
-import pathlib
 import secrets
 
-import docker
-
-from magnum_capi import errors
-from magnum_capi_sandbox import machines
 from magnum_capi_tempest.conformance.run import kubeconfigs
 from magnum_capi_tempest.conformance.run import runs
-from magnum_capi_tempest import containers
+from magnum_capi_tempest import dockers
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import resources
 from tests.functional import cloud
@@ -25,22 +20,13 @@ MADE, GONE = 900, 600
 
 
 class Box(boxes.Box):
-    """A sandbox, with the image archives of the folder ``IMAGES``."""
+    """A sandbox with real nodes."""
 
     port_base = 33000
 
     def __init__(self):
-        images = proofs.setting('IMAGES')
-        super().__init__(
-            nodes='docker', images=pathlib.Path(images) if images else None,
-            install=(str(resources.find('drivers/k8s_capi_v1')),))
-
-    def up(self):
-        problem = containers.problem()
-        if problem:
-            raise errors.EnvironmentProblem(
-                f'Real nodes cannot run here: {problem}')
-        super().up()
+        super().__init__(nodes='docker', install=(
+            str(resources.find('drivers/k8s_capi_v1')),))
 
     def user(self, _cloud=None):
         """A connection of the user, for the conformance run."""
@@ -71,11 +57,6 @@ class Box(boxes.Box):
     @contextlib.contextmanager
     def machines(self, target):
         """Yield :class:`.breaks.Machines` of a cluster."""
-        client = docker.DockerClient(
-            base_url=machines.docker_host(self.sandbox.directory))
-        try:
-            with kubeconfigs.access(target, self.user) as access:
-                yield breaks.Machines(
-                    client, kube.Client(access.kubeconfig))
-        finally:
-            client.close()
+        docker = dockers.Docker(self.sandbox.spec().machines.docker)
+        with kubeconfigs.access(target, self.user) as access:
+            yield breaks.Machines(docker, kube.Client(access.kubeconfig))

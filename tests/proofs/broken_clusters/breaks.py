@@ -7,7 +7,6 @@ A machine is a container here. Scripts in it do what root on a node could do,
 and stopping it corresponds to switching it off.
 """
 
-from magnum_capi import errors
 from magnum_capi import waiting
 
 _FLANNEL = '/apis/apps/v1/namespaces/kube-flannel/daemonsets'
@@ -38,12 +37,12 @@ _FILL = 'head -c 240M /dev/zero > /var/lib/kubelet/full || true'
 class Machines:
     """The machines of one cluster, and its API.
 
-    :param client: docker.DockerClient of the engine.
+    :param docker: :class:`magnum_capi_tempest.dockers.Docker`.
     :param writer: ``kube.Client`` of the cluster.
     """
 
-    def __init__(self, client, writer):
-        self._client = client
+    def __init__(self, docker, writer):
+        self._docker = docker
         self.writer = writer
 
     def names(self, worker=None):
@@ -56,18 +55,13 @@ class Machines:
     def run(self, name, script):
         """Run a shell script on a machine.
 
-        :raises MagnumCapiError: it failed.
+        :raises CommandFailed: it failed.
         """
-        code, said = self._client.containers.get(name).exec_run(
-            ['sh', '-c', script])
-        if code:
-            raise errors.MagnumCapiError(
-                f'A script failed on the machine with exit code {code}',
-                where=name, last_seen=said.decode(errors='replace')[-500:])
+        self._docker.run('exec', name, 'sh', '-c', script, timeout=600)
 
     def off(self, name):
         """Switch a machine off, as a power cut would."""
-        self._client.containers.get(name).kill()
+        self._docker.run('kill', name)
 
     def wait_node(self, name, kind, statuses):
         """Wait until a condition of a node has one of these statuses."""

@@ -8,7 +8,6 @@ kubeconfig, and kubectl. Every wait has a timeout and reports the last state.
 
 import json
 import os
-import unittest
 
 import requests
 
@@ -19,10 +18,12 @@ from magnum_capi_sandbox import access
 from magnum_capi_sandbox.cloud import environment
 from magnum_capi_sandbox import machines
 from magnum_capi_sandbox import nodes
-from magnum_capi_tempest import containers
-from magnum_capi_tempest import images
+from magnum_capi_tempest import dockers
 from magnum_capi_tempest import toolchain
 from tests.functional import cloud
+
+#: Serves HTTP.
+WORKLOAD = 'registry.k8s.io/e2e-test-images/agnhost:2.56'
 
 #: Seconds for a cluster of two nodes on two busy cores.
 PATIENCE = 900
@@ -63,18 +64,16 @@ def answer(url) -> str:
         return found.text
 
 
-def require(minors, kinds):
-    """The inventory of image archives.
+def problem() -> str | None:
+    """Why there cannot be servers that are containers, None if there can.
 
-    :raises unittest.SkipTest: containers cannot run, or an archive is missing.
+    They need Docker, and the images of ``tools/offline/images.sh load``.
     """
-    problem = containers.problem()
-    if problem:
-        raise unittest.SkipTest(f'No containers here: {problem}')
     try:
-        return images.require(None, minors, kinds)
+        nodes.wanted(nodes.DOCKER, servers=True)
     except errors.EnvironmentProblem as e:
-        raise unittest.SkipTest(str(e)) from None
+        return str(e)
+    return None
 
 
 class Cloud:
@@ -121,16 +120,13 @@ class Cloud:
 
     def containers(self, name='') -> list[str]:
         """Names of the containers in the engine, or of their servers."""
-        import docker
-        client = docker.DockerClient(
-            base_url=machines.docker_host(self.box.directory), timeout=600)
-        try:
-            names = [c.labels.get('io.magnum-capi.server.name', c.name)
-                     for c in client.containers.list(
-                         all=True, ignore_removed=True)]
-            return sorted(n for n in names if name in n)
-        finally:
-            client.close()
+        docker = dockers.Docker(self.made_of.docker)
+        lines = docker.run(
+            'ps', '--all', '--filter', f'label={dockers.OWNER}='
+            f'{machines.owner(self.box.directory)}', '--format',
+            '{{.Label "io.magnum-capi.server.name"}} {{.Names}}').splitlines()
+        return sorted(n for n in (line.split()[0] for line in lines)
+                      if name in n)
 
 
 class Cluster:
@@ -197,7 +193,7 @@ class Cluster:
     def serve(self):
         """Run a serving pod on every node; wait for all and for DNS."""
         _SERVERS['spec']['template']['spec']['containers'][0]['image'] = \
-            self.cloud.made_of.workload_image
+            WORKLOAD
         for wanted in (_SERVERS, _SERVICE):
             self.run('apply', '-f', '-', stdin=json.dumps(wanted))
         for namespace, what in (('default', 'daemonset/servers'),

@@ -18,13 +18,13 @@ import testtools
 
 from magnum_capi import processes
 from magnum_capi import waiting
-from magnum_capi_tempest.containers import layout
-from magnum_capi_tempest import images
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.management import deployments
 from magnum_capi_tempest import runmarks
 from tests.functional import boxes
 from tests.system.nodes import real_nodes
+from tools.offline.containers import layout
+from tools.offline import images
 
 COMMAND = [sys.executable, '-m', 'magnum_capi.cli.main', 'management']
 

@@ -16,9 +16,11 @@ import testtools
 
 from magnum_capi import progress
 from magnum_capi import waiting
-from magnum_capi_tempest import containers
-from magnum_capi_tempest.images import inventory
+from magnum_capi_tempest import dockers
 from tests.functional import boxes
+from tools.offline import containers
+from tools.offline.images import inventory
+from tools.offline.images import loading
 
 # Like kubeadm in Cluster API's docker provider: eviction would check the
 # host's disk, and the control group is the node's own.
@@ -72,7 +74,9 @@ class NodeTest(testtools.TestCase):
             pathlib.Path(temporary.path) / 'run')
         cls.addClassCleanup(cls.engine.down)
         cls.access = cls.engine.up(progress.Silent())
-        cls.access.load(cls.inventory.of_kind('node'), progress.Silent())
+        loading.load(cls.inventory.of_kind('node'),
+                     dockers.Docker(cls.access.docker_host),
+                     progress.Silent())
 
     def setUp(self):
         super().setUp()

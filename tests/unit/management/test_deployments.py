@@ -36,6 +36,17 @@ class Api:
         return self.answers.get(path)
 
 
+def api_with(*names):
+    """An API whose only Deployments are available.
+
+    :param names: (namespace, name) of each.
+    """
+    items = [deployment(name) for _, name in names]
+    for item, (namespace, _) in zip(items, names, strict=True):
+        item['metadata']['namespace'] = namespace
+    return Api({'/apis/apps/v1/deployments': {'items': items}})
+
+
 class ParseTest(testtools.TestCase):
 
     def test_available(self):

@@ -13,8 +13,7 @@ from magnum_capi_tempest.management import hosted
 from magnum_capi_tempest.management import layout
 from magnum_capi_tempest.management import pods
 
-DOCKER = types.SimpleNamespace(environment={
-    'DOCKER_HOST': 'unix:///c/docker.sock', 'NO_PROXY': '10.213.0.0/16'})
+DOCKER = 'unix:///d.sock'
 
 
 class PodsTest(testtools.TestCase):
@@ -23,7 +22,7 @@ class PodsTest(testtools.TestCase):
         super().setUp()
         self.pods = pods.Pods(
             layout.Layout(pathlib.Path('/run/x'), '127.80.0.1', 30000),
-            {name: f'/bin/{name}' for name in pods.TOOLS}, '/images', DOCKER,
+            {name: f'/bin/{name}' for name in pods.TOOLS}, DOCKER,
             '198.18.8.0/21', [30000, 30774], '/cache/127.80.lock')
         self.done = []
 
@@ -31,10 +30,8 @@ class PodsTest(testtools.TestCase):
         self.useFixture(fixtures.MockPatchObject(where, name, value))
 
     def test_machine_service_follows_the_kinds_that_it_reads(self):
-        def up(directory, options, progress, tools, docker):
-            self.assertIs(DOCKER, docker)
-            self.assertEqual(('openstack', pathlib.Path('/images')),
-                             (options.infrastructure, options.images))
+        def up(directory, progress, tools, docker):
+            self.assertEqual(DOCKER, docker)
             self.done.append('minikube')
             return hosted.Cluster(directory / 'kubeconfig', ())
 

@@ -95,7 +95,7 @@ def a_spec(**changes) -> spec.Spec:
     """What a sandbox is that was made without any wish, and is up."""
     return dataclasses.replace(spec.Spec(
         profile='embedded', chart='/c', port_base=25000, nodes='memory',
-        images='', magnum='2026.2', infrastructure='memory',
+        magnum='2026.2', infrastructure='memory',
         management='processes', network='127.77', ready=True,
         versions=dict(VERSIONS)), **changes)
 

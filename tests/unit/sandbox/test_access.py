@@ -3,7 +3,6 @@
 import configparser
 import dataclasses
 import json
-import pathlib
 import shlex
 
 import fixtures
@@ -64,7 +63,7 @@ class AccessTest(testtools.TestCase):
             'magnum.template.keeps-driver', 'magnum.cluster.failed-polled',
             'network.service.balancer', 'network.service.volume')
         servers = {'infrastructure': infrastructure.OPENSTACK}
-        real = nodes.Nodes(nodes.DOCKER, '/i', ())
+        real = nodes.Nodes(nodes.DOCKER, 'unix:///d', ())
         for wanted, kept, not_kept in (
                 ({'magnum': '2025.1'}, (), (keeps, polled)),
                 ({'magnum': '2025.2'}, (), (keeps, polled)),
@@ -105,7 +104,7 @@ class AccessTest(testtools.TestCase):
         (self.layout.directory / 'seeded.json').write_text(json.dumps(
             {**samples.SEEDED, 'images': images}))
         return self.tempest_conf(machines=nodes.Nodes(
-            nodes.DOCKER, '/i', versions, **values))['magnum_capi']
+            nodes.DOCKER, 'unix:///d', versions, **values))['magnum_capi']
 
     def test_real_nodes_are_upgraded_by_one_minor(self):
         for versions, upgraded_to in (
@@ -126,12 +125,10 @@ class AccessTest(testtools.TestCase):
 
     def test_stand_ins_are_reported(self):
         self.assertEqual({'SANDBOX_DOCKER_HOST':
-                          'unix:///box/containers/docker.sock',
-                          'MAGNUM_CAPI_IMAGES': 'stand-in'},
-                         access.of_nodes(pathlib.Path('/box'), nodes.Nodes(
-                             nodes.DOCKER, stand_ins=True)))
-        self.assertEqual({}, access.of_nodes(
-            pathlib.Path('/box'), nodes.Nodes()))
+                          'unix:///d', 'MAGNUM_CAPI_IMAGES': 'stand-in'},
+                         access.of_nodes(nodes.Nodes(
+                             nodes.DOCKER, 'unix:///d', stand_ins=True)))
+        self.assertEqual({}, access.of_nodes(nodes.Nodes()))
 
     def test_clouds(self):
         access.write(self.layout, samples.PASSWORDS)

@@ -17,9 +17,7 @@ from magnum_capi_sandbox import box as boxes
 from magnum_capi_sandbox.cloud import environment
 from magnum_capi_sandbox import locks
 from magnum_capi_sandbox import profiles
-from magnum_capi_tempest.management import dockers
 from magnum_capi_tempest.management import folder
-from magnum_capi_tempest.management import hosted
 from magnum_capi_tempest import resources
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest import supervision
@@ -103,8 +101,8 @@ class FolderTest(_Base):
         samples.save(self.box.directory, ready=False, management='minikube')
         plane = self.box.directory / 'management'
         plane.mkdir()
-        folder.write(plane, hosted.Options().record
-                     | {'docker': dockers.LENT})
+        folder.write(plane, {'backend': 'minikube', 'ready': False,
+                             'docker': 'unix:///nowhere'})
         self.assert_down_ends_orphan_of('management')
 
     def test_down_ends_the_tests_of_a_killed_run(self):
@@ -201,7 +199,6 @@ class SpecTest(_Base):
          'magnum is 2026.1, not 2025.1'),
         ({'magnum': '/x.whl'}, {'magnum': '2026.1'}, 'not 2026.1'),
         ({}, {'nodes': 'docker'}, 'nodes is memory, not docker'),
-        ({}, {'images': '/images'}, 'images is none, not /images'),
         ({}, {'management': 'minikube'}, 'management is processes'),
         ({}, {'infrastructure': 'openstack'}, 'infrastructure is memory'),
         ({}, {'install': ('x',)}, 'install is none, not x'),
@@ -224,7 +221,7 @@ class SpecTest(_Base):
         """It goes on to what costs time."""
         have = {'profile': 'full', 'port_base': 26000, 'install': ('x',),
                 'discovery_filter': True, 'clash': True, 'nodes': 'docker',
-                'images': str(self.base), 'magnum': '2026.1',
+                'magnum': '2026.1',
                 'magnum_conf': (self.conf(),), 'rate_limiting': True}
         self.versions_are(samples.VERSIONS)
         samples.save(self.box.directory, **have)

@@ -16,7 +16,7 @@ class InfrastructureTest(testtools.TestCase):
     def test_openstack_is_refused_with_the_profile_full(self):
         self.assertRaises(
             errors.UsageError, spec.decided,
-            spec.Spec('full', infrastructure=infrastructure.OPENSTACK), None)
+            spec.Spec('full', infrastructure=infrastructure.OPENSTACK))
 
     def test_its_environment_is_another_one(self):
         self.assertNotEqual(

@@ -3,108 +3,81 @@
 import pathlib
 import types
 
-import fixtures
 import testtools
 
 from magnum_capi import errors
 from magnum_capi import progress
 from magnum_capi_sandbox import machines
 from magnum_capi_sandbox import nodes
-from magnum_capi_tempest import containers
-from magnum_capi_tempest import images
-from tests.unit.sandbox import archives
+from tests.unit import docker_program
 from tests.unit.sandbox import samples
 
-
-class Engine:
-    """The engine, on paper."""
-
-    def __init__(self, directory, done):
-        self.directory = directory
-        self.done = done
-        self.there = []
-        self.layout = types.SimpleNamespace(store=directory)
-
-    def access(self):
-        return self if 'up' in self.done else None
-
-    def up(self, progress):
-        self.done.append('up')
-        return self
-
-    def load(self, wanted, progress):
-        self.done.append([a.name for a in wanted])
-        self.there += wanted
-
-    def missing(self, wanted):
-        return [a for a in wanted if a not in self.there]
-
-    def down(self):
-        self.done.append('down')
+BOX = pathlib.Path('/box')
+LABEL = 'label=io.magnum-capi.owner=/box/management'
 
 
 class MachinesTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.directory = pathlib.Path(
-            self.useFixture(fixtures.TempDir()).path)
-        self.done, self.free = [], 1 << 50
-        self.wanted = archives.inventory(
-            archives.node('v1.34.9', size=1 << 30),
-            archives.image('haproxy', 'kindest/haproxy:v1', size=1 << 20))
-        for thing, name, value in (
-                (containers, 'Engine', lambda d, s: self.engine),
-                (images, 'inventory', archives.Reader(lambda: self.wanted)),
-                (machines.disk, 'require', self.require)):
-            self.useFixture(fixtures.MockPatchObject(thing, name, value))
-        self.engine = Engine(self.directory, self.done)
-        self.asked, self.stopped = [], []
-        self.supervisor = types.SimpleNamespace(stop=self.stopped.append)
+        self.docker = self.useFixture(docker_program.Docker(**{
+            'network ls': '', 'network create': '', 'ps': '', 'rm': '',
+            'pull': ''}))
+        self.stopped = []
 
-    def require(self, need, paths, what, moved_by):
-        self.asked.append(need)
-        if need > self.free:
-            raise errors.EnvironmentProblem('No disk space', hint=moved_by)
+    def machines(self, stand_ins=False):
+        return nodes.Nodes(nodes.DOCKER, docker_program.HOST,
+                           tuple(nodes.PUBLISHED), stand_ins)
 
-    def up(self, kind=nodes.DOCKER):
-        return machines.up(self.directory, samples.a_spec(
-            nodes=kind, images='/images',
-            machines=nodes.Nodes(kind, '/images')), self.supervisor,
+    def up(self, found=None, **changes):
+        machines.up(BOX, samples.a_spec(
+            machines=found or self.machines(), **changes),
+            types.SimpleNamespace(stop=self.stopped.append),
             progress.Silent())
 
-    def test_nodes_in_memory_need_no_engine(self):
-        self.assertIsNone(self.up(nodes.MEMORY))
-        machines.down(self.directory, None)
-        self.assertEqual([], self.done)
+    def pulled(self):
+        return [line.split()[-1] for line in self.docker.asked
+                if line.startswith('pull')]
 
-    def test_machines_and_load_balancer_are_loaded(self):
-        self.assertEqual(
-            f'unix://{self.directory}/containers/docker.sock', self.up())
-        self.assertEqual(['up', ['node-v1.34.9', 'haproxy']], self.done)
+    def test_nodes_in_memory_need_no_docker(self):
+        self.up(nodes.Nodes())
+        machines.down(BOX, nodes.Nodes(), progress.Silent())
+        self.assertEqual(([], []), (self.docker.asked, self.stopped))
 
-    def test_controllers_look_again_at_clusters_of_a_lost_engine(self):
+    def test_published_images_are_pulled_by_digest(self):
         self.up()
-        self.up()
-        self.assertEqual(['capi'], self.stopped)
-        self.done.clear()
-        self.up()
-        self.assertEqual(['capi', 'capi'], self.stopped)
+        self.assertEqual([*nodes.PUBLISHED.values()], self.pulled())
+        self.assertIn('network create --label '
+                      f'{LABEL.partition("=")[2]} kind', self.docker.asked)
 
-    def test_nothing_is_loaded_without_room(self):
-        self.free = 1 << 30
-        error = self.assertRaises(errors.EnvironmentProblem, self.up)
-        self.assertEqual('MAGNUM_CAPI_CONTAINERS_DIR', error.hint)
-        self.assertEqual(['up'], self.done)
+    def test_stand_ins_are_there(self):
+        self.up(self.machines(stand_ins=True))
+        self.assertEqual([], self.pulled())
 
-    def test_less_room_is_needed_for_images_that_are_there(self):
-        self.up()
-        self.up()
-        self.assertEqual(
-            [machines.CLUSTER, True],
-            [self.asked[1], self.asked[0] > self.asked[1] + (1 << 30)])
+    def test_servers_have_the_networks_of_the_cloud(self):
+        self.up(infrastructure='openstack')
+        self.assertFalse([x for x in self.docker.asked if 'create' in x])
 
-    def test_down_ends_the_engine_that_is_there(self):
-        (self.directory / 'containers').mkdir()
-        machines.down(self.directory, None)
-        self.assertEqual(['down'], self.done)
+    def test_who_makes_containers_looks_again_when_all_have_gone(self):
+        for infrastructure, stopped in (
+                ('memory', ['capi']), ('openstack', ['capi', 'nova'])):
+            self.stopped.clear()
+            self.up(infrastructure=infrastructure)
+            self.assertEqual(stopped, self.stopped)
+        self.stopped.clear()
+        self.docker.answer(ps='c1')
+        self.up()
+        self.assertEqual([], self.stopped)
+
+    def test_docker_has_ended(self):
+        self.docker.answer(version=None)
+        e = self.assertRaises(errors.EnvironmentProblem, self.up)
+        self.assertIn(docker_program.HOST, str(e))
+        machines.down(BOX, self.machines(), progress.Silent())
+        self.assertFalse([x for x in self.docker.asked if 'rm' in x])
+
+    def test_down_removes_the_containers_of_this_sandbox(self):
+        self.docker.answer(ps='c1\n')
+        machines.down(BOX, self.machines(), progress.Silent())
+        self.assertIn(f'ps --all --quiet --filter {LABEL}', self.docker.asked)
+        self.assertIn('rm --force --volumes c1', self.docker.asked)

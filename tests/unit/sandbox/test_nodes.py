@@ -1,111 +1,59 @@
 # SPDX-License-Identifier: Apache-2.0
 
-import pathlib
+import re
 
-import fixtures
 import testtools
 
 from magnum_capi import errors
 from magnum_capi_sandbox import nodes
-from magnum_capi_tempest import containers
-from magnum_capi_tempest import images
-from tests.unit.sandbox import archives
-
-
-class DescribedTest(testtools.TestCase):
-
-    def test_versions_are_in_the_order_of_numbers(self):
-        found = nodes.described(archives.inventory(
-            archives.node('v1.34.10'), archives.node('v1.34.9'),
-            archives.node('v1.9.1')))
-        self.assertEqual(('v1.9.1', 'v1.34.9', 'v1.34.10'),
-                         found.kubernetes)
-
-    def test_one_stand_in_makes_all_of_it_stand_ins(self):
-        real = archives.node('v1.34.9', stand_in=False)
-        made = archives.image('agnhost', 'e2e-test-images/agnhost:2.56')
-        self.assertFalse(nodes.described(
-            archives.inventory(real)).stand_ins)
-        self.assertTrue(nodes.described(
-            archives.inventory(real, made)).stand_ins)
-
-    def test_the_workload_is_in_the_nodes(self):
-        made = archives.image(
-            'agnhost', 'registry.k8s.io/e2e-test-images/agnhost:2.56')
-        self.assertEqual(
-            'registry.k8s.io/e2e-test-images/agnhost:2.56',
-            nodes.described(archives.inventory(made)).workload_image)
-
-    def test_the_engine_gets_machines_and_the_load_balancer(self):
-        for balancers, more in ((True, ['haproxy']), (False, [])):
-            found = nodes.needed(archives.inventory(
-                archives.node('v1.34.9'), archives.image('pause', 'x/pause:3'),
-                archives.image('haproxy', 'docker.io/kindest/haproxy:v1')),
-                balancers)
-            self.assertEqual(['node-v1.34.9', *more], [a.name for a in found])
+from tests.unit import docker_program
 
 
 class WantedTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.asked = []
-        self.made = []
-        self.inventory = archives.inventory(archives.node('v1.36.5'))
-        for name, value in (
-                ('inventory', archives.Reader(lambda: self.inventory)),
-                ('provide', self.provide), ('require', self.require)):
-            self.useFixture(fixtures.MockPatchObject(images, name, value))
-        self.problem(None)
-
-    def require(self, folder, minors, purpose):
-        self.asked.append(minors)
-        return self.inventory
-
-    def provide(self, minors, purpose, progress):
-        self.made.append((minors, purpose))
-
-    def wanted(self, kind, directory=None):
-        return nodes.wanted(kind, directory, None)
-
-    def problem(self, text):
-        self.useFixture(fixtures.MockPatchObject(
-            containers, 'problem', lambda: text))
+        self.docker = self.useFixture(docker_program.Docker(
+            **{'image ls': ''}))
 
     def test_nodes_are_in_memory_by_default(self):
         for kind in (None, nodes.MEMORY):
-            found = self.wanted(kind)
+            found = nodes.wanted(kind)
             self.assertEqual((nodes.Nodes(), False), (found, found.real))
+        self.assertEqual([], self.docker.asked)
 
-    def test_archives_for_nodes_in_memory(self):
+    def test_a_machine_without_docker_says_so_in_one_line(self):
+        self.docker.answer(version=None)
         e = self.assertRaises(
-            errors.UsageError, self.wanted, None, pathlib.Path('/i'))
-        self.assertIn('--nodes docker', str(e))
-
-    def test_a_host_without_containers_says_so_in_one_line(self):
-        self.problem('containers need root, and this is another user')
-        e = self.assertRaises(
-            errors.EnvironmentProblem, self.wanted, nodes.DOCKER)
-        self.assertIn('need root', str(e))
+            errors.EnvironmentProblem, nodes.wanted, nodes.DOCKER)
+        self.assertIn('Docker does not answer', str(e))
         self.assertNotIn('\n', str(e))
-        self.assertEqual(([], []), (self.made, self.asked))
 
-    def test_what_there_are_machines_of_must_be_whole(self):
-        self.inventory = archives.inventory(
-            archives.node('v1.36.5'), archives.node('v1.35.8'),
-            # Of an older checkout; nothing makes these any more.
-            archives.node('v1.20.15'))
-        found = self.wanted(nodes.DOCKER)
-        self.assertEqual([('1.35', '1.36')], self.asked)
-        self.assertEqual([(('1.35', '1.36'), images.NODES)], self.made)
-        self.assertEqual(('v1.20.15', 'v1.35.8', 'v1.36.5'),
-                         found.kubernetes)
+    def test_images_are_those_that_kind_publishes(self):
+        self.assertEqual(
+            nodes.Nodes(nodes.DOCKER, docker_program.HOST,
+                        ('v1.35.5', 'v1.36.1')),
+            nodes.wanted(nodes.DOCKER))
 
-    def test_without_machines_the_newest_are_made(self):
-        self.inventory = archives.inventory()
-        self.wanted(nodes.DOCKER)
-        self.assertEqual([(nodes.MINORS, images.NODES)], self.made)
+    def test_stand_ins_in_docker_are_used_and_told(self):
+        self.docker.answer(**{'image ls': 'v1.36.10\nv1.36.5\nv1.9.1\n'})
+        found = nodes.wanted(nodes.DOCKER, servers=True)
+        self.assertEqual((('v1.9.1', 'v1.36.5', 'v1.36.10'), True),
+                         (found.kubernetes, found.stand_ins))
+        self.assertIn('label=io.magnum-capi.stand-in', self.docker.asked[-1])
 
-    def test_nothing_is_made_in_a_folder_that_is_named(self):
-        self.wanted(nodes.DOCKER, pathlib.Path('/i'))
-        self.assertEqual(([], [('1.36',)]), (self.made, self.asked))
+    def test_servers_need_cloud_init(self):
+        e = self.assertRaises(errors.EnvironmentProblem, nodes.wanted,
+                              nodes.DOCKER, servers=True)
+        self.assertIn('cloud-init', str(e))
+
+
+class PublishedTest(testtools.TestCase):
+
+    def test_two_minors_by_digest(self):
+        """So that an upgrade has two ends."""
+        self.assertEqual(['1.35', '1.36'],
+                         [nodes.minor(v) for v in nodes.PUBLISHED])
+        for version, reference in nodes.PUBLISHED.items():
+            self.assertTrue(re.fullmatch(
+                f'kindest/node:{version}@sha256:[0-9a-f]{{64}}', reference))

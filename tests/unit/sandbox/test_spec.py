@@ -12,7 +12,6 @@ from magnum_capi import errors
 from magnum_capi_sandbox import nodes
 from magnum_capi_sandbox import prerequisites
 from magnum_capi_sandbox import spec
-from magnum_capi_tempest.management import pods
 from magnum_capi_tempest import resources
 from tests.unit.sandbox import samples
 
@@ -29,10 +28,9 @@ class SavedTest(testtools.TestCase):
         for changes in ({}, {'ready': False}, {
                 'install': ('/drivers/x', 'y>=1'), 'clash': True,
                 'magnum_conf': ('/x.conf',), 'discovery_filter': True,
-                'nodes': 'docker', 'images': '/images',
-                'machines': nodes.Nodes(
-                    nodes.DOCKER, '/images', ('v1.33.13', 'v1.34.9'), True,
-                    'x:1'), 'management': 'minikube'}):
+                'nodes': 'docker', 'machines': nodes.Nodes(
+                    nodes.DOCKER, 'unix:///d', ('v1.33.13', 'v1.34.9'), True),
+                'management': 'minikube'}):
             saved = samples.save(self.directory, **changes)
             self.assertEqual(saved, spec.load(self.directory))
             self.assertEqual(0o600, self.file.stat().st_mode & 0o777)
@@ -78,7 +76,7 @@ class WishTest(testtools.TestCase):
             self.useFixture(fixtures.TempDir()).path).resolve()
 
     def test_no_wish_is_a_default_sandbox(self):
-        found = spec.decided(spec.checked(spec.Spec(), None), None)
+        found = spec.decided(spec.checked(spec.Spec(), None))
         self.assertEqual(
             samples.a_spec(chart=str(spec.chart(None)), versions={},
                            network='', ready=False), found)
@@ -94,12 +92,12 @@ class WishTest(testtools.TestCase):
         self.addCleanup(os.chdir, os.getcwd())
         os.chdir(self.base)
         found = spec.checked(spec.Spec(
-            chart=pathlib.Path('.'), magnum_conf=('x.conf',), images='.',
+            chart=pathlib.Path('.'), magnum_conf=('x.conf',),
             install=('driver', 'x>=1')), None)
         base = str(self.base)
         self.assertEqual(
-            (base, (f'{base}/x.conf',), base, (f'{base}/driver', 'x>=1')),
-            (found.chart, found.magnum_conf, found.images, found.install))
+            (base, (f'{base}/x.conf',), (f'{base}/driver', 'x>=1')),
+            (found.chart, found.magnum_conf, found.install))
 
     def test_chart_that_is_none(self):
         e = self.assertRaises(errors.UsageError, spec.chart, self.base)
@@ -137,12 +135,12 @@ class InfrastructureTest(testtools.TestCase):
                            ({'install': ('x',),
                              'infrastructure': 'memory'}, 'memory')):
             self.assertEqual(kind, spec.decided(
-                spec.Spec(**wish), None).infrastructure)
+                spec.Spec(**wish)).infrastructure)
 
     def test_where_it_cannot_be_had(self):
         e = self.assertRaises(
             errors.UsageError, spec.decided,
-            spec.Spec(install=('x',), profile='full'), None)
+            spec.Spec(install=('x',), profile='full'))
         self.assertIn('need the services load-balancer.', str(e))
 
 
@@ -150,23 +148,18 @@ class ManagementTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.asked = []
         self.useFixture(fixtures.MockPatchObject(
-            pods, 'check', lambda *a: self.asked.append(a)))
-        self.useFixture(fixtures.MockPatchObject(
-            nodes, 'wanted', lambda kind, *a: nodes.Nodes(
-                kind or 'memory', '/images')))
+            nodes, 'wanted', lambda kind, servers: nodes.Nodes(
+                kind or 'memory', f'unix:///{servers}')))
 
     def decided(self, **wish):
-        return spec.decided(spec.Spec(**wish), 'progress')
+        return spec.decided(spec.Spec(**wish))
 
-    def test_minikube_needs_its_archives(self):
-        """They are made, but not in a folder that is named."""
-        for images, make in ((None, 'progress'), ('/images', None)):
-            self.assertEqual('minikube', self.decided(
-                management='minikube', images=images, nodes='docker',
-                infrastructure='openstack').management)
-            self.assertEqual(('/images', make), self.asked.pop())
+    def test_minikube_with_servers(self):
+        found = self.decided(management='minikube', nodes='docker',
+                             infrastructure='openstack')
+        self.assertEqual(('minikube', 'unix:///True'),
+                         (found.management, found.machines.docker))
 
     def test_minikube_makes_only_servers_that_are_containers(self):
         for wish in ({'infrastructure': 'memory', 'nodes': 'docker'},

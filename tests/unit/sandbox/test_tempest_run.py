@@ -59,14 +59,12 @@ class PrepareTest(_Base):
             'driver', self.config(self.prepare())['magnum_capi'])
 
     def test_what_the_sandbox_has_is_reported(self):
-        self.spec = samples.a_spec(clash=True, machines=nodes.Nodes(
-            workload_image='x:1'))
+        self.spec = samples.a_spec(clash=True)
         found = self.config(self.prepare(driver='k8s_x'))['magnum_capi']
         fixture = option_files.discovery_fixture(found['discovery_fixture'])
         self.assertEqual(
-            ('k8s_capi_disabled_v1', 'operators', 'x:1'),
-            (fixture.disabled_driver, fixture.value_overlay,
-             fixture.workload_image))
+            ('k8s_capi_disabled_v1', 'operators'),
+            (fixture.disabled_driver, fixture.value_overlay))
         # It is that one's description that counts.
         self.described.assert_called_once_with(self.box, 'k8s_x')
 

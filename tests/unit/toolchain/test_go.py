@@ -17,6 +17,7 @@ from magnum_capi_tempest.toolchain import gobin
 from magnum_capi_tempest.toolchain import pins
 from magnum_capi_tempest.toolchain import store
 from tests.unit.toolchain import base
+from tools.offline import pins as offline
 
 # Answers "go env" and writes what it was called with.
 FAKE = '''
@@ -205,7 +206,7 @@ class TestGo(base.TestCase):
     def make(self, **kwargs):
         (self.folder / 'work').mkdir(exist_ok=True)
         self.out = self.folder / 'work' / 'runc-nores'
-        build.make(pins.load().programs['runc-nores'], self.out,
+        build.make(offline.load().programs['runc-nores'], self.out,
                    self.progress, free=lambda path: 2**33, **kwargs)
 
     def test_build(self):
@@ -222,7 +223,7 @@ class TestGo(base.TestCase):
         source.mkdir()
         for name in 'go.mod', 'go.sum':
             (source / name).write_text('module m\n')
-        self.patch(go, 'module_directory', lambda *args: source)
+        self.patch(go, 'module_files', lambda *args: source)
         out = self.folder / 'made' / 'etcd'
         out.parent.mkdir()
         for does in ':', 'echo "require x v9.9.9" >> go.mod':
@@ -279,7 +280,7 @@ class TestGo(base.TestCase):
 
     def test_cold_and_warm_builds_need_different_room(self):
         self.fake()
-        program = pins.load().programs['runc-nores']
+        program = offline.load().programs['runc-nores']
         self.make(warm=True)
         for warm, free in ((False, build.COLD - 1),
                            (True, build.WARM - 1)):

@@ -9,6 +9,7 @@ from magnum_capi_tempest.toolchain import go
 from magnum_capi_tempest.toolchain import gomod
 from magnum_capi_tempest.toolchain import pins
 from tests.unit.toolchain import base
+from tools.offline import pins as offline
 
 MODULE = pins.Module('example.org/m', 'v1.2.3', 'h1:zip')
 KUBERNETES = pins.Module('k8s.io/kubernetes', 'v1.36.5', 'h1:zip')
@@ -72,7 +73,7 @@ class TestWrite(base.TestCase):
         (self.source / 'go.sum').write_text('example.org/d v1.0.0 h1:d=\n')
         for file in self.source.iterdir():
             file.chmod(0o444)
-        self.patch(go, 'module_directory', lambda *args: self.source)
+        self.patch(go, 'module_files', lambda *args: self.source)
         self.go = base.script(
             self.folder / 'go', f'''
 if [ "$3" = -json ]; then
@@ -102,7 +103,7 @@ fi''')
             self.made('go.sum'))
 
     def test_our_own_sources(self):
-        self.write(folder='go/coredns')
+        self.write(folder='go/openstack-providers')
 
         self.assertIn('package main\n', self.made('main.go'))
 
@@ -123,7 +124,7 @@ fi''')
 class TestSums(base.TestCase):
 
     def test_as_in_a_real_go_sum(self):
-        folder = pins.load().programs['runc-nores'].build.path
+        folder = offline.load().programs['runc-nores'].build.path
         text = (folder / 'go.sum').read_text()
         h1 = text.split()[2]
         module = pins.Module('github.com/moby/sys/capability', 'v0.4.0', h1)

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+
+from unittest import mock
+
+from magnum_capi_tempest.toolchain import download
+from tests.unit.offline import commands
+from tests.unit.offline.images import base
+from tools.offline.images import build
+from tools.offline.images import inventory
+from tools.offline.images import recipes
+
+
+class TestCommands(base.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.home = self.folder()
+        path = self.home / 'pause.tar'
+        path.write_bytes(b'abc')
+        self.inventory = inventory.Inventory(self.home, {
+            'pause': base.archive('pause', path=path,
+                                  sha256=download.digest(path))})
+        inventory.write(self.inventory)
+        patcher = mock.patch.object(recipes, 'load', return_value={
+            'pause': base.recipe('pause'), 'proxy-1.34': base.recipe(
+                'proxy-1.34', kubernetes='v1.34.9')})
+        self.addCleanup(patcher.stop)
+        patcher.start()
+
+    def run_command(self, command, *argv):
+        return commands.run(
+            'images', command, '--directory', self.home, *argv)
+
+    def test_build(self):
+        with mock.patch.object(build, 'build',
+                               return_value=self.inventory) as made:
+            code, out = self.run_command(
+                'build', '--kubernetes', '1.34', '--only', 'a', 'b')
+
+        self.assertEqual((self.home, ['a', 'b'], ['1.34']),
+                         made.call_args.args[:3])
+        self.assertEqual(
+            (0, f'1 image archives in {self.home}, 3 B\n'), (code, out))
+
+    def test_check_of_whole_ones(self):
+        with mock.patch.dict(recipes.load.return_value) as known:
+            del known['proxy-1.34']
+            self.assertEqual(
+                (0, 'intact: pause: 1, 3 B\n'
+                    f'1 image archives in {self.home} are intact\n'),
+                self.run_command('check'))
+
+    def test_check_names_missing_and_broken(self):
+        (self.home / 'pause.tar').write_bytes(b'')
+        for argv in (), ('--kubernetes', '1.34'):
+            self.assertEqual(
+                (1, 'broken: pause: it has 0 bytes instead of 3\n'
+                    'missing: proxy-1.34\n'),
+                self.run_command('check', *argv))

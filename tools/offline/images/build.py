@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Makes image archives: programs, layers, archives, one after the other.
+
+An archive gets its name when it is complete, and the inventory is written
+after each one, so archives made before Ctrl-C or a full disk are kept. One
+process at a time works in a folder.
+"""
+
+import contextlib
+import dataclasses
+import functools
+import pathlib
+import tempfile
+import time
+import tomllib
+
+from magnum_capi import errors
+from magnum_capi import progress as progress_
+from magnum_capi_tempest import toolchain
+from magnum_capi_tempest.toolchain import disk
+from magnum_capi_tempest.toolchain import download
+from magnum_capi_tempest.toolchain import leftovers
+from magnum_capi_tempest.toolchain import lock
+from tools.offline.images import archive
+from tools.offline.images import assemble
+from tools.offline.images import inventory
+from tools.offline.images import kicbase
+from tools.offline.images import layers
+from tools.offline.images import node
+from tools.offline.images import plan as plan_
+from tools.offline.images import recipes as recipes_
+from tools.offline import pins
+
+#: What makes images other than plain stacks of layers.
+BUILDERS = {'node': node, 'kicbase': kicbase}
+
+#: Raise it when the same inputs give other archives.
+_FORMAT = 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Order:
+    """The argument of a builder's ``make(order, out, progress)``.
+
+    :param programs: absolute path in the image -> the program's file.
+    :param archives: images to bake in, :class:`.inventory.Archive`.
+    :param layers: function from a layer's name to its tar file.
+    :param work: an empty folder, removed afterwards.
+    """
+
+    recipe: recipes_.Recipe
+    programs: dict
+    archives: tuple
+    layers: object
+    work: pathlib.Path
+
+
+def build(directory=None, names=None, minors=None, progress=None):
+    """Make the archives that are missing or out of date.
+
+    :param directory: the folder; by default as in :mod:`.inventory`.
+    :param names: see :func:`.plan.choose`.
+    :param minors: of Kubernetes; all by default.
+    :returns: the :class:`.inventory.Inventory` of the folder.
+    :raises UsageError: a name or minor is unknown, or the folder has
+        something else in it; nothing was done.
+    :raises EnvironmentProblem: something is missing, or the disk is full.
+    :raises CommandFailed: a build failed.
+    """
+    progress = progress or progress_.Progress()
+    directory = pathlib.Path(
+        directory or inventory.default_directory()).absolute()
+    recipes = recipes_.load()
+    chosen = plan_.choose(recipes, names, minors)
+    with _writing(directory), lock.hold(
+            directory / 'lock', 'makes images', progress):
+        return _Maker(directory, recipes, progress).make(chosen)
+
+
+class _Maker:
+
+    def __init__(self, directory, recipes, progress):
+        self._directory = directory
+        self._recipes = recipes
+        self._progress = progress
+
+    def make(self, chosen):
+        for left in self._directory.glob('tmp-*'):
+            leftovers.end(left)
+            leftovers.remove(left)
+        self._announce(chosen)
+        for recipe in chosen:
+            self._one(recipe)
+        self._forget()
+        return inventory.read(self._directory)
+
+    def _announce(self, chosen):
+        wanted = {p for r in chosen for p in r.programs.values()}
+        there = {s.program for s in toolchain.describe(pins.load())
+                 if s.state == 'ready'}
+        todo = plan_.plan(
+            chosen, wanted - there,
+            inventory.read(self._directory).archives, _measured())
+        for line in _words(todo):
+            self._progress.info(line)
+        disk.require(todo.size + todo.scratch, [self._directory],
+                     'the image archives', inventory.VARIABLE)
+
+    def _one(self, recipe):
+        programs = toolchain.ensure(
+            dict.fromkeys(recipe.programs.values()), self._progress,
+            pins.load())
+        files = {path: programs[name]
+                 for path, name in recipe.programs.items()}
+        have = inventory.read(self._directory)
+        bakes = tuple(have.archives[r.name]
+                      for r in plan_.baked(recipe, self._recipes))
+        parts = {'format': str(_FORMAT), **{
+            f'program {path}': _digest(file, file.stat().st_mtime_ns)
+            for path, file in files.items()}}
+        for name in recipe.layers():
+            parts[f'layer {name}'] = self._layer(name).sha256
+        for one in bakes:
+            parts[f'archive {one.name}'] = one.sha256
+        parts.update(_sources(recipe))
+        key = plan_.key(recipe, parts)
+        old = have.archives.get(recipe.name)
+        if old and old.key == key and inventory.quick_fault(old) is None:
+            return
+        with tempfile.TemporaryDirectory(
+                prefix='tmp-', dir=self._directory) as work, \
+                self._progress.step(f'image {recipe.name}'):
+            self._write(recipe, files, bakes, key, pathlib.Path(work))
+
+    def _write(self, recipe, files, bakes, key, work):
+        begin = time.monotonic()
+        out = work / 'archive.tar'
+        if recipe.builder:
+            (work / 'scratch').mkdir()
+            order = Order(recipe, files, bakes,
+                          lambda name: self._layer(name).file,
+                          work / 'scratch')
+            BUILDERS[recipe.builder].make(order, out, self._progress)
+        else:
+            assemble.write(recipe, files, self._layer, work, out)
+        image_id = archive.image_id(out)
+        if image_id is None:
+            raise errors.EnvironmentProblem(
+                f'The result for {recipe.name} is not an image archive',
+                where=out, hint='This is a bug in its recipe or builder')
+        path = self._directory / f'{recipe.name}.tar'
+        made = inventory.Archive(
+            recipe.name, path, recipe.references, recipe.kind, recipe.set,
+            recipe.kubernetes, recipe.version, image_id,
+            download.digest(out), out.stat().st_size, True, key,
+            round(time.monotonic() - begin, 1), self._contents(recipe))
+        out.replace(path)
+        have = inventory.read(self._directory)
+        inventory.write(dataclasses.replace(
+            have, archives={**have.archives, recipe.name: made}))
+
+    def _layer(self, name):
+        return layers.ensure(
+            name, self._directory / 'layers', self._progress)
+
+    def _contents(self, recipe):
+        known = pins.load().programs
+        contents = {p: known[p].version for p in recipe.programs.values()}
+        for name in recipe.layers():
+            contents[f'layer {name}'] = self._layer(name).sha256
+        return contents
+
+    def _forget(self):
+        """Drop archives that no recipe makes any more."""
+        have = inventory.read(self._directory)
+        kept = {n: a for n, a in have.archives.items()
+                if n in self._recipes}
+        if kept != have.archives:
+            inventory.write(dataclasses.replace(have, archives=kept))
+        for name in have.archives.keys() - kept.keys():
+            have.archives[name].path.unlink(missing_ok=True)
+
+
+def _sources(recipe):
+    """Digests of the builder and of the project's files that it uses."""
+    if not recipe.builder:
+        return {}
+    found = {}
+    for name in (*recipe.sources, f'{recipe.builder}.py'):
+        top = pathlib.Path(__file__).parent / name
+        files = [top] if top.is_file() else sorted(top.rglob('*'))
+        for file in files:
+            if file.is_file() and '__pycache__' not in file.parts:
+                found[f'file {name} {file.relative_to(top)}'] = \
+                    download.digest(file)
+    return found
+
+
+@functools.cache
+def _digest(file, mtime_ns):
+    return download.digest(file)
+
+
+@functools.cache
+def _measured():
+    return tomllib.loads((recipes_.FOLDER / 'measured.toml').read_text(
+        encoding='utf-8'))
+
+
+def _words(todo):
+    """The plan as readable lines."""
+    total = len(todo.recipes)
+    if not todo.missing and not todo.programs:
+        return [f'{total} image archives: all exist, checking whether they '
+                'are up to date']
+    return [f'{total} image archives, {len(todo.missing)} of them missing; '
+            f'{len(todo.programs)} programs to build first',
+            f'about {max(1, round(todo.seconds / 60))} min on two cores, '
+            f'{disk.text(todo.size)} of disk for the archives, '
+            f'{disk.text(todo.scratch)} more temporarily; programs need '
+            "space in Go's caches"]
+
+
+def _refuse_others(directory):
+    """Refuse a folder with foreign files."""
+    if (directory / inventory.FILE).exists():
+        return
+    # Before the first archive there is no inventory.
+    others = [path for path in directory.iterdir()
+              if path.name not in ('lock', 'layers')
+              and not path.name.startswith('tmp-')]
+    if others:
+        raise errors.UsageError(
+            'The folder contains something other than image archives',
+            where=directory, last_seen=others[0].name,
+            hint='Name a new or empty folder, or one with archives that this '
+            'project has made')
+
+
+@contextlib.contextmanager
+def _writing(directory):
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        _refuse_others(directory)
+        yield
+    except OSError as e:
+        raise errors.EnvironmentProblem(
+            f'Cannot make image archives: {e}', where=directory,
+            hint='Free some space or choose another folder with '
+                 f'{inventory.VARIABLE}') from e
