@@ -37,13 +37,14 @@ from tools.offline import pins as offline
 #: In the folder of the repository.
 SCRIPT = ('-m', 'tools.offline.containers')
 
-IMAGE = 'example.org/listener:1'
 #: A published port that no program of this project uses.
 PORT = 29876
 
 
-class _Base(testtools.TestCase):
+class EngineTest(testtools.TestCase):
     """One folder with an image for all tests of a class."""
+
+    IMAGE = 'example.org/listener:1'
 
     @classmethod
     def setUpClass(cls):
@@ -68,7 +69,7 @@ class _Base(testtools.TestCase):
 
     @classmethod
     def make_archive(cls):
-        recipe = recipes.Recipe('listener', (IMAGE,), '1',
+        recipe = recipes.Recipe('listener', (cls.IMAGE,), '1',
                                 entrypoint=('/listener',),
                                 command=('serve',))
         inside, out = cls.folder / 'layer.tar', cls.folder / 'listener.tar'
@@ -101,7 +102,7 @@ class _Base(testtools.TestCase):
     def run_container(self, access, **kwargs):
         client = self.client(access)
         container = client.containers.run(
-            IMAGE, detach=True, network='kind', **kwargs)
+            self.IMAGE, detach=True, network='kind', **kwargs)
         container.reload()
         return container
 
@@ -141,7 +142,7 @@ class _Base(testtools.TestCase):
             'containerd': pathlib.Path('/opt/containerd').exists()}
 
 
-class RunningTest(_Base):
+class RunningTest(EngineTest):
     """One engine for all tests of the class."""
 
     @classmethod
@@ -240,7 +241,7 @@ class RunningTest(_Base):
             self.run_container(access))['Pid'].strip())
 
 
-class LifeTest(_Base):
+class LifeTest(EngineTest):
 
     def setUp(self):
         super().setUp()
@@ -272,7 +273,7 @@ class LifeTest(_Base):
         again = self.engine.up(progress.Silent())
         client = self.client(again)
         self.assertEqual([], client.containers.list(all=True))
-        self.assertEqual([IMAGE], client.images.list()[0].tags)
+        self.assertEqual([self.IMAGE], client.images.list()[0].tags)
         self.engine.down()
         self.assertEqual(before, self.traces())
 

@@ -64,22 +64,11 @@ class Inventory:
     directory: pathlib.Path
     archives: dict
 
-    @property
-    def stand_in(self) -> bool:
-        """Whether any of them is not the upstream project's own."""
-        return any(a.stand_in for a in self.archives.values())
-
     def of_kind(self, kind, kubernetes=None) -> tuple[Archive, ...]:
         """Archives of a kind, optionally of one release."""
         return tuple(
             a for a in self.archives.values() if a.kind == kind
             and kubernetes in (None, a.kubernetes))
-
-    def of_set(self, name, kubernetes=None) -> tuple[Archive, ...]:
-        """Archives of a set: those of no release and of the given one."""
-        return tuple(
-            a for a in self.archives.values() if a.set == name
-            and a.kubernetes in (None, kubernetes))
 
     def verify(self) -> dict[str, str]:
         """Read all archives; returns name -> what is wrong with it."""

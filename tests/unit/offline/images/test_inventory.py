@@ -43,13 +43,9 @@ class TestInventory(base.TestCase):
             moved / 'pause.tar',
             inventory.read(moved).archives['pause'].path)
 
-    def test_of_kind_and_of_set(self):
+    def test_of_kind(self):
         self.assertEqual((self.node,), self.found.of_kind('node', 'v1.34.9'))
         self.assertEqual((), self.found.of_kind('node', 'v1.33.13'))
-        self.assertEqual((self.archive,), self.found.of_set('node'))
-        self.assertEqual(
-            ['pause', 'proxy-1.33'],
-            [a.name for a in self.found.of_set('node', 'v1.33.13')])
 
     def test_verify_names_what_is_wrong(self):
         self.file.write_bytes(b'abd')
