@@ -15,10 +15,11 @@ from magnum_capi import progress
 from magnum_capi import waiting
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.management import client
-from magnum_capi_tempest.management import repository
 from magnum_capi_tempest.management import standalone
 from magnum_capi_tempest import toolchain
 from tests.functional import boxes
+from tools.offline.management import repository
+from tools.offline import pins
 
 PORT_BASE = 26500
 
@@ -50,9 +51,11 @@ class StandInTest(testtools.TestCase):
         self.base = pathlib.Path(self.useFixture(
             fixtures.TempDir(rootdir='/tmp')).path)
         tools = toolchain.ensure(
-            ['cert-manager', 'helm', 'kubectl'], progress.Silent())
-        self.repository = repository.load(
-            'docker', True, tools, progress.Silent())
+            ['cert-manager', 'helm', 'kubectl'], progress.Silent(),
+            pins.load())
+        self.repository = self.base / 'repository'
+        self.repository.mkdir()
+        repository.make(self.repository, tools)
         directory = self.base / 'cluster'
         self.addCleanup(standalone.down, directory)
         self.plane = standalone.up(
@@ -63,8 +66,9 @@ class StandInTest(testtools.TestCase):
             self.start(tools['cert-manager'], mode)
 
     def define(self):
+        manifests, = self.repository.glob('cert-manager/*/*.yaml')
         crds = [o for o in yaml.load_all(
-            self.repository.cert_manager.read_text(), yaml.CSafeLoader)
+            manifests.read_text(), yaml.CSafeLoader)
             if o['kind'] == 'CustomResourceDefinition']
         client.put_all(self.api, crds)
         client.wait_established(
@@ -109,7 +113,8 @@ class StandInTest(testtools.TestCase):
                          hook['webhooks'][0]['clientConfig']['caBundle'])
 
     def test_unknown_mode(self):
-        program = toolchain.ensure(['cert-manager'])['cert-manager']
+        program = toolchain.ensure(
+            ['cert-manager'], found=pins.load())['cert-manager']
         done = subprocess.run([program, 'webhook'], capture_output=True,
                               text=True, timeout=120)
 
