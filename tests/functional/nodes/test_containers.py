@@ -296,13 +296,6 @@ class LifeTest(EngineTest):
         self.assertNotEqual(0, command.wait(timeout=600))
         self.assertEqual(before, self.traces())
 
-    def test_repair_removes_what_a_kill_left(self):
-        before = self.traces()
-        self.ask(self.run_container(self.up()))
-        runmarks.sweep(self.engine.supervisor.directory)
-        self.engine.repair()
-        self.assertEqual(before, self.traces())
-
 
 class RuntimeTest(testtools.TestCase):
     """The Go program that runs runc."""

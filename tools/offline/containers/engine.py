@@ -19,7 +19,6 @@ from magnum_capi_tempest import toolchain
 from tools.offline.containers import access
 from tools.offline.containers import cgroups
 from tools.offline.containers import host
-from tools.offline.containers import host_record
 from tools.offline.containers import kernel
 from tools.offline.containers import layout as layouts
 from tools.offline.containers import networks
@@ -50,18 +49,14 @@ class Engine:
 
     :param directory: of the run; :meth:`up` makes it, and :meth:`down` removes
         the engine's files from it.
-    :param supervisor: starts dockerd; by default the engine has its own. The
-        owner of another supervisor must stop it, before or after
-        :meth:`down`.
     :param images: folder of the store, :func:`default_store` by default.
     :raises UsageError: another user owns a folder or can replace it.
     """
 
-    def __init__(self, directory, supervisor=None, images=None):
+    def __init__(self, directory, images=None):
         self.layout = layouts.Layout(
             folders.check(directory), folders.check(images or default_store()))
-        self._lent = supervisor is not None
-        self.supervisor = supervisor or supervision.Supervisor(
+        self.supervisor = supervision.Supervisor(
             self.layout.directory / 'supervisor')
 
     def up(self, progress, timeout=TIMEOUT) -> access.Access:
@@ -82,11 +77,10 @@ class Engine:
             undo.callback(self._end)
             self._end()
             self._claim()
-            with host_record.joined(self.layout.key):
-                program = self._prepare(progress)
-                self.supervisor.start()
-                with progress.step('Container engine'):
-                    self.supervisor.launch([program], timeout, progress)
+            program = self._prepare(progress)
+            self.supervisor.start()
+            with progress.step('Container engine'):
+                self.supervisor.launch([program], timeout, progress)
             self.layout.socket.chmod(0o600)
             found = self.access()
             self._prepare_networks(found)
@@ -114,11 +108,6 @@ class Engine:
                 _with_client(found, store.sweep)
         self._end()
 
-    def repair(self):
-        """Remove leftovers of a killed engine; a running one is kept."""
-        if self.access() is None:
-            self._end()
-
     def _require(self):
         found = host.problem(self.layout.store)
         if found:
@@ -142,8 +131,7 @@ class Engine:
         outfile.write_private(
             layout.configuration, settings.daemon(layout, network, runtime))
         cgroups.make(layout.cgroup)
-        argv = settings.command(layout, network, host.programs(),
-                                host_record.entry(layout.key))
+        argv = settings.command(layout, network, host.programs())
         return supervision.Program(
             name=settings.PROGRAM, argv=tuple(argv),
             env=settings.environment(), stop_signal='KILL',
@@ -201,15 +189,11 @@ class Engine:
 
     def _end(self):
         """Stop the engine and remove everything of it except images."""
-        if not self._lent:
-            self.supervisor.shutdown()
-            shutil.rmtree(self.layout.directory / 'supervisor',
-                          ignore_errors=True)
-        elif self.supervisor.running():
-            self.supervisor.stop(settings.PROGRAM)
+        self.supervisor.shutdown()
+        shutil.rmtree(self.layout.directory / 'supervisor',
+                      ignore_errors=True)
         cgroups.remove(self.layout.cgroup)
         _remove_link(self.layout.link)
-        host_record.leave(self.layout.key)
         for path in (self.layout.socket, self.layout.configuration,
                      self.layout.record):
             path.unlink(missing_ok=True)

@@ -68,18 +68,16 @@ def environment() -> dict[str, str]:
     return {'PATH': ':'.join(_PATH)}
 
 
-def command(layout, network, programs, entry) -> list[str]:
+def command(layout, network, programs) -> list[str]:
     """The command line that becomes dockerd in its own namespaces.
 
-    flock locks the engine's entry in the host's record and the store; its
-    descendants inherit both locks. tini, as process 1, reaps processes.
+    flock locks the store; its descendants inherit the lock. tini, as process
+    1, reaps processes.
 
     :param programs: path of each of :data:`..host.PROGRAMS`, by name.
-    :param entry: see :func:`..host_record.entry`.
     """
     prefix = network.link.prefixlen
     return [str(a) for a in (
-        programs['flock'], '--shared', '--no-fork', entry,
         programs['flock'], '--exclusive', '--nonblock', '--no-fork',
         '--conflict-exit-code', STORE_TAKEN, layout.lock,
         '/bin/sh', _NAMESPACE, 'outside', layout.link,

@@ -24,9 +24,6 @@ class EngineTest(testtools.TestCase):
         # Engines of this machine are no part of these tests.
         self.useFixture(fixtures.EnvironmentVariable(
             'MAGNUM_CAPI_CACHE', str(self.folder / 'cache')))
-        self.useFixture(fixtures.MonkeyPatch(
-            'tools.offline.containers.host_record.FOLDER',
-            self.folder / 'host'))
         self.engine = containers.Engine(
             self.folder / 'run', images=self.folder / 'images')
 
@@ -57,16 +54,6 @@ class EngineTest(testtools.TestCase):
         self.assertIsNone(self.engine.access())
         self.engine.down()
         self.assertEqual([], list(self.folder.iterdir()))
-
-    def test_kernel_is_put_back_after_a_kill(self):
-        left = []
-        self.useFixture(fixtures.MonkeyPatch(
-            'tools.offline.containers.host_record.leave', left.append))
-        self.engine.layout.directory.mkdir()
-        self.engine.layout.record.write_text('{"network": "10.213.0.0/16"}')
-        self.engine.repair()
-        self.assertEqual([self.engine.layout.key], left)
-        self.assertFalse(self.engine.layout.directory.exists())
 
     @strangers.root
     def test_folders_of_other_users(self):
