@@ -13,12 +13,10 @@ import functools
 import pathlib
 import tempfile
 import time
-import tomllib
 
 from magnum_capi import errors
 from magnum_capi import progress as progress_
 from magnum_capi_tempest import toolchain
-from magnum_capi_tempest.toolchain import disk
 from magnum_capi_tempest.toolchain import download
 from magnum_capi_tempest.toolchain import leftovers
 from magnum_capi_tempest.toolchain import lock
@@ -99,13 +97,19 @@ class _Maker:
         wanted = {p for r in chosen for p in r.programs.values()}
         there = {s.program for s in toolchain.describe(pins.load())
                  if s.state == 'ready'}
-        todo = plan_.plan(
-            chosen, wanted - there,
-            inventory.read(self._directory).archives, _measured())
-        for line in _words(todo):
-            self._progress.info(line)
-        disk.require(todo.size + todo.scratch, [self._directory],
-                     'the image archives', inventory.VARIABLE)
+        have = inventory.read(self._directory).archives
+        missing = [r for r in chosen if r.name not in have]
+        programs = wanted - there
+        if missing or programs:
+            self._progress.info(
+                f'{len(chosen)} image archives, {len(missing)} of them '
+                f'missing; {len(programs)} programs to build first. All take '
+                'most of an hour on two cores, and 25 GiB of disk with the '
+                'caches of Go')
+        else:
+            self._progress.info(
+                f'{len(chosen)} image archives: all exist, checking whether '
+                'they are up to date')
 
     def _one(self, recipe):
         programs = toolchain.ensure(
@@ -200,26 +204,6 @@ def _sources(recipe):
 @functools.cache
 def _digest(file, mtime_ns):
     return download.digest(file)
-
-
-@functools.cache
-def _measured():
-    return tomllib.loads((recipes_.FOLDER / 'measured.toml').read_text(
-        encoding='utf-8'))
-
-
-def _words(todo):
-    """The plan as readable lines."""
-    total = len(todo.recipes)
-    if not todo.missing and not todo.programs:
-        return [f'{total} image archives: all exist, checking whether they '
-                'are up to date']
-    return [f'{total} image archives, {len(todo.missing)} of them missing; '
-            f'{len(todo.programs)} programs to build first',
-            f'about {max(1, round(todo.seconds / 60))} min on two cores, '
-            f'{disk.text(todo.size)} of disk for the archives, '
-            f'{disk.text(todo.scratch)} more temporarily; programs need '
-            "space in Go's caches"]
 
 
 def _refuse_others(directory):

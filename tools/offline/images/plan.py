@@ -1,39 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What has to be made, in which order, and how much time and space it takes.
+"""What has to be made, in which order, and when it is out of date; pure."""
 
-Pure: the input is recipes and the contents of the toolchain and of the folder.
-The figures were measured, see ``definitions/measured.toml``.
-"""
-
-import dataclasses
 import hashlib
 
 from magnum_capi import errors
-
-#: Seconds and bytes for anything that was not measured.
-_SECONDS, _SIZE = 60, 60 * 2**20
-
-
-@dataclasses.dataclass(frozen=True)
-class Plan:
-    """Work to do.
-
-    :param recipes: the requested ones and those that they bake, in the order
-        in which they can be made.
-    :param programs: of the toolchain, those that are missing.
-    :param missing: recipes without an archive; others may be out of date.
-    :param seconds: for the programs and the missing archives, about.
-    :param size: bytes of the missing archives, about.
-    :param scratch: additional bytes that are needed while they are made.
-    """
-
-    recipes: tuple
-    programs: tuple[str, ...]
-    missing: tuple
-    seconds: float
-    size: int
-    scratch: int
 
 
 def choose(recipes: dict, names, minors=None) -> tuple:
@@ -98,33 +69,6 @@ def baked(recipe, recipes: dict) -> tuple:
 def _previous(minor):
     major, _, number = minor.partition('.')
     return f'{major}.{int(number) - 1}'
-
-
-def plan(chosen, lacking, archives: dict, measured: dict) -> Plan:
-    """The work to do.
-
-    :param chosen: recipes of :func:`choose`.
-    :param lacking: names of programs that the toolchain does not have.
-    :param archives: contents of the folder, name -> archive.
-    :param measured: {"programs": {name, without the version if there are
-        several: seconds}, "archives": {name of the recipe without its minor:
-        {"seconds": s, "mib": n}}}.
-    """
-    programs = tuple(dict.fromkeys(
-        p for r in chosen for p in r.programs.values() if p in lacking))
-    missing = tuple(r for r in chosen if r.name not in archives)
-    known = measured.get('programs', {})
-    seconds = sum(known.get(p, known.get(p.rpartition('-')[0], _SECONDS))
-                  for p in programs)
-    size = scratch = 0
-    for recipe in missing:
-        figures = measured.get('archives', {}).get(recipe.title, {})
-        seconds += figures.get('seconds', 1)
-        own = figures.get('mib', _SIZE // 2**20) * 2**20
-        size += own
-        # The layers need space, too, and twice if images are baked in.
-        scratch = max(scratch, own * (2 if recipe.bakes else 1))
-    return Plan(tuple(chosen), programs, missing, seconds, size, scratch)
 
 
 def key(recipe, parts) -> str:

@@ -67,43 +67,6 @@ class TestChoose(base.TestCase):
             self.assertIn(word, str(error))
 
 
-class TestPlan(base.TestCase):
-
-    def test_versions_of_one_program_take_the_same_time(self):
-        recipe = base.recipe('node', programs={
-            '/a': 'kubelet-1.34', '/b': 'kubelet-1.36', '/c': 'kubelet'})
-
-        found = plan.plan((recipe,), set(recipe.programs.values()),
-                          {'node': None}, {'programs': {'kubelet': 188}})
-
-        self.assertEqual(3 * 188, found.seconds)
-
-    def test_counts_what_is_missing(self):
-        found = plan.plan(
-            (PAUSE, PROXY, MANAGER), {'pause', 'proxy'}, {'manager': None},
-            {'programs': {'pause': 5}, 'archives': {
-                'proxy': {'seconds': 7, 'mib': 2},
-                'pause': {'seconds': 1, 'mib': 1}}})
-
-        self.assertEqual(('pause', 'proxy'), found.programs)
-        self.assertEqual((PAUSE, PROXY), found.missing)
-        self.assertEqual(5 + 60 + 7 + 1, found.seconds)
-        self.assertEqual((3 * 2**20, 2 * 2**20),
-                         (found.size, found.scratch))
-
-    def test_what_bakes_needs_room_for_it_twice(self):
-        found = plan.plan((NODE,), set(), {}, {'archives': {
-            'node': {'seconds': 1, 'mib': 10}}})
-
-        self.assertEqual((10 * 2**20, 20 * 2**20),
-                         (found.size, found.scratch))
-
-    def test_what_was_not_measured_counts_with_a_guess(self):
-        found = plan.plan((PAUSE,), set(), {}, {})
-
-        self.assertEqual(60 * 2**20, found.size)
-
-
 class TestKey(base.TestCase):
 
     def test_changes_with_recipe_and_inputs_only(self):
